@@ -1,0 +1,45 @@
+# Everything happens in .venv; nothing is needed beforehand but Python 3.11, pip and make.
+PYTHON ?= python3
+BIN := .venv/bin
+UV := $(BIN)/uv
+DISTRIBUTIONS := -e core -e plugins/fake
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format lock clean
+
+help: ## what there is
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+$(UV):
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+
+.venv/.run: $(UV) core/pyproject.toml plugins/fake/pyproject.toml
+	$(UV) pip install --quiet --python $(BIN)/python $(DISTRIBUTIONS)
+	@touch $@
+
+.venv/.dev: .venv/.run requirements-dev.lock
+	$(UV) pip install --quiet --python $(BIN)/python --requirement requirements-dev.lock $(DISTRIBUTIONS)
+	@touch $@
+
+demo: .venv/.run ## a small cluster breathes on the screen for a minute
+	@$(BIN)/nodewright demo
+
+test: .venv/.dev ## all tests
+	$(BIN)/pytest -n auto $(ARGS)
+
+check: .venv/.dev ## format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/.dev ## put the code into shape
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+lock: $(UV) ## write requirements-dev.lock anew from the pyproject files
+	$(UV) export --quiet --all-packages --no-emit-workspace --no-hashes --no-header --format requirements.txt --output-file requirements-dev.lock
+
+clean: ## forget the environment and everything built
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build

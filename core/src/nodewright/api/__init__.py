@@ -1,0 +1,132 @@
+"""The contract: all that a plugin may import from Nodewright, besides `nodewright.testing`.
+
+Value types are frozen, keyword-only dataclasses, so that fields can be added; optional methods have defaults.
+"""
+
+from nodewright.api.clock import Clock
+from nodewright.api.command import Command
+from nodewright.api.decision import (
+    Decision,
+    DeleteInstances,
+    Drain,
+    Evict,
+    Grow,
+    OptionVerdict,
+    Outcome,
+    Restore,
+    Shrink,
+)
+from nodewright.api.errors import (
+    AccessDeniedError,
+    ApiServerError,
+    CapacityError,
+    CloudUnavailableError,
+    ConfigurationError,
+    ConflictError,
+    ForeignNodeError,
+    GroupNotFoundError,
+    NodewrightError,
+    PermanentError,
+    PluginError,
+    Problem,
+    SizeLimitError,
+    TemporaryError,
+    ThrottledError,
+    UnsupportedError,
+)
+from nodewright.api.estimator import Estimate, Estimator
+from nodewright.api.expander import Expander, ExpanderContext
+from nodewright.api.group import GroupFacts, GroupOptions, NodeGroup
+from nodewright.api.hookspecs import hookimpl
+from nodewright.api.instance import ErrorClass, Instance, InstanceError, InstanceState
+from nodewright.api.option import Option, PodSet
+from nodewright.api.plugin import Plugin, PluginConfig
+from nodewright.api.pricing import PricingModel
+from nodewright.api.processor import PendingPodsProcessor, ProcessorContext, ScaleDownCandidatesProcessor
+from nodewright.api.provider import Capability, GpuConfig, GroupSpec, Provider, ProviderContext, ResourceLimits
+from nodewright.api.reasons import Reason
+from nodewright.api.simulation import Simulation
+from nodewright.api.template import NodeTemplate
+from nodewright.api.verdict import Verdict
+from nodewright.api.version import API_VERSION
+from nodewright.objects import (
+    DaemonSet,
+    Node,
+    Pod,
+    Resources,
+    Taint,
+    Toleration,
+    format_resource,
+    parse_quantity,
+    parse_resources,
+)
+
+__all__ = [
+    "API_VERSION",
+    "AccessDeniedError",
+    "ApiServerError",
+    "Capability",
+    "CapacityError",
+    "Clock",
+    "CloudUnavailableError",
+    "Command",
+    "ConfigurationError",
+    "ConflictError",
+    "DaemonSet",
+    "Decision",
+    "DeleteInstances",
+    "Drain",
+    "ErrorClass",
+    "Estimate",
+    "Estimator",
+    "Evict",
+    "Expander",
+    "ExpanderContext",
+    "ForeignNodeError",
+    "GpuConfig",
+    "GroupFacts",
+    "GroupNotFoundError",
+    "GroupOptions",
+    "GroupSpec",
+    "Grow",
+    "Instance",
+    "InstanceError",
+    "InstanceState",
+    "Node",
+    "NodeGroup",
+    "NodeTemplate",
+    "NodewrightError",
+    "Option",
+    "OptionVerdict",
+    "Outcome",
+    "PendingPodsProcessor",
+    "PermanentError",
+    "Plugin",
+    "PluginConfig",
+    "PluginError",
+    "Pod",
+    "PodSet",
+    "PricingModel",
+    "Problem",
+    "ProcessorContext",
+    "Provider",
+    "ProviderContext",
+    "Reason",
+    "ResourceLimits",
+    "Resources",
+    "Restore",
+    "ScaleDownCandidatesProcessor",
+    "Shrink",
+    "Simulation",
+    "SizeLimitError",
+    "Taint",
+    "TemporaryError",
+    "ThrottledError",
+    "Toleration",
+    "UnsupportedError",
+    "Verdict",
+    "format_resource",
+    "hookimpl",
+    "parse_quantity",
+    "parse_resources",
+]

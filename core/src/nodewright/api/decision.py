@@ -1,0 +1,124 @@
+"""Decisions: plain values that say what to do and why, and that can be written to JSON and read back."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from nodewright.api.instance import InstanceError
+from nodewright.api.verdict import Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grow:
+    """Ask *group* for *count* more machines."""
+
+    group: str
+    count: int
+    from_size: int
+    #: Pods that wait for it, ``namespace/name``.
+    pods: tuple[str, ...] = ()
+    atomic: bool = False
+    verdict: Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shrink:
+    """Give up *count* machines that *group* was asked for and that never came."""
+
+    group: str
+    count: int
+    verdict: Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteInstances:
+    """Delete machines of *group*: drained nodes, or machines that never became nodes."""
+
+    group: str
+    #: Provider IDs.
+    instances: tuple[str, ...]
+    #: Names of the nodes that go with them, in the same order; empty for machines that never registered.
+    nodes: tuple[str, ...] = ()
+    verdict: Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drain:
+    """Start to take *node* out of service: taint and cordon it."""
+
+    node: str
+    group: str
+    #: Pods that will have to move, ``namespace/name``.
+    pods: tuple[str, ...] = ()
+    verdict: Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evict:
+    """Ask pods to leave a node that is being drained."""
+
+    node: str
+    pods: tuple[str, ...]
+    grace_seconds: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restore:
+    """Give up on draining *node*: take off taint and cordon."""
+
+    node: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionVerdict:
+    """One way to grow, and whether it was taken."""
+
+    group: str
+    nodes: int
+    pods: int
+    verdict: Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """All that one loop decided. Carried out in the order of the fields; each verdict explains itself."""
+
+    at: datetime
+    restore: tuple[Restore, ...] = ()
+    shrink: tuple[Shrink, ...] = ()
+    grow: tuple[Grow, ...] = ()
+    delete: tuple[DeleteInstances, ...] = ()
+    drain: tuple[Drain, ...] = ()
+    evict: tuple[Evict, ...] = ()
+
+    #: Verdict by pending pod, ``namespace/name``.
+    pods: dict[str, Verdict] = field(default_factory=dict)
+    #: Why each pod without help fits no group: verdict by group, by pod.
+    rejections: dict[str, dict[str, Verdict]] = field(default_factory=dict)
+    #: Verdict by node.
+    nodes: dict[str, Verdict] = field(default_factory=dict)
+    #: Verdict by group that took no part in scale-up.
+    groups: dict[str, Verdict] = field(default_factory=dict)
+    options: tuple[OptionVerdict, ...] = ()
+
+    @property
+    def quiet(self) -> bool:
+        """Whether there is nothing to do."""
+        return not (self.restore or self.shrink or self.grow or self.delete or self.drain or self.evict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How one action of a decision went; the next decision learns from it."""
+
+    at: datetime
+    #: The action's class in kebab-case: grow, shrink, delete-instances, drain, evict, restore.
+    action: str
+    #: The group or node acted on.
+    target: str
+    ok: bool
+    error: str = ""
+    #: What stood in the way, where the cloud told.
+    cause: InstanceError | None = None
+    #: Whether trying again may help.
+    temporary: bool = False

@@ -1,0 +1,30 @@
+"""Estimators: how many nodes a set of pods needs."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nodewright.api.group import GroupFacts
+from nodewright.api.option import PodSet
+from nodewright.api.plugin import Plugin
+from nodewright.api.simulation import Simulation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """How many nodes, and the pods that they help."""
+
+    nodes: int
+    pods: tuple[PodSet, ...]
+
+
+class Estimator(Plugin):
+    """Computes how many nodes of one group serve as many of the given pods as possible.
+
+    Called once per group and loop, on the loop's thread, with a simulation of its own. Must be pure.
+    An exception drops the option of this group for this loop.
+    """
+
+    @abstractmethod
+    def estimate(self, group: GroupFacts, pods: Sequence[PodSet], simulation: Simulation, limit: int) -> Estimate:
+        """Estimate for *pods*, each of which fits an empty node of *group*, with at most *limit* nodes."""

@@ -1,0 +1,39 @@
+"""Ways to grow: what expanders choose from."""
+
+from dataclasses import dataclass
+
+from nodewright.api.group import GroupFacts
+from nodewright.objects import Pod
+
+
+@dataclass(frozen=True, kw_only=True)
+class PodSet:
+    """Pods that a scheduler can't tell apart."""
+
+    #: One of them; stands for all.
+    pod: Pod
+    #: ``namespace/name`` of each.
+    keys: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """Grow *group* by *nodes*, which helps *pods*."""
+
+    group: GroupFacts
+    nodes: int
+    pods: tuple[PodSet, ...]
+    #: Ids of groups like this one, over which the growth may be spread.
+    similar: tuple[str, ...] = ()
+
+    @property
+    def pod_count(self) -> int:
+        """How many pods the option helps."""
+        return sum(len(pods) for pods in self.pods)
+
+    def requested(self, resource: str) -> int:
+        """What the pods of the option ask for of *resource* in all."""
+        return sum(pods.pod.requests.get(resource, 0) * len(pods) for pods in self.pods)

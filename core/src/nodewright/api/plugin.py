@@ -1,0 +1,37 @@
+"""What every plugin class has in common."""
+
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from nodewright.api.version import API_VERSION
+
+
+class PluginConfig(BaseModel):
+    """Base of the settings of a plugin: frozen, and an unknown key is a mistake. Fields are camelCase in YAML."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        populate_by_name=True,
+        alias_generator=lambda name: name.split("_")[0] + "".join(part.title() for part in name.split("_")[1:]),
+    )
+
+
+class Plugin:
+    """Base of everything that registers by entry point and is named in YAML.
+
+    The core makes one instance per mention in YAML, on the main thread, after *all* configuration has been checked.
+    An exception in ``__init__`` takes this plugin out, named with its reason; the loop starts without it.
+    """
+
+    #: What users may write under the plugin's name in YAML.
+    Config: ClassVar[type[PluginConfig]] = PluginConfig
+    #: The contract this class was written for.
+    api_version: ClassVar[int] = API_VERSION
+
+    def __init__(self, config: PluginConfig) -> None:
+        self.config = config
+
+    def close(self) -> None:
+        """Let go of threads and connections. Called once at the end, or when a new configuration replaces this one."""

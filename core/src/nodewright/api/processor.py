@@ -1,0 +1,54 @@
+"""Processors: the steps of the chains that YAML names under ``processors``."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar
+
+from nodewright.api.group import GroupFacts
+from nodewright.api.option import PodSet
+from nodewright.api.plugin import Plugin
+from nodewright.api.reasons import Reason
+from nodewright.api.simulation import Simulation
+from nodewright.objects import Node
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessorContext:
+    """What a processor may know."""
+
+    now: datetime
+    #: The cluster with upcoming nodes; what a processor places stays placed for the rest of the decision.
+    simulation: Simulation
+    groups: Sequence[GroupFacts]
+
+
+class PendingPodsProcessor(Plugin):
+    """A step of ``processors.pendingPods``: takes pods off the list of those that need nodes.
+
+    Called once per loop, in the order of the YAML, on the loop's thread. Must be pure. An exception leaves the list
+    as it was before this step.
+    """
+
+    #: The code that explains why a pod that this step took off the list gets no help.
+    reason: ClassVar[Reason] = Reason.FILTERED
+
+    @abstractmethod
+    def process(self, pods: Sequence[PodSet], context: ProcessorContext) -> Sequence[PodSet]:
+        """Return the pods that still need nodes: a subset of *pods*, sets may be split."""
+
+
+class ScaleDownCandidatesProcessor(Plugin):
+    """A step of ``processors.scaleDownCandidates``: takes nodes off, or reorders, those looked at for removal.
+
+    Called once per loop, in the order of the YAML, on the loop's thread. Must be pure. An exception empties the list:
+    a faulty step never causes a removal.
+    """
+
+    #: The code that explains why a node that this step took off is kept.
+    reason: ClassVar[Reason] = Reason.FILTERED
+
+    @abstractmethod
+    def process(self, nodes: Sequence[Node], context: ProcessorContext) -> Sequence[Node]:
+        """Return the nodes to look at, in order."""

@@ -1,0 +1,67 @@
+"""The one registry of reason codes: events, metrics, status and command line all print these."""
+
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why something was decided. The value is the code; `text` says it in words."""
+
+    text: str
+
+    def __new__(cls, code: str, text: str) -> "Reason":
+        """Keep the words beside the code."""
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.text = text
+        return member
+
+    # pods
+    FITS = "Fits", "fits on a node that is there or on its way"
+    HELPED = "Helped", "a group grows for it"
+    TOO_YOUNG = "TooYoung", "younger than the new-pod delay"
+    EXPENDABLE = "Expendable", "its priority is below the cutoff of expendable pods"
+    DAEMON = "DaemonSetPod", "a DaemonSet pod comes with its node and brings none"
+    FILTERED = "FilteredByProcessor", "taken off the list by a processor"
+    NO_GROUP_FITS = "NoGroupFits", "fits on a new node of no group"
+    WAITING = "WaitingForCapacity", "would fit a group that can't take it in this loop"
+
+    # pod against node (texts are kube-scheduler's)
+    NODE_UNSCHEDULABLE = "NodeUnschedulable", "node(s) were unschedulable"
+    NODE_NAME = "NodeName", "node(s) didn't match the requested node name"
+    TAINT = "TaintToleration", "node(s) had untolerated taint(s)"
+    NODE_AFFINITY = "NodeAffinity", "node(s) didn't match Pod's node affinity/selector"
+    RESOURCES = "NodeResourcesFit", "Insufficient resources"
+
+    # groups and options
+    CHOSEN = "Chosen", "chosen"
+    NOT_CHOSEN = "NotChosen", "another option was better"
+    NO_HELP = "NoHelp", "no pending pod would fit"
+    GROUP_AT_MAX = "MaxSizeReached", "max node group size reached"
+    GROUP_BACKED_OFF = "BackedOff", "in backoff after failed scale-up"
+    GROUP_NO_TEMPLATE = "NoTemplate", "nobody can tell what a new node looks like"
+    GROUP_FAULTY = "ProviderError", "its provider could not be read"
+    LIMIT_NODES = "MaxNodesTotalReached", "max total nodes in cluster reached"
+    LIMIT_RESOURCES = "ResourceLimitReached", "a limit on the total of a resource is reached"
+    VETOED = "Vetoed", "a plugin vetoed it"
+    STRATEGY_FAILED = "StrategyFailed", "a plugin failed while it was estimated"
+
+    # nodes
+    NEEDED = "NotUnderutilized", "its utilization is above the threshold"
+    EMPTY = "Empty", "nothing runs on it that would have to move"
+    MOVABLE = "Movable", "all its pods fit elsewhere"
+    NO_PLACE = "NoPlaceToMovePods", "a pod fits nowhere else"
+    BLOCKED_BY_POD = "BlockedByPod", "a pod must not be moved"
+    NOT_LONG_ENOUGH = "NotUnneededLongEnough", "not unneeded for long enough"
+    GROUP_AT_MIN = "NodeGroupMinSizeReached", "its group is at its minimum size"
+    NOT_OURS = "NotAutoscaled", "belongs to no group"
+    SCALE_DOWN_DISABLED = "ScaleDownDisabledAnnotation", "scale-down is disabled by annotation"
+    BEING_DELETED = "CurrentlyBeingDeleted", "is being deleted"
+    NOT_STARTED = "NotStarted", "is still starting"
+    COOLING_DOWN = "ScaleDownInCooldown", "scale-down pauses after a recent change"
+    BUDGET = "RemovalBudgetReached", "as many nodes as allowed are being removed"
+    RECENTLY_UNREMOVABLE = "RecentlyUnremovable", "could not be removed a short while ago"
+
+    # instances
+    NEVER_REGISTERED = "Unregistered", "did not become a node in time"
+    CREATE_FAILED = "CreateFailed", "the cloud could not make it"
+    UNMET_TARGET = "UnmetTarget", "the cloud did not deliver in time"

@@ -1,0 +1,32 @@
+"""The simulated cluster, as strategies see it."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from nodewright.api.group import GroupFacts
+from nodewright.api.option import PodSet
+from nodewright.api.verdict import Verdict
+
+
+class Simulation(Protocol):
+    """A copy of the cluster in which pods can be placed and nodes added. For the loop's thread only."""
+
+    def fork(self) -> AbstractContextManager["Simulation"]:
+        """Work on a copy for the length of a ``with`` block; what happens there is forgotten afterwards."""
+        ...
+
+    def add_nodes(self, group: GroupFacts, count: int) -> Sequence[str]:
+        """Add *count* empty nodes like the group's template, with their DaemonSet pods; return their names."""
+        ...
+
+    def place(self, pods: PodSet, *, on: Sequence[str] | None = None) -> dict[str, str]:
+        """Put as many of *pods* as fit onto nodes *on* (by default all), first fit in node order.
+
+        Returns the node by pod key. Pods that did not fit are not in it.
+        """
+        ...
+
+    def why_not(self, pods: PodSet, node: str) -> Verdict | None:
+        """Why a pod of *pods* does not fit on *node* now; None if it does."""
+        ...

@@ -1,0 +1,48 @@
+"""What all Kubernetes objects share: metadata and the base of our structs."""
+
+from datetime import datetime
+
+from msgspec import Struct, field
+
+
+class KubeStruct(Struct, frozen=True, kw_only=True, rename="camel", gc=False, omit_defaults=True):
+    """A read-only part of a Kubernetes object: unknown fields are ignored, absent ones take their default."""
+
+
+class OwnerReference(KubeStruct, frozen=True, kw_only=True):
+    """Who an object belongs to."""
+
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    api_version: str = ""
+    controller: bool = False
+
+
+class ObjectMeta(KubeStruct, frozen=True, kw_only=True):
+    """Name, identity and labels of an object."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    labels: dict[str, str] = field(default_factory=dict)
+    annotations: dict[str, str] = field(default_factory=dict)
+    owner_references: tuple[OwnerReference, ...] = ()
+    creation_timestamp: datetime | None = None
+    deletion_timestamp: datetime | None = None
+    deletion_grace_period_seconds: int | None = None
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The owner that manages the object, if any."""
+        return next((owner for owner in self.owner_references if owner.controller), None)
+
+
+class Condition(KubeStruct, frozen=True, kw_only=True):
+    """One entry of a ``status.conditions`` list."""
+
+    type: str
+    status: str = "Unknown"
+    reason: str = ""
+    last_transition_time: datetime | None = None

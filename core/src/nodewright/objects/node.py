@@ -1,0 +1,71 @@
+"""Nodes: labels, taints, resources and readiness."""
+
+from msgspec import field
+
+from nodewright.objects.meta import Condition, KubeStruct, ObjectMeta
+from nodewright.objects.quantity import Resources, parse_resources
+from nodewright.objects.taint import Taint
+
+TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
+DELETION_CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
+SCALE_DOWN_DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+HOSTNAME = "kubernetes.io/hostname"
+ZONE = "topology.kubernetes.io/zone"
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+
+_UNREADY_TAINTS = frozenset(
+    f"node.kubernetes.io/{problem}" for problem in ("not-ready", "disk-pressure", "network-unavailable")
+)
+
+
+class NodeSpec(KubeStruct, frozen=True, kw_only=True):
+    """The specification of a node."""
+
+    provider_id: str = field(default="", name="providerID")
+    unschedulable: bool = False
+    taints: tuple[Taint, ...] = ()
+
+
+class NodeStatus(KubeStruct, frozen=True, kw_only=True):
+    """The observed state of a node."""
+
+    capacity: dict[str, str | int | float] = field(default_factory=dict)
+    allocatable: dict[str, str | int | float] = field(default_factory=dict)
+    conditions: tuple[Condition, ...] = ()
+
+
+class Node(KubeStruct, frozen=True, kw_only=True):
+    """A node. Malformed quantities surface as `ValueError` from `capacity` and `allocatable`."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
+
+    @property
+    def name(self) -> str:
+        """The node's name."""
+        return self.metadata.name
+
+    @property
+    def capacity(self) -> Resources:
+        """What the machine has."""
+        return parse_resources(self.status.capacity)
+
+    @property
+    def allocatable(self) -> Resources:
+        """What pods may use of it."""
+        return parse_resources(self.status.allocatable or self.status.capacity)
+
+    @property
+    def ready(self) -> bool:
+        """Whether the node counts as ready: condition Ready, no disk or network trouble in condition or taint."""
+        states = {condition.type: condition.status for condition in self.status.conditions}
+        if states.get("Ready") != "True":
+            return False
+        if "True" in (states.get("DiskPressure"), states.get("NetworkUnavailable")):
+            return False
+        return not any(taint.key in _UNREADY_TAINTS for taint in self.spec.taints)
+
+    def taint(self, key: str) -> Taint | None:
+        """Return the node's taint named *key*, if it has one."""
+        return next((taint for taint in self.spec.taints if taint.key == key), None)

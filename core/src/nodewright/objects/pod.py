@@ -1,0 +1,153 @@
+"""Pods: the fields that a scheduler and an autoscaler read."""
+
+from datetime import datetime
+from typing import Any
+
+from msgspec import field
+
+from nodewright.objects.meta import Condition, KubeStruct, ObjectMeta
+from nodewright.objects.quantity import Resources, parse_resources
+from nodewright.objects.selector import NodeSelector
+from nodewright.objects.taint import Toleration
+
+SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+MIRROR = "kubernetes.io/config.mirror"
+
+
+class ResourceRequirements(KubeStruct, frozen=True, kw_only=True):
+    """What a container (or a whole pod) asks for."""
+
+    requests: dict[str, str | int | float] = field(default_factory=dict)
+    limits: dict[str, str | int | float] = field(default_factory=dict)
+
+
+class ContainerPort(KubeStruct, frozen=True, kw_only=True):
+    """A port of a container; only host ports matter for placement."""
+
+    host_port: int = 0
+    host_ip: str = field(default="", name="hostIP")
+    protocol: str = "TCP"
+
+
+class Container(KubeStruct, frozen=True, kw_only=True):
+    """A container, as far as placement depends on it."""
+
+    name: str = ""
+    resources: ResourceRequirements = ResourceRequirements()
+    ports: tuple[ContainerPort, ...] = ()
+    restart_policy: str = ""
+
+
+class NodeAffinity(KubeStruct, frozen=True, kw_only=True):
+    """Which nodes a pod may run on."""
+
+    required: NodeSelector | None = field(default=None, name="requiredDuringSchedulingIgnoredDuringExecution")
+
+
+class Affinity(KubeStruct, frozen=True, kw_only=True):
+    """Affinity of a pod to nodes and to other pods."""
+
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: dict[str, Any] | None = None
+    pod_anti_affinity: dict[str, Any] | None = None
+
+
+class PodSpec(KubeStruct, frozen=True, kw_only=True):
+    """The specification of a pod."""
+
+    node_name: str = ""
+    containers: tuple[Container, ...] = ()
+    init_containers: tuple[Container, ...] = ()
+    resources: ResourceRequirements | None = None
+    overhead: dict[str, str | int | float] = field(default_factory=dict)
+    node_selector: dict[str, str] = field(default_factory=dict)
+    affinity: Affinity | None = None
+    tolerations: tuple[Toleration, ...] = ()
+    topology_spread_constraints: tuple[dict[str, Any], ...] = ()
+    volumes: tuple[dict[str, Any], ...] = ()
+    priority: int | None = None
+    priority_class_name: str = ""
+    scheduler_name: str = "default-scheduler"
+    restart_policy: str = "Always"
+    termination_grace_period_seconds: int | None = None
+
+
+class PodStatus(KubeStruct, frozen=True, kw_only=True):
+    """The observed state of a pod."""
+
+    phase: str = "Pending"
+    conditions: tuple[Condition, ...] = ()
+    nominated_node_name: str = ""
+    start_time: datetime | None = None
+
+
+class Pod(KubeStruct, frozen=True, kw_only=True):
+    """A pod. Malformed quantities surface as `ValueError` from `requests`."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``."""
+        return f"{self.metadata.namespace}/{self.metadata.name}"
+
+    @property
+    def finished(self) -> bool:
+        """Whether the pod has ended and holds no resources any more."""
+        return self.status.phase in ("Succeeded", "Failed")
+
+    @property
+    def is_mirror(self) -> bool:
+        """Whether the pod mirrors a static pod of a kubelet, which nobody can move."""
+        return MIRROR in self.metadata.annotations
+
+    @property
+    def is_daemon(self) -> bool:
+        """Whether a DaemonSet runs the pod, so that it lives and dies with its node."""
+        owner = self.metadata.controller
+        return owner is not None and owner.kind == "DaemonSet"
+
+    @property
+    def marked_unschedulable(self) -> bool:
+        """Whether the scheduler tried to place the pod and said that no node fits."""
+        return any(
+            condition.type == "PodScheduled" and condition.status == "False" and condition.reason == "Unschedulable"
+            for condition in self.status.conditions
+        )
+
+    @property
+    def requests(self) -> Resources:
+        """What the pod takes from a node, by the scheduler's formula; the pod itself counts as one of ``pods``."""
+        spec = self.spec
+        total: dict[str, int] = {}
+        for container in spec.containers:
+            _add(total, parse_resources(container.resources.requests))
+        sidecars: dict[str, int] = {}
+        peak: dict[str, int] = {}
+        for container in spec.init_containers:
+            amounts = parse_resources(container.resources.requests)
+            if container.restart_policy == "Always":
+                _add(total, amounts)
+                _add(sidecars, amounts)
+                _raise(peak, sidecars)
+            else:
+                _add(amounts, sidecars)
+                _raise(peak, amounts)
+        _raise(total, peak)
+        if spec.resources is not None:
+            total.update(parse_resources(spec.resources.requests))
+        _add(total, parse_resources(spec.overhead))
+        total["pods"] = 1
+        return total
+
+
+def _add(total: dict[str, int], amounts: Resources) -> None:
+    for name, amount in amounts.items():
+        total[name] = total.get(name, 0) + amount
+
+
+def _raise(total: dict[str, int], amounts: Resources) -> None:
+    for name, amount in amounts.items():
+        total[name] = max(total.get(name, 0), amount)

@@ -1,0 +1,44 @@
+"""Taints of nodes and the tolerations of pods."""
+
+from nodewright.objects.meta import KubeStruct
+
+
+class Taint(KubeStruct, frozen=True, kw_only=True):
+    """A mark on a node that repels the pods that do not tolerate it."""
+
+    key: str
+    value: str = ""
+    effect: str = "NoSchedule"
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
+
+
+class Toleration(KubeStruct, frozen=True, kw_only=True):
+    """What a pod tolerates."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
+
+    def tolerates(self, taint: Taint) -> bool:
+        """Tell whether a pod with this toleration may stay with *taint*."""
+        if self.effect and self.effect != taint.effect:
+            return False
+        if self.key and self.key != taint.key:
+            return False
+        if (self.operator or "Equal") == "Exists":
+            return True
+        return bool(self.key) and self.value == taint.value
+
+
+def untolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> Taint | None:
+    """Return the first taint that keeps a pod with *tolerations* off a node, or None."""
+    for taint in taints:
+        if taint.effect not in ("NoSchedule", "NoExecute"):
+            continue
+        if not any(toleration.tolerates(taint) for toleration in tolerations):
+            return taint
+    return None

@@ -1,0 +1,51 @@
+"""Clocks for tests and demos: one that only moves when told, one that runs faster than life."""
+
+import time
+from datetime import UTC, datetime, timedelta
+from threading import Condition, Event
+
+EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+class SteppedClock:
+    """Stands still until `advance` is called. Implements `nodewright.api.Clock`; safe to use from any thread."""
+
+    def __init__(self, start: datetime = EPOCH) -> None:
+        self._now = start
+        self._moved = Condition()
+
+    def now(self) -> datetime:
+        """The time that it was last advanced to."""
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        """Move on by *seconds* and wake whoever waits for a moment that has come."""
+        with self._moved:
+            self._now += timedelta(seconds=seconds)
+            self._moved.notify_all()
+
+    def wait(self, event: Event, timeout: float) -> bool:
+        """Wait until *event* is set or the clock was advanced by *timeout* seconds; tell whether it was set."""
+        until = self._now + timedelta(seconds=timeout)
+        with self._moved:
+            # The event's setter does not know of this condition: look at it a few times a second.
+            while not event.is_set() and self._now < until:
+                self._moved.wait(0.02)
+        return event.is_set()
+
+
+class FastClock:
+    """Runs *speed* times as fast as real time. Implements `nodewright.api.Clock`; safe to use from any thread."""
+
+    def __init__(self, speed: float = 1.0, start: datetime | None = None) -> None:
+        self.speed = speed
+        self._start = start or datetime.now(UTC).replace(microsecond=0)
+        self._origin = time.monotonic()
+
+    def now(self) -> datetime:
+        """Start time plus *speed* times the seconds since."""
+        return self._start + timedelta(seconds=(time.monotonic() - self._origin) * self.speed)
+
+    def wait(self, event: Event, timeout: float) -> bool:
+        """Wait until *event* is set or *timeout* seconds of this clock have passed; tell whether it was set."""
+        return event.wait(max(0.0, timeout) / self.speed)

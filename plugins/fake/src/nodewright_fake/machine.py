@@ -1,0 +1,25 @@
+"""A machine of the fake cloud, as its kubelet needs to know it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nodewright.api import Resources, Taint
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """Everything that a machine brings with it when it becomes a node."""
+
+    #: ``fake://<zone>/<name>``; becomes ``spec.providerID`` of the node.
+    id: str
+    #: The node's name.
+    name: str
+    group: str
+    zone: str
+    instance_type: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    capacity: Resources = field(default_factory=dict)
+    allocatable: Resources = field(default_factory=dict)
+    #: Seconds from registration to Ready; None for a machine whose node never becomes ready.
+    ready_after: float | None = 10.0
