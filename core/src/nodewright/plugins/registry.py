@@ -88,7 +88,7 @@ class Registry:
             description = self._describe(registration)
         except PluginError as error:
             state = State.INCOMPATIBLE if isinstance(error, IncompatiblePluginError) else State.FAILED
-            reason = str(error)
+            reason = str(error).removeprefix(f"{registration} ")
         return Known(
             kind=registration.kind.name,
             name=registration.name,
