@@ -324,7 +324,7 @@ class TestRegistering:
         world.hooks.register("aws", plugin("on_outcome", fail))
         world.hooks.register("aws", plugin("on_outcome", fail))
         world.call("on_outcome")
-        assert world.faults.counts == {("aws", "on_outcome"): 1, ("aws#2", "on_outcome"): 1}
+        assert world.faults.counts == {("aws", "on_outcome"): 1, ("aws-2", "on_outcome"): 1}
 
     def test_one_plugin_is_not_registered_twice(self) -> None:
         mine = plugin("on_outcome", fail)

@@ -13,6 +13,19 @@ from nodewright.testing import SteppedClock
 
 Install = Callable[..., str]
 
+EXPANDER = """
+    from nodewright.api import Expander
+
+    class Mine(Expander):
+        '''Keeps them all.
+
+        For ever.
+        '''
+
+        def best(self, options, context):
+            return options
+"""
+
 API = "nodewright.api"
 NOT_IMPORTABLE = "reinstall acme, or ask its author"
 
@@ -27,22 +40,22 @@ def refusal(kind: str, name: str, config: dict[str, object] | None = None) -> st
 
 
 def test_a_plugin_is_loaded_by_its_name(install: Install) -> None:
-    install("acme", {"expanders: mine": "Mine"})
+    install("acme", {"expanders/mine": "Mine"}, EXPANDER)
     mine = Registry().load("expanders", "mine")
     assert issubclass(mine, Expander)
     assert mine.__name__ == "Mine"
 
 
 def test_names_are_known_without_importing_anything(install: Install) -> None:
-    module = install("acme", {"expanders: mine": "Mine", "expanders: a-second": "Mine"})
+    module = install("acme", {"expanders/mine": "Mine", "expanders/a-second": "Mine"}, EXPANDER)
     names = Registry().names("expanders")
     assert [name for name in names if name in ("a-second", "mine", "random")] == ["a-second", "mine", "random"]
     assert module not in sys.modules
 
 
 def test_loading_one_plugin_imports_no_other(install: Install) -> None:
-    wanted = install("acme", {"expanders: mine": "Mine"})
-    other = install("other", {"expanders: other": "Mine"})
+    wanted = install("acme", {"expanders/mine": "Mine"}, EXPANDER)
+    other = install("other", {"expanders/other": "Mine"}, EXPANDER)
     Registry().load("expanders", "mine")
     assert wanted in sys.modules
     assert other not in sys.modules
@@ -52,7 +65,7 @@ def test_nothing_is_written_to_the_users_cache(
     install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    install("acme", {"expanders: mine": "Mine"})
+    install("acme", {"expanders/mine": "Mine"}, EXPANDER)
     Registry().load("expanders", "mine")
     assert not (tmp_path / "cache").exists()
 
@@ -60,7 +73,7 @@ def test_nothing_is_written_to_the_users_cache(
 def test_a_distribution_that_is_installed_later_is_seen_by_a_new_registry(install: Install) -> None:
     before = Registry()
     assert "mine" not in before.names("expanders")
-    install("acme", {"expanders: mine": "Mine"})
+    install("acme", {"expanders/mine": "Mine"}, EXPANDER)
     assert "mine" in Registry().names("expanders")
     assert "mine" not in before.names("expanders")
 
@@ -92,8 +105,8 @@ def test_a_typo_in_a_name_whose_distribution_is_known_says_both() -> None:
 
 
 def test_a_name_that_two_distributions_claim_is_given_to_neither(install: Install) -> None:
-    install("acme", {"expanders: mine": "Mine"})
-    install("borg", {"expanders: mine": "Mine"}, version="2.0")
+    install("acme", {"expanders/mine": "Mine"}, EXPANDER)
+    install("borg", {"expanders/mine": "Mine"}, EXPANDER, version="2.0")
     assert refusal("expanders", "mine") == (
         "expander 'mine' is registered by acme 1.0 and by borg 2.0: uninstall all but one of them"
     )
@@ -103,7 +116,7 @@ def test_a_name_that_two_distributions_claim_is_given_to_neither(install: Instal
 
 
 def test_a_plugin_that_raises_on_import_is_named_with_its_error(install: Install) -> None:
-    install("acme", {"expanders: mine": "Mine"}, "import boto4")
+    install("acme", {"expanders/mine": "Mine"}, "import boto4")
     assert refusal("expanders", "mine") == (
         f"expander 'mine' of acme 1.0 can't be imported: ModuleNotFoundError: No module named 'boto4'; {NOT_IMPORTABLE}"
     )
@@ -120,13 +133,13 @@ def test_a_plugin_that_raises_on_import_is_named_with_its_error(install: Install
     ],
 )
 def test_however_an_import_fails_it_is_told_in_one_line(install: Install, code: str, error: str) -> None:
-    install("acme", {"expanders: mine": "Mine"}, code)
+    install("acme", {"expanders/mine": "Mine"}, code)
     message = refusal("expanders", "mine")
     assert message == f"expander 'mine' of acme 1.0 can't be imported: {error}; {NOT_IMPORTABLE}"
 
 
 def test_ctrl_c_during_an_import_is_no_fault_of_the_plugin(install: Install) -> None:
-    install("acme", {"expanders: mine": "Mine"}, "raise KeyboardInterrupt")
+    install("acme", {"expanders/mine": "Mine"}, "raise KeyboardInterrupt")
     with pytest.raises(KeyboardInterrupt):
         Registry().load("expanders", "mine")
 
@@ -174,14 +187,14 @@ def test_ctrl_c_during_an_import_is_no_fault_of_the_plugin(install: Install) -> 
 def test_a_class_that_does_not_keep_the_contract_is_refused(
     install: Install, kind: str, code: str, problem: str
 ) -> None:
-    install("acme", {f"{kind}: mine": "Mine"}, code)
+    install("acme", {f"{kind}/mine": "Mine"}, code)
     assert refusal(kind, "mine") == f"{KINDS[kind]} 'mine' of acme 1.0 can't be used: {problem}"
 
 
 @pytest.mark.parametrize(("version", "upgrade"), [(0, "acme"), (2, "nodewright")])
 def test_a_plugin_for_another_contract_says_what_to_upgrade(install: Install, version: int, upgrade: str) -> None:
     code = f"from nodewright.api import Expander\nclass Mine(Expander):\n    api_version = {version}"
-    install("acme", {"expanders: mine": "Mine"}, code)
+    install("acme", {"expanders/mine": "Mine"}, code)
     assert refusal("expanders", "mine") == (
         f"expander 'mine' of acme 1.0 was written for contract version {version}, "
         f"but nodewright {__version__} has version 1: upgrade {upgrade}"
@@ -217,7 +230,7 @@ CONFIGURED = """
 
 
 def test_a_plugin_is_made_from_its_configuration(install: Install) -> None:
-    install("acme", {"expanders: mine": "Mine"}, CONFIGURED)
+    install("acme", {"expanders/mine": "Mine"}, CONFIGURED)
     mine = Registry().create("expanders", "mine", {"zones": ["a"], "maxPrice": 2})
     assert mine.config.model_dump() == {"zones": ("a",), "max_price": 2.0}
 
@@ -231,13 +244,13 @@ def test_a_provider_is_given_its_context_too(install: Install) -> None:
             def groups(self): return ()
             def group_of(self, node): return None
     """
-    install("acme", {"providers: acme": "Cloud"}, code)
+    install("acme", {"providers/acme": "Cloud"}, code)
     context = ProviderContext(clock=SteppedClock())
     assert vars(Registry().create("providers", "acme", {}, context))["context"] is context
 
 
 def test_all_mistakes_in_a_configuration_are_told_at_once(install: Install) -> None:
-    install("acme", {"expanders: mine": "Mine"}, CONFIGURED)
+    install("acme", {"expanders/mine": "Mine"}, CONFIGURED)
     assert refusal("expanders", "mine", {"maxPrice": -1, "colour": "red"}) == (
         "expander 'mine' of acme 1.0 can't be used: its configuration is not valid: zones: Field required; "
         "maxPrice: Input should be greater than or equal to 0; colour: Extra inputs are not permitted"
@@ -245,7 +258,7 @@ def test_all_mistakes_in_a_configuration_are_told_at_once(install: Install) -> N
 
 
 def test_a_configuration_that_breaks_the_plugins_own_check_is_told(install: Install) -> None:
-    install("acme", {"expanders: mine": "Mine"}, CONFIGURED)
+    install("acme", {"expanders/mine": "Mine"}, CONFIGURED)
     assert refusal("expanders", "mine", {"zones": [""]}) == (
         "expander 'mine' of acme 1.0 can't be used: "
         "its configuration can't be checked: ZeroDivisionError: division by zero"
@@ -253,7 +266,7 @@ def test_a_configuration_that_breaks_the_plugins_own_check_is_told(install: Inst
 
 
 def test_a_plugin_that_raises_when_it_is_made_is_named_with_its_error(install: Install) -> None:
-    install("acme", {"expanders: mine": "Mine"}, CONFIGURED)
+    install("acme", {"expanders/mine": "Mine"}, CONFIGURED)
     assert refusal("expanders", "mine", {"zones": ["nowhere"]}) == (
         "expander 'mine' of acme 1.0 can't be started: LookupError: zone nowhere does not exist"
     )
@@ -263,9 +276,9 @@ def test_a_plugin_that_raises_when_it_is_made_is_named_with_its_error(install: I
 
 
 def test_every_implementation_is_known_with_its_state(install: Install) -> None:
-    install("good", {"expanders: good": "Mine"}, version="1.2.3")
-    install("bad", {"expanders: bad": "Mine"}, "import boto4")
-    install("old", {"expanders: old": "Mine"}, "from nodewright.api import Plugin\nclass Mine(Plugin): api_version = 0")
+    install("good", {"expanders/good": "Mine"}, EXPANDER, version="1.2.3")
+    install("bad", {"expanders/bad": "Mine"}, "import boto4")
+    install("old", {"expanders/old": "Mine"}, "from nodewright.api import Plugin\nclass Mine(Plugin): api_version = 0")
     known = {each.name: each for each in Registry().known() if each.distribution in ("good", "bad", "old")}
 
     good = known["good"]
@@ -280,8 +293,8 @@ def test_every_implementation_is_known_with_its_state(install: Install) -> None:
 
 
 def test_a_name_claimed_twice_is_known_twice_with_both_owners(install: Install) -> None:
-    install("acme", {"expanders: mine": "Mine"})
-    install("borg", {"expanders: mine": "Mine"})
+    install("acme", {"expanders/mine": "Mine"}, EXPANDER)
+    install("borg", {"expanders/mine": "Mine"}, EXPANDER)
     known = [each for each in Registry().known() if each.name == "mine"]
     assert [(each.distribution, each.state) for each in known] == [("acme", State.FAILED), ("borg", State.FAILED)]
     assert {each.reason for each in known} == {
@@ -298,7 +311,7 @@ def test_commands_are_known_by_their_summary(install: Install) -> None:
             def add_arguments(self, parser): pass
             def run(self, arguments): return 0
     """
-    install("acme", {"commands: hello": "Hello"}, code)
+    install("acme", {"commands/hello": "Hello"}, code)
     (hello,) = [each for each in Registry().known() if each.name == "hello"]
     assert (hello.kind, hello.state, hello.description) == ("commands", State.READY, "says hello")
     assert Registry().load_command("hello").__name__ == "Hello"
