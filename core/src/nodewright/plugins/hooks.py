@@ -190,7 +190,7 @@ class Hooks:
 
     def _unique(self, name: str) -> str:
         """Return *name*, numbered if another plugin has it: YAML may name one twice, with different settings."""
-        names = (name if number == 1 else f"{name}#{number}" for number in count(1))
+        names = (name if number == 1 else f"{name}-{number}" for number in count(1))
         return next(each for each in names if not self._manager.has_plugin(each))
 
     def _arrange(self) -> None:
