@@ -47,10 +47,12 @@ def load(
     flags: Flags = NO_FLAGS,
     classes: PluginClasses | None = None,
     name: str = "configuration",
+    tolerant: bool = False,
 ) -> Loaded:
     """Load YAML, from a path or as text called *name*, with *flags* over it; without *source* the flags say it all.
 
     With *classes*, plugins and their settings are checked as well. Raises `ConfigurationError` with every problem.
+    A *tolerant* load only warns of an installed plugin that can't be used: the autoscaler starts without it.
     """
     name = str(source) if isinstance(source, FilePath) else name
     text = read_file(source) if isinstance(source, FilePath) else source
@@ -68,9 +70,11 @@ def load(
             mistakes.append(
                 Mistake(path=("providers",), message="name at least one provider, here or with --cloud-provider")
             )
-    problems += [tree.problem(mistake.path, mistake.message) for mistake in mistakes]
+    excused = [mistake for mistake in mistakes if tolerant and mistake.of_plugin]
+    problems += [tree.problem(mistake.path, mistake.message) for mistake in mistakes if mistake not in excused]
     if problems:
         raise ConfigurationError(*_in_order(problems))
+    warnings += [tree.problem(mistake.path, f"left out: {mistake.message}") for mistake in excused]
     warnings += [tree.problem(oddity.path, oddity.message) for oddity in oddities(settings, tree)]
     return Loaded(settings=settings, origins=Origins(tree), warnings=tuple(_in_order(warnings)))
 

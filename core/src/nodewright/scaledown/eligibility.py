@@ -15,7 +15,6 @@ from nodewright.policy import Policy
 from nodewright.scaledown.utilization import utilization
 from nodewright.world import World
 
-
 #: What a faulty step leaves over: it must never cause a removal.
 _NOBODY: Sequence[Node] = ()
 

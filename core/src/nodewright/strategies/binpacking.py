@@ -26,7 +26,7 @@ def _place(group: GroupFacts, pods: PodSet, simulation: Simulation, nodes: list[
     placed = simulation.place(pods, on=nodes)
     added = 1
     while len(placed) < len(pods) and len(nodes) < limit:
-        rest = pods.only(lambda key: key not in placed)
+        rest = pods.without(placed)
         assert rest is not None
         fresh = simulation.add_nodes(group, min(added, limit - len(nodes)))
         nodes.extend(fresh)

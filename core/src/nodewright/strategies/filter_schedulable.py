@@ -1,7 +1,6 @@
 """Processor ``filter-schedulable``: pods that fit on nodes that are there, or on their way, need no more nodes."""
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 from nodewright.api import PendingPodsProcessor, PodSet, ProcessorContext, Reason
 
@@ -16,11 +15,7 @@ class FilterSchedulable(PendingPodsProcessor):
         unplaced = []
         for same in sorted(pods, key=lambda same: -(same.pod.spec.priority or 0)):
             placed = context.simulation.place(same)
-            rest = same.only(partial(_is_missing, placed))
+            rest = same.without(placed)
             if rest is not None:
                 unplaced.append(rest)
         return unplaced
-
-
-def _is_missing(placed: Mapping[str, str], key: str) -> bool:
-    return key not in placed
