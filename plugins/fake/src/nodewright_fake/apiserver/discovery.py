@@ -22,7 +22,9 @@ VERSION = {
     "platform": "",
 }
 
+#: What clients ask for, and what it is called in the answer: there an @ would be no valid media type.
 _PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+_PROTOBUF_ANSWER = _PROTOBUF.replace("@", ".")
 #: Versions of groups that are spoken only within other resources' paths but that clients look for here.
 _EMPTY_VERSIONS = (("autoscaling", "v1"), ("policy", "v1"))
 _HEALTH = ("/healthz", "/livez", "/readyz")
@@ -128,7 +130,7 @@ def _schema(accept: str) -> Response:
     if _PROTOBUF in accept:
         info = _text_field(1, title) + _text_field(2, version)
         body = _text_field(1, "2.0") + _bytes_field(2, info) + _bytes_field(8, b"")
-        return Response(body=body, content_type=_PROTOBUF)
+        return Response(body=body, content_type=_PROTOBUF_ANSWER)
     return _json({"swagger": "2.0", "info": {"title": title, "version": version}, "paths": {}, "definitions": {}})
 
 
