@@ -65,6 +65,10 @@ def _message(detail: ErrorDetails, model: type[BaseModel]) -> str:
             return f"must be above {context['gt']:g}, not {given!r}"
         case "less_than_equal":
             return f"must be at most {context['le']:g}, not {given!r}"
+        case "too_short" | "string_too_short":
+            return "must not be empty"
+        case "timezone_aware":
+            return "has no time zone: write one, as in 2030-01-01T08:00:00Z"
         case "string_pattern_mismatch":
             return f"{given!r} is not a name: use lower-case letters, digits, '-' and '.'"
     return detail["msg"]

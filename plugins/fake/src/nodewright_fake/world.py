@@ -60,6 +60,7 @@ class World:
     ) -> None:
         self.scenario = scenario
         self.clock = clock or scenario.clock.make()
+        self.began = self.clock.now()
         self.agenda = Agenda(self.clock)
         self.store = Store(self.clock)
         self.cluster = Cluster(self.store)
@@ -174,7 +175,7 @@ class World:
         for fault in self.scenario.faults:
             fault.apply(self.cloud)
         for step in self.scenario.story:
-            self.agenda.after(step.at, self._teller(step))
+            self.agenda.at(self.began + timedelta(seconds=step.at), self._teller(step))
 
     def _teller(self, step: Step) -> Callable[[], None]:
         return lambda: self._tell(step)

@@ -119,10 +119,9 @@ def _guide(world: "World", scenario: "Scenario") -> str:
 def _narrate(world: "World", interrupted: Event) -> int:
     """Print the story as it goes on, until somebody has had enough."""
     told = 0
-    begin = world.clock.now()
     while not interrupted.wait(0.1):
         for note in world.notes[told:]:
-            _say(f"{_since(int((note.at - begin).total_seconds()))}  {note.text}\n")
+            _say(f"{_since(int((note.at - world.began).total_seconds()))}  {note.text}\n")
             told += 1
         if world.failure is not None:
             return _complain(f"the world has come to an end: {world.failure!r}", status=1)

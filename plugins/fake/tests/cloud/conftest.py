@@ -20,6 +20,7 @@ class Kubelets:
         self.booted = []
         self.shut = []
         self.silent = []
+        self.heard_again = []
 
     def boot(self, machine):
         self.booted.append(machine)
@@ -29,6 +30,9 @@ class Kubelets:
 
     def stop_reporting(self, node_name):
         self.silent.append(node_name)
+
+    def resume_reporting(self, node_name):
+        self.heard_again.append(node_name)
 
 
 class Bench:

@@ -259,6 +259,15 @@ def test_a_hanging_machine_goes_on_running(bench, group):
     assert b.states("web") == ["Running"]
 
 
+def test_a_machine_can_recover_from_hanging(bench, group):
+    b = bench(group(desired=1))
+    b.run(0)
+    b.do("hang", machine="web-1")
+    b.do("recover", machine="web-*")
+    b.run(0)
+    assert b.kubelets.heard_again == ["web-1"]
+
+
 def test_somebody_can_resize_a_group_by_hand(bench, group):
     b = bench(group(desired=3))
     b.do("resize", group="web", desired=1)
@@ -273,7 +282,7 @@ def test_machines_that_run_keep_their_price(bench, group):
     b = bench(group(desired=1))
     b.do("set-price", type="c5.large", price=10)
     b.run(3600)
-    assert b.cloud.spending.cost == pytest.approx(0.1)
+    assert b.cloud.spending["web"].cost == pytest.approx(0.1)
     assert b.cloud.instance_types["c5.large"].price == 10
     assert b.cloud.instance_types["c5.large"].spot_price == 0.04
 
@@ -297,6 +306,7 @@ def test_heal_ends_everything(bench, group):
         ("restore", {"pool": "eu-a/*"}, "no stock is limited by the pattern 'eu-a/*'; limited: none"),
         ("lift-quota", {}, "there is no quota for the pattern '*'; quotas: none"),
         ("reclaim", {"machine": "web-7"}, "no machine matches 'web-7'"),
+        ("reclaim", {"machine": "*"}, "no spot machine matches '*'"),
         ("hang", {"machine": "x*"}, "no machine matches 'x*'"),
         ("explode", {}, "there is no action 'explode'; there are: stock-out, restore, "),
     ],

@@ -46,6 +46,9 @@ class NoKubelets:
     def stop_reporting(self, node_name):
         pass
 
+    def resume_reporting(self, node_name):
+        pass
+
 
 class CloudHouse:
     """A cloud with its server, and providers for it."""

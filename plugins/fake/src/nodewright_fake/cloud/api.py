@@ -127,7 +127,6 @@ class CloudApi:
         """What is set, counted and spent so far."""
         cloud = self._cloud
         with cloud.lock:
-            spending = cloud.spending
             return {
                 "at": cloud.agenda.clock.now().isoformat(),
                 "actions": {name: action.summary for name, action in ACTIONS.items()},
@@ -142,8 +141,10 @@ class CloudApi:
                 ],
                 "calls": cloud.gate.calls,
                 "refused": cloud.gate.refused,
-                "machineHours": round(spending.hours, 4),
-                "cost": round(spending.cost, 4),
+                "spending": {
+                    group: {"machineHours": round(spent.hours, 4), "cost": round(spent.cost, 4)}
+                    for group, spent in cloud.spending.items()
+                },
             }
 
 

@@ -92,8 +92,8 @@ class Cloud:
             return self._journal.entries
 
     @property
-    def spending(self) -> Spending:
-        """What was used and what it cost until now."""
+    def spending(self) -> dict[str, Spending]:
+        """What each group used until now, and what it cost."""
         with self.lock:
             return self._journal.spending
 

@@ -213,7 +213,7 @@ class Fleet:
 
     def _start(self, instance: CloudInstance) -> None:
         instance.state = InstanceState.RUNNING
-        self._journal.start_meter(instance.id, instance.hourly_price)
+        self._journal.start_meter(instance.id, instance.group.name, instance.hourly_price)
         self._journal.note("running", instance.group.name, instance.name)
 
     def _register(self, instance: CloudInstance) -> None:

@@ -27,8 +27,19 @@ class Entry:
 class Spending:
     """Running machines, summed over time."""
 
-    hours: float
-    cost: float
+    hours: float = 0.0
+    cost: float = 0.0
+
+    def plus(self, hours: float, hourly_price: float) -> "Spending":
+        """With so many more hours at a price."""
+        return Spending(hours=self.hours + hours, cost=self.cost + hours * hourly_price)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Running:
+    group: str
+    since: datetime
+    hourly_price: float
 
 
 class Journal:
@@ -37,9 +48,8 @@ class Journal:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._entries: deque[Entry] = deque(maxlen=_REMEMBERED)
-        self._running: dict[str, tuple[datetime, float]] = {}
-        self._hours = 0.0
-        self._cost = 0.0
+        self._running: dict[str, _Running] = {}
+        self._ended: dict[str, Spending] = {}
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -47,31 +57,29 @@ class Journal:
         return tuple(self._entries)
 
     @property
-    def spending(self) -> Spending:
-        """Machine-hours and their cost until now."""
+    def spending(self) -> dict[str, Spending]:
+        """What each group used until now, and what it cost."""
+        spending = dict(self._ended)
         now = self._clock.now()
-        hours, cost = self._hours, self._cost
-        for since, price in self._running.values():
-            running = _hours(since, now)
-            hours += running
-            cost += running * price
-        return Spending(hours=hours, cost=cost)
+        for running in self._running.values():
+            _charge(spending, running, now)
+        return spending
 
     def note(self, event: str, group: str, machine: str = "", detail: str = "") -> None:
         """Write an entry."""
         self._entries.append(Entry(at=self._clock.now(), event=event, group=group, machine=machine, detail=detail))
 
-    def start_meter(self, machine: str, hourly_price: float) -> None:
+    def start_meter(self, machine: str, group: str, hourly_price: float) -> None:
         """*machine* runs from now on, at the price that it started with."""
-        self._running[machine] = (self._clock.now(), hourly_price)
+        self._running[machine] = _Running(group=group, since=self._clock.now(), hourly_price=hourly_price)
 
     def stop_meter(self, machine: str) -> None:
         """*machine* runs no longer; does nothing if it never did."""
-        since, price = self._running.pop(machine, (self._clock.now(), 0.0))
-        hours = _hours(since, self._clock.now())
-        self._hours += hours
-        self._cost += hours * price
+        running = self._running.pop(machine, None)
+        if running is not None:
+            _charge(self._ended, running, self._clock.now())
 
 
-def _hours(since: datetime, until: datetime) -> float:
-    return (until - since).total_seconds() / 3600
+def _charge(spending: dict[str, Spending], running: _Running, until: datetime) -> None:
+    hours = (until - running.since).total_seconds() / 3600
+    spending[running.group] = spending.get(running.group, Spending()).plus(hours, running.hourly_price)

@@ -1,7 +1,7 @@
 """The model of a scenario."""
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from nodewright.api import Clock
 from nodewright.testing.clock import FastClock
@@ -52,6 +52,8 @@ class Scenario(Settings):
     #: Any other Kubernetes objects that the cluster begins with.
     objects: tuple[Manifest, ...] = ()
     story: tuple[Step, ...] = ()
+    #: Settings for a Nodewright that runs in the same process, as in its own YAML; used by ``nodewright demo``.
+    autoscaler: dict[str, Any] = Field(default={})
 
     @field_validator("groups")
     @classmethod
