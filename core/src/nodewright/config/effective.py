@@ -1,0 +1,74 @@
+"""What holds for one node group: its rule in YAML, else what its provider says, else the general settings."""
+
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
+from operator import attrgetter
+from typing import Any
+
+from nodewright.api.group import GroupOptions
+from nodewright.config.model import GroupRule, Settings
+from nodewright.config.model.base import camel_case
+
+#: Origin of a value that the provider gave: a tag or an annotation of the group, usually.
+PROVIDER = "provider"
+
+_IN_SETTINGS: Mapping[str, str] = {
+    "scale_down_utilization_threshold": "scale_down.utilization_threshold",
+    "scale_down_gpu_utilization_threshold": "scale_down.gpu_utilization_threshold",
+    "scale_down_unneeded_time": "scale_down.unneeded_time",
+    "scale_down_unready_time": "scale_down.unready_time",
+    "max_node_provision_time": "health.max_node_provision_time",
+    "max_node_startup_time": "health.max_node_startup_time",
+    "ignore_daemonsets_utilization": "scale_down.ignore_daemonsets_utilization",
+}
+#: All fields of `GroupOptions`.
+_IN_RULE: Mapping[str, str] = {
+    **_IN_SETTINGS,
+    "max_node_provision_time": "max_node_provision_time",
+    "max_node_startup_time": "max_node_startup_time",
+    "zero_or_max_node_scaling": "zero_or_max",
+    "allow_non_atomic_scale_up_to_max": "allow_non_atomic_scale_up_to_max",
+}
+
+
+def default_options(settings: Settings) -> GroupOptions:
+    """Return what holds for a group that nobody says anything about: the defaults for `NodeGroup.options`."""
+    return GroupOptions(**{name: attrgetter(place)(settings) for name, place in _IN_SETTINGS.items()})
+
+
+def group_options(
+    settings: Settings,
+    group_id: str,
+    from_provider: GroupOptions | Callable[[GroupOptions], GroupOptions] | None = None,
+) -> tuple[GroupOptions, dict[str, str]]:
+    """Return what holds for the group, and for each field the path of the setting that it came from.
+
+    *from_provider* is what `NodeGroup.options` returned for `default_options`, or that method itself. A field that
+    came from there has the origin `PROVIDER`; one that nobody sets has an empty one.
+    """
+    defaults = default_options(settings)
+    own = from_provider(defaults) if callable(from_provider) else from_provider or defaults
+    index, rule = _first_match(settings, group_id)
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for name, place in _IN_RULE.items():
+        ruled = None if rule is None else attrgetter(place)(rule)
+        values[name] = getattr(own, name) if ruled is None else ruled
+        if ruled is not None:
+            origins[name] = f"groups[{index}].{_written(place)}"
+        elif values[name] != getattr(defaults, name):
+            origins[name] = PROVIDER
+        else:
+            origins[name] = _written(_IN_SETTINGS.get(name, ""))
+    return GroupOptions(**values), origins
+
+
+def _first_match(settings: Settings, group_id: str) -> tuple[int, GroupRule | None]:
+    for index, rule in enumerate(settings.groups):
+        if fnmatchcase(group_id, rule.match):
+            return index, rule
+    return -1, None
+
+
+def _written(place: str) -> str:
+    return ".".join(map(camel_case, place.split(".")))
