@@ -90,6 +90,11 @@ def test_an_environment_has_the_plugins_that_are_installed_in_it(tmp_path: Path)
     assert environment.nodewright("demo", status=2) == (
         "nodewright: no command is called 'demo': install it with: pip install nodewright-fake\n"
     )
+    configuration = tmp_path / "nodewright.yaml"
+    configuration.write_text("apiVersion: nodewright.dev/v1\nkind: Autoscaler\nproviders: [fake]\n")
+    assert "no provider is called 'fake': install it with: pip install nodewright-fake" in environment.nodewright(
+        "plugins", "--config", configuration, status=2
+    )
 
     environment.install(fake)
     assert environment.plugins() == builtin | {"nodewright-fake": registered(ROOT / "plugins/fake")}
