@@ -79,6 +79,8 @@ class ApiFault:
             case ApiFaultKind.INTERNAL:
                 return RefusalError(500, "INTERNAL", f"an internal error happened in {operation}")
             case ApiFaultKind.DENIED:
-                return RefusalError(403, "ACCESS_DENIED", f"the caller may not {operation}: grant it the right to")
+                return RefusalError(
+                    403, "ACCESS_DENIED", f"access denied: the caller lacks the right to call {operation}"
+                )
             case ApiFaultKind.SLOW:
                 return None

@@ -9,17 +9,20 @@ from typing import Protocol
 from nodewright_fake.agenda import Agenda
 from nodewright_fake.apiserver.store import Change, Store
 from nodewright_fake.controllers.budgets import Budgets
-from nodewright_fake.controllers.daemonsets import DaemonSets
-from nodewright_fake.controllers.deployments import Deployments
 from nodewright_fake.controllers.events import EventExpiry
 from nodewright_fake.controllers.garbage import GarbageCollector
-from nodewright_fake.controllers.kubelets import Kubelets
 from nodewright_fake.controllers.namespaces import Namespaces
-from nodewright_fake.controllers.node_lifecycle import NodeLifecycle
-from nodewright_fake.controllers.orphans import OrphanedPods
+from nodewright_fake.controllers.nodes.eviction import TaintEviction
+from nodewright_fake.controllers.nodes.kubelets import Kubelets
+from nodewright_fake.controllers.nodes.lifecycle import NodeLifecycle
+from nodewright_fake.controllers.nodes.orphans import OrphanedPods
 from nodewright_fake.controllers.pods import PodIndex
-from nodewright_fake.controllers.replicasets import ReplicaSets, ReplicationControllers
 from nodewright_fake.controllers.scheduling.scheduler import Scheduler
+from nodewright_fake.controllers.workloads.daemonsets import DaemonSets
+from nodewright_fake.controllers.workloads.deployments import Deployments
+from nodewright_fake.controllers.workloads.jobs import Jobs
+from nodewright_fake.controllers.workloads.replicasets import ReplicaSets, ReplicationControllers
+from nodewright_fake.controllers.workloads.statefulsets import StatefulSets
 
 __all__ = ["Controller", "Controllers", "Kubelets", "Scheduler", "build_controllers"]
 
@@ -69,10 +72,13 @@ def build_controllers(store: Store, agenda: Agenda) -> Controllers:
         GarbageCollector(store),
         NodeLifecycle(store),
         OrphanedPods(store, pods),
+        TaintEviction(store, agenda, pods),
         Deployments(store, pods),
         ReplicaSets(store, pods),
         ReplicationControllers(store, pods),
+        StatefulSets(store, pods),
         DaemonSets(store),
+        Jobs(store, agenda, pods),
         Scheduler(store),
         kubelets,
         Budgets(store, agenda, pods),

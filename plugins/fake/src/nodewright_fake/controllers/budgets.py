@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from nodewright_fake.agenda import Agenda
 from nodewright_fake.apiserver.store import Change, Object, Store
@@ -11,7 +11,8 @@ from nodewright_fake.controllers.conditions import with_condition
 from nodewright_fake.controllers.pods import Key, PodIndex, controller_of, is_leaving, is_ready, key_of
 from nodewright_fake.controllers.reconciler import Reconciler
 from nodewright_fake.controllers.selectors import Selector, labels_of, read_selector, selects
-from nodewright_fake.controllers.workload import observed, portion
+from nodewright_fake.controllers.timestamps import read_timestamp
+from nodewright_fake.controllers.workloads.status import observed, portion
 
 RESOURCE = "poddisruptionbudgets.policy"
 #: How long an eviction that was granted counts when no deletion is seen.
@@ -146,7 +147,7 @@ class Budgets(Reconciler[Key]):
         now = self.store.clock.now()
         kept = {}
         for name, since in granted.items():
-            until = datetime.strptime(since, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC) + GRANTED
+            until = read_timestamp(since) + GRANTED
             if name in waiting and now < until:
                 kept[name] = since
                 if (found["metadata"]["uid"], name, since) not in self._awaited:

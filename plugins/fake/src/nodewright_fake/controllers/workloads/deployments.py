@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from nodewright_fake.apiserver.store import Change, Object, Store
 from nodewright_fake.controllers.conditions import with_condition
-from nodewright_fake.controllers.ownership import OwnedIndex
 from nodewright_fake.controllers.pods import Key, PodIndex, controller_of, is_finished, key_of
 from nodewright_fake.controllers.reconciler import Reconciler
-from nodewright_fake.controllers.rollout import Size, next_sizes
 from nodewright_fake.controllers.selectors import labels_of
-from nodewright_fake.controllers.templates import owner_reference, template_hash
-from nodewright_fake.controllers.workload import observed, portion
+from nodewright_fake.controllers.workloads.ownership import OwnedIndex
+from nodewright_fake.controllers.workloads.rollout import Size, next_sizes
+from nodewright_fake.controllers.workloads.status import observed, portion
+from nodewright_fake.controllers.workloads.templates import owner_reference, template_hash
 
 RESOURCE = "deployments.apps"
 SETS = "replicasets.apps"

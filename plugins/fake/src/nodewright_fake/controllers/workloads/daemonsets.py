@@ -10,8 +10,8 @@ from nodewright_fake.controllers.reconciler import Reconciler
 from nodewright_fake.controllers.scheduling.shape import Needs, read_needs
 from nodewright_fake.controllers.selectors import labels_of
 from nodewright_fake.controllers.taints import is_covered, read_taint
-from nodewright_fake.controllers.templates import new_pod, owner_reference, template_hash
-from nodewright_fake.controllers.workload import observed, portion
+from nodewright_fake.controllers.workloads.status import observed, portion
+from nodewright_fake.controllers.workloads.templates import new_pod, owner_reference, template_hash
 
 RESOURCE = "daemonsets.apps"
 HASH = "controller-revision-hash"

@@ -15,8 +15,8 @@ from nodewright_fake.controllers.pods import (
     phase_of,
 )
 from nodewright_fake.controllers.reconciler import Reconciler
-from nodewright_fake.controllers.templates import new_pod, owner_reference
-from nodewright_fake.controllers.workload import observed
+from nodewright_fake.controllers.workloads.status import observed
+from nodewright_fake.controllers.workloads.templates import new_pod, owner_reference
 
 _DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 _PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}

@@ -6,7 +6,7 @@ from itertools import count
 
 from nodewright_fake.agenda import Agenda
 from nodewright_fake.apiserver.store import Change, Object, Store
-from nodewright_fake.controllers import machine_node, pod_status
+from nodewright_fake.controllers.nodes import pod_status, registration
 from nodewright_fake.controllers.pods import Key, PodIndex, is_finished, is_leaving, key_of, node_of, phase_of
 from nodewright_fake.controllers.reconciler import Reconciler
 from nodewright_fake.machine import Machine
@@ -47,7 +47,7 @@ class Kubelets(Reconciler[Key]):
         address = _address(10, next(self._node_numbers))
         now = self.store.clock.now()
         with self.store.lock:
-            node = self.store.create("nodes", machine_node.register(machine, address, now))
+            node = self.store.create("nodes", registration.register(machine, address, now))
             self._alive[machine.name] = address
             self._touch_pods_on(machine.name)
         if machine.ready_after is not None:
@@ -71,8 +71,8 @@ class Kubelets(Reconciler[Key]):
         with self.store.lock:
             node = self.store.get("nodes", node_name)
             self._alive.pop(node_name, None)
-            conditions = machine_node.unknown(node["status"]["conditions"], now)
-            self.store.update("nodes", machine_node.with_conditions(node, conditions))
+            conditions = registration.unknown(node["status"]["conditions"], now)
+            self.store.update("nodes", registration.with_conditions(node, conditions))
             for pod in self._pods.on_node(node_name):
                 if not is_finished(pod):
                     self.store.update("pods", pod_status.silent(pod, now))
@@ -133,8 +133,8 @@ class Kubelets(Reconciler[Key]):
         with self.store.lock:
             node = self.store.find("nodes", name)
             if name in self._alive and node is not None and node["metadata"]["uid"] == uid:
-                conditions = machine_node.ready(node["status"]["conditions"], self.store.clock.now())
-                self.store.update("nodes", machine_node.with_conditions(node, conditions))
+                conditions = registration.ready(node["status"]["conditions"], self.store.clock.now())
+                self.store.update("nodes", registration.with_conditions(node, conditions))
 
     def _touch_pods_on(self, node_name: str) -> None:
         for pod in self._pods.on_node(node_name):
