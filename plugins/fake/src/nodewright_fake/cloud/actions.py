@@ -13,7 +13,7 @@ from nodewright_fake.cloud.action import Action
 from nodewright_fake.cloud.api_actions import FailApi, HealApi, SlowApi, Throttle
 from nodewright_fake.cloud.cloud import Cloud
 from nodewright_fake.cloud.group_actions import Resize, SetPrice
-from nodewright_fake.cloud.machine_actions import BreakBoots, Hang, HealBoots, Reclaim, ReclaimEvery
+from nodewright_fake.cloud.machine_actions import BreakBoots, Hang, HealBoots, Reclaim, ReclaimEvery, Recover
 from nodewright_fake.cloud.refusal import RefusalError
 from nodewright_fake.cloud.supply_actions import LiftQuota, LimitQuota, Restore, StockOut
 from nodewright_fake.settings import Settings
@@ -50,6 +50,7 @@ class CloudAction(Settings):
     reclaim: Reclaim | None = None
     reclaim_every: ReclaimEvery | None = None
     hang: Hang | None = None
+    recover: Recover | None = None
     resize: Resize | None = None
     set_price: SetPrice | None = None
     heal: Heal | None = None

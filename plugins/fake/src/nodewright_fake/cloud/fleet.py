@@ -38,6 +38,10 @@ class Hosts(Protocol):
         """The machine hangs: its node is not heard of any more."""
         ...
 
+    def resume_reporting(self, node_name: str) -> None:
+        """The machine hangs no longer."""
+        ...
+
 
 class Fleet:
     """All machines. Used under *lock*; steps that the agenda takes later lock by themselves."""
@@ -134,13 +138,18 @@ class Fleet:
         instance.reclaim_at = self._agenda.clock.now() + timedelta(seconds=notice)
         if notice > 0:
             self._journal.note("notice", instance.group.name, instance.name, f"taken back in {notice:g} s")
-            self._later(0, lambda: self._give_notice(instance))
+            self._later(0, lambda: self._on_host(instance, self.on_notice))
         self._later(notice, lambda: self._take_back(instance))
 
     def hang(self, instance: CloudInstance) -> None:
         """Let a machine go on running without its kubelet being heard of."""
         self._journal.note("hangs", instance.group.name, instance.name)
-        self._later(0, lambda: self._hang(instance))
+        self._later(0, lambda: self._on_host(instance, self._hosts.stop_reporting))
+
+    def recover(self, instance: CloudInstance) -> None:
+        """Let the kubelet of a machine that hangs be heard of again."""
+        self._journal.note("recovers", instance.group.name, instance.name)
+        self._later(0, lambda: self._on_host(instance, self._hosts.resume_reporting))
 
     def _add(self, group: GroupSettings, instance_type: InstanceType) -> CloudInstance:
         self._numbers[group.name] += 1
@@ -218,13 +227,9 @@ class Fleet:
         instance.error = error
         self._journal.note("failed", instance.group.name, instance.name, error.code)
 
-    def _give_notice(self, instance: CloudInstance) -> None:
-        if instance.registered:
-            self.on_notice(instance.name)
-
-    def _hang(self, instance: CloudInstance) -> None:
-        if instance.registered:
-            self._hosts.stop_reporting(instance.name)
+    def _on_host(self, instance: CloudInstance, act: Callable[[str], None]) -> None:
+        if instance.registered and instance.id in self._instances:
+            act(instance.name)
 
     def _take_back(self, instance: CloudInstance) -> None:
         if instance.id in self._instances:

@@ -62,11 +62,8 @@ class Reclaim(Action):
     def apply(self, cloud: Cloud) -> None:
         """Take them, the oldest first."""
         with cloud.lock:
-            machines = _machines(cloud, self.machine)
-            if any(wildcard in self.machine for wildcard in "*?["):
-                machines = [machine for machine in machines if machine.group.spot]
-            if not machines:
-                raise bad_request(f"no machine matches {self.machine!r}")
+            wild = any(wildcard in self.machine for wildcard in "*?[")
+            machines = _machines(cloud, self.machine, spot=wild)
             for machine in machines[: self.count]:
                 cloud.fleet.reclaim(machine, self.notice)
 
@@ -108,22 +105,42 @@ class ReclaimEvery(Action):
 
 
 class Hang(Action):
-    """A machine goes on running, but its kubelet is not heard of any more."""
+    """Machines go on running, but their kubelets are not heard of any more."""
 
-    summary = "let the kubelet of a machine fall silent"
+    summary = "let the kubelets of machines fall silent"
 
     machine: str
 
     def apply(self, cloud: Cloud) -> None:
         """Let them hang."""
         with cloud.lock:
-            machines = _machines(cloud, self.machine)
-            if not machines:
-                raise bad_request(f"no machine matches {self.machine!r}")
-            for machine in machines:
+            for machine in _machines(cloud, self.machine):
                 cloud.fleet.hang(machine)
 
 
-def _machines(cloud: Cloud, pattern: str) -> list[CloudInstance]:
-    machines = [machine for machine in cloud.fleet.all() if not machine.going and machine.error is None]
-    return [machine for machine in machines if fnmatchcase(machine.name, pattern)]
+class Recover(Action):
+    """Kubelets that fell silent are heard of again."""
+
+    summary = "end what hang did"
+
+    machine: str
+
+    def apply(self, cloud: Cloud) -> None:
+        """Let them recover."""
+        with cloud.lock:
+            for machine in _machines(cloud, self.machine):
+                cloud.fleet.recover(machine)
+
+
+def _machines(cloud: Cloud, pattern: str, *, spot: bool = False) -> list[CloudInstance]:
+    """The machines that a pattern names, at least one; of those, if *spot*, only those that can be taken back."""
+    machines = [
+        machine
+        for machine in cloud.fleet.all()
+        if not machine.going and machine.error is None and fnmatchcase(machine.name, pattern)
+    ]
+    if spot:
+        machines = [machine for machine in machines if machine.group.spot]
+    if not machines:
+        raise bad_request(f"no {'spot ' if spot else ''}machine matches {pattern!r}")
+    return machines

@@ -5,11 +5,10 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from nodewright_fake.controllers.nodes.kubelets import RUN_SECONDS
 from nodewright_fake.duration import Duration
 from nodewright_fake.scenario.manifest import Object
 from nodewright_fake.settings import Quantity, Settings
-
-RUN_SECONDS = "fake.nodewright.dev/run-seconds"
 
 
 class PodSettings(Settings):
@@ -75,6 +74,7 @@ class DaemonSetSettings(PodSettings):
     """A DaemonSet."""
 
     namespace: str = "kube-system"
+    priority_class_name: str = "system-node-critical"
 
     @property
     def manifest(self) -> Object:
