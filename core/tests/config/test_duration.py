@@ -33,7 +33,9 @@ def test_a_duration_means_what_go_says(text, microseconds):
     assert parse_duration(text) == timedelta(microseconds=microseconds)
 
 
-@pytest.mark.parametrize("text", ["", "10", "m", ".s", "1", "7d", "1 h", "h1", "10m ", "--1s", "1e3s", "٣s", "-", "+", "."])
+@pytest.mark.parametrize(
+    "text", ["", "10", "m", ".s", "1", "7d", "1 h", "h1", "10m ", "--1s", "1e3s", "٣s", "-", "+", "."]
+)
 def test_what_is_no_duration_is_quoted_with_an_example(text):
     with pytest.raises(ValueError) as caught:
         parse_duration(text)

@@ -73,7 +73,9 @@ def test_the_table_has_exactly_the_flags_of_cluster_autoscaler():
     assert not set(REMOVED) & set(FLAGS)
 
 
-@pytest.mark.parametrize("name", [name for name in FLAGS if name not in ("cloud-provider", "max-graceful-termination-sec")])
+@pytest.mark.parametrize(
+    "name", [name for name in FLAGS if name not in ("cloud-provider", "max-graceful-termination-sec")]
+)
 def test_a_flag_with_its_default_changes_nothing_and_warns_of_nothing(name):
     flag = FLAGS[name]
     given = [f"--{name}={flag.default}"] if flag.default or flag.type not in ("list", "slice") else []

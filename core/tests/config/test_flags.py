@@ -88,7 +88,9 @@ def test_both_names_of_startup_taints_add_up():
 
 
 def test_ranges_set_both_ends():
-    limits = settings("--cores-total=4:100", "--memory-total=1:640", "--gpu-total=t4:0:16", "--gpu-total=v100:1:8").limits
+    limits = settings(
+        "--cores-total=4:100", "--memory-total=1:640", "--gpu-total=t4:0:16", "--gpu-total=v100:1:8"
+    ).limits
     assert (limits.cpu.min, limits.cpu.max) == (4_000, 100_000)
     assert (limits.memory.min, limits.memory.max) == (1024**3, 640 * 1024**3)
     assert [(gpu.type, gpu.min, gpu.max) for gpu in limits.gpus] == [("t4", 0, 16), ("v100", 1, 8)]
@@ -193,7 +195,7 @@ def test_a_flag_mends_a_wrong_value_in_the_file_but_not_a_wrong_section(write):
     path = write("loop: {scanInterval: often}\nscaleDown: off\n")
     with pytest.raises(ConfigurationError) as caught:
         load(path, flags=parse_flags(["--scan-interval=5s", "--scale-down-enabled=false"]))
-    assert str(caught.value) == f'{path}:4: scaleDown: write settings below it, as key: value'
+    assert str(caught.value) == f"{path}:4: scaleDown: write settings below it, as key: value"
 
 
 def test_a_command_may_have_flags_of_its_own():
