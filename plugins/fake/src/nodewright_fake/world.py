@@ -87,9 +87,16 @@ class World:
         self._furnish()
 
     def start(self) -> Self:
-        """Open the world to clients, and let it live if its clock runs by itself."""
-        self.api_server.start()
-        self.cloud_server.start()
+        """Open the world to clients, and let it live if its clock runs by itself.
+
+        Raises `OSError` if a port is taken; nothing is left behind then.
+        """
+        try:
+            self.api_server.start()
+            self.cloud_server.start()
+        except OSError:
+            self.stop()
+            raise
         self._kubeconfig = _write_private(self.api_server.kubeconfig())
         if isinstance(self.clock, SteppedClock):
             self.settle()

@@ -6,7 +6,7 @@ import signal
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import resources
 from pathlib import Path
 from threading import Event
@@ -98,11 +98,12 @@ def _up(arguments: Namespace) -> int:
     except ConfigurationError as error:
         return _complain(str(error), status=2)
     clock = scenario.clock.make(arguments.speed)
-    try:
-        world = World(scenario, clock, api_port=arguments.port, cloud_port=arguments.cloud_port)
-    except OSError as error:
-        return _complain(f"port {arguments.cloud_port} can't be used: {error.strerror}", status=1)
-    with _interruption() as interrupted, world:
+    world = World(scenario, clock, api_port=arguments.port, cloud_port=arguments.cloud_port)
+    with _interruption() as interrupted, ExitStack() as stack:
+        try:
+            stack.enter_context(world)
+        except OSError as error:
+            return _complain(f"the world can't be opened: {error}; choose another --port or --cloud-port", status=1)
         _say(_guide(world, scenario))
         return _narrate(world, interrupted)
 
