@@ -47,29 +47,27 @@ def load(
     flags: Flags = NO_FLAGS,
     classes: PluginClasses | None = None,
     name: str = "configuration",
+    complete: bool = True,
     tolerant: bool = False,
 ) -> Loaded:
     """Load YAML, from a path or as text called *name*, with *flags* over it; without *source* the flags say it all.
 
-    With *classes*, plugins and their settings are checked as well. Raises `ConfigurationError` with every problem.
-    A *tolerant* load only warns of an installed plugin that can't be used: the autoscaler starts without it.
+    With *classes*, plugins and their settings are checked as well, and that there is a provider if it has to be
+    *complete*, which is: enough to run with. A *tolerant* load only warns of an installed plugin that can't be used:
+    the autoscaler starts without it. Raises `ConfigurationError` with every problem.
     """
-    name = str(source) if isinstance(source, FilePath) else name
-    text = read_file(source) if isinstance(source, FilePath) else source
-    tree, problems = read_yaml(text, name) if text is not None else (Tree(), [])
-    problems = [*problems, *flags.problems]
-    if text is not None and not (problems and not tree.data):
-        problems += _header(tree)
+    tree, problems = _read(source, name)
+    unread = bool(problems) and not tree.data
+    problems += flags.problems
     warnings = apply(flags, tree)
     data, placed = read_mentions(tree)
     settings, mistakes = _settings(data)
     mistakes += _unless_broken(contradictions(settings, tree), mistakes)
     if classes is not None:
         mistakes += check_plugins(placed, classes)
-        if tree.get(("providers",)) in (None, []):
-            mistakes.append(
-                Mistake(path=("providers",), message="name at least one provider, here or with --cloud-provider")
-            )
+        if complete and not unread and tree.get(("providers",)) in (None, []):
+            message = "name at least one provider, here or with --cloud-provider"
+            mistakes.append(Mistake(path=("providers",), message=message))
     excused = [mistake for mistake in mistakes if tolerant and mistake.of_plugin]
     problems += [tree.problem(mistake.path, mistake.message) for mistake in mistakes if mistake not in excused]
     if problems:
@@ -90,16 +88,27 @@ def read_file(path: FilePath) -> str:
     raise ConfigurationError(Problem(message=message, source=str(path)))
 
 
-def _header(tree: Tree) -> list[Problem]:
+def _read(source: FilePath | str | None, name: str) -> tuple[Tree, list[Problem]]:
+    """Return what *source* says, which is nothing if it can't be told, and what is wrong with it as a whole."""
+    if source is None:
+        return Tree(), []
+    try:
+        text = read_file(source) if isinstance(source, FilePath) else source
+    except ConfigurationError as error:
+        return Tree(), list(error.problems)
+    name = str(source) if isinstance(source, FilePath) else name
+    tree, problems = read_yaml(text, name)
+    if problems and not tree.data:
+        return tree, problems
     kind = tree.get(("kind",))
     if isinstance(kind, str) and kind != _HEADER["kind"]:
         # Whatever it is, all its keys would be unknown: say the one thing that helps.
         message = f"this is a {kind}, a configuration of Nodewright has kind: {_HEADER['kind']}"
-        raise ConfigurationError(tree.problem(("kind",), message))
+        return Tree(), [tree.problem(("kind",), message)]
     missing = [f"{key}: {value}" for key, value in _HEADER.items() if tree.get((key,)) is None]
-    if not missing:
-        return []
-    return [Problem(message=f"must say {' and '.join(missing)} at the top", source=tree.source, line=1)]
+    if missing:
+        problems.append(Problem(message=f"must say {' and '.join(missing)} at the top", source=name, line=1))
+    return tree, problems
 
 
 def _settings(data: dict[str, Any]) -> tuple[Settings, list[Mistake]]:

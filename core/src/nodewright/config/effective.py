@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from nodewright.api.group import GroupOptions
-from nodewright.config.model import GroupRule, Settings
+from nodewright.config.model import Settings
 from nodewright.config.model.base import camel_case
 
 #: Origin of a value that the provider gave: a tag or an annotation of the group, usually.
@@ -48,11 +48,28 @@ def group_options(
     """
     defaults = default_options(settings)
     own = from_provider(defaults) if callable(from_provider) else from_provider or defaults
-    index, rule = _first_match(settings, group_id)
+    index = next((at for at, rule in enumerate(settings.groups) if fnmatchcase(group_id, rule.match)), None)
+    return _combine(settings, index, own, defaults)
+
+
+def rule_options(settings: Settings, index: int) -> tuple[GroupOptions, dict[str, str]]:
+    """Return what ``groups[index]`` makes hold for a group that it is the rule of, as `group_options` does."""
+    defaults = default_options(settings)
+    return _combine(settings, index, defaults, defaults)
+
+
+def rule_setting(field: str) -> str:
+    """Return how a rule under ``groups`` writes the *field* of `GroupOptions`."""
+    return _written(_IN_RULE[field])
+
+
+def _combine(
+    settings: Settings, index: int | None, own: GroupOptions, defaults: GroupOptions
+) -> tuple[GroupOptions, dict[str, str]]:
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for name, place in _IN_RULE.items():
-        ruled = None if rule is None else attrgetter(place)(rule)
+        ruled = None if index is None else attrgetter(place)(settings.groups[index])
         values[name] = getattr(own, name) if ruled is None else ruled
         if ruled is not None:
             origins[name] = f"groups[{index}].{_written(place)}"
@@ -61,13 +78,6 @@ def group_options(
         else:
             origins[name] = _written(_IN_SETTINGS.get(name, ""))
     return GroupOptions(**values), origins
-
-
-def _first_match(settings: Settings, group_id: str) -> tuple[int, GroupRule | None]:
-    for index, rule in enumerate(settings.groups):
-        if fnmatchcase(group_id, rule.match):
-            return index, rule
-    return -1, None
 
 
 def _written(place: str) -> str:

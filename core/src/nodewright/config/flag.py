@@ -60,13 +60,13 @@ def one(value: str) -> list[str]:
 
 def cores(value: str) -> dict[str, Any]:
     """``min:max`` cores, as a range."""
-    low, high = _range(value, "0:320000")
+    low, high = _range(value, value, "min:max, such as 0:320000")
     return {"min": low, "max": high}
 
 
 def gibibytes(value: str) -> dict[str, Any]:
     """``min:max`` GiB, as a range."""
-    low, high = _range(value, "0:6400000")
+    low, high = _range(value, value, "min:max, such as 0:6400000")
     return {"min": f"{low}Gi", "max": f"{high}Gi"}
 
 
@@ -75,9 +75,7 @@ def gpus(value: Sequence[str]) -> list[dict[str, Any]]:
     ranges = []
     for item in value:
         kind, _, rest = item.partition(":")
-        if not kind:
-            raise ValueError(f'write type:min:max, such as nvidia-tesla-t4:0:16, not "{item}"')
-        low, high = _range(rest, "0:16", f"{kind}:")
+        low, high = _range(rest, item, "type:min:max, such as nvidia-tesla-t4:0:16")
         ranges.append({"type": kind, "min": low, "max": high})
     return ranges
 
@@ -94,11 +92,10 @@ def drain_priorities(value: str) -> list[dict[str, Any]]:
     return priorities
 
 
-def _range(text: str, example: str, prefix: str = "") -> tuple[int, int]:
+def _range(text: str, written: str, shape: str) -> tuple[int, int]:
     low, _, high = text.partition(":")
     if not (low.isdecimal() and high.isdecimal()):
-        shape = "type:min:max" if prefix else "min:max"
-        raise ValueError(f'write {shape}, such as {prefix}{example}, not "{prefix}{text}"')
+        raise ValueError(f'write {shape}, not "{written}"')
     return int(low), int(high)
 
 

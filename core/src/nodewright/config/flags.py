@@ -1,5 +1,6 @@
 """The command line: Cluster Autoscaler's flags in Go's syntax, laid over what the file says."""
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
@@ -107,22 +108,29 @@ def apply(flags: Flags, tree: Tree) -> list[Problem]:
 
 def _split(argv: Sequence[str], known: Mapping[str, Flag]) -> Iterator[tuple[str, str | None]]:
     """Yield flags with the text of their value (None if it is missing), and other words with an empty name."""
-    words = iter(argv)
-    for word in words:
+    words = deque(argv)
+    while words:
+        word = words.popleft()
         if word == "--":
             yield from (("", rest) for rest in words)
-        elif word == "-" or not word.startswith("-"):
+            return
+        if word == "-" or not word.startswith("-"):
             yield "", word
+            continue
+        name, equals, text = word.removeprefix("-").removeprefix("-").partition("=")
+        name = name.replace("_", "-")
+        flag = known.get(name)
+        if equals:
+            yield name or "-", text
+        elif flag is None:
+            # The next word is most likely its value, and one complaint is enough.
+            if words and not words[0].startswith("-"):
+                words.popleft()
+            yield name or "-", ""
+        elif flag.type == "bool":
+            yield name, "true"
         else:
-            name, equals, text = word.removeprefix("-").removeprefix("-").partition("=")
-            name = name.replace("_", "-")
-            flag = known.get(name)
-            if equals or flag is None:
-                yield name or "-", text
-            elif flag.type == "bool":
-                yield name, "true"
-            else:
-                yield name, next(words, None)
+            yield name, words.popleft() if words else None
 
 
 def _put(tree: Tree, path: tuple[str, ...], given: Given) -> None:

@@ -18,6 +18,7 @@ from nodewright.objects.meta import KubeStruct
 
 _PAGE = 500
 _WATCH_SECONDS = 290
+_FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 30.0
 
 _log = logging.getLogger(__name__)
@@ -80,13 +81,13 @@ class Reflector:
         self._thread.join(timeout=5)
 
     def _run(self) -> None:
-        pause = 0.5
+        pause = _FIRST_PAUSE
         version = ""
         while not self._stop.is_set():
             try:
                 version = version or self._list()
                 version = self._watch(version)
-                pause = 0.5
+                pause = _FIRST_PAUSE
             except _ExpiredError:
                 version = ""
             except NodewrightError as error:

@@ -58,6 +58,7 @@ class Strategies:
         for name, plugin in self._made:
             if not isinstance(plugin, Provider):
                 self._faults.call(name, "close", plugin.close, default=None)
+        self._hooks.close()
 
     def _make(self, kind: str, mentions: Iterable[Mention], base: type[P], *extra: object) -> dict[str, P]:
         made: dict[str, P] = {}

@@ -70,7 +70,9 @@ class Watch:
         except StatusError as error:
             yield _refusal(error)
             return
-        log, cursor, given = self.changelog.log(self.view.resource.key), self.version, self.signals
+        log, cursor = self.changelog.log(self.view.resource.key), self.version
+        # A watch that begins behind the last call for bookmarks owes one: its client may be waiting for it.
+        given = self.signals.bookmarks - (self.version < self.signals.bookmarks_at)
         end = time.monotonic() + self.timeout
         bookmark_at = time.monotonic() + self.bookmark_interval
         while True:
@@ -81,7 +83,7 @@ class Watch:
                 return
             if wanted.cuts > self.signals.cuts:
                 raise ConnectionEndedError
-            due = self.bookmarks and (wanted.bookmarks > given.bookmarks or now >= bookmark_at)
+            due = self.bookmarks and (wanted.bookmarks > given or now >= bookmark_at)
             patience = 0.0 if due else min(_HEARTBEAT_SECONDS, end - now, max(0.1, bookmark_at - now))
             try:
                 changes = log.read(cursor, rung, patience)
@@ -95,7 +97,7 @@ class Watch:
             cursor = max(complete_to, changes[-1].version if changes else 0)
             if due:
                 yield self.view.bookmark(cursor)
-                given, bookmark_at = wanted, now + self.bookmark_interval
+                given, bookmark_at = wanted.bookmarks, now + self.bookmark_interval
 
     def _event(self, change: Change) -> bytes:
         """Return the line for a change; empty if neither the object before nor the one after is selected."""
