@@ -183,6 +183,19 @@ def test_a_node_that_somebody_deleted_can_still_be_reclaimed(world, caplog):
     assert [record.getMessage() for record in caplog.records] == ['machine base-1: nodes "base-1" not found']
 
 
+def test_things_go_wrong_when_a_test_says_so(world):
+    w = world()
+    w.control("break-boots", groups="burst", kind="never-registers", times=1)
+    w.cloud.increase("burst", 2)
+    w.advance(60)
+    assert nodes(w) == ["base-1", "burst-2"]
+
+
+def test_a_bookmark_tells_the_version_that_was_seen(world):
+    with world() as w:
+        assert w.sync() == w.store.version
+
+
 def test_a_world_without_rest_is_noticed(world):
     class Restless:
         def reconcile(self):
