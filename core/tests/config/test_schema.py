@@ -28,6 +28,7 @@ def fits(value, schema, root):
     checks = {
         "$ref": lambda ref: fits(value, root["$defs"][ref.removeprefix("#/$defs/")], root),
         "anyOf": lambda parts: any(fits(value, part, root) for part in parts),
+        "not": lambda part: not fits(value, part, root),
         "const": lambda const: value == const and isinstance(value, bool) == isinstance(const, bool),
         "enum": lambda choices: value in choices,
         "type": lambda name: isinstance(value, TYPES[name]) and (name == "boolean" or not isinstance(value, bool)),
@@ -142,6 +143,12 @@ def test_all_references_lead_somewhere(classes):
     references = re.findall(r'"\$ref": "#/\$defs/([^"]*)"', json.dumps(schema))
     assert "providers.cloud.PerZone" in references
     assert set(references) <= set(schema["$defs"])
+
+
+def test_where_no_plugin_is_installed_nothing_fits(accepts):
+    assert not accepts("scaleUp: {estimator: binpacking}")
+    assert not accepts("hooks: [anything]")
+    assert accepts("hooks: []")
 
 
 class Shelf:
