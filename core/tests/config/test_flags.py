@@ -124,14 +124,13 @@ def test_flags_without_effect_are_warnings_unless_they_say_the_default():
         ["--predicate-parallelism=8", "--scale-down-candidates-pool-ratio=1", "--regional", "--stderrthreshold=INFO",
          "--cloud-provider=cloud", "--balance-similar-node-groups"]
     )  # fmt: skip
-    assert [str(warning) for warning in load(flags=flags).warnings] == [
-        "flags: --predicate-parallelism: has no effect: all pods that are alike are placed at once, on one thread",
+    assert "\n".join(map(str, load(flags=flags).warnings)) == (
+        "flags: --predicate-parallelism: has no effect: all pods that are alike are placed at once, on one thread\n"
         "flags: --scale-down-candidates-pool-ratio: has no effect, in Cluster Autoscaler neither: "
-        "all nodes are looked at",
-        "flags: --regional: has no effect: gce is not among providers",
-        "flags: --balance-similar-node-groups: accepted, but not in effect in this version: "
-        "balancing of similar groups",
-    ]
+        "all nodes are looked at\n"
+        "flags: --regional: has no effect: gce is not among providers\n"
+        "flags: --balance-similar-node-groups: accepted, but not in effect in this version: balancing of similar groups"
+    )
 
 
 def test_all_mistakes_are_told_at_once():
