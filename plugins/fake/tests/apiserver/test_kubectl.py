@@ -274,6 +274,15 @@ def test_patch_and_restart(kubectl: Kubectl, store: Store) -> None:
     assert "kubectl.kubernetes.io/restartedAt" in template["metadata"]["annotations"]
 
 
+def test_create_from_the_command_line(kubectl: Kubectl, store: Store) -> None:
+    kubectl("create", "namespace", "team")
+    kubectl("create", "deployment", "web", "-n", "team", "--image=web:1", "--replicas=3")
+    kubectl("create", "configmap", "settings", "--from-literal=key=value")
+
+    assert store.get("deployments.apps", "web", "team")["spec"]["replicas"] == 3
+    assert store.get("configmaps", "settings", "default")["data"] == {"key": "value"}
+
+
 def test_custom_resources(kubectl: Kubectl, store: Store) -> None:
     columns = [{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}]
     paths = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
