@@ -105,7 +105,7 @@ class Store:
                 raise already_exists(resource, metadata["name"])
             metadata["uid"] = str(uuid.UUID(int=self._random.getrandbits(128), version=4))
             metadata["creationTimestamp"] = timestamp(self.clock.now())
-            for unborn in ("deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"):
+            for unborn in ("deletionTimestamp", "deletionGracePeriodSeconds", "generation", "resourceVersion"):
                 metadata.pop(unborn, None)
             complete(resource, added, created=True)
             admit(resource, added, self)

@@ -81,6 +81,8 @@ def _name(resource: Resource, metadata: Object) -> Iterator[tuple[str, str]]:
 def _labels(metadata: Object) -> Iterator[tuple[str, str]]:
     for key, value in (metadata.get("labels") or {}).items():
         if not _QUALIFIED.fullmatch(key):
+            yield "metadata.labels", f'Invalid value: "{key}": a label\'s name {_VALUE_RULE}, after an optional domain/'
+        if not isinstance(value, str) or not _LABEL_VALUE.fullmatch(value):
             yield "metadata.labels", f'Invalid value: "{value}": a label {_VALUE_RULE}'
     for key, value in (metadata.get("annotations") or {}).items():
         if not isinstance(value, str):

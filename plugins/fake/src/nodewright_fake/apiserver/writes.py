@@ -184,7 +184,7 @@ class Writer:
 
 def delete_options(request: Request) -> dict[str, Any]:
     """Return the options of a deletion, from the body or from the query."""
-    options: dict[str, Any] = parsed_object(request.body) if request.body.strip() else {}
+    options: dict[str, Any] = request.document() if request.body.strip() else {}
     if "gracePeriodSeconds" in request.query:
         options.setdefault("gracePeriodSeconds", request.number("gracePeriodSeconds", 0))
     if "propagationPolicy" in request.query:
