@@ -1,7 +1,6 @@
 """Settings that are right one by one and wrong together."""
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -98,11 +97,7 @@ def _lists(settings: Settings) -> Iterator[Mistake]:
         # Several accounts or regions of one cloud are several providers of one name.
         if slot_of(setting) is None or isinstance(mentions, Mention) or setting.path == ("providers",):
             continue
-        seen: set[str] = set()
-        for index, mention in enumerate(mentions):
-            if mention.name in seen:
-                yield Mistake(path=(*setting.path, index), message=f"{mention.name} is listed twice")
-            seen.add(mention.name)
+        yield from _repeated(setting.path, [mention.name for mention in mentions])
     expanders = [mention.name for mention in settings.scale_up.expanders]
     if not expanders:
         yield Mistake(path=("scaleUp", "expanders"), message="name at least one expander, such as least-waste")
@@ -112,11 +107,13 @@ def _lists(settings: Settings) -> Iterator[Mistake]:
             path=("scaleUp", "expanders", after),
             message=f"{expanders[after]} is never asked: random, before it, leaves one option; make random the last",
         )
-    names = Counter(group.name for group in settings.node_groups)
-    for index, group in enumerate(settings.node_groups):
-        if names[group.name] > 1:
-            yield Mistake(path=("nodeGroups", index), message=f"{group.name} is listed {names[group.name]} times")
-            names[group.name] = 0
+    yield from _repeated(("nodeGroups",), [group.name for group in settings.node_groups])
+
+
+def _repeated(path: Path, names: Sequence[str]) -> Iterator[Mistake]:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            yield Mistake(path=(*path, index), message=f"{name} is listed twice")
 
 
 def _exclusions(settings: Settings, tree: Tree) -> Iterator[Mistake]:
