@@ -3,7 +3,7 @@
 import pytest
 from kubernetes import client, config
 from nodewright.api import InstanceState, ProviderContext
-from nodewright.objects import Node, NodeSpec, ObjectMeta
+from nodewright.testing.builders import a_node
 from nodewright_fake.provider import FakeProvider
 
 
@@ -83,17 +83,10 @@ def test_a_deleted_machine_takes_its_node_along_and_its_pods_come_back(api, prov
     w.cloud.increase("base", 1)
     w.advance(120)
     node = core.read_node("burst-1")
-    burst.delete_nodes([Node(metadata=ObjectMeta(name="burst-1"), spec=NodeSpec(provider_id=node.spec.provider_id))])
+    burst.delete_nodes([a_node("burst-1", provider_id=node.spec.provider_id)])
     w.advance(60)
     assert [node.metadata.name for node in core.list_node().items] == ["base-1", "base-2"]
     assert [pod.status.phase for pod in core.list_namespaced_pod("town").items] == ["Running", "Running"]
     provider.refresh()
-    assert (
-        provider.has_instance(
-            Node(
-                metadata=ObjectMeta(name="b", creation_timestamp=w.began),
-                spec=NodeSpec(provider_id=node.spec.provider_id),
-            )
-        )
-        is False
-    )
+    gone = a_node("burst-1", provider_id=node.spec.provider_id, created=w.began)
+    assert provider.has_instance(gone) is False
