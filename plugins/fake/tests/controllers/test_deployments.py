@@ -158,6 +158,7 @@ def test_a_percentage_that_is_none_is_named_in_the_log(cluster, caplog):
         (2, (4, 4), [], (1, 1), (2, [])),
         (10, (2, 2), [(3, 3)], (2, 2), (9, [3])),
         (4, (4, 4), [(1, 1), (1, 0)], (1, 1), (4, [0, 0])),
+        (4, (1, 0), [(2, 2), (2, 0)], (1, 1), (1, [2, 1])),
     ],
 )
 def test_one_step_of_a_rolling_update(wanted, current, old, leeway, sizes):

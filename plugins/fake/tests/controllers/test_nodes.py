@@ -81,6 +81,9 @@ def test_a_pod_stays_if_the_taint_goes_in_time(cluster):
     cluster.edit("nodes", "a", "", taints=[])
     cluster.advance(60)
     assert cluster.node_of("p") == "a"
+    cluster.edit("nodes", "a", "", taints=[{"key": "down", "effect": "NoExecute"}])
+    cluster.advance(29)
+    assert "deletionTimestamp" not in cluster.get_pod("p")["metadata"], "the time starts anew"
 
 
 def test_pods_leave_an_unreachable_node_after_five_minutes_and_come_back_elsewhere(cluster):

@@ -74,6 +74,39 @@ def test_pods_without_a_node_go_first(cluster):
     assert scaled_down(cluster, 2) == {waiting}
 
 
+def test_a_pod_without_a_node_goes_before_a_younger_one_that_is_about_to_start(cluster):
+    cluster.workload("ReplicaSet", replicas=1, template={"nodeSelector": {"no": "where"}})
+    cluster.settle()
+    waiting = names(cluster)
+    cluster.boot("a")
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main"}]}}
+    cluster.edit("replicasets.apps", "web", replicas=2, template=template)
+    cluster.settle()
+    assert scaled_down(cluster, 1) == waiting
+
+
+def test_pods_of_a_silent_node_go_before_those_that_serve(cluster):
+    cluster.boot("a")
+    cluster.workload("ReplicaSet", replicas=1)
+    cluster.advance(5)
+    silent = names(cluster)
+    cluster.boot("b")
+    cluster.edit("replicasets.apps", "web", replicas=2)
+    cluster.advance(5)
+    cluster.kubelets.stop_reporting("a")
+    assert scaled_down(cluster, 1) == silent
+
+
+def test_a_pod_that_is_released_is_replaced(cluster):
+    cluster.workload("ReplicaSet", replicas=1)
+    cluster.settle()
+    (name,) = names(cluster)
+    cluster.store.modify("pods", name, "default", lambda pod: pod["metadata"].update(ownerReferences=[]))
+    cluster.edit("replicasets.apps", "web", replicas=2)
+    cluster.settle()
+    assert len(names(cluster)) == 3
+
+
 def test_pods_that_do_not_serve_yet_go_before_those_that_do(cluster):
     cluster.boot("a")
     cluster.workload("ReplicaSet", replicas=2)

@@ -18,6 +18,27 @@ def test_a_pod_is_bound_to_the_emptiest_node_and_then_to_the_first_by_name(clust
     assert cluster.condition("pods", "p1", "PodScheduled")["status"] == "True"
 
 
+def test_pods_that_ask_for_nothing_are_spread_too(cluster):
+    cluster.boot("a")
+    cluster.boot("b")
+    for name in ("p1", "p2", "p3"):
+        cluster.pod(name)
+    cluster.settle()
+    assert [cluster.node_of(name) for name in ("p1", "p2", "p3")] == ["a", "b", "a"]
+
+
+def test_a_pod_that_looks_around_goes_to_the_emptiest_node_that_it_may(cluster):
+    for name, cpu in (("a", "3"), ("b", "2"), ("c", "1")):
+        cluster.boot(name)
+        cluster.pod(f"on-{name}", cpu=cpu, labels={"on": name}, spec={"nodeName": name})
+    cluster.settle()
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"on": "c"}}}
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    cluster.pod("p", spec={"affinity": affinity})
+    cluster.settle()
+    assert cluster.node_of("p") == "b"
+
+
 def test_a_soft_taint_makes_a_node_the_last_choice(cluster):
     cluster.boot("a")
     cluster.boot("b")
@@ -192,6 +213,52 @@ def test_a_pod_that_wants_company_is_placed_when_the_company_is(cluster):
     cluster.pod("db", labels={"app": "db"})
     cluster.settle()
     assert cluster.node_of("web") == cluster.node_of("db") != ""
+
+
+def test_a_pod_that_has_to_spread_is_placed_when_the_emptiest_zone_fills_up(cluster):
+    cluster.boot("a", zone="a")
+    cluster.boot("b", zone="b", capacity={"cpu": 1000, "memory": 1024**3, "pods": 10})
+    constraint = {
+        "topologyKey": "topology.kubernetes.io/zone",
+        "maxSkew": 1,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    cluster.pod("first", labels={"app": "web"}, spec={"nodeName": "a"})
+    cluster.pod("spread", cpu="2", labels={"app": "web"}, spec={"topologySpreadConstraints": [constraint]})
+    cluster.settle()
+    assert cluster.why("spread") == (
+        "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't match pod topology spread constraints."
+    )
+    cluster.pod("second", labels={"app": "web"}, spec={"nodeName": "b"})
+    cluster.settle()
+    assert cluster.node_of("spread") == "a"
+
+
+def test_one_of_two_guards_that_goes_leaves_the_other_on_guard(cluster):
+    for name in ("a", "b"):
+        cluster.boot(name)
+        term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "web"}}}
+        affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        cluster.pod(f"guard-{name}", spec={"affinity": affinity, "nodeName": name})
+    cluster.settle()
+    cluster.store.delete("pods", "guard-a", "default", grace_seconds=0)
+    cluster.pod("one", labels={"app": "web"}, cpu="4")
+    cluster.pod("two", labels={"app": "web"}, cpu="4")
+    cluster.settle()
+    assert (cluster.node_of("one"), cluster.node_of("two")) == ("a", "")
+    assert cluster.why("two") == (
+        "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy existing pods anti-affinity rules."
+    )
+
+
+def test_an_important_pod_overtakes_even_if_others_of_its_kind_came_before_it(cluster):
+    cluster.boot("a")
+    cluster.pod("same", cpu="3")
+    cluster.pod("between", cpu="4", spec={"priority": 5})
+    cluster.pod("important", cpu="3", spec={"priority": 10})
+    cluster.settle()
+    assert cluster.node_of("important") == "a"
 
 
 def test_a_changed_label_lets_a_waiting_pod_go_where_it_was_unwelcome(cluster):

@@ -79,8 +79,10 @@ def lopsided(pod, node, nodes, others):
         ]
         counts = {each["metadata"]["labels"][key]: 0 for each in eligible}
         for other in others:
+            if not same_kind(pod, other) or "deletionTimestamp" in other["metadata"]:
+                continue
             for each in eligible:
-                if runs_on(other, each) and app(other) == app(pod) and "deletionTimestamp" not in other["metadata"]:
+                if runs_on(other, each):
                     counts[each["metadata"]["labels"][key]] += 1
         least = min(counts.values(), default=0) if len(counts) >= constraint.get("minDomains", 1) else 0
         here = counts.get(node["metadata"]["labels"][key], 0)
@@ -91,6 +93,10 @@ def lopsided(pod, node, nodes, others):
 
 def app(pod):
     return pod["metadata"]["labels"]["app"]
+
+
+def same_kind(pod, other):
+    return app(other) == app(pod) and other["metadata"]["namespace"] == pod["metadata"]["namespace"]
 
 
 def runs_on(pod, node):
@@ -242,7 +248,7 @@ class World:
                 self.store.modify("nodes", name, "", lambda node: node["spec"].update(unschedulable=argument))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.lists(node_specs(), max_size=5), st.lists(steps, max_size=14))
 def test_every_binding_obeys_the_rules_and_who_waits_fits_nowhere(nodes, doings):
     world = World()

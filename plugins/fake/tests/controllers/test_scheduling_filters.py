@@ -51,6 +51,13 @@ def verdicts(nodes, candidate, on=(), namespaces=None):
     }
 
 
+def test_a_node_that_offers_the_same_as_before_is_no_change():
+    cluster = Cluster()
+    assert cluster.set_node(node("n"))
+    assert not cluster.set_node({**node("n"), "status": {**node("n")["status"], "conditions": []}})
+    assert cluster.set_node(node("n", zone="a"))
+
+
 def taint(key, value="", effect="NoSchedule"):
     return {"key": key, "value": value, "effect": effect}
 

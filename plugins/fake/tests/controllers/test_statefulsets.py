@@ -90,6 +90,17 @@ def test_an_update_goes_from_the_highest_to_the_partition(cluster):
     assert status(cluster, "currentRevision") == status(cluster, "updateRevision") != (before,)
 
 
+def test_an_update_replaces_one_pod_at_a_time_even_if_they_start_together(cluster):
+    cluster.boot("a")
+    cluster.workload("StatefulSet", replicas=3, podManagementPolicy="Parallel")
+    cluster.advance(5)
+    cluster.edit("statefulsets.apps", "web", template=V2)
+    for _ in range(20):
+        cluster.advance(0.5)
+        assert status(cluster, "readyReplicas") >= (2,)
+    assert status(cluster, "updatedReplicas", "readyReplicas") == (3, 3)
+
+
 def test_ondelete_updates_only_what_somebody_deletes(cluster):
     cluster.boot("a")
     cluster.workload("StatefulSet", replicas=2, updateStrategy={"type": "OnDelete"})
