@@ -254,6 +254,14 @@ class TestFaultObservers:
         world.hooks.deliver_faults()
         assert (len(told), told[-1]) == (1000, "LookupError: 1499")
 
+    def test_hooks_of_a_configuration_that_was_replaced_hear_nothing_more(self) -> None:
+        told: list[object] = []
+        world = World(pager=plugin("on_fault", lambda *fault: told.append(fault)))
+        world.hooks.close()
+        world.faults.note("aws", "refresh", LookupError("gone"))
+        world.hooks.deliver_faults()
+        assert told == []
+
 
 class TestOrder:
     """Plugins are called in the order of the configuration."""

@@ -54,11 +54,13 @@ def load(
     classes: PluginClasses | None = None,
     name: str = "configuration",
     complete: bool = True,
+    tolerant: bool = False,
 ) -> Loaded:
     """Load YAML, from a path or as text called *name*, with *flags* over it; without *source* the flags say it all.
 
     With *classes*, plugins and their settings are checked as well, and that there is a provider if it has to be
-    *complete*, which is: enough to run with. Raises `ConfigurationError` with every problem.
+    *complete*, which is: enough to run with. A *tolerant* load only warns of an installed plugin that can't be used:
+    the autoscaler starts without it. Raises `ConfigurationError` with every problem.
     """
     tree, problems = _read(source, name)
     unread = bool(problems) and not tree.data
@@ -72,11 +74,13 @@ def load(
         if complete and not unread and tree.get(("providers",)) in (None, []):
             message = "name at least one provider, here or with --cloud-provider"
             mistakes.append(Mistake(path=("providers",), message=message))
+    excused = [mistake for mistake in mistakes if tolerant and mistake.of_plugin]
     told = {(problem.path, problem.line) for problem in problems}
-    found = [tree.problem(mistake.path, mistake.message) for mistake in mistakes]
+    found = [tree.problem(mistake.path, mistake.message) for mistake in mistakes if mistake not in excused]
     problems += [problem for problem in found if problem.source == "flags" or (problem.path, problem.line) not in told]
     if problems:
         raise ConfigurationError(*_in_order(problems))
+    warnings += [tree.problem(mistake.path, f"left out: {mistake.message}") for mistake in excused]
     warnings += [tree.problem(oddity.path, oddity.message) for oddity in oddities(settings, tree)]
     return Loaded(settings=settings, origins=Origins(tree), warnings=tuple(_in_order(warnings)))
 

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, Protocol
 
@@ -85,7 +85,8 @@ def check_plugins(placed: Sequence[Placed], classes: PluginClasses) -> Iterator[
         try:
             plugin = classes.load(each.slot.kind, name)
         except PluginError as error:
-            yield Mistake(path=each.path, message=str(error))
+            installed = name in classes.names(each.slot.kind)
+            yield Mistake(path=each.path, message=str(error), of_plugin=installed)
             continue
         if not issubclass(plugin, each.slot.base):
             yield Mistake(path=each.path, message=_misplaced(plugin, each))
@@ -104,12 +105,13 @@ def _check_settings(plugin: type[Plugin], placed: Placed) -> Iterator[Mistake]:
     try:
         _, mistakes = validate(plugin.Config, placed.mention.config)
     except Exception as error:  # a validator of the plugin may raise anything
-        yield Mistake(path=path, message=f"its settings can't be checked: {type(error).__name__}: {error}")
+        message = f"its settings can't be checked: {type(error).__name__}: {error}"
+        yield Mistake(path=path, message=message, of_plugin=True)
         return
     for mistake in mistakes:
         # Where nothing is written below the name, there is no other place than the name.
-        its = f"its setting {dotted(mistake.path)} {mistake.message}"
-        yield mistake.below(path) if placed.mention.config else Mistake(path=placed.path, message=its)
+        its = Mistake(path=placed.path, message=f"its setting {dotted(mistake.path)} {mistake.message}")
+        yield replace(mistake.below(path) if placed.mention.config else its, of_plugin=True)
 
 
 def _misplaced(plugin: type[Plugin], placed: Placed) -> str:

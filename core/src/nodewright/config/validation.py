@@ -22,6 +22,8 @@ class Mistake:
     message: str
     #: Other settings that it is about.
     others: tuple[Path, ...] = ()
+    #: It keeps one installed plugin from being used, and nothing else.
+    of_plugin: bool = False
 
     def below(self, path: Path) -> "Mistake":
         """The same mistake, seen from further up."""

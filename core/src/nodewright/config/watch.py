@@ -23,10 +23,10 @@ class ConfigFile:
         #: What was refused last: a text, or why there was none to be read.
         self._refused: str | None = None
 
-    def load(self) -> Loaded:
-        """Load the file as it is now. Raises `ConfigurationError` with every problem."""
+    def load(self, *, tolerant: bool = False) -> Loaded:
+        """Load the file as it is now. Raises `ConfigurationError` with every problem; see `document.load`."""
         self._refused = None
-        return self._load(read_file(self.path))
+        return self._load(read_file(self.path), tolerant=tolerant)
 
     def changed(self) -> Loaded | None:
         """Return the new configuration if the file is another than the one in use, None if it is not.
@@ -45,8 +45,8 @@ class ConfigFile:
             return None
         return None if text == self._refused else self._load(text)
 
-    def _load(self, text: str) -> Loaded:
+    def _load(self, text: str, *, tolerant: bool = False) -> Loaded:
         self._refused = text
-        loaded = load(text, flags=self._flags, classes=self._classes, name=str(self.path))
+        loaded = load(text, flags=self._flags, classes=self._classes, name=str(self.path), tolerant=tolerant)
         self._accepted, self._refused = text, None
         return loaded

@@ -55,6 +55,10 @@ class Faults:
         """
         self._listeners.append(listener)
 
+    def forget(self, listener: Callable[[Fault], None]) -> None:
+        """Stop calling *listener*."""
+        self._listeners.remove(listener)
+
     @overload
     def call(self, plugin: str, where: str, function: Callable[..., T], *arguments: object, default: T) -> T: ...
 
@@ -100,7 +104,7 @@ class Faults:
             unlogged = self._due(key, count)
         if unlogged:
             self._log(fault, error, again=unlogged - 1)
-        for listener in self._listeners:
+        for listener in tuple(self._listeners):
             listener(fault)
 
     def _due(self, key: tuple[str, str], count: int) -> int:

@@ -76,6 +76,10 @@ class Hooks:
             self._manager.unregister(plugin)
             self._arrange()
 
+    def close(self) -> None:
+        """Hear of no more faults: another configuration's hooks take over."""
+        self._faults.forget(self._remember)
+
     def adjust_groups(self, groups: Sequence[GroupFacts]) -> Sequence[GroupFacts]:
         """Return the groups that decisions see."""
 

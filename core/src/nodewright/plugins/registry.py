@@ -104,7 +104,7 @@ class Registry:
         if registration.kind.name == "commands":
             return self.load_command(registration.name).summary
         plugin = self.load(registration.kind.name, registration.name)
-        return (plugin.__doc__ or "").strip().partition("\n")[0]
+        return (plugin.__doc__ or "").strip().partition("\n")[0].replace("``", "")
 
 
 def _mistake(location: tuple[str | int, ...], message: str) -> str:

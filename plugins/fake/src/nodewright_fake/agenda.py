@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from itertools import count
-from threading import RLock
+from threading import Event, RLock
 
 from nodewright.api import Clock
 
@@ -14,6 +14,8 @@ class Agenda:
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
+        #: Set whenever an entry is put down. Whoever waits for the next entry waits on this, and clears it.
+        self.changed = Event()
         self._lock = RLock()
         self._order = count()
         self._entries: list[tuple[datetime, int, Callable[[], None]]] = []
@@ -26,6 +28,7 @@ class Agenda:
         """Do *action* at *moment*; those of one moment are done in the order they were put down."""
         with self._lock:
             heapq.heappush(self._entries, (moment, next(self._order), action))
+        self.changed.set()
 
     @property
     def next_moment(self) -> datetime | None:

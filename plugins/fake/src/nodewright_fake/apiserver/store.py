@@ -1,21 +1,24 @@
-"""The objects of the embedded cluster, their versions and the log of their changes."""
+"""The objects of the embedded cluster and their versions."""
 
-import copy
 import random
 import string
 import uuid
+from bisect import bisect_left, insort
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import RLock
-from typing import Any, Literal
+from typing import Literal
 
 from nodewright.api import Clock
 
+from nodewright_fake.apiserver.admission import admit
+from nodewright_fake.apiserver.defaults import complete
+from nodewright_fake.apiserver.document import Document, Object, copied
 from nodewright_fake.apiserver.status import already_exists, conflict, not_found
 
-#: A Kubernetes object as parsed JSON. What the store hands out is shared: never change it, change a copy.
-Object = dict[str, Any]
+__all__ = ["Change", "EventType", "Object", "Store", "timestamp"]
+
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
@@ -27,9 +30,9 @@ class Change:
     type: EventType
     resource: str
     #: The object after the change; for DELETED its last state, with the version of the deletion.
-    object: Object
+    object: Document
     #: The object before the change, so that a watch with a selector can tell what came into view and what left it.
-    before: Object | None
+    before: Document | None
 
 
 class Store:
@@ -43,54 +46,78 @@ class Store:
         self.clock = clock
         self.lock = RLock()
         self.version = 1
-        self._objects: dict[str, dict[tuple[str, str], Object]] = {}
-        self._subscribers: list[Callable[[Change], None]] = []
+        self._shelves: dict[str, _Shelf] = {}
+        self._subscribers: tuple[Callable[[Change], None], ...] = ()
         self._random = random.Random(0)
 
     def subscribe(self, subscriber: Callable[[Change], None]) -> Callable[[], None]:
         """Call *subscriber* with every change from now on; returns a function that ends it."""
-        with self.lock:
-            self._subscribers.append(subscriber)
-        return lambda: self._subscribers.remove(subscriber)
 
-    def get(self, resource: str, name: str, namespace: str = "") -> Object:
-        """Return an object; raises `StatusError` 404."""
+        def unsubscribe() -> None:
+            with self.lock:
+                self._subscribers = tuple(other for other in self._subscribers if other is not subscriber)
+
         with self.lock:
-            found = self.find(resource, name, namespace)
+            self._subscribers = (*self._subscribers, subscriber)
+        return unsubscribe
+
+    def get(self, resource: str, name: str, namespace: str = "") -> Document:
+        """Return an object; raises `StatusError` 404."""
+        found = self.find(resource, name, namespace)
         if found is None:
             raise not_found(resource, name)
         return found
 
-    def find(self, resource: str, name: str, namespace: str = "") -> Object | None:
+    def find(self, resource: str, name: str, namespace: str = "") -> Document | None:
         """Return an object, or None."""
         with self.lock:
-            return self._objects.get(resource, {}).get((namespace, name))
+            shelf = self._shelves.get(resource)
+            return shelf.find(namespace, name) if shelf else None
 
-    def list(self, resource: str, namespace: str | None = None) -> list[Object]:
+    def dependents(self, uid: str) -> list[tuple[str, Document]]:
+        """Return all objects that name *uid* as an owner, with their resource. Looks at every object there is."""
+        with self.lock:
+            return [
+                (resource, document)
+                for resource, shelf in self._shelves.items()
+                for document in shelf.objects(None)
+                if any(owner.get("uid") == uid for owner in document["metadata"].get("ownerReferences") or ())
+            ]
+
+    def list(self, resource: str, namespace: str | None = None) -> list[Document]:
         """Return all objects of a resource (in one namespace), in order of namespace and name."""
         with self.lock:
-            objects = self._objects.get(resource, {})
-            return [objects[key] for key in sorted(objects) if namespace is None or key[0] == namespace]
+            shelf = self._shelves.get(resource)
+            return shelf.objects(namespace) if shelf else []
 
-    def create(self, resource: str, new: Object) -> Object:
-        """Add an object: fills in name (from generateName), uid, version and time. Raises `StatusError` 409."""
+    def create(self, resource: str, new: Object, *, dry_run: bool = False) -> Document:
+        """Add an object as the API server would: named (from generateName), dated, with defaults and admission.
+
+        Raises `StatusError` 409 for a name that is taken and 403 for a pod that admission refuses.
+        With *dry_run* nothing is stored.
+        """
         with self.lock:
-            added = copy.deepcopy(new)
+            added = Document(copied(new))
             metadata = added.setdefault("metadata", {})
             if not metadata.get("name") and metadata.get("generateName"):
                 metadata["name"] = metadata["generateName"] + self._suffix()
-            key = (metadata.get("namespace", ""), metadata["name"])
-            if key in self._objects.get(resource, {}):
+            if self.find(resource, metadata["name"], metadata.get("namespace", "")) is not None:
                 raise already_exists(resource, metadata["name"])
             metadata["uid"] = str(uuid.UUID(int=self._random.getrandbits(128), version=4))
             metadata["creationTimestamp"] = timestamp(self.clock.now())
-            self._record("ADDED", resource, added, None)
+            for unborn in ("deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"):
+                metadata.pop(unborn, None)
+            complete(resource, added, created=True)
+            admit(resource, added, self)
+            if not dry_run:
+                self._record("ADDED", resource, added, None)
             return added
 
-    def update(self, resource: str, changed: Object) -> Object:
+    def update(self, resource: str, changed: Object, *, dry_run: bool = False) -> Document:
         """Replace an object. With ``metadata.resourceVersion`` given, raises `StatusError` 409 if it is not the latest.
 
         An update that changes nothing is no change. Removing the last finalizer of a deleted object removes it.
+        ``metadata.generation``, where the object has one, counts the changes of everything but metadata and status.
         """
         with self.lock:
             metadata = changed["metadata"]
@@ -98,76 +125,120 @@ class Store:
             stated = metadata.get("resourceVersion")
             if stated and stated != before["metadata"]["resourceVersion"]:
                 raise conflict(resource, metadata["name"])
-            after = copy.deepcopy(changed)
-            for kept in ("uid", "creationTimestamp", "deletionTimestamp", "resourceVersion"):
+            after = Document(copied(changed))
+            for kept in _KEPT:
                 after["metadata"].pop(kept, None)
                 if kept in before["metadata"]:
                     after["metadata"][kept] = before["metadata"][kept]
+            if "generation" in before["metadata"] and _intent(after) != _intent(before):
+                after["metadata"]["generation"] += 1
             if after == before:
                 return before
-            if "deletionTimestamp" in after["metadata"] and self._may_go(resource, after):
-                self._record("DELETED", resource, after, before)
-            else:
-                self._record("MODIFIED", resource, after, before)
+            if not dry_run:
+                self._record("DELETED" if _may_go(resource, after) else "MODIFIED", resource, after, before)
             return after
 
-    def modify(self, resource: str, name: str, namespace: str, change: Callable[[Object], None]) -> Object:
+    def modify(self, resource: str, name: str, namespace: str, change: Callable[[Object], None]) -> Document:
         """Apply *change* to a copy of the latest version of an object and store it; never conflicts."""
         with self.lock:
-            draft = copy.deepcopy(self.get(resource, name, namespace))
+            draft = copied(self.get(resource, name, namespace))
             change(draft)
             return self.update(resource, draft)
 
-    def delete(self, resource: str, name: str, namespace: str = "", *, grace_seconds: int | None = None) -> Object:
+    def delete(
+        self, resource: str, name: str, namespace: str = "", *, grace_seconds: int | None = None, dry_run: bool = False
+    ) -> Document:
         """Delete an object, or mark it deleted while finalizers or (for a pod on a node) its grace period hold it.
 
         A pod goes for good when its kubelet deletes it with ``grace_seconds=0``.
         """
         with self.lock:
             before = self.get(resource, name, namespace)
-            after = copy.deepcopy(before)
-            if resource == "pods":
-                grace = grace_seconds
-                if grace is None:
-                    grace = after["spec"].get("terminationGracePeriodSeconds", 30)
-                if not after["spec"].get("nodeName") or after.get("status", {}).get("phase") in ("Succeeded", "Failed"):
-                    grace = 0
-            else:
-                grace = 0
+            after = Document(copied(before))
+            grace = _grace(after, grace_seconds) if resource == "pods" else 0
             metadata = after["metadata"]
             marked = metadata.get("deletionGracePeriodSeconds")
             if "deletionTimestamp" not in metadata or (marked is not None and grace < marked):
                 metadata["deletionTimestamp"] = timestamp(self.clock.now() + timedelta(seconds=grace))
                 metadata["deletionGracePeriodSeconds"] = grace
-            if self._may_go(resource, after):
+            if dry_run:
+                return after
+            if _may_go(resource, after):
                 self._record("DELETED", resource, after, before)
             elif after != before:
                 self._record("MODIFIED", resource, after, before)
             return after
 
-    @staticmethod
-    def _may_go(resource: str, marked: Object) -> bool:
-        metadata = marked["metadata"]
-        if metadata.get("finalizers"):
-            return False
-        return resource != "pods" or not metadata.get("deletionGracePeriodSeconds")
-
-    def _record(self, kind: EventType, resource: str, after: Object, before: Object | None) -> None:
+    def _record(self, kind: EventType, resource: str, after: Document, before: Document | None) -> None:
         self.version += 1
-        metadata = after["metadata"]
-        metadata["resourceVersion"] = str(self.version)
-        key = (metadata.get("namespace", ""), metadata["name"])
-        objects = self._objects.setdefault(resource, {})
+        after["metadata"]["resourceVersion"] = str(self.version)
+        shelf = self._shelves.setdefault(resource, _Shelf())
         if kind == "DELETED":
-            del objects[key]
+            shelf.remove(after)
         else:
-            objects[key] = after
+            shelf.put(after)
         change = Change(version=self.version, type=kind, resource=resource, object=after, before=before)
-        for subscriber in tuple(self._subscribers):
+        for subscriber in self._subscribers:
             subscriber(change)
 
     def _suffix(self) -> str:
         return "".join(self._random.choices(string.ascii_lowercase + string.digits, k=5))
+
+
+class _Shelf:
+    """The objects of one resource, by namespace and kept in order of their names."""
+
+    def __init__(self) -> None:
+        self._objects: dict[str, dict[str, Document]] = {}
+        self._names: dict[str, list[str]] = {}
+
+    def find(self, namespace: str, name: str) -> Document | None:
+        return self._objects.get(namespace, {}).get(name)
+
+    def objects(self, namespace: str | None) -> list[Document]:
+        namespaces = sorted(self._names) if namespace is None else [namespace]
+        return [self._objects[space][name] for space in namespaces for name in self._names.get(space, ())]
+
+    def put(self, document: Document) -> None:
+        namespace, name = document["metadata"].get("namespace", ""), document["metadata"]["name"]
+        objects = self._objects.setdefault(namespace, {})
+        if name not in objects:
+            insort(self._names.setdefault(namespace, []), name)
+        objects[name] = document
+
+    def remove(self, document: Document) -> None:
+        namespace, name = document["metadata"].get("namespace", ""), document["metadata"]["name"]
+        names = self._names[namespace]
+        del self._objects[namespace][name]
+        del names[bisect_left(names, name)]
+
+
+#: What an update cannot change; the server alone decides on it.
+_KEPT = (
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+    "resourceVersion",
+)
+
+
+def _grace(pod: Object, wanted: int | None) -> int:
+    if not pod["spec"].get("nodeName") or pod.get("status", {}).get("phase") in ("Succeeded", "Failed"):
+        return 0
+    return int(pod["spec"].get("terminationGracePeriodSeconds", 30)) if wanted is None else wanted
+
+
+def _may_go(resource: str, after: Object) -> bool:
+    metadata = after["metadata"]
+    if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
+        return False
+    return resource != "pods" or not metadata.get("deletionGracePeriodSeconds")
+
+
+def _intent(document: Object) -> Object:
+    return {key: value for key, value in document.items() if key not in ("metadata", "status")}
 
 
 def timestamp(moment: datetime) -> str:
