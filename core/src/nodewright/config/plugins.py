@@ -110,7 +110,8 @@ def _check_settings(plugin: type[Plugin], placed: Placed) -> Iterator[Mistake]:
         return
     for mistake in mistakes:
         # Where nothing is written below the name, there is no other place than the name.
-        its = Mistake(path=placed.path, message=f"its setting {dotted(mistake.path)} {mistake.message}")
+        its_setting = f"its setting {dotted(mistake.path)} " if mistake.path else ""
+        its = Mistake(path=placed.path, message=its_setting + mistake.message)
         yield replace(mistake.below(path) if placed.mention.config else its, of_plugin=True)
 
 

@@ -131,6 +131,10 @@ class ApiServer:
             sort_keys=False,
         )
 
+    def open_watches(self, resource: str) -> int:
+        """Return how many watches of *resource* (its name in the store) have shown their beginning and are open."""
+        return self._changelog.log(resource).readers
+
     def send_bookmarks(self) -> None:
         """Send a bookmark with the current version, after everything before it, to each watch that takes bookmarks.
 

@@ -114,9 +114,10 @@ class Store:
             return added
 
     def update(self, resource: str, changed: Object, *, dry_run: bool = False) -> Document:
-        """Replace an object. With ``metadata.resourceVersion`` given, raises `StatusError` 409 if it is not the latest.
+        """Replace an object, with defaults filled in.
 
-        An update that changes nothing is no change. Removing the last finalizer of a deleted object removes it.
+        With ``metadata.resourceVersion`` given, raises `StatusError` 409 if it is not the latest. An update that
+        changes nothing is no change. Removing the last finalizer of a deleted object removes it.
         ``metadata.generation``, where the object has one, counts the changes of everything but metadata and status.
         """
         with self.lock:
@@ -126,6 +127,7 @@ class Store:
             if stated and stated != before["metadata"]["resourceVersion"]:
                 raise conflict(resource, metadata["name"])
             after = Document(copied(changed))
+            complete(resource, after)
             for kept in _KEPT:
                 after["metadata"].pop(kept, None)
                 if kept in before["metadata"]:

@@ -34,8 +34,12 @@ def check_type(resource: Resource, sent: Object) -> None:
         found = sent.setdefault(key, expected)
         if found != expected:
             raise bad_request(f"the {what} in the data ({found}) does not match the expected {what} ({expected})")
-    if not isinstance(sent.setdefault("metadata", {}), dict):
+    metadata = sent.setdefault("metadata", {})
+    if not isinstance(metadata, dict):
         raise bad_request("the object's metadata is no object: expected fields such as name, namespace, labels")
+    for place, part, key in ((sent, "", "spec"), (sent, "", "status"), (metadata, "metadata.", "labels")):
+        if place.get(key) is not None and not isinstance(place[key], dict):
+            raise bad_request(f"the object's {part}{key} is no object: expected fields, found {place[key]!r}")
 
 
 def check(resource: Resource, draft: Object) -> None:

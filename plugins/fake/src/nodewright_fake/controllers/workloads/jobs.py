@@ -154,7 +154,7 @@ class Jobs(Reconciler[Key]):
         return [str(number) for number in range(spec.get("completions", 0)) if str(number) not in taken]
 
     def _new_pod(self, found: Object, index: str) -> Object:
-        pod = new_pod(self.store, found, owner_reference(found, "batch/v1", "Job"), found["spec"].get("template") or {})
+        pod = new_pod(found, owner_reference(found, "batch/v1", "Job"), found["spec"].get("template") or {})
         name, uid = found["metadata"]["name"], found["metadata"]["uid"]
         pod["metadata"]["labels"] |= {
             "batch.kubernetes.io/job-name": name,
