@@ -88,7 +88,7 @@ def from_flags(words: Sequence[str]) -> int:
     return 0
 
 
-def flags(words: Sequence[str]) -> int:
+def page(words: Sequence[str]) -> int:
     """Print the page about flags."""
     _refuse(parse_flags(words))
     print(flags_page(), end="")
@@ -119,7 +119,7 @@ _ACTIONS: dict[str, Callable[[Sequence[str]], int]] = {
     "show": show,
     "from-flags": from_flags,
     "schema": schema,
-    "flags": flags,
+    "flags": page,
 }
 
 
