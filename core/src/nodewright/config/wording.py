@@ -75,9 +75,7 @@ def describe(error: ErrorDetails) -> str:
     if kind == "string_too_short" and context["min_length"] == 1:
         return "must not be empty"
     if kind in _WORDS:
-        # A float was perhaps written otherwise: 1.10 is no 1.1 to who meant a name.
-        text = f', "{written(value)}"' if isinstance(value, int) else ""
-        quote = f": put it in quotes{text}" if isinstance(value, int | float) else ""
+        quote = ": put it in quotes" if isinstance(value, int | float) else ""
         bounds = {name: f"{bound:g}" if isinstance(bound, float) else bound for name, bound in context.items()}
         return _WORDS[kind].format(not_value=_not(value), quote=quote, **bounds)
     if kind in _KNOWN_TYPES:
