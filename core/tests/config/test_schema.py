@@ -135,6 +135,7 @@ def test_settings_that_are_not_in_effect_say_so(classes):
     balance = schema["$defs"]["ScaleUp"]["properties"]["balanceSimilarGroups"]
     assert balance["planned"] == PLANNED["scaleUp.balanceSimilarGroups"]
     assert balance["description"].endswith("(Not in effect in this version.)")
+    assert schema["$defs"]["GroupRule"]["properties"]["zeroOrMax"]["planned"] == PLANNED["groups.zeroOrMax"]
     assert schema["properties"]["leaderElection"]["planned"] == "leader election"
 
 

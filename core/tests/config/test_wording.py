@@ -84,3 +84,15 @@ def test_the_own_words_of_a_plugin_are_kept():
 
     _, mistakes = validate(Config, {"region": "eu-west-9"})
     assert [mistake.message for mistake in mistakes] == ["the region eu-west-9 does not exist"]
+
+
+def test_a_default_that_is_wrong_is_told_like_a_setting():
+    class Config(BaseModel):
+        url: str = Field(default="", min_length=1, validate_default=True)
+        size: int | bool = 0
+
+    _, mistakes = validate(Config, {"size": "x"})
+    assert [(mistake.path, mistake.message) for mistake in mistakes] == [
+        (("url",), "must not be empty"),
+        (("size",), 'write a whole number, not "x", or write true or false, not "x"'),
+    ]

@@ -81,7 +81,7 @@ def load(
     if problems:
         raise ConfigurationError(*_in_order(problems))
     warnings += [tree.problem(mistake.path, f"left out: {mistake.message}") for mistake in excused]
-    warnings += [tree.problem(oddity.path, oddity.message) for oddity in oddities(settings, tree)]
+    warnings += [tree.problem(oddity.path, oddity.message) for oddity in oddities(settings)]
     return Loaded(settings=settings, origins=Origins(tree), warnings=tuple(_in_order(warnings)))
 
 

@@ -110,9 +110,9 @@ def _check_settings(plugin: type[Plugin], placed: Placed) -> Iterator[Mistake]:
         return
     for mistake in mistakes:
         # Where nothing is written below the name, there is no other place than the name.
-        its = f"its setting {dotted(mistake.path)} {mistake.message}"
-        told = mistake.below(path) if placed.mention.config else Mistake(path=placed.path, message=its)
-        yield replace(told, of_plugin=True)
+        its_setting = f"its setting {dotted(mistake.path)} " if mistake.path else ""
+        its = Mistake(path=placed.path, message=its_setting + mistake.message)
+        yield replace(mistake.below(path) if placed.mention.config else its, of_plugin=True)
 
 
 def _misplaced(plugin: type[Plugin], placed: Placed) -> str:

@@ -91,6 +91,7 @@ def _property(schema: Schema, path: Iterable[str]) -> Schema:
     """Return the schema of the setting at *path*."""
     node = schema
     for key in path:
+        node = node.get("items", node)
         if "$ref" in node:
             node = schema["$defs"][node["$ref"].rpartition("/")[2]]
         node = node["properties"][key]
