@@ -111,7 +111,7 @@ def _simulate(
 
 
 def _move(leaving: Sequence[PodSet], node: Node, simulation: ClusterSimulation) -> str | None:
-    """Move pods off *node* in the simulation and take it out; or change nothing and return the key of one that can't."""
+    """Move pods off *node* in the simulation and take it out; or change nothing and return one that can't move."""
     with simulation.fork() as fork:
         fork.remove_nodes([node.name])
         for pods in leaving:
