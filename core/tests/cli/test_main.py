@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from nodewright import __version__
+from nodewright.cli.commands import BUILT_IN
 from nodewright.cli.main import main
 
 Install = Callable[..., str]
@@ -180,6 +181,15 @@ class TestOverview:
         lines = capsys.readouterr().out.splitlines()
         assert "  hello    (can't be loaded; nodewright plugins tells why)" in lines
         assert "  plugins  show every plugin: where it comes from, and whether it works" in lines
+
+    def test_a_built_in_command_that_can_not_be_imported_hides_no_other_either(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setitem(BUILT_IN, "broken", "nowhere.to_be:Found")
+        assert main(["-h"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert "  broken   (can't be loaded: ModuleNotFoundError: No module named 'nowhere')" in lines
+        assert any(line.startswith("  plugins  show every plugin") for line in lines)
 
     def test_the_overview_imports_nothing_heavy(self) -> None:
         program = (

@@ -122,7 +122,7 @@ class TestWithConfiguration:
         state, reason = plugins["mine"]
         assert state == "failed"
         assert reason.split("; ", 1) == [
-            'scaleUp.expanders.mine.zone: write text, not 1: put it in quotes, "1"',
+            "scaleUp.expanders.mine.zone: write text, not 1: put it in quotes",
             "scaleUp.expanders.mine.zon: unknown setting; did you mean zone?",
         ]
 

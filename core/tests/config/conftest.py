@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from nodewright.api import (
@@ -25,7 +26,7 @@ class Cloud(Provider):
 
     class Config(PluginConfig):
         region: str
-        discover_by: dict[str, str | None] = {}
+        discover_by: dict[str, str | None] = Field(default_factory=dict)
         zones: tuple[PerZone, ...] = ()
         bulk: bool = False
 
@@ -89,7 +90,7 @@ class Touchy(LeastWaste):
 class Classes:
     """Plugin classes as the registry has them, made up for tests."""
 
-    installed: dict[str, dict[str, type[Plugin]]] = {
+    installed: ClassVar[dict[str, dict[str, type[Plugin]]]] = {
         "providers": {"cloud": Cloud},
         "expanders": {"least-waste": LeastWaste, "random": Chance, "grpc": Grpc, "old": Old, "touchy": Touchy},
         "estimators": {},

@@ -1,3 +1,4 @@
+import re
 from datetime import timedelta
 
 import pytest
@@ -33,11 +34,13 @@ def test_a_duration_means_what_go_says(text, microseconds):
     assert parse_duration(text) == timedelta(microseconds=microseconds)
 
 
-@pytest.mark.parametrize("text", ["", "10", "m", ".s", "1", "7d", "1 h", "h1", "10m ", "--1s", "1e3s", "٣s", "-", "+", "."])
+@pytest.mark.parametrize(
+    "text", ["", "10", "m", ".s", "1", "7d", "1 h", "h1", "10m ", "--1s", "1e3s", "٣s", "-", "+", "."]
+)
 def test_what_is_no_duration_is_quoted_with_an_example(text):
-    with pytest.raises(ValueError) as caught:
+    words = f'write a duration such as 10m or 1h30m (units: h, m, s, ms), not "{text}"'
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):
         parse_duration(text)
-    assert str(caught.value) == f'write a duration such as 10m or 1h30m (units: h, m, s, ms), not "{text}"'
 
 
 def test_a_duration_that_go_could_not_hold_is_too_long():

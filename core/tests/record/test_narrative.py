@@ -41,8 +41,10 @@ def test_every_action_is_told_in_one_line_with_its_reason():
     assert tell(decision) == [
         "restore n1: was marked for deletion by an earlier life that did not finish",
         "shrink g by 2: the cloud did not deliver in time",
-        ("grow b 1 → 4 for 2 pods: best of 2 options by least-waste"
-        " (not a: in backoff after failed scale-up (StockOut, until 00:05:00))"),
+        (
+            "grow b 1 → 4 for 2 pods: best of 2 options by least-waste"
+            " (not a: in backoff after failed scale-up (StockOut, until 00:05:00))"
+        ),
         "delete n2 of g: its pods have left",
         "delete 2 machines of g: did not become a node in time",
         "drain n3 of g: all its pods fit elsewhere (2 pods)",

@@ -98,5 +98,5 @@ def _summary(name: str, registry: Registry) -> str:
         return commands.load(name, registry).summary
     except PluginError:
         return "(can't be loaded; nodewright plugins tells why)"
-    except ImportError as error:
+    except Exception as error:  # whatever is wrong with one command, the others are listed
         return f"(can't be loaded: {describe(error)})"

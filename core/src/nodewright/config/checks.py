@@ -1,13 +1,12 @@
 """Settings that are right one by one and wrong together."""
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
 from nodewright.config.duration import format_duration
 from nodewright.config.mention import Mention
-from nodewright.config.model import Settings
+from nodewright.config.model import GroupRule, Settings
 from nodewright.config.paths import Path, all_settings, dotted
 from nodewright.config.planned import planned
 from nodewright.config.plugins import slot_of
@@ -24,17 +23,37 @@ def contradictions(settings: Settings, tree: Tree) -> Iterator[Mistake]:
     yield from _exclusions(settings, tree)
 
 
-def oddities(settings: Settings, tree: Tree) -> Iterator[Mistake]:
+def oddities(settings: Settings) -> Iterator[Mistake]:
     """Yield what is allowed and most likely not meant, and what is not in effect yet."""
     for setting in all_settings():
-        value = setting.of(settings)
-        coming = planned(setting.path)
-        if coming and value != setting.field.default:
-            yield Mistake(path=setting.path, message=f"accepted, but not in effect in this version: {coming}")
-    for name in ("utilization", "gpu_utilization"):
-        if getattr(settings.scale_down, f"{name}_threshold") > 1:
-            key = "utilizationThreshold" if name == "utilization" else "gpuUtilizationThreshold"
+        if setting.of(settings) != setting.field.default:
+            yield from _idle(setting.path, setting.path)
+    for index, rule in enumerate(settings.groups):
+        for setting in all_settings(GroupRule):
+            if setting.of(rule) is not None:
+                yield from _idle(("groups", *setting.path), ("groups", index, *setting.path))
+    yield from _thresholds(settings)
+    yield from _rules(settings)
+
+
+def _idle(name: tuple[str, ...], path: Path) -> Iterator[Mistake]:
+    coming = planned(name)
+    if coming:
+        yield Mistake(path=path, message=f"accepted, but not in effect in this version: {coming}")
+
+
+def _thresholds(settings: Settings) -> Iterator[Mistake]:
+    down = settings.scale_down
+    thresholds = {
+        "utilizationThreshold": down.utilization_threshold,
+        "gpuUtilizationThreshold": down.gpu_utilization_threshold,
+    }
+    for key, threshold in thresholds.items():
+        if threshold > 1:
             yield Mistake(path=("scaleDown", key), message="above 1, even full nodes count as unneeded")
+
+
+def _rules(settings: Settings) -> Iterator[Mistake]:
     seen: dict[str, int] = {}
     for index, rule in enumerate(settings.groups):
         hiding = next((at for pattern, at in seen.items() if pattern in ("*", rule.match)), None)
@@ -98,11 +117,7 @@ def _lists(settings: Settings) -> Iterator[Mistake]:
         # Several accounts or regions of one cloud are several providers of one name.
         if slot_of(setting) is None or isinstance(mentions, Mention) or setting.path == ("providers",):
             continue
-        seen: set[str] = set()
-        for index, mention in enumerate(mentions):
-            if mention.name in seen:
-                yield Mistake(path=(*setting.path, index), message=f"{mention.name} is listed twice")
-            seen.add(mention.name)
+        yield from _repeated(setting.path, [mention.name for mention in mentions])
     expanders = [mention.name for mention in settings.scale_up.expanders]
     if not expanders:
         yield Mistake(path=("scaleUp", "expanders"), message="name at least one expander, such as least-waste")
@@ -112,11 +127,13 @@ def _lists(settings: Settings) -> Iterator[Mistake]:
             path=("scaleUp", "expanders", after),
             message=f"{expanders[after]} is never asked: random, before it, leaves one option; make random the last",
         )
-    names = Counter(group.name for group in settings.node_groups)
-    for index, group in enumerate(settings.node_groups):
-        if names[group.name] > 1:
-            yield Mistake(path=("nodeGroups", index), message=f"{group.name} is listed {names[group.name]} times")
-            names[group.name] = 0
+    yield from _repeated(("nodeGroups",), [group.name for group in settings.node_groups])
+
+
+def _repeated(path: Path, names: Sequence[str]) -> Iterator[Mistake]:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            yield Mistake(path=(*path, index), message=f"{name} is listed twice")
 
 
 def _exclusions(settings: Settings, tree: Tree) -> Iterator[Mistake]:

@@ -25,10 +25,16 @@ class Origins:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
 
-    def of(self, path: str) -> Origin:
+    def of(self, path: Path | str) -> Origin:
         """Where the setting at *path*, such as ``scaleDown.unneededTime`` or ``groups[1].match``, came from."""
-        keys = path.replace("[", ".").replace("]", "").split(".")
-        return self._tree.origin(tuple(int(key) if key.isdecimal() else key for key in keys))
+        if isinstance(path, str):
+            keys = path.replace("[", ".").replace("]", "").split(".")
+            path = tuple(int(key) if key.isdecimal() else key for key in keys)
+        return self._tree.origin(path)
+
+    def of_plugin_setting(self, path: Path) -> Origin:
+        """Where what stands at *path* below a plugin's name came from, where nothing is a value like any other."""
+        return self._tree.place(path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,11 +75,13 @@ def load(
             message = "name at least one provider, here or with --cloud-provider"
             mistakes.append(Mistake(path=("providers",), message=message))
     excused = [mistake for mistake in mistakes if tolerant and mistake.of_plugin]
-    problems += [tree.problem(mistake.path, mistake.message) for mistake in mistakes if mistake not in excused]
+    told = {(problem.path, problem.line) for problem in problems}
+    found = [tree.problem(mistake.path, mistake.message) for mistake in mistakes if mistake not in excused]
+    problems += [problem for problem in found if problem.source == "flags" or (problem.path, problem.line) not in told]
     if problems:
         raise ConfigurationError(*_in_order(problems))
     warnings += [tree.problem(mistake.path, f"left out: {mistake.message}") for mistake in excused]
-    warnings += [tree.problem(oddity.path, oddity.message) for oddity in oddities(settings, tree)]
+    warnings += [tree.problem(oddity.path, oddity.message) for oddity in oddities(settings)]
     return Loaded(settings=settings, origins=Origins(tree), warnings=tuple(_in_order(warnings)))
 
 

@@ -21,7 +21,6 @@ class LiveGroup:
 
     id: str
     provider: str
-    description: str
     options: GroupOptions
 
 
@@ -82,7 +81,6 @@ def _ask(
             LiveGroup(
                 id=group.id,
                 provider=mention.name,
-                description=group.describe(),
                 options=group.options(defaults),
             )
             for group in provider.groups()

@@ -1,8 +1,8 @@
 """Settings that are read and checked, but do nothing yet in this version."""
 
-#: Path of a setting, or of a whole section, and what is to come. Whoever builds it deletes its line.
+#: Path of a setting or of a whole section, without indices of lists, and what is to come.
+#: Whoever builds it deletes its line.
 PLANNED = {
-    "loop.refreshTimeout": "the deadline of providers",
     "loop.maxInactivity": "the health check's limits",
     "loop.maxFailingTime": "the health check's limits",
     "loop.maxStartupTime": "the health check's limits",
@@ -22,7 +22,6 @@ PLANNED = {
     "scaleUp.bypassedSchedulers": "the choice of schedulers",
     "scaleUp.allowedSchedulers": "the choice of schedulers",
     "scaleUp.proactive": "proactive scale-up",
-    "scaleDown.unreadyEnabled": "the choice to keep unready nodes",
     "scaleDown.gpuUtilizationThreshold": "utilization of GPUs",
     "scaleDown.delayPerGroup": "delays per group",
     "scaleDown.simulationTimeout": "time limits of simulations",
@@ -44,6 +43,9 @@ PLANNED = {
     "health.maxTotalUnreadyPercentage": "the cluster's health gate",
     "health.forceDeleteUnregistered": "forced deletion",
     "health.forceDeleteFailed": "forced deletion",
+    "groups.scaleDown.gpuUtilizationThreshold": "utilization of GPUs",
+    "groups.zeroOrMax": "groups that are used whole or not at all",
+    "groups.allowNonAtomicScaleUpToMax": "groups that are used whole or not at all",
     "templates": "templates made from real nodes",
     "scheduling": "the scheduler's own configuration",
     "provisioningRequests": "ProvisioningRequest objects",

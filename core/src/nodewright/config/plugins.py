@@ -10,7 +10,7 @@ from nodewright.api.errors import PluginError
 from nodewright.api.plugin import Plugin
 from nodewright.api.version import API_VERSION
 from nodewright.config.mention import Mention, Slot
-from nodewright.config.paths import Path, Setting, all_settings, step
+from nodewright.config.paths import Path, Setting, all_settings, dotted, step
 from nodewright.config.tree import Tree
 from nodewright.config.validation import Mistake, validate
 from nodewright.config.values import split_commas
@@ -109,7 +109,10 @@ def _check_settings(plugin: type[Plugin], placed: Placed) -> Iterator[Mistake]:
         yield Mistake(path=path, message=message, of_plugin=True)
         return
     for mistake in mistakes:
-        yield replace(mistake.below(path), of_plugin=True)
+        # Where nothing is written below the name, there is no other place than the name.
+        its_setting = f"its setting {dotted(mistake.path)} " if mistake.path else ""
+        its = Mistake(path=placed.path, message=its_setting + mistake.message)
+        yield replace(mistake.below(path) if placed.mention.config else its, of_plugin=True)
 
 
 def _misplaced(plugin: type[Plugin], placed: Placed) -> str:

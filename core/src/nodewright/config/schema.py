@@ -55,11 +55,11 @@ def _offer_plugins(schema: Schema, field: Schema, slot: Slot, classes: PluginCla
         else:
             if issubclass(plugin, slot.base):
                 choices += _choices(name, _settings_of(schema, slot, name, plugin), _summary(plugin))
-    single = field.get("type") != "array"
-    # A list may also be written with commas, as in flags.
-    offer: Schema = {"anyOf": choices} if single else {"anyOf": [{"type": "array", "items": {"anyOf": choices}}]}
-    if not single:
-        offer["anyOf"].append({"type": "string"})
+    # JSON Schema has no empty choice: without any plugin of this kind, nothing fits.
+    offer: Schema = {"anyOf": choices} if choices else {"not": {}}
+    if field.get("type") == "array":
+        # A list may also be written with commas, as in flags.
+        offer = {"anyOf": [{"type": "array", "items": offer}, {"type": "string"}]}
     kept = {key: field[key] for key in ("title", "description", "default", "planned") if key in field}
     field.clear()
     field.update(kept | offer)
@@ -91,6 +91,7 @@ def _property(schema: Schema, path: Iterable[str]) -> Schema:
     """Return the schema of the setting at *path*."""
     node = schema
     for key in path:
+        node = node.get("items", node)
         if "$ref" in node:
             node = schema["$defs"][node["$ref"].rpartition("/")[2]]
         node = node["properties"][key]

@@ -3,14 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from functools import reduce
 from typing import Any
 
 from nodewright.api.group import GroupOptions
 from nodewright.config.document import Loaded
 from nodewright.config.duration import format_duration
 from nodewright.config.effective import PROVIDER, group_options, rule_options, rule_setting
-from nodewright.config.paths import all_settings, dotted
+from nodewright.config.paths import Path, all_settings, dotted, step
 from nodewright.config.planned import planned
+from nodewright.config.plugins import slot_of
+from nodewright.config.tree import DEFAULT
 from nodewright.config.written import dump
 
 
@@ -41,16 +44,14 @@ class GroupReport:
 
 def setting_rows(loaded: Loaded) -> list[Row]:
     """Return every setting; entries of a list that have settings of their own get a row for each of these."""
-    data = loaded.settings.model_dump(mode="json", by_alias=True)
+    data = loaded.settings.model_dump(mode="json", by_alias=True, exclude_none=True)
     rows = []
     for setting in all_settings():
-        value = data
-        for key in setting.path:
-            value = value[key]
-        idle = " (not in effect in this version)" if planned(setting.path) else ""
-        for path, part in _parts(setting.name, value):
-            origin = str(loaded.origins.of(path))
-            rows.append(Row(setting=path, value=part, origin=origin if origin == "default" else origin + idle))
+        whole = loaded.origins.of(setting.path)
+        idle = " (not in effect in this version)" if planned(setting.path) and whole != DEFAULT else ""
+        origin_of = loaded.origins.of_plugin_setting if slot_of(setting) and whole != DEFAULT else loaded.origins.of
+        for path, value in _parts(setting.path, reduce(step, setting.path, data)):
+            rows.append(Row(setting=dotted(path), value=value, origin=f"{origin_of(path)}{idle}"))
     return rows
 
 
@@ -86,16 +87,16 @@ def _option_rows(
     )
 
 
-def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _parts(path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
     """Yield the settings in *value*: itself, unless it is a list of entries with settings of their own."""
     if isinstance(value, list) and any(isinstance(item, dict) for item in value):
         for index, item in enumerate(value):
-            yield from _parts(f"{name}[{index}]", item)
+            yield from _parts((*path, index), item)
     elif isinstance(value, Mapping) and value:
         for key, below in value.items():
-            yield from _parts(dotted((name, key)), below)
+            yield from _parts((*path, key), below)
     else:
-        yield name, value
+        yield path, value
 
 
 def _origin(loaded: Loaded, setting: str, provider: str) -> str:

@@ -42,7 +42,7 @@ def validate(
     except ValidationError as error:
         messages: dict[Path, list[str]] = {}
         for details in error.errors(include_url=False):
-            path = _path_in(data, details)
+            path = _path_in(model, data, details)
             message = _unknown(model, path, elsewhere) if details["type"] == "extra_forbidden" else describe(details)
             # A value that fits none of several types is one mistake, though pydantic tells it once for each.
             said = messages.setdefault(path, [])
@@ -58,15 +58,16 @@ def _unknown(model: type[BaseModel], path: Path, elsewhere: Callable[[str], str]
     return "unknown setting" + (hint if hint.endswith("?") else elsewhere(key) or hint)
 
 
-def _path_in(data: Any, details: ErrorDetails) -> Path:
+def _path_in(model: type[BaseModel], data: Any, details: ErrorDetails) -> Path:
     """Return the place of the mistake in *data*: pydantic also names types on its way, which nobody wrote."""
-    path: list[str | int] = []
+    path: Path = ()
     for part in details["loc"]:
         try:
             data = step(data, part)
         except LookupError:
-            continue
-        path.append(part)
-    if details["type"] == "missing":
-        path.append(details["loc"][-1])
-    return tuple(path)
+            # It is not written, and may still be a setting: one that is missing, or whose default is wrong here.
+            if part not in allowed_keys(model, path):
+                continue
+            data = None
+        path = (*path, part)
+    return path

@@ -12,6 +12,7 @@ from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesPr
 from nodewright.api.provider import GroupSpec, Provider
 from nodewright.config.duration import format_duration, parse_duration
 from nodewright.config.mention import Mention, Slot
+from nodewright.config.wording import written
 from nodewright.objects.quantity import format_resource, parse_quantity
 
 
@@ -21,8 +22,7 @@ def _read_duration(value: object) -> timedelta:
     elif value == 0 and not isinstance(value, bool):
         value = timedelta(0)
     if not isinstance(value, timedelta):
-        example = f", not {value}" if isinstance(value, int | float) and not isinstance(value, bool) else ""
-        raise ValueError(f"write a duration such as 10m or 1h30m{example}")
+        raise ValueError(f"write a duration such as 10m or 1h30m, not {written(value)}")
     if value < timedelta(0):
         raise ValueError("must not be negative")
     return value
@@ -49,7 +49,7 @@ def _read_quantity(value: object, *, scale: int, example: str) -> int:
             raise ValueError
         amount = parse_quantity(str(value), scale=scale)
     except ValueError:
-        raise ValueError(f"write an amount such as {example}") from None
+        raise ValueError(f"write an amount such as {example}, not {written(value)}") from None
     if amount < 0:
         raise ValueError("must not be negative")
     return amount

@@ -75,12 +75,13 @@ def describe(error: ErrorDetails) -> str:
     if kind == "string_too_short" and context["min_length"] == 1:
         return "must not be empty"
     if kind in _WORDS:
-        quote = f': put it in quotes, "{value}"' if isinstance(value, int | float) else ""
-        return _WORDS[kind].format(not_value=_not(value), quote=quote, **context)
+        quote = ": put it in quotes" if isinstance(value, int | float) else ""
+        bounds = {name: f"{bound:g}" if isinstance(bound, float) else bound for name, bound in context.items()}
+        return _WORDS[kind].format(not_value=_not(value), quote=quote, **bounds)
     if kind in _KNOWN_TYPES:
         return f"this value is not allowed here{_not(value)}"
-    # A type of its own, made by whoever wrote the plugin: so are the words.
-    return error["msg"]
+    # A type of its own has words of its own, from whoever made it.
+    return re.sub(r"^(Input|value)\b", "this value", error["msg"])
 
 
 def written(value: object) -> str:

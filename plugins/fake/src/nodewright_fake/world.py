@@ -18,6 +18,7 @@ from nodewright_fake.agenda import Agenda
 from nodewright_fake.apiserver.server import ApiServer
 from nodewright_fake.apiserver.status import StatusError
 from nodewright_fake.apiserver.store import Store
+from nodewright_fake.cloud.actions import perform
 from nodewright_fake.cloud.cloud import Cloud
 from nodewright_fake.cloud.refusal import RefusalError
 from nodewright_fake.cloud.server import CloudServer
@@ -87,9 +88,16 @@ class World:
         self._furnish()
 
     def start(self) -> Self:
-        """Open the world to clients, and let it live if its clock runs by itself."""
-        self.api_server.start()
-        self.cloud_server.start()
+        """Open the world to clients, and let it live if its clock runs by itself.
+
+        Raises `OSError` if a port is taken; nothing is left behind then.
+        """
+        try:
+            self.api_server.start()
+            self.cloud_server.start()
+        except OSError:
+            self.stop()
+            raise
         self._kubeconfig = _write_private(self.api_server.kubeconfig())
         if isinstance(self.clock, SteppedClock):
             self.settle()
@@ -165,9 +173,18 @@ class World:
             self.settle()
         clock.advance((target - clock.now()).total_seconds())
 
-    def sync(self) -> None:
-        """Send a bookmark to every watch: who gets it has seen everything up to now."""
+    def sync(self) -> int:
+        """Send a bookmark to every watch, and return the version that whoever gets it has seen at least."""
+        version = self.store.version
         self.api_server.send_bookmarks()
+        return version
+
+    def control(self, action: str, **fields: object) -> None:
+        """Do one of the actions that scenarios know, such as ``control("stock-out", pool="*")``.
+
+        Raises `RefusalError` if it can't be done, and pydantic's `ValidationError` if it makes no sense.
+        """
+        perform(self.cloud, action, fields)
 
     def _furnish(self) -> None:
         for manifest in self.scenario.manifests:

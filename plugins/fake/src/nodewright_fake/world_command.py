@@ -6,11 +6,12 @@ import signal
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from enum import StrEnum
 from importlib import resources
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from nodewright.api import Command, ConfigurationError, NodewrightError
 
@@ -19,6 +20,8 @@ from nodewright_fake.provider.client import CloudClient
 from nodewright_fake.provider.provider import URL_VARIABLE
 
 if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
     from nodewright_fake.scenario import Scenario
     from nodewright_fake.world import World
 
@@ -84,7 +87,15 @@ def _add_actions(parser: ArgumentParser) -> None:
         for field, info in action.model_fields.items():
             # Values stay text: the cloud reads them, and tells what is wrong with them.
             flag = field if info.is_required() else f"--{field.replace('_', '-')}"
-            fields.add_argument(flag, metavar=field.upper())
+            fields.add_argument(flag, metavar=field.upper(), help=_choices(info))
+
+
+def _choices(info: "FieldInfo") -> str | None:
+    kind = info.annotation
+    choices = list(kind) if isinstance(kind, type) and issubclass(kind, StrEnum) else get_args(kind)
+    named = [str(choice) for choice in choices if isinstance(choice, StrEnum)]
+    default = None if info.is_required() or info.default is None else f"{info.default} if not given"
+    return "; ".join(part for part in (", ".join(named), default) if part) or None
 
 
 def _up(arguments: Namespace) -> int:
@@ -98,11 +109,12 @@ def _up(arguments: Namespace) -> int:
     except ConfigurationError as error:
         return _complain(str(error), status=2)
     clock = scenario.clock.make(arguments.speed)
-    try:
-        world = World(scenario, clock, api_port=arguments.port, cloud_port=arguments.cloud_port)
-    except OSError as error:
-        return _complain(f"port {arguments.cloud_port} can't be used: {error.strerror}", status=1)
-    with _interruption() as interrupted, world:
+    world = World(scenario, clock, api_port=arguments.port, cloud_port=arguments.cloud_port)
+    with _interruption() as interrupted, ExitStack() as stack:
+        try:
+            stack.enter_context(world)
+        except OSError as error:
+            return _complain(f"the world can't be opened: {error}; choose another --port or --cloud-port", status=1)
         _say(_guide(world, scenario))
         return _narrate(world, interrupted)
 

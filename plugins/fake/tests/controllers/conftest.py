@@ -97,7 +97,7 @@ class Cluster:
             {
                 "apiVersion": f"{group}/v1",
                 "kind": kind,
-                "metadata": {"name": name, "namespace": "default", "generation": 1},
+                "metadata": {"name": name, "namespace": "default"},
                 "spec": {
                     "selector": {"matchLabels": labels},
                     "template": {"metadata": {"labels": labels, "annotations": annotations}, "spec": pod},
@@ -131,13 +131,8 @@ class Cluster:
         return condition["message"]
 
     def edit(self, resource: str, name: str, namespace: str = "default", **spec: object) -> None:
-        """Change fields of an object's spec, as the API server would: with a new generation."""
-
-        def change(item: Object) -> None:
-            item["spec"].update(spec)
-            item["metadata"]["generation"] = item["metadata"].get("generation", 0) + 1
-
-        self.store.modify(resource, name, namespace, change)
+        """Change fields of an object's spec."""
+        self.store.modify(resource, name, namespace, lambda item: item["spec"].update(spec))
 
 
 @pytest.fixture

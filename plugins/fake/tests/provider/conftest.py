@@ -1,8 +1,7 @@
 """A provider that speaks to a cloud over HTTP, on the stepped clock."""
 
 import pytest
-from nodewright.api import Node, ProviderContext
-from nodewright.objects import NodeSpec, ObjectMeta
+from nodewright.api import ProviderContext
 from nodewright.testing.clock import SteppedClock
 from nodewright_fake.agenda import Agenda
 from nodewright_fake.cloud.actions import perform
@@ -106,15 +105,3 @@ def provider(house):
 def groups(provider):
     """Its groups by name."""
     return {group.id: group for group in provider.groups()}
-
-
-@pytest.fixture
-def node():
-    """A node with a provider ID."""
-
-    def build(provider_id, *, labels=None, created=None):
-        name = provider_id.rpartition("/")[2]
-        metadata = ObjectMeta(name=name, labels=labels or {}, creation_timestamp=created)
-        return Node(metadata=metadata, spec=NodeSpec(provider_id=provider_id))
-
-    return build

@@ -12,14 +12,13 @@ from nodewright.api import (
     ForeignNodeError,
     GroupNotFoundError,
     GroupSpec,
-    Node,
     PermanentError,
     SizeLimitError,
     Taint,
     TemporaryError,
     ThrottledError,
 )
-from nodewright.objects import ObjectMeta
+from nodewright.testing.builders import a_node
 from nodewright_fake.provider.client import CloudClient
 
 
@@ -39,20 +38,20 @@ def test_a_group_grows_atomically(house, groups):
     assert house.cloud.gate.calls["increase-atomically"] == 1
 
 
-def test_nodes_are_deleted_and_the_target_lowered(house, groups, node):
-    groups["web"].delete_nodes([node("fake://eu-a/web-2")])
+def test_nodes_are_deleted_and_the_target_lowered(house, groups):
+    groups["web"].delete_nodes([a_node(provider_id="fake://eu-a/web-2")])
     assert groups["web"].target_size == 1
     assert states(house, "web") == ["Running", "Deleting"]
 
 
 def test_a_machine_that_never_registered_is_deleted_by_its_name(house, groups):
-    unregistered = Node(metadata=ObjectMeta(name="fake://eu-a/web-2"))
+    unregistered = a_node("fake://eu-a/web-2", provider_id="")
     groups["web"].delete_nodes([unregistered])
     assert states(house, "web") == ["Running", "Deleting"]
 
 
-def test_forced_deletion_passes_the_minimum(house, groups, node):
-    groups["web"].force_delete_nodes([node("fake://eu-a/web-1"), node("fake://eu-a/web-2")])
+def test_forced_deletion_passes_the_minimum(house, groups):
+    groups["web"].force_delete_nodes([a_node(provider_id="fake://eu-a/web-1"), a_node(provider_id="fake://eu-a/web-2")])
     assert house.cloud.group("web").desired == 0
 
 
@@ -73,13 +72,13 @@ def test_the_maximum_holds(groups):
         groups["web"].increase(4)
 
 
-def test_the_minimum_holds_before_anything_is_deleted(house, groups, node):
+def test_the_minimum_holds_before_anything_is_deleted(house, groups):
     with pytest.raises(SizeLimitError, match="group web can't lose 2 of 2 machines: its minimum is 1"):
-        groups["web"].delete_nodes([node("fake://eu-a/web-1"), node("fake://eu-a/web-2")])
+        groups["web"].delete_nodes([a_node(provider_id="fake://eu-a/web-1"), a_node(provider_id="fake://eu-a/web-2")])
     assert states(house, "web") == ["Running", "Running"]
 
 
-def test_bounds_of_flags_hold(house, node):
+def test_bounds_of_flags_hold(house):
     provider = house.provider(nodes=(GroupSpec(name="web", min_size=2, max_size=3),))
     provider.refresh()
     [web] = provider.groups()
@@ -88,12 +87,12 @@ def test_bounds_of_flags_hold(house, node):
     with pytest.raises(SizeLimitError, match="its maximum is 3"):
         web.increase_atomically(2)
     with pytest.raises(SizeLimitError, match="its minimum is 2"):
-        web.delete_nodes([node("fake://eu-a/web-1")])
+        web.delete_nodes([a_node(provider_id="fake://eu-a/web-1")])
 
 
-def test_a_node_of_another_group_is_foreign(groups, node):
+def test_a_node_of_another_group_is_foreign(groups):
     with pytest.raises(ForeignNodeError, match="machine fake://eu-a/web-1 does not belong to group gpu"):
-        groups["gpu"].delete_nodes([node("fake://eu-a/web-1")])
+        groups["gpu"].delete_nodes([a_node(provider_id="fake://eu-a/web-1")])
 
 
 def test_a_group_that_somebody_deleted_is_not_found(house, groups):
@@ -191,7 +190,7 @@ def test_a_connection_that_ended_meanwhile_is_replaced():
         client.close()
 
 
-def test_a_proposed_group_is_created_used_and_deleted(house, provider, node):
+def test_a_proposed_group_is_created_used_and_deleted(house, provider):
     assert provider.machine_types() == ("c5.large", "c5.xlarge", "g4.xlarge")
     proposed = provider.propose_group(
         "c5.xlarge",
@@ -214,7 +213,7 @@ def test_a_proposed_group_is_created_used_and_deleted(house, provider, node):
     with pytest.raises(TemporaryError, match=r"group auto-c5.xlarge-\w+ is asked for 1 and has 1 machines"):
         created.delete()
     [machine] = house.cloud.instances(created.id)
-    created.delete_nodes([node(machine.id)])
+    created.delete_nodes([a_node(provider_id=machine.id)])
     house.run(60)
     created.delete()
     assert not created.exists

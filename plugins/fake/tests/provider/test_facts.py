@@ -10,16 +10,11 @@ from nodewright.api import (
     GroupSpec,
     InstanceState,
     NodeTemplate,
-    Pod,
     ResourceLimits,
     Taint,
 )
-from nodewright.objects import Container, PodSpec, ResourceRequirements
+from nodewright.testing.builders import a_node, a_pod
 from nodewright.testing.clock import EPOCH
-
-
-def pod(**requests):
-    return Pod(spec=PodSpec(containers=(Container(resources=ResourceRequirements(requests=requests)),)))
 
 
 def test_every_capability_is_declared(provider):
@@ -85,32 +80,32 @@ def test_options_of_a_group_lie_over_the_defaults(groups):
     )
 
 
-def test_a_node_belongs_to_the_group_of_its_machine(provider, node):
-    assert provider.group_of(node("fake://eu-a/web-1")) == "web"
+def test_a_node_belongs_to_the_group_of_its_machine(provider):
+    assert provider.group_of(a_node(provider_id="fake://eu-a/web-1")) == "web"
 
 
-def test_a_node_whose_machine_was_not_seen_yet_belongs_to_the_group_on_its_label(provider, node):
+def test_a_node_whose_machine_was_not_seen_yet_belongs_to_the_group_on_its_label(provider):
     label = {"fake.nodewright.dev/node-group": "web"}
-    assert provider.group_of(node("fake://eu-a/web-77", labels=label)) == "web"
+    assert provider.group_of(a_node(provider_id="fake://eu-a/web-77", labels=label)) == "web"
 
 
 @pytest.mark.parametrize("provider_id", ["", "aws:///eu-a/i-1", "fake://eu-a/unknown-1"])
-def test_a_node_from_elsewhere_is_not_ours(provider, node, provider_id):
-    assert provider.group_of(node(provider_id)) is None
+def test_a_node_from_elsewhere_is_not_ours(provider, provider_id):
+    assert provider.group_of(a_node(provider_id)) is None
 
 
-def test_it_is_known_whether_a_machine_still_exists(house, provider, node):
+def test_it_is_known_whether_a_machine_still_exists(house, provider):
     house.run(60)
     provider.refresh()
-    assert provider.has_instance(node("fake://eu-a/web-1", created=EPOCH)) is True
-    assert provider.has_instance(node("fake://eu-a/web-9", created=EPOCH)) is False
-    assert provider.has_instance(node("aws:///i-1", created=EPOCH)) is None
+    assert provider.has_instance(a_node(provider_id="fake://eu-a/web-1", created=EPOCH)) is True
+    assert provider.has_instance(a_node(provider_id="fake://eu-a/web-9", created=EPOCH)) is False
+    assert provider.has_instance(a_node(provider_id="aws:///i-1", created=EPOCH)) is None
 
 
-def test_it_is_unknown_whether_a_machine_younger_than_the_refresh_exists(house, provider, node):
+def test_it_is_unknown_whether_a_machine_younger_than_the_refresh_exists(house, provider):
     house.run(60)
     provider.refresh()
-    assert provider.has_instance(node("fake://eu-a/web-9", created=house.clock.now())) is None
+    assert provider.has_instance(a_node(provider_id="fake://eu-a/web-9", created=house.clock.now())) is None
 
 
 def test_a_node_costs_what_its_type_costs_on_demand_or_spot(house, provider, groups):
@@ -128,10 +123,10 @@ def test_a_node_costs_what_its_type_costs_on_demand_or_spot(house, provider, gro
 def test_a_pod_costs_its_share_of_the_cheapest_machine_that_can_hold_it(provider):
     hour = EPOCH + timedelta(hours=1)
     price = provider.pricing().pod_price
-    assert price(pod(cpu="950m", memory="1Gi"), EPOCH, hour) == pytest.approx(0.18 * 0.95 / 4)
-    assert price(pod(cpu="1", memory="16Gi"), EPOCH, hour) == pytest.approx(0.5)
-    assert price(pod(**{"nvidia.com/gpu": "1"}), EPOCH, hour) == pytest.approx(0.5)
-    assert price(pod(cpu="64"), EPOCH, hour) is None
+    assert price(a_pod(cpu="950m", memory="1Gi"), EPOCH, hour) == pytest.approx(0.18 * 0.95 / 4)
+    assert price(a_pod(cpu="1", memory="16Gi"), EPOCH, hour) == pytest.approx(0.5)
+    assert price(a_pod(cpu="0", memory="0", requests={"nvidia.com/gpu": "1"}), EPOCH, hour) == pytest.approx(0.5)
+    assert price(a_pod(cpu="64"), EPOCH, hour) is None
 
 
 def test_new_prices_are_seen_after_the_next_refresh(house, provider, groups):
@@ -163,11 +158,14 @@ def test_accelerators_are_named(provider, groups):
     assert provider.gpu_config(groups["web"].template().labels) is None
 
 
-def test_only_the_groups_that_patterns_name_are_used(house, node):
+def test_only_the_groups_that_patterns_name_are_used(house):
     provider = house.provider(only=("w*", "gpu"))
     provider.refresh()
     assert [group.id for group in provider.groups()] == ["web", "gpu"]
-    assert provider.group_of(node("fake://eu-b/cheap-1", labels={"fake.nodewright.dev/node-group": "cheap"})) is None
+    assert (
+        provider.group_of(a_node(provider_id="fake://eu-b/cheap-1", labels={"fake.nodewright.dev/node-group": "cheap"}))
+        is None
+    )
 
 
 def test_groups_named_by_flag_have_the_bounds_of_the_flag(house):

@@ -1,6 +1,8 @@
 """The changes of the cluster, kept for a while so that watches can follow them at their own pace."""
 
 from bisect import bisect_right
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import attrgetter
 from threading import Condition, Lock
@@ -33,6 +35,19 @@ class Log:
         self._discarded = 0
         self._rung = 0
         self._news = Condition(Lock())
+        #: How many watches read this log now.
+        self.readers = 0
+
+    @contextmanager
+    def opened(self) -> Generator["Log"]:
+        """Count one reader more for a while."""
+        with self._news:
+            self.readers += 1
+        try:
+            yield self
+        finally:
+            with self._news:
+                self.readers -= 1
 
     def append(self, change: Change) -> None:
         """Add a change and wake the readers."""

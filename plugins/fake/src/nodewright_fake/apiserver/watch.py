@@ -1,10 +1,10 @@
 """Watches: the changes of a resource as a stream of events."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 
-from nodewright_fake.apiserver.changelog import BATCH, Changelog, Signals
+from nodewright_fake.apiserver.changelog import BATCH, Changelog, Log, Signals
 from nodewright_fake.apiserver.document import Document, encode
 from nodewright_fake.apiserver.selectors import Predicate
 from nodewright_fake.apiserver.status import StatusError
@@ -57,7 +57,7 @@ class Watch:
     #: Wall-clock seconds until the watch ends by itself.
     timeout: float
 
-    def lines(self) -> Iterator[bytes]:
+    def lines(self) -> Generator[bytes]:
         """Yield the events, one or more lines at a time; an empty piece asks whether anybody listens.
 
         Ends after the timeout, or with an in-band error 410. Raises `ConnectionEndedError` when watches are cut.
@@ -70,7 +70,11 @@ class Watch:
         except StatusError as error:
             yield _refusal(error)
             return
-        log, cursor = self.changelog.log(self.view.resource.key), self.version
+        with self.changelog.log(self.view.resource.key).opened() as log:
+            yield from self._follow(log)
+
+    def _follow(self, log: Log) -> Generator[bytes]:
+        cursor = self.version
         # A watch that begins behind the last call for bookmarks owes one: its client may be waiting for it.
         given = self.signals.bookmarks - (self.version < self.signals.bookmarks_at)
         end = time.monotonic() + self.timeout

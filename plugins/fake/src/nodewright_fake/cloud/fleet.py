@@ -100,14 +100,14 @@ class Fleet:
         fault = self._boot_faults.befalling(group.name, Random(f"{self._seed}/{instance.name}/fault"))
         self._take(instance)
         self._journal.note("ordered", group.name, instance.name)
-        self._later(instance.boot_time, lambda: self._boot(instance, fault))
+        self._later(instance, instance.boot_time, lambda: self._boot(instance, fault))
         return instance
 
     def order_in_vain(self, group: GroupSettings, instance_type: InstanceType, error: InstanceError) -> CloudInstance:
         """Accept an order for a machine that will turn out not to be there."""
         instance = self._add(group, instance_type)
         self._journal.note("ordered", group.name, instance.name)
-        self._later(_FAILURE_DELAY, lambda: self._fail(instance, error))
+        self._later(instance, _FAILURE_DELAY, lambda: self._fail(instance, error))
         return instance
 
     def place(self, group: GroupSettings, instance_type: InstanceType) -> CloudInstance:
@@ -116,7 +116,7 @@ class Fleet:
         instance.machine = replace(instance.machine, ready_after=0.0)
         self._take(instance)
         self._start(instance)
-        self._later(0, lambda: self._register(instance))
+        self._later(instance, 0, lambda: self._register(instance))
         return instance
 
     def delete(self, instance: CloudInstance) -> None:
@@ -129,7 +129,7 @@ class Fleet:
         instance.state = InstanceState.DELETING
         self._sizes[instance.group.name] -= 1
         self._journal.note("deleting", instance.group.name, instance.name)
-        self._later(instance.delete_time, lambda: self._end(instance))
+        self._later(instance, instance.delete_time, lambda: self._end(instance))
 
     def reclaim(self, instance: CloudInstance, notice: float) -> None:
         """Take a machine away, with *notice* seconds of warning."""
@@ -138,22 +138,23 @@ class Fleet:
         instance.reclaim_at = self._agenda.clock.now() + timedelta(seconds=notice)
         if notice > 0:
             self._journal.note("notice", instance.group.name, instance.name, f"taken back in {notice:g} s")
-            self._later(0, lambda: self._on_host(instance, self.on_notice))
-        self._later(notice, lambda: self._take_back(instance))
+            self._later(instance, 0, lambda: self._on_host(instance, self.on_notice))
+        self._later(instance, notice, lambda: self._take_back(instance))
 
     def hang(self, instance: CloudInstance) -> None:
         """Let a machine go on running without its kubelet being heard of."""
         self._journal.note("hangs", instance.group.name, instance.name)
-        self._later(0, lambda: self._on_host(instance, self._hosts.stop_reporting))
+        self._later(instance, 0, lambda: self._on_host(instance, self._hosts.stop_reporting))
 
     def recover(self, instance: CloudInstance) -> None:
         """Let the kubelet of a machine that hangs be heard of again."""
         self._journal.note("recovers", instance.group.name, instance.name)
-        self._later(0, lambda: self._on_host(instance, self._hosts.resume_reporting))
+        self._later(instance, 0, lambda: self._on_host(instance, self._hosts.resume_reporting))
 
     def _add(self, group: GroupSettings, instance_type: InstanceType) -> CloudInstance:
         self._numbers[group.name] += 1
-        name = f"{group.name}-{self._numbers[group.name]}"
+        number = self._numbers[group.name]
+        name = f"{group.name}-{number}"
         template = group.template(instance_type)
         # Seeded by name, so that a machine's fate does not depend on the order in which threads get here.
         chance = Random(f"{self._seed}/{name}")
@@ -171,6 +172,7 @@ class Fleet:
                 ready_after=group.ready_time.draw(chance),
             ),
             group=group,
+            number=number,
             hourly_price=instance_type.hourly_price(spot=group.spot),
             created_at=self._agenda.clock.now(),
             boot_time=group.boot_time.draw(chance),
@@ -190,12 +192,12 @@ class Fleet:
             instance.supplied = False
             self._supply.take(instance.group, -1)
 
-    def _later(self, seconds: float, step: Callable[[], None]) -> None:
+    def _later(self, instance: CloudInstance, seconds: float, step: Callable[[], None]) -> None:
         def locked() -> None:
             with self._lock:
                 step()
 
-        self._agenda.after(seconds, locked)
+        self._agenda.after(seconds, locked, key=f"{instance.group.name} {instance.number:08}")
 
     def _boot(self, instance: CloudInstance, fault: BootFault | None) -> None:
         if instance.going or instance.id not in self._instances:

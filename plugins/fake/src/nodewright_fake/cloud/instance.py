@@ -15,6 +15,8 @@ class CloudInstance:
 
     machine: Machine
     group: GroupSettings
+    #: Counts the machines of the group from its beginning.
+    number: int
     hourly_price: float
     created_at: datetime
     boot_time: float

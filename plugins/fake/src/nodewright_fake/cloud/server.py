@@ -12,6 +12,8 @@ from nodewright_fake.cloud.api import CloudApi
 from nodewright_fake.cloud.cloud import Cloud
 from nodewright_fake.cloud.refusal import RefusalError, bad_request
 
+_HOST = "127.0.0.1"
+
 _log = logging.getLogger(__name__)
 
 
@@ -20,28 +22,39 @@ class CloudServer:
 
     def __init__(self, cloud: Cloud, *, port: int = 0) -> None:
         self._closing = Event()
-        self._server = _Server(("127.0.0.1", port), CloudApi(cloud, self._closing))
-        self._thread = Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, name="fake-cloud", daemon=True
-        )
+        self._api = CloudApi(cloud, self._closing)
+        self._port = port
+        self._server: _Server | None = None
+        self._thread: Thread | None = None
 
     @property
     def url(self) -> str:
         """Where it listens."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return f"http://{_HOST}:{self._port}"
 
     def start(self) -> None:
-        """Answer from now on, on threads of its own."""
+        """Bind the port and answer from now on, on threads of its own. Raises `OSError` if the port is taken."""
+        self._server = _Server((_HOST, self._port), self._api)
+        self._port = self._server.server_port
+        self._thread = Thread(target=self._accept, args=(self._server,), name="fake-cloud", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         """Cut all connections and wait for all threads to end."""
         self._closing.set()
-        if self._thread.is_alive():
-            self._server.shutdown()
-            self._thread.join()
+        if self._server is None or self._thread is None:
+            return
+        # Only a connection wakes a thread that waits for connections.
+        with socket.socket() as knock:
+            knock.connect_ex((_HOST, self._port))
+        self._thread.join()
         self._server.cut_connections()
         self._server.server_close()
+        self._server = None
+
+    def _accept(self, server: "_Server") -> None:
+        while not self._closing.is_set():
+            server.handle_request()
 
 
 class _Server(ThreadingHTTPServer):
@@ -58,7 +71,7 @@ class _Server(ThreadingHTTPServer):
     def server_bind(self) -> None:
         # HTTPServer would look up the host's name, which can take seconds.
         TCPServer.server_bind(self)
-        self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
+        self.server_name, self.server_port = _HOST, self.server_address[1]
 
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._connections_lock:

@@ -56,10 +56,10 @@ class Recorder:
         self.store.create("events", event)
 
 
-class EventExpiry(Reconciler[tuple[str, str, str, str]]):
+class EventExpiry(Reconciler[tuple[str, str, str]]):
     """Deletes events that nobody wrote for an hour, whoever wrote them.
 
-    Its keys are namespace, name, uid and the version that was seen an hour ago.
+    Its keys are namespace, name and the version that was written an hour ago.
     """
 
     def __init__(self, store: Store, agenda: Agenda) -> None:
@@ -67,22 +67,15 @@ class EventExpiry(Reconciler[tuple[str, str, str, str]]):
         self._agenda = agenda
 
     def observe(self, change: Change) -> None:
-        """Note a new event and its first check."""
-        if change.resource == "events" and change.type == "ADDED":
-            self._check_later(change.object)
+        """Put down when the event is to go unless it is written again."""
+        if change.resource == "events" and change.type != "DELETED":
+            metadata = change.object["metadata"]
+            key = (metadata.get("namespace", ""), metadata["name"], metadata["resourceVersion"])
+            self._agenda.after(KEPT.total_seconds(), lambda: self.touch(key))
 
-    def sync(self, key: tuple[str, str, str, str]) -> None:
-        """Delete the event unless it was written since the last check."""
-        namespace, name, uid, version = key
+    def sync(self, key: tuple[str, str, str]) -> None:
+        """Delete the event if that was the last time."""
+        namespace, name, version = key
         event = self.store.find("events", name, namespace)
-        if event is None or event["metadata"]["uid"] != uid:
-            return
-        if event["metadata"]["resourceVersion"] == version:
+        if event is not None and event["metadata"]["resourceVersion"] == version:
             self.store.delete("events", name, namespace)
-        else:
-            self._check_later(event)
-
-    def _check_later(self, event: Object) -> None:
-        metadata = event["metadata"]
-        key = (metadata.get("namespace", ""), metadata["name"], metadata["uid"], metadata["resourceVersion"])
-        self._agenda.after(KEPT.total_seconds(), lambda: self.touch(key))

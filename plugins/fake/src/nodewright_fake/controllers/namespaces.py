@@ -23,12 +23,11 @@ class Namespaces(Reconciler[str]):
                 self._touched[name] = None
         elif namespace:
             if change.type == "DELETED":
-                self._contents[namespace].pop((change.resource, name), None)
+                self._contents.get(namespace, {}).pop((change.resource, name), None)
             else:
                 self._contents[namespace][change.resource, name] = None
 
     def sync(self, key: str) -> None:
         """Delete what is in the namespace named *key*."""
         for resource, name in tuple(self._contents.pop(key, ())):
-            if self.store.find(resource, name, key) is not None:
-                self.store.delete(resource, name, key)
+            self.store.delete(resource, name, key)

@@ -110,7 +110,7 @@ class Kubelets(Reconciler[Key]):
         if is_leaving(pod):
             grace = pod["metadata"].get("deletionGracePeriodSeconds") or 0
             seconds = min(float(grace), _seconds(pod, STOP_SECONDS, DEFAULT_STOP_SECONDS))
-            if grace and self._is_due(key, run, f"stop within {grace}", seconds):
+            if self._is_due(key, run, f"stop within {grace}", seconds):
                 self.store.delete("pods", key[1], key[0], grace_seconds=0)
         elif phase_of(pod) == "Pending":
             if self._is_due(key, run, "start", START_SECONDS):

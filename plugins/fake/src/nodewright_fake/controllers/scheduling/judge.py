@@ -6,8 +6,6 @@ from nodewright_fake.controllers.taints import UNSCHEDULABLE, NodeTaint, is_cove
 
 NOT_SELECTED = "node(s) didn't match Pod's node affinity/selector"
 
-#: What kube-scheduler assumes of containers without requests, so that they spread all the same.
-_ASSUMED = {"cpu": 100, "memory": 200 * 1024**2}
 _CORDON = NodeTaint(UNSCHEDULABLE, "", "NoSchedule")
 
 #: Smaller is better: soft taints not tolerated, how full the node would be (minus the free per cent), its name.
@@ -44,8 +42,8 @@ def rank(needs: Needs, node: NodeState) -> Rank:
     """Return how much *node* is liked: no soft taint, then the emptier one, then the first by name."""
     soft = sum(taint.effect == "PreferNoSchedule" and not is_covered(taint, needs.tolerations) for taint in node.taints)
     free = 0
-    for name, assumed in _ASSUMED.items():
+    for name, weight in needs.weight.items():
         if total := node.allocatable.get(name, 0):
-            left = total - node.used[name] - (needs.requests.get(name) or assumed)
+            left = total - node.weight[name] - weight
             free += max(0, left) * 100 // total
     return soft, -free // 2, node.name

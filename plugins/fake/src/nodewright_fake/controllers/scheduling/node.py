@@ -24,6 +24,7 @@ class NodeState:
         self.offer = (self.labels, self.unschedulable, self.taints, self.allocatable)
         self.pods: dict[tuple[str, str, str], Shape] = {}
         self.used: Counter[str] = Counter()
+        self.weight: Counter[str] = Counter()
         self.ports: Counter[HostPort] = Counter()
         self._admits: dict[Needs, bool] = {}
 
@@ -31,12 +32,14 @@ class NodeState:
         """Note that a pod of *shape* takes its part of the node."""
         self.pods[pod] = shape
         self.used.update(shape.needs.requests)
+        self.weight.update(shape.needs.weight)
         self.ports.update(shape.needs.ports)
 
     def lift(self, pod: tuple[str, str, str]) -> None:
         """Note that a pod is gone."""
         shape = self.pods.pop(pod)
         self.used.subtract(shape.needs.requests)
+        self.weight.subtract(shape.needs.weight)
         self.ports.subtract(shape.needs.ports)
         for port in shape.needs.ports:
             if not self.ports[port]:

@@ -12,6 +12,9 @@ from nodewright_fake.controllers.scheduling.terms import PodTerm, SpreadConstrai
 from nodewright_fake.controllers.selectors import Selector, read_expressions, selects
 from nodewright_fake.controllers.taints import PodToleration, read_toleration
 
+#: What kube-scheduler assumes of a container without requests, so that such pods spread all the same.
+_ASSUMED = {"cpu": 100, "memory": 200 * 1024**2}
+
 
 @dataclass(frozen=True)
 class HostPort:
@@ -48,6 +51,8 @@ class Needs:
     """What a pod asks of a node, whatever else runs in the cluster."""
 
     requests: Resources
+    #: How much of cpu and memory the pod will probably use, for scoring: one that asks for nothing is no nothing.
+    weight: Resources
     ports: tuple[HostPort, ...]
     tolerations: tuple[PodToleration, ...]
     node_labels: Mapping[str, str]
@@ -166,8 +171,10 @@ def read_needs(spec: Object) -> Needs:
             NodeTerm(read_expressions(term.get("matchExpressions")), read_expressions(term.get("matchFields")))
             for term in required.get("nodeSelectorTerms") or ()
         )
+    requests = _requests(spec)
     return Needs(
-        requests=_requests(spec),
+        requests=requests,
+        weight={name: requests.get(name) or assumed for name, assumed in _ASSUMED.items()},
         ports=_host_ports(spec),
         tolerations=tuple(read_toleration(toleration) for toleration in spec.get("tolerations") or ()),
         node_labels=spec.get("nodeSelector") or {},

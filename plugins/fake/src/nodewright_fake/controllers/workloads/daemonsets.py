@@ -153,7 +153,7 @@ class DaemonSets(Reconciler[Place]):
 
     def _create(self, found: Object, node_name: str) -> Object:
         template = found["spec"].get("template") or {}
-        pod = new_pod(self.store, found, owner_reference(found, "apps/v1", "DaemonSet"), template)
+        pod = new_pod(found, owner_reference(found, "apps/v1", "DaemonSet"), template)
         pod["metadata"]["labels"][HASH] = template_hash(template)
         spec = pod["spec"] = _tolerant(pod["spec"])
         affinity = spec.get("affinity") or {}

@@ -42,12 +42,12 @@ class Deployments(Reconciler[Key]):
 
     def sync(self, key: Key) -> None:
         """Bring the ReplicaSets of a Deployment a step further, and write its status."""
-        found = self.store.find(RESOURCE, key[1], key[0])
+        found: Object | None = self.store.find(RESOURCE, key[1], key[0])
         if found is None or "deletionTimestamp" in found["metadata"]:
             return
         sets = self._sets.owned_by(found["metadata"]["uid"])
         label = template_hash(found["spec"].get("template") or {})
-        current = next((each for each in sets if labels_of(each).get(HASH) == label), None)
+        current: Object | None = next((each for each in sets if labels_of(each).get(HASH) == label), None)
         old = [each for each in sets if each is not current]
         if not found["spec"].get("paused"):
             current = self._newest(found, current, old)
@@ -82,7 +82,6 @@ class Deployments(Reconciler[Key]):
                 "metadata": {
                     "name": f"{found['metadata']['name']}-{label}",
                     "namespace": found["metadata"].get("namespace", ""),
-                    "generation": 1,
                     "labels": labels,
                     "annotations": {REVISION: str(revision)},
                     "ownerReferences": [owner_reference(found, "apps/v1", "Deployment")],
@@ -112,8 +111,7 @@ class Deployments(Reconciler[Key]):
     def _scale(self, each: Object, replicas: int) -> Object:
         if _replicas(each) == replicas:
             return each
-        metadata = {**each["metadata"], "generation": each["metadata"].get("generation", 0) + 1}
-        return self.store.update(SETS, {**each, "metadata": metadata, "spec": {**each["spec"], "replicas": replicas}})
+        return self.store.update(SETS, {**each, "spec": {**each["spec"], "replicas": replicas}})
 
     def _show_revision(self, found: Object, current: Object) -> Object:
         annotations = {**(found["metadata"].get("annotations") or {}), REVISION: str(_revision(current))}

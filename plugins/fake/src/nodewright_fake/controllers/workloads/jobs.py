@@ -62,9 +62,9 @@ class Jobs(Reconciler[Key]):
             owner = controller_of(change.object)
             if owner is not None and owner["kind"] == "Job":
                 self._touched[key_of(change.object)[0], owner["name"]] = None
-                self._count(owner["uid"], change.object, gone=change.type == "DELETED")
+                self._count(owner["uid"], change.object)
 
-    def _count(self, uid: str, pod: Object, *, gone: bool) -> None:
+    def _count(self, uid: str, pod: Object) -> None:
         tally = self._tallies.setdefault(uid, _Tally())
         pod_uid = pod["metadata"]["uid"]
         if pod_uid in tally.succeeded or pod_uid in tally.failed or pod_uid in tally.dropped:
@@ -72,7 +72,7 @@ class Jobs(Reconciler[Key]):
         if phase_of(pod) == "Succeeded":
             tally.succeeded[pod_uid] = _index_of(pod)
             tally.failures_in_a_row = 0
-        elif phase_of(pod) == "Failed" or is_leaving(pod) or gone:
+        elif phase_of(pod) == "Failed" or is_leaving(pod):
             tally.failed.add(pod_uid)
             tally.failures_in_a_row += 1
             tally.last_failure = self.store.clock.now()
@@ -154,7 +154,7 @@ class Jobs(Reconciler[Key]):
         return [str(number) for number in range(spec.get("completions", 0)) if str(number) not in taken]
 
     def _new_pod(self, found: Object, index: str) -> Object:
-        pod = new_pod(self.store, found, owner_reference(found, "batch/v1", "Job"), found["spec"].get("template") or {})
+        pod = new_pod(found, owner_reference(found, "batch/v1", "Job"), found["spec"].get("template") or {})
         name, uid = found["metadata"]["name"], found["metadata"]["uid"]
         pod["metadata"]["labels"] |= {
             "batch.kubernetes.io/job-name": name,

@@ -52,7 +52,7 @@ class ReplicaSets(Reconciler[Key]):
             missing = found["spec"].get("replicas", 1) - len(active)
             if missing > 0:
                 reference = owner_reference(found, self.api_version, self.kind)
-                pod = new_pod(self.store, found, reference, found["spec"].get("template") or {})
+                pod = new_pod(found, reference, found["spec"].get("template") or {})
                 active += [self.store.create("pods", pod) for _ in range(missing)]
             elif missing < 0:
                 for pod in self._least_wanted(active)[:-missing]:

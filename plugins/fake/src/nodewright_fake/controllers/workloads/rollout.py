@@ -34,8 +34,6 @@ def next_sizes(
         idle = max(0, min(spare, size.replicas - size.available))
         sizes[position] -= idle
         spare -= idle
-    serving = newest_serving + sum(min(size.available, left) for size, left in zip(old, sizes, strict=True))
-    spare = serving - enough
     for position, left in enumerate(sizes):
         step = max(0, min(spare, left))
         sizes[position] -= step

@@ -94,7 +94,7 @@ class StatefulSets(Reconciler[Key]):
     def _new_pod(self, found: Object, ordinal: int) -> Object:
         name = f"{found['metadata']['name']}-{ordinal}"
         reference = owner_reference(found, "apps/v1", "StatefulSet")
-        pod = new_pod(self.store, found, reference, found["spec"].get("template") or {}, name=name)
+        pod = new_pod(found, reference, found["spec"].get("template") or {}, name=name)
         pod["metadata"]["labels"] |= {
             HASH: _revision(found),
             "statefulset.kubernetes.io/pod-name": name,
