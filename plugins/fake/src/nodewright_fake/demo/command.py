@@ -57,13 +57,11 @@ class DemoCommand(Command):
         speed = arguments.speed or scenario.clock.speed
         clock = FastClock(speed=speed, start=scenario.clock.start)
         console = Console()
+        length = _length(scenario, arguments.duration)
         with Interruption() as interruption:
-            with (
-                Stage(scenario, clock, speed=speed, length=_length(scenario, arguments.duration)) as stage,
-                Player(stage) as player,
-                _show(stage, console, plain=arguments.plain) as update,
-            ):
-                over = _play(stage, player, update, interruption, keep=arguments.keep)
+            with Stage(scenario, clock, speed=speed, length=length) as stage:
+                with Player(stage) as player, _show(stage, console, plain=arguments.plain) as update:
+                    over = _play(stage, player, update, interruption, keep=arguments.keep)
                 summary = stage.summary()
             _say(f"\n{report(summary, console.width)}")
         return 0 if over else interruption.status

@@ -2,11 +2,14 @@
 
 from threading import Event, Thread
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from nodewright.api import NodewrightError
 
 from nodewright_fake.demo.stage import Stage
+
+if TYPE_CHECKING:
+    from nodewright.testing.harness import Harness
 
 
 class Player:
@@ -14,6 +17,7 @@ class Player:
 
     def __init__(self, stage: Stage) -> None:
         self._failure: Exception | None = None
+        self._autoscaler: Harness | None = None
         self._stage = stage
         self._stop = Event()
         self._thread = Thread(target=self._play, name="demo-autoscaler", daemon=True)
@@ -26,6 +30,8 @@ class Player:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stop.set()
+        if self._autoscaler is not None:
+            self._autoscaler.wake()
         self._thread.join()
 
     def check(self) -> None:
@@ -40,7 +46,7 @@ class Player:
 
     def _play(self) -> None:
         try:
-            with self._stage.autoscaler() as autoscaler:
-                autoscaler.run(self._stop)
+            with self._stage.autoscaler() as self._autoscaler:
+                self._autoscaler.run(self._stop)
         except Exception as error:
             self._failure = error

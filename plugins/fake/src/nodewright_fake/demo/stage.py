@@ -48,9 +48,9 @@ class Stage:
         self._harness: Harness | None = None
 
     def __enter__(self) -> Self:
+        self.world.start()
         for name in _LOGGERS:
             logging.getLogger(name).addHandler(self._warnings)
-        self.world.start()
         return self
 
     def __exit__(
@@ -104,7 +104,7 @@ class Stage:
         )
 
     def summary(self) -> Summary:
-        """The figures as of now."""
+        """The figures as of now. Call it when no autoscaler runs."""
         self._history.update()
         watcher, history, now = self._watcher, self._history, self.world.clock.now()
         troubles = history.troubles + watcher.troubles
