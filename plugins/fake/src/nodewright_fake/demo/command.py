@@ -46,6 +46,8 @@ class DemoCommand(Command):
 
     def run(self, arguments: Namespace) -> int:
         """Play and print the summary. Returns 0; 130 if Ctrl-C came before the end of the story."""
+        # Takes a while to import, which had better not pass on the story's clock.
+        import nodewright.testing.harness  # noqa: F401
         from rich.console import Console
 
         from nodewright_fake.demo.interruption import Interruption
@@ -59,29 +61,33 @@ class DemoCommand(Command):
         console = Console()
         length = _length(scenario, arguments.duration)
         with Interruption() as interruption:
-            with Stage(scenario, clock, speed=speed, length=length) as stage:
-                with Player(stage) as player, _show(stage, console, plain=arguments.plain) as update:
-                    over = _play(stage, player, update, interruption, keep=arguments.keep)
+            with (
+                Stage(scenario, clock, speed=speed, length=length) as stage,
+                Player(stage) as player,
+                _show(stage, console, plain=arguments.plain) as update,
+            ):
+                told = _play(stage, player, update, interruption, keep=arguments.keep)
                 summary = stage.summary()
             _say(f"\n{report(summary, console.width)}")
-        return 0 if over else interruption.status
+        return 0 if told else interruption.status
 
 
 def _play(
     stage: "Stage", player: "Player", update: Callable[[], None], interruption: "Interruption", *, keep: bool
 ) -> bool:
     """Show frame after frame to the end, or to the first interruption; tell whether the story was told."""
-    over = False
+    told = False
     while not interruption:
+        over = stage.over
         update()
         player.check()
-        if stage.over and not over:
-            over = True
+        if over and not told:
+            told = True
             if not keep:
                 break
             stage.announce(f"The story is over, Ctrl-C ends it. export KUBECONFIG={stage.world.kubeconfig}")
         time.sleep(_FRAME_SECONDS)
-    return over
+    return told
 
 
 def _show(stage: "Stage", console: "Console", *, plain: bool) -> AbstractContextManager[Callable[[], None]]:
@@ -109,10 +115,13 @@ def _length(scenario: "Scenario", duration: float | None) -> timedelta | None:
 
 
 def _speed(text: str) -> float:
-    speed = float(text)
-    if not 0 < speed < math.inf:
-        raise ArgumentTypeError(f"{text} is no speed: write a number above 0, such as 20")
-    return speed
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = math.nan
+    if 0 < speed < math.inf:
+        return speed
+    raise ArgumentTypeError(f"{text} is no speed: write a number above 0, such as 20")
 
 
 def _duration(text: str) -> float:

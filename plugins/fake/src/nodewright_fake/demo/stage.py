@@ -104,10 +104,11 @@ class Stage:
         )
 
     def summary(self) -> Summary:
-        """The figures as of now. Call it when no autoscaler runs."""
+        """The figures as of now."""
         self._history.update()
         watcher, history, now = self._watcher, self._history, self.world.clock.now()
-        troubles = history.troubles + watcher.troubles
+        # Copied in one go, whatever the autoscaler's thread is adding at the moment.
+        decisions, troubles = watcher.decisions.copy(), watcher.troubles.copy() + history.troubles
         spending = self.world.cloud.spending
         groups = [group.settings.name for group in self.world.cloud.groups]
         with self.world.store.lock:
@@ -126,8 +127,8 @@ class Stage:
                 ),
                 peak_rate=history.rates.peak,
                 tallies=tuple(
-                    Tally(cause=cause, decisions=decisions, nodes=watcher.nodes[cause])
-                    for cause, decisions in watcher.decisions.items()
+                    Tally(cause=cause, decisions=number, nodes=watcher.nodes[cause])
+                    for cause, number in decisions.items()
                 ),
                 evictions=watcher.evictions,
                 troubles=tuple(Trouble(what=what, times=times) for what, times in troubles.items()),

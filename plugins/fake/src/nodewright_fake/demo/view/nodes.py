@@ -54,7 +54,7 @@ def nodes(views: Sequence[NodeView], now: datetime, width: int, height: int) -> 
 
 def _layouts(width: int) -> Iterator[tuple[int, _Layout]]:
     """Numbers of columns with the layout of each, the roomiest first."""
-    roomy = _Layout(name=14, bar=max(12, min(30, (width - 60) // 3)), verbose=True)
+    roomy = _Layout(name=14, bar=max(12, min(30, (width - 76) // 3)), verbose=True)
     if roomy.width <= width:
         yield 1, roomy
     for columns in range(2, 9):
