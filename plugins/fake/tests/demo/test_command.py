@@ -6,16 +6,13 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
-from datetime import timedelta
 from io import StringIO
 
 import pytest
 from nodewright.api import ConfigurationError
 from nodewright.testing import FastClock
 from nodewright_fake.demo.interruption import Interruption
-from nodewright_fake.demo.player import Player
 from nodewright_fake.demo.stage import Stage
 from nodewright_fake.demo.view import frame
 from nodewright_fake.scenario import parse_scenario
@@ -223,21 +220,10 @@ def test_wrong_settings_for_the_autoscaler_end_the_demo_with_all_mistakes(tmp_pa
     assert second.startswith("autoscaler, in the scenario: scaleup: ")
 
 
-def test_settings_for_the_autoscaler_are_refused_before_it_is_started():
-    scenario = parse_scenario(f"{SHORT}autoscaler: {{seed: none}}\n")
-    with Stage(scenario, FastClock()) as stage, pytest.raises(ConfigurationError, match="in the scenario: seed"):
+def test_a_scenario_can_not_have_the_autoscaler_look_after_another_cloud():
+    scenario = parse_scenario(f"{SHORT}autoscaler: {{providers: [aws]}}\n")
+    with Stage(scenario, FastClock()) as stage, pytest.raises(ConfigurationError) as refused:
         stage.autoscaler()
-
-
-def test_nothing_is_left_of_a_play():
-    before = set(threading.enumerate())
-    scenario = parse_scenario(SHORT)
-    with Stage(scenario, FastClock(speed=100), length=timedelta(seconds=60)) as stage, Player(stage) as player:
-        kubeconfig = stage.world.kubeconfig
-        until = time.monotonic() + 20
-        while not (stage.over and any("grow base" in line.text for line in stage.log.after(0))):
-            assert time.monotonic() < until
-            player.check()
-            time.sleep(0.02)
-    assert set(threading.enumerate()) - before == set()
-    assert not kubeconfig.exists()
+    assert str(refused.value) == (
+        "autoscaler, in the scenario: providers: leave them out: the demo's only provider is the scenario's own cloud"
+    )

@@ -118,3 +118,15 @@ def test_the_money_of_the_moment_is_shown(play):
     assert play.scenes[50].hourly_cost == pytest.approx(3.6)
     assert play.scenes[120].hourly_cost == pytest.approx(5.4)
     assert play.scenes[120].cost == pytest.approx(0.12 + 0.015)
+
+
+def test_malformed_objects_are_not_shown(begin):
+    play = begin(SCENARIO, autoscaler=False)
+    pod = {"metadata": {"name": "odd", "namespace": "default"}, "spec": {"containers": [{"name": "a"}]}}
+    pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "lots"}}
+    play.world.store.create("pods", pod)
+    node = {"metadata": {"name": "odd"}, "status": {"allocatable": {"cpu": "plenty"}}}
+    play.world.store.create("nodes", node)
+    scene = play.stage.scene()
+    assert "odd" not in [node.name for node in scene.nodes]
+    assert "odd" not in [waiting.workload for waiting in scene.waiting]

@@ -17,6 +17,13 @@ from nodewright_fake.world import World
 
 #: More lines than any screen shows.
 _LINES = 100
+#: What machines are that are no nodes yet, or no longer.
+_WITHOUT_NODE = {
+    InstanceState.CREATING: NodeState.ORDERED,
+    InstanceState.RUNNING: NodeState.JOINING,
+    InstanceState.DELETING: NodeState.LEAVING,
+}
+#: The taint on nodes that are being removed.
 _TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 #: Verdicts on nodes that nobody would miss.
 _UNNEEDED = (Reason.EMPTY, Reason.MOVABLE, Reason.NOT_LONG_ENOUGH, Reason.COOLING_DOWN, Reason.BUDGET)
@@ -108,9 +115,7 @@ class Camera:
         if machine.error is not None:
             return NodeView(name=machine.name, group=group, state=NodeState.FAILED, remark=machine.error.code)
         if node is None:
-            state = NodeState.LEAVING if machine.going else NodeState.ORDERED
-            if machine.state is InstanceState.RUNNING:
-                state = NodeState.JOINING
+            state = _WITHOUT_NODE[machine.state]
             return NodeView(name=machine.name, group=group, state=state, since=machine.created_at)
         return self._node(node, group, self._state(machine, node))
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nodewright.api import Command
-from nodewright.testing.clock import FastClock
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,10 +45,9 @@ class DemoCommand(Command):
 
     def run(self, arguments: Namespace) -> int:
         """Play and print the summary. Returns 0; 130 if Ctrl-C came before the end of the story."""
-        # Takes a while to import, which had better not pass on the story's clock.
-        import nodewright.testing.harness  # noqa: F401
         from rich.console import Console
 
+        from nodewright_fake.demo.clock import StoryClock
         from nodewright_fake.demo.interruption import Interruption
         from nodewright_fake.demo.player import Player
         from nodewright_fake.demo.report import report
@@ -57,13 +55,13 @@ class DemoCommand(Command):
 
         scenario = _scenario(arguments.scenario)
         speed = arguments.speed or scenario.clock.speed
-        clock = FastClock(speed=speed, start=scenario.clock.start)
+        clock = StoryClock(speed=speed, start=scenario.clock.start)
         console = Console()
         length = _length(scenario, arguments.duration)
         with Interruption() as interruption:
             with (
                 Stage(scenario, clock, speed=speed, length=length) as stage,
-                Player(stage) as player,
+                Player(stage, on_ready=clock.begin) as player,
                 _show(stage, console, plain=arguments.plain) as update,
             ):
                 told = _play(stage, player, update, interruption, keep=arguments.keep)

@@ -57,7 +57,7 @@ class History:
             self._log.tell(Kind.STORY, note.text, at=note.at)
 
     def _observe(self, change: Change) -> None:
-        # What somebody else's client has malformed is none of a demo's business.
+        # What somebody has malformed, no scheduler and no autoscaler can use either: it is as if it were not there.
         with suppress(msgspec.MsgspecError, ValueError):
             if change.resource == "nodes":
                 self._see_node(_node.decode(change.object.encoded), gone=change.type == "DELETED")
@@ -80,6 +80,6 @@ class History:
         if gone:
             self.roster.drop_pod(pod.key)
             self.waits.forget(pod.key)
-        elif pod.requests:
+        else:
             self.roster.put_pod(pod)
             self.waits.see(pod, self._world.clock.now())

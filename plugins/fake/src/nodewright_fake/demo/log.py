@@ -4,6 +4,7 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import islice
 
 from nodewright.api import Clock
 
@@ -51,8 +52,10 @@ class Log:
 
     def latest(self, count: int, *, without: Kind) -> tuple[Line, ...]:
         """Return the last *count* lines that are not of one kind, in order of time."""
-        kept = [line for line in self._lines if line.kind is not without]
-        return tuple(sorted(kept[-count:], key=_order))
+        kept = (line for line in reversed(self._lines) if line.kind is not without)
+        latest = list(islice(kept, count))
+        latest.reverse()
+        return tuple(sorted(latest, key=_order))
 
 
 def _order(line: Line) -> tuple[datetime, bool]:

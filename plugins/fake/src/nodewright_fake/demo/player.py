@@ -1,5 +1,6 @@
 """The player: lets the autoscaler loose on a stage, on a thread of its own."""
 
+from collections.abc import Callable
 from threading import Event, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -13,12 +14,16 @@ if TYPE_CHECKING:
 
 
 class Player:
-    """Plays for the length of its ``with`` block, within that of the stage."""
+    """Plays for the length of its ``with`` block, within that of the stage.
 
-    def __init__(self, stage: Stage) -> None:
+    *on_ready* is called on the player's thread when the autoscaler is about to begin.
+    """
+
+    def __init__(self, stage: Stage, *, on_ready: Callable[[], None] = lambda: None) -> None:
         self._failure: Exception | None = None
         self._autoscaler: Harness | None = None
         self._stage = stage
+        self._on_ready = on_ready
         self._stop = Event()
         self._thread = Thread(target=self._play, name="demo-autoscaler", daemon=True)
 
@@ -47,6 +52,7 @@ class Player:
     def _play(self) -> None:
         try:
             with self._stage.autoscaler() as self._autoscaler:
+                self._on_ready()
                 self._autoscaler.run(self._stop)
         except Exception as error:
             self._failure = error

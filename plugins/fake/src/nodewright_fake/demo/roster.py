@@ -14,6 +14,7 @@ class Roster:
         self.nodes: dict[str, Node] = {}
         #: Pods by key.
         self.pods: dict[str, Pod] = {}
+        self._ready: set[str] = set()
         self._room: dict[str, Resources] = {}
         self._requests: dict[str, Resources] = {}
         self._by_node: defaultdict[str, dict[str, Pod]] = defaultdict(dict)
@@ -22,10 +23,12 @@ class Roster:
         """Take in a new node, or a new state of one."""
         self._room[node.name] = node.allocatable
         self.nodes[node.name] = node
+        (self._ready.add if node.ready else self._ready.discard)(node.name)
 
     def drop_node(self, name: str) -> None:
         """Forget a node."""
         self.nodes.pop(name, None)
+        self._ready.discard(name)
         self._room.pop(name, None)
 
     def put_pod(self, pod: Pod) -> None:
@@ -45,7 +48,7 @@ class Roster:
     @property
     def ready(self) -> int:
         """How many nodes are ready."""
-        return sum(node.ready for node in self.nodes.values())
+        return len(self._ready)
 
     @property
     def running(self) -> int:

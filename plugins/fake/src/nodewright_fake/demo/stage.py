@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import yaml
-from nodewright.api import Clock, ConfigurationError
+from nodewright.api import Clock, ConfigurationError, Problem
 
 from nodewright_fake.demo.camera import BackedOff, Camera
 from nodewright_fake.demo.history import History
@@ -145,7 +145,13 @@ class Stage:
 
 
 def configuration(scenario: Scenario, provider: Mapping[str, str]) -> dict[str, Any]:
-    """Return the autoscaler's configuration: what the scenario says, for the scenario's own world."""
+    """Return the autoscaler's configuration: what the scenario says, for the scenario's own world.
+
+    Raises `ConfigurationError` if the scenario names other clouds.
+    """
+    if "providers" in scenario.autoscaler:
+        message = "leave them out: the demo's only provider is the scenario's own cloud"
+        raise ConfigurationError(Problem(path="providers", message=message))
     return {
         "apiVersion": "nodewright.dev/v1",
         "kind": "Autoscaler",
