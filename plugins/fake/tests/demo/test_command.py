@@ -142,8 +142,8 @@ def test_an_interruption_is_noted_and_handlers_are_put_back(number, status):
 
 def test_a_world_that_is_kept_tells_its_kubeconfig_and_ends_well_with_ctrl_c(start, short, surroundings):
     process = start("--scenario", short, "--duration", "1s", "--keep")
-    told = next(line for line in process.stdout if "export KUBECONFIG=" in line)
-    assert os.path.basename(told.strip()) in left_behind(surroundings)
+    told = next(match for line in process.stdout if (match := re.search(r"export KUBECONFIG=(\S+) ", line)))
+    assert os.path.basename(told[1]) in left_behind(surroundings)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=20)
     assert process.returncode == 0

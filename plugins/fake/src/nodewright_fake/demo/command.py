@@ -37,7 +37,10 @@ class DemoCommand(Command):
         )
         parser.add_argument("--plain", action="store_true", help="print lines, even on a terminal")
         parser.add_argument(
-            "--duration", type=_duration, metavar="D", help="end after so much of the story's time, such as 10m"
+            "--duration",
+            type=_duration,
+            metavar="D",
+            help="end after so much of the story's time, such as 10m; not given: with its last step",
         )
         parser.add_argument(
             "--keep", action="store_true", help="go on when the story is over, until Ctrl-C, for kubectl to look at"
@@ -83,7 +86,7 @@ def _play(
             told = True
             if not keep:
                 break
-            stage.announce(f"The story is over, Ctrl-C ends it. export KUBECONFIG={stage.world.kubeconfig}")
+            stage.announce(f"export KUBECONFIG={stage.world.kubeconfig} (the story is over, Ctrl-C ends its world)")
         time.sleep(_FRAME_SECONDS)
     return told
 

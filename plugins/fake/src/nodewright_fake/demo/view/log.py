@@ -8,8 +8,9 @@ from nodewright_fake.demo.log import Kind, Line
 from nodewright_fake.demo.view import style
 from nodewright_fake.demo.view.row import cell
 
-#: Lines of the screen that one line of the log may take; on a low screen, that is for what grows only.
+#: Lines of the screen that one line of the log may take; on a low screen, that is for some kinds only.
 _TALL = 2
+_WORTH_IT = (Kind.GROW, Kind.STORY)
 _LOW = 10
 _CLOCK = 8
 
@@ -18,7 +19,7 @@ def log(lines: Sequence[Line], width: int, height: int) -> Iterator[Text]:
     """The latest lines, the newest at the bottom; long ones go on in a second line."""
     shown: list[Text] = []
     for line in reversed(lines):
-        block = _block(line, width, _TALL if height > _LOW or line.kind is Kind.GROW else 1)
+        block = _block(line, width, _TALL if height > _LOW or line.kind in _WORTH_IT else 1)
         if len(shown) + len(block) > height:
             break
         shown[:0] = block
