@@ -20,6 +20,8 @@ class Signals:
     """What was asked of all open watches so far; each counter only grows."""
 
     bookmarks: int = 0
+    #: The version at which bookmarks were asked for last.
+    bookmarks_at: int = 0
     cuts: int = 0
     closed: bool = False
 
@@ -137,7 +139,12 @@ class Changelog:
         """Ask all open watches for bookmarks, or to break off, or to end for good."""
         with self._store.lock:
             old = self.signals
-            self.signals = Signals(bookmarks=old.bookmarks + bookmarks, cuts=old.cuts + cut, closed=old.closed or close)
+            self.signals = Signals(
+                bookmarks=old.bookmarks + bookmarks,
+                bookmarks_at=self._store.version if bookmarks else old.bookmarks_at,
+                cuts=old.cuts + cut,
+                closed=old.closed or close,
+            )
             logs = tuple(self._logs.values())
         for log in logs:
             log.ring()

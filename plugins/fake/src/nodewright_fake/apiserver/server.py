@@ -138,6 +138,7 @@ class ApiServer:
     def send_bookmarks(self) -> None:
         """Send a bookmark with the current version, after everything before it, to each watch that takes bookmarks.
 
+        So does a watch that begins later, from an earlier version: its client was between two watches.
         Returns at once. A client that has got its bookmark has seen all changes that were made before this call.
         """
         self._changelog.signal(bookmarks=True)

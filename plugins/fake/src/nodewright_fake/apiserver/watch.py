@@ -75,7 +75,9 @@ class Watch:
             yield from self._follow(log)
 
     def _follow(self, log: Log) -> Generator[bytes]:
-        cursor, given = self.version, self.signals
+        cursor = self.version
+        # A watch that begins behind the last call for bookmarks owes one: its client may be waiting for it.
+        given = self.signals.bookmarks - (self.version < self.signals.bookmarks_at)
         end = time.monotonic() + self.timeout
         bookmark_at = time.monotonic() + self.bookmark_interval if self.bookmarks else math.inf
         while True:
@@ -86,7 +88,7 @@ class Watch:
                 return
             if wanted.cuts > self.signals.cuts:
                 raise ConnectionEndedError
-            due = self.bookmarks and (wanted.bookmarks > given.bookmarks or now >= bookmark_at)
+            due = self.bookmarks and (wanted.bookmarks > given or now >= bookmark_at)
             patience = 0.0 if due else min(_HEARTBEAT_SECONDS, end - now, bookmark_at - now)
             try:
                 changes = log.read(cursor, rung, patience)
@@ -100,7 +102,7 @@ class Watch:
             cursor = max(complete_to, changes[-1].version if changes else 0)
             if due:
                 yield self.view.bookmark(cursor)
-                given, bookmark_at = wanted, now + self.bookmark_interval
+                given, bookmark_at = wanted.bookmarks, now + self.bookmark_interval
 
     def _event(self, change: Change) -> bytes:
         """Return the line for a change; empty if neither the object before nor the one after is selected."""

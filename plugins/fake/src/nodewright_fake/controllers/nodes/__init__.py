@@ -1,0 +1,1 @@
+"""Nodes: kubelets, and the controllers of what follows from the state of nodes."""

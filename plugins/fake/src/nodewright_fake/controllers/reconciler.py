@@ -1,0 +1,53 @@
+"""What the controllers have in common: a set of keys to look at, and one object brought into line at a time."""
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+from nodewright_fake.apiserver.status import StatusError
+from nodewright_fake.apiserver.store import Change, Store
+
+K = TypeVar("K", bound=Hashable)
+
+_log = logging.getLogger(__name__)
+
+
+class Reconciler(ABC, Generic[K]):
+    """Looks at what was touched since the last time, one key after the other in the order of the touches.
+
+    The store is locked while a key is looked at and free in between, so that requests get their turn.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._touched: dict[K, None] = {}
+
+    def touch(self, key: K) -> None:
+        """Look at *key* in the next `reconcile`. May be called from any thread."""
+        with self.store.lock:
+            self._touched[key] = None
+
+    @abstractmethod
+    def observe(self, change: Change) -> None:
+        """Touch the keys that *change* concerns. Called with the store locked: must not write."""
+
+    @abstractmethod
+    def sync(self, key: K) -> None:
+        """Bring what *key* names into line. Called on the world's thread with the store locked."""
+
+    def reconcile(self) -> bool:
+        """Look at everything that was touched; tell whether anything was written."""
+        with self.store.lock:
+            batch, self._touched = self._touched, {}
+        wrote = False
+        for key in batch:
+            with self.store.lock:
+                version = self.store.version
+                try:
+                    self.sync(key)
+                except (StatusError, ValueError) as error:
+                    # Somebody's object is in the way or malformed: that is theirs to mend, the others go on.
+                    _log.warning("%s cannot reconcile %s: %s", type(self).__name__, key, error)
+                wrote |= self.store.version != version
+        return wrote

@@ -1,0 +1,1 @@
+"""Controllers of workloads: Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs."""
