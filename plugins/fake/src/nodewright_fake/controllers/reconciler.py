@@ -10,6 +10,9 @@ from nodewright_fake.apiserver.store import Change, Store
 
 K = TypeVar("K", bound=Hashable)
 
+#: What it raises to read an object whose fields are missing or of the wrong form. Whoever wrote it has to mend it.
+MALFORMED = (ValueError, TypeError, LookupError, AttributeError)
+
 _log = logging.getLogger(__name__)
 
 
@@ -46,8 +49,9 @@ class Reconciler(ABC, Generic[K]):
                 version = self.store.version
                 try:
                     self.sync(key)
-                except (StatusError, ValueError) as error:
-                    # Somebody's object is in the way or malformed: that is theirs to mend, the others go on.
+                except StatusError as error:
                     _log.warning("%s cannot reconcile %s: %s", type(self).__name__, key, error)
+                except MALFORMED as error:
+                    _log.warning("%s cannot reconcile %s: %s", type(self).__name__, key, error, exc_info=True)
                 wrote |= self.store.version != version
         return wrote

@@ -36,7 +36,9 @@ class Placer:
         return best[-1] if best else reasons
 
     def _candidates_for(self, needs: Needs) -> Candidates:
-        candidates = self._candidates.setdefault(needs, Candidates(needs, self._cluster))
+        candidates = self._candidates.get(needs)
+        if candidates is None:
+            candidates = self._candidates[needs] = Candidates(needs, self._cluster)
         self._candidates.move_to_end(needs)
         if len(self._candidates) > _KEPT_CANDIDATES:
             self._candidates.popitem(last=False)

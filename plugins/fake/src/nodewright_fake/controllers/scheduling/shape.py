@@ -148,7 +148,7 @@ def _relevant(container: Object) -> list[object]:
 def _read_shape(needs: Needs, pod: Object) -> Shape:
     spec, metadata = pod["spec"], pod["metadata"]
     namespace = metadata.get("namespace", "")
-    labels: Mapping[str, str] = metadata.get("labels") or {}
+    labels: Mapping[str, str] = dict(metadata.get("labels") or {})
     affinity = spec.get("affinity") or {}
     return Shape(
         needs=needs,
@@ -177,7 +177,7 @@ def read_needs(spec: Object) -> Needs:
         weight={name: requests.get(name) or assumed for name, assumed in _ASSUMED.items()},
         ports=_host_ports(spec),
         tolerations=tuple(read_toleration(toleration) for toleration in spec.get("tolerations") or ()),
-        node_labels=spec.get("nodeSelector") or {},
+        node_labels=dict(spec.get("nodeSelector") or {}),
         node_terms=terms,
         only_nodes=_only_nodes(terms),
     )

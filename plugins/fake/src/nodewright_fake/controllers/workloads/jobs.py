@@ -60,9 +60,9 @@ class Jobs(Reconciler[Key]):
                 self._tallies.pop(change.object["metadata"]["uid"], None)
         elif change.resource == "pods":
             owner = controller_of(change.object)
-            if owner is not None and owner["kind"] == "Job":
-                self._touched[key_of(change.object)[0], owner["name"]] = None
-                self._count(owner["uid"], change.object)
+            if owner is not None and owner.kind == "Job":
+                self._touched[key_of(change.object)[0], owner.name] = None
+                self._count(owner.uid, change.object)
 
     def _count(self, uid: str, pod: Object) -> None:
         tally = self._tallies.setdefault(uid, _Tally())

@@ -39,8 +39,8 @@ class ReplicaSets(Reconciler[Key]):
             self._touched[key_of(change.object)] = None
         elif change.resource == "pods":
             owner = controller_of(change.object)
-            if owner is not None and owner["kind"] == self.kind:
-                self._touched[key_of(change.object)[0], owner["name"]] = None
+            if owner is not None and owner.kind == self.kind:
+                self._touched[key_of(change.object)[0], owner.name] = None
 
     def sync(self, key: Key) -> None:
         """Create or delete pods, and write the status."""

@@ -37,8 +37,8 @@ class StatefulSets(Reconciler[Key]):
             self._touched[key_of(change.object)] = None
         elif change.resource == "pods":
             owner = controller_of(change.object)
-            if owner is not None and owner["kind"] == "StatefulSet":
-                self._touched[key_of(change.object)[0], owner["name"]] = None
+            if owner is not None and owner.kind == "StatefulSet":
+                self._touched[key_of(change.object)[0], owner.name] = None
 
     def sync(self, key: Key) -> None:
         """Go as far as the policy allows, and write the status."""
