@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := $(BIN)/uv
 DISTRIBUTIONS := -e core -e plugins/fake
+EXAMPLES := -e examples/near-data
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format lock clean
@@ -18,8 +19,8 @@ $(UV):
 	$(UV) pip install --quiet --python $(BIN)/python $(DISTRIBUTIONS)
 	@touch $@
 
-.venv/.dev: .venv/.run requirements-dev.lock
-	$(UV) pip install --quiet --python $(BIN)/python --requirement requirements-dev.lock $(DISTRIBUTIONS)
+.venv/.dev: .venv/.run requirements-dev.lock examples/near-data/pyproject.toml
+	$(UV) pip install --quiet --python $(BIN)/python --requirement requirements-dev.lock $(DISTRIBUTIONS) $(EXAMPLES)
 	@touch $@
 
 demo: .venv/.run ## a small cluster breathes on the screen for a minute

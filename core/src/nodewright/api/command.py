@@ -2,13 +2,17 @@
 
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser, Namespace
+from typing import ClassVar
 
 
 class Command(ABC):
     """One word after ``nodewright``."""
 
     #: One line for ``nodewright --help``.
-    summary: str = ""
+    summary: ClassVar[str] = ""
+    #: Whether the command reads its words itself: `run` gets all of them, as they are, in ``arguments.rest``, and what
+    #: `add_arguments` declares is only shown, when the first of them is ``-h`` or ``--help``.
+    passthrough: ClassVar[bool] = False
 
     @abstractmethod
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -57,8 +57,8 @@ class Evict:
     """Ask pods to leave a node that is being drained."""
 
     node: str
-    pods: tuple[str, ...]
-    grace_seconds: int
+    #: Grace period in seconds by pod, ``namespace/name``.
+    pods: dict[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)

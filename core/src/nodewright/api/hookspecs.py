@@ -1,11 +1,13 @@
 """Hooks: what else happens, beside the implementations that YAML names.
 
 A plugin implements any of them as methods marked with `hookimpl`, with any subset of the arguments. Hooks are found
-on every plugin that YAML names, and on those registered in the entry-point group ``nodewright.hooks``.
+on every plugin that YAML names, and on those registered in the entry-point group ``nodewright.hooks``. Plugins are
+called in the order of the configuration (``tryfirst`` and ``trylast`` count; wrappers and coroutines are refused).
 
 All hooks are called on the loop's thread unless they say otherwise, and none may block: a decision waits for them.
 Those called while a decision is made (all but observers) must be pure. An exception never ends the loop: it is
-logged, counted in ``nodewright_plugin_faults_total`` and treated as each hook says. Other plugins' hooks go on.
+logged, counted in ``nodewright_plugin_faults_total`` and treated as each hook says, and so is an answer of the wrong
+type, or one with anything in it that was not given. Other plugins' hooks go on.
 """
 
 from collections.abc import Sequence
@@ -105,7 +107,11 @@ class Observers:
 
     @hookspec
     def on_fault(self, plugin: str, where: str, error: str) -> None:
-        """A plugin failed in *where* (a hook's or method's name). Not called for faults in this hook itself."""
+        """A plugin failed in *where* (a hook's or method's name); *error* says how, in one line.
+
+        Called just before `on_decision`, once for each fault since the last one, whichever thread it happened on (the
+        latest thousand, of a plugin that fails faster). Not called for faults in this hook itself.
+        """
 
 
 #: Every class of specifications, in the order of their moments in a loop.

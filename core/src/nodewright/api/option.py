@@ -1,5 +1,6 @@
 """Ways to grow: what expanders choose from."""
 
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 
 from nodewright.api.group import GroupFacts
@@ -17,6 +18,15 @@ class PodSet:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    def without(self, keys: Container[str]) -> "PodSet | None":
+        """Return the set of those pods whose key is not among *keys*; None if there are none."""
+        return self.only(lambda key: key not in keys)
+
+    def only(self, keep: Callable[[str], bool]) -> "PodSet | None":
+        """Return the set of those pods whose key *keep* accepts; None if there are none."""
+        keys = tuple(filter(keep, self.keys))
+        return PodSet(pod=self.pod, keys=keys) if keys else None
 
 
 @dataclass(frozen=True, kw_only=True)

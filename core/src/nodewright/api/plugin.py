@@ -1,5 +1,6 @@
 """What every plugin class has in common."""
 
+from abc import ABC
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict
@@ -18,7 +19,7 @@ class PluginConfig(BaseModel):
     )
 
 
-class Plugin:
+class Plugin(ABC):  # noqa: B024  what is abstract depends on the kind of plugin
     """Base of everything that registers by entry point and is named in YAML.
 
     The core makes one instance per mention in YAML, on the main thread, after *all* configuration has been checked.
@@ -33,5 +34,5 @@ class Plugin:
     def __init__(self, config: PluginConfig) -> None:
         self.config = config
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  most have nothing to let go of
         """Let go of threads and connections. Called once at the end, or when a new configuration replaces this one."""

@@ -22,6 +22,8 @@ class ProcessorContext:
     #: The cluster with upcoming nodes; what a processor places stays placed for the rest of the decision.
     simulation: Simulation
     groups: Sequence[GroupFacts]
+    #: Pods with a lower priority than this bring no nodes.
+    expendable_priority_cutoff: int = -10
 
 
 class PendingPodsProcessor(Plugin):

@@ -42,6 +42,7 @@ class Reason(StrEnum):
     GROUP_FAULTY = "ProviderError", "its provider could not be read"
     LIMIT_NODES = "MaxNodesTotalReached", "max total nodes in cluster reached"
     LIMIT_RESOURCES = "ResourceLimitReached", "a limit on the total of a resource is reached"
+    NO_SCALE_FROM_ZERO = "NoScaleFromZero", "scale-up of an empty cluster is off"
     VETOED = "Vetoed", "a plugin vetoed it"
     STRATEGY_FAILED = "StrategyFailed", "a plugin failed while it was estimated"
 
@@ -60,6 +61,11 @@ class Reason(StrEnum):
     COOLING_DOWN = "ScaleDownInCooldown", "scale-down pauses after a recent change"
     BUDGET = "RemovalBudgetReached", "as many nodes as allowed are being removed"
     RECENTLY_UNREMOVABLE = "RecentlyUnremovable", "could not be removed a short while ago"
+
+    SCALE_DOWN_UNREADY_DISABLED = "ScaleDownUnreadyDisabled", "is not ready, and removal of such nodes is off"
+    DRAINED = "Drained", "its pods have left"
+    REMOVAL_FAILED = "ScaleDownFailed", "its removal failed"
+    LEFTOVER = "ClusterAutoscalerCleanup", "was marked for deletion by an earlier life that did not finish"
 
     # instances
     NEVER_REGISTERED = "Unregistered", "did not become a node in time"

@@ -34,6 +34,11 @@ class ObjectMeta(KubeStruct, frozen=True, kw_only=True):
     deletion_grace_period_seconds: int | None = None
 
     @property
+    def key(self) -> str:
+        """``namespace/name``, or the name alone of what has no namespace."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+    @property
     def controller(self) -> OwnerReference | None:
         """The owner that manages the object, if any."""
         return next((owner for owner in self.owner_references if owner.controller), None)

@@ -91,12 +91,18 @@ class Pod(KubeStruct, frozen=True, kw_only=True):
     @property
     def key(self) -> str:
         """``namespace/name``."""
-        return f"{self.metadata.namespace}/{self.metadata.name}"
+        return self.metadata.key
 
     @property
     def finished(self) -> bool:
         """Whether the pod has ended and holds no resources any more."""
         return self.status.phase in ("Succeeded", "Failed")
+
+    @property
+    def grace_seconds(self) -> int:
+        """How long the pod may take to end when it is asked to."""
+        grace = self.spec.termination_grace_period_seconds
+        return 30 if grace is None else grace
 
     @property
     def is_mirror(self) -> bool:

@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from itertools import count
-from threading import RLock
+from threading import Event, RLock
 
 from nodewright.api import Clock
 
@@ -14,18 +14,24 @@ class Agenda:
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
+        #: Set whenever an entry is put down. Whoever waits for the next entry waits on this, and clears it.
+        self.changed = Event()
         self._lock = RLock()
         self._order = count()
-        self._entries: list[tuple[datetime, int, Callable[[], None]]] = []
+        self._entries: list[tuple[datetime, str, int, Callable[[], None]]] = []
 
-    def after(self, seconds: float, action: Callable[[], None]) -> None:
-        """Do *action* in *seconds* of the world's time."""
-        self.at(self.clock.now() + timedelta(seconds=seconds), action)
+    def after(self, seconds: float, action: Callable[[], None], *, key: str = "") -> None:
+        """Do *action* in *seconds* of the world's time; see `at`."""
+        self.at(self.clock.now() + timedelta(seconds=seconds), action, key=key)
 
-    def at(self, moment: datetime, action: Callable[[], None]) -> None:
-        """Do *action* at *moment*; those of one moment are done in the order they were put down."""
+    def at(self, moment: datetime, action: Callable[[], None], *, key: str = "") -> None:
+        """Do *action* at *moment*; those of one moment are done by key, and in the order they were put down.
+
+        Who puts entries down from several threads gives them keys, so that chance does not decide between them.
+        """
         with self._lock:
-            heapq.heappush(self._entries, (moment, next(self._order), action))
+            heapq.heappush(self._entries, (moment, key, next(self._order), action))
+        self.changed.set()
 
     @property
     def next_moment(self) -> datetime | None:
@@ -40,6 +46,6 @@ class Agenda:
             with self._lock:
                 if not self._entries or self._entries[0][0] > self.clock.now():
                     return done
-                _, _, action = heapq.heappop(self._entries)
+                *_, action = heapq.heappop(self._entries)
             action()
             done = True

@@ -1,6 +1,8 @@
 """The changes of the cluster, kept for a while so that watches can follow them at their own pace."""
 
 from bisect import bisect_right
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import attrgetter
 from threading import Condition, Lock
@@ -18,6 +20,8 @@ class Signals:
     """What was asked of all open watches so far; each counter only grows."""
 
     bookmarks: int = 0
+    #: The version at which bookmarks were asked for last.
+    bookmarks_at: int = 0
     cuts: int = 0
     closed: bool = False
 
@@ -31,6 +35,19 @@ class Log:
         self._discarded = 0
         self._rung = 0
         self._news = Condition(Lock())
+        #: How many watches read this log now.
+        self.readers = 0
+
+    @contextmanager
+    def opened(self) -> Generator["Log"]:
+        """Count one reader more for a while."""
+        with self._news:
+            self.readers += 1
+        try:
+            yield self
+        finally:
+            with self._news:
+                self.readers -= 1
 
     def append(self, change: Change) -> None:
         """Add a change and wake the readers."""
@@ -119,7 +136,12 @@ class Changelog:
         """Ask all open watches for bookmarks, or to break off, or to end for good."""
         with self._store.lock:
             old = self.signals
-            self.signals = Signals(bookmarks=old.bookmarks + bookmarks, cuts=old.cuts + cut, closed=old.closed or close)
+            self.signals = Signals(
+                bookmarks=old.bookmarks + bookmarks,
+                bookmarks_at=self._store.version if bookmarks else old.bookmarks_at,
+                cuts=old.cuts + cut,
+                closed=old.closed or close,
+            )
             logs = tuple(self._logs.values())
         for log in logs:
             log.ring()

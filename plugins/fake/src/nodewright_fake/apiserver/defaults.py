@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodewright_fake.apiserver.document import Object
-from nodewright_fake.apiserver.resources import BY_KEY
+from nodewright_fake.apiserver.resources import BY_KEY, DEFINITIONS
 
 
 def complete(resource: str, draft: Object, *, created: bool = False) -> None:
@@ -19,6 +19,8 @@ def complete(resource: str, draft: Object, *, created: bool = False) -> None:
     fill = _FILLERS.get(resource)
     if fill is not None:
         fill(draft)
+    if resource in _COUNTS:
+        _fill(draft.setdefault("status", {}), **dict.fromkeys(_COUNTS[resource], 0))
     if created and resource == "jobs.batch":
         _select_own_pods(draft)
 
@@ -35,6 +37,15 @@ def _pod(pod: Object) -> None:
     _fill(spec, enableServiceLinks=True)
     status = pod.setdefault("status", {})
     _fill(status, phase="Pending", qosClass=_quality_of_service(spec))
+    for key in ("initContainerStatuses", "containerStatuses"):
+        for container in status.get(key) or ():
+            _fill(container, image="", imageID="", ready=False, restartCount=0)
+
+
+def _node(node: Object) -> None:
+    machine = (node.get("status") or {}).get("nodeInfo")
+    if machine is not None:
+        _fill(machine, **dict.fromkeys(_MACHINE, ""))
 
 
 def _pod_spec(spec: dict[str, Any]) -> None:
@@ -205,8 +216,31 @@ def _definition(definition: Object) -> None:
     )
 
 
+#: Numbers in the status that are always there: typed clients insist on them.
+_COUNTS: dict[str, tuple[str, ...]] = {
+    "replicationcontrollers": ("replicas",),
+    "replicasets.apps": ("replicas",),
+    "statefulsets.apps": ("replicas",),
+    "daemonsets.apps": ("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady"),
+    "poddisruptionbudgets.policy": ("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods"),
+}
+#: Texts about a node's machine that are always there, for the same reason.
+_MACHINE = (
+    "architecture",
+    "bootID",
+    "containerRuntimeVersion",
+    "kernelVersion",
+    "kubeProxyVersion",
+    "kubeletVersion",
+    "machineID",
+    "operatingSystem",
+    "osImage",
+    "systemUUID",
+)
+
 _FILLERS: dict[str, Callable[[Object], None]] = {
     "pods": _pod,
+    "nodes": _node,
     "namespaces": _namespace,
     "services": _service,
     "secrets": _secret,
@@ -221,5 +255,5 @@ _FILLERS: dict[str, Callable[[Object], None]] = {
     "cronjobs.batch": _cron_job,
     "storageclasses.storage.k8s.io": _storage_class,
     "priorityclasses.scheduling.k8s.io": _priority_class,
-    "customresourcedefinitions.apiextensions.k8s.io": _definition,
+    DEFINITIONS: _definition,
 }

@@ -22,9 +22,9 @@ VERSION = {
     "platform": "",
 }
 
+#: What clients ask for, and what it is called in the answer: there an @ would be no valid media type.
 _PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
-#: Versions of groups that are spoken only within other resources' paths but that clients look for here.
-_EMPTY_VERSIONS = (("autoscaling", "v1"), ("policy", "v1"))
+_PROTOBUF_ANSWER = _PROTOBUF.replace("@", ".")
 _HEALTH = ("/healthz", "/livez", "/readyz")
 
 
@@ -62,12 +62,11 @@ class Discovery:
         raise unknown_path()
 
     def _groups(self) -> list[dict[str, Any]]:
-        names = [resource.group for resource in self._catalogue.all()] + [group for group, _ in _EMPTY_VERSIONS]
-        return [self._group(name) for name in dict.fromkeys(names) if name]
+        names = dict.fromkeys(resource.group for resource in self._catalogue.all())
+        return [self._group(name) for name in names if name]
 
     def _group(self, name: str) -> dict[str, Any]:
-        served = [(resource.group, resource.version) for resource in self._catalogue.all()]
-        versions = dict.fromkeys(version for group, version in (*served, *_EMPTY_VERSIONS) if group == name)
+        versions = dict.fromkeys(one.version for one in self._catalogue.all() if one.group == name)
         if not versions:
             raise unknown_path()
         listed = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
@@ -81,7 +80,7 @@ class Discovery:
 
     def _resources(self, group: str, version: str) -> dict[str, Any]:
         served = [one for one in self._catalogue.all() if (one.group, one.version) == (group, version)]
-        if not served and (group, version) not in _EMPTY_VERSIONS:
+        if not served:
             raise unknown_path()
         return {
             "kind": "APIResourceList",
@@ -128,7 +127,7 @@ def _schema(accept: str) -> Response:
     if _PROTOBUF in accept:
         info = _text_field(1, title) + _text_field(2, version)
         body = _text_field(1, "2.0") + _bytes_field(2, info) + _bytes_field(8, b"")
-        return Response(body=body, content_type=_PROTOBUF)
+        return Response(body=body, content_type=_PROTOBUF_ANSWER)
     return _json({"swagger": "2.0", "info": {"title": title, "version": version}, "paths": {}, "definitions": {}})
 
 

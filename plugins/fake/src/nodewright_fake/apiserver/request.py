@@ -7,12 +7,14 @@ from urllib.parse import parse_qsl, unquote
 import yaml
 
 from nodewright_fake.apiserver.document import Object, decode
+from nodewright_fake.apiserver.protobuf import MEDIA_TYPE as PROTOBUF
+from nodewright_fake.apiserver.protobuf import parsed_protobuf
 from nodewright_fake.apiserver.resources import Resource
 from nodewright_fake.apiserver.status import bad_request, unsupported_media_type
 
 _NAMESPACE_PARTS = ("status", "finalize")
 _WRITES = {"POST": "create", "PUT": "update", "PATCH": "patch"}
-_BODIES = ("application/json", "application/yaml")
+_BODIES = ("application/json", "application/yaml", PROTOBUF)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +88,8 @@ class Request:
 
     def document(self) -> Object:
         """Return the body as an object. Raises `StatusError` 400 or 415."""
+        if self.media_type == PROTOBUF:
+            return parsed_protobuf(self.body)
         if self.media_type not in (*_BODIES, "*/*"):
             raise unsupported_media_type(self.media_type, _BODIES)
         return parsed_object(self.body)

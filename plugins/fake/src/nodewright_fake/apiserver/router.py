@@ -1,5 +1,6 @@
 """From a message on the wire to its answer: who asks, may they, what goes wrong, who answers."""
 
+import logging
 from collections.abc import Callable
 
 from nodewright_fake.apiserver.access import Access
@@ -21,6 +22,7 @@ from nodewright_fake.apiserver.writes import Writer
 
 Handler = Callable[[Request, Resource], Response]
 
+_log = logging.getLogger(__name__)
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 _ON_COLLECTIONS = frozenset({"create", "list", "watch", "deletecollection"})
 _REVIEW_GROUPS = ("authorization.k8s.io", "authentication.k8s.io")
@@ -67,6 +69,11 @@ class Router:
             return self._answer(request)
         except StatusError as error:
             return _refusal(error)
+        except ConnectionEndedError:
+            raise
+        except Exception as error:
+            _log.exception("the API server failed on %s %s", message.method, message.target)
+            return _refusal(StatusError(500, "InternalError", f"Internal error occurred: {error!r}"))
 
     def _understood(self, message: Message) -> Request:
         path, _, query = message.target.partition("?")

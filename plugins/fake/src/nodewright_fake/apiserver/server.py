@@ -66,7 +66,7 @@ class ApiServer:
         self._stopping = False
 
     def start(self) -> "ApiServer":
-        """Create what every cluster has, bind the port and serve until `stop`."""
+        """Create what every cluster has, bind the port and serve until `stop`; a stopped server stays stopped."""
         self._furnish()
         self._listener = socket.create_server((_HOST, self._port), backlog=128)
         self._port = self._listener.getsockname()[1]
@@ -131,9 +131,14 @@ class ApiServer:
             sort_keys=False,
         )
 
+    def open_watches(self, resource: str) -> int:
+        """Return how many watches of *resource* (its name in the store) have shown their beginning and are open."""
+        return self._changelog.log(resource).readers
+
     def send_bookmarks(self) -> None:
         """Send a bookmark with the current version, after everything before it, to each watch that takes bookmarks.
 
+        So does a watch that begins later, from an earlier version: its client was between two watches.
         Returns at once. A client that has got its bookmark has seen all changes that were made before this call.
         """
         self._changelog.signal(bookmarks=True)
@@ -171,6 +176,8 @@ class ApiServer:
         try:
             while (message := connection.read()) is not None:
                 connection.send(self._router.answer(message))
+                if message.is_last:
+                    return
         except (ConnectionEndedError, OSError):
             pass  # the client left, or is meant to think that the server did
         finally:

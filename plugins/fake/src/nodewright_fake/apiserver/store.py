@@ -105,7 +105,7 @@ class Store:
                 raise already_exists(resource, metadata["name"])
             metadata["uid"] = str(uuid.UUID(int=self._random.getrandbits(128), version=4))
             metadata["creationTimestamp"] = timestamp(self.clock.now())
-            for unborn in ("deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"):
+            for unborn in ("deletionTimestamp", "deletionGracePeriodSeconds", "generation", "resourceVersion"):
                 metadata.pop(unborn, None)
             complete(resource, added, created=True)
             admit(resource, added, self)
@@ -114,9 +114,10 @@ class Store:
             return added
 
     def update(self, resource: str, changed: Object, *, dry_run: bool = False) -> Document:
-        """Replace an object. With ``metadata.resourceVersion`` given, raises `StatusError` 409 if it is not the latest.
+        """Replace an object, with defaults filled in.
 
-        An update that changes nothing is no change. Removing the last finalizer of a deleted object removes it.
+        With ``metadata.resourceVersion`` given, raises `StatusError` 409 if it is not the latest. An update that
+        changes nothing is no change. Removing the last finalizer of a deleted object removes it.
         ``metadata.generation``, where the object has one, counts the changes of everything but metadata and status.
         """
         with self.lock:
@@ -126,6 +127,7 @@ class Store:
             if stated and stated != before["metadata"]["resourceVersion"]:
                 raise conflict(resource, metadata["name"])
             after = Document(copied(changed))
+            complete(resource, after)
             for kept in _KEPT:
                 after["metadata"].pop(kept, None)
                 if kept in before["metadata"]:
@@ -196,8 +198,10 @@ class _Shelf:
         return self._objects.get(namespace, {}).get(name)
 
     def objects(self, namespace: str | None) -> list[Document]:
-        namespaces = sorted(self._names) if namespace is None else [namespace]
-        return [self._objects[space][name] for space in namespaces for name in self._names.get(space, ())]
+        found: list[Document] = []
+        for space in sorted(self._names) if namespace is None else (namespace,):
+            found += map(self._objects.get(space, {}).__getitem__, self._names.get(space, ()))
+        return found
 
     def put(self, document: Document) -> None:
         namespace, name = document["metadata"].get("namespace", ""), document["metadata"]["name"]

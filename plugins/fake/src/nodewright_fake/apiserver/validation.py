@@ -7,7 +7,7 @@ from typing import Any
 from nodewright.api import parse_quantity
 
 from nodewright_fake.apiserver.document import Object, dig
-from nodewright_fake.apiserver.resources import Resource
+from nodewright_fake.apiserver.resources import DEFINITIONS, Resource
 from nodewright_fake.apiserver.status import bad_request, invalid
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -34,8 +34,12 @@ def check_type(resource: Resource, sent: Object) -> None:
         found = sent.setdefault(key, expected)
         if found != expected:
             raise bad_request(f"the {what} in the data ({found}) does not match the expected {what} ({expected})")
-    if not isinstance(sent.setdefault("metadata", {}), dict):
+    metadata = sent.setdefault("metadata", {})
+    if not isinstance(metadata, dict):
         raise bad_request("the object's metadata is no object: expected fields such as name, namespace, labels")
+    for place, part, key in ((sent, "", "spec"), (sent, "", "status"), (metadata, "metadata.", "labels")):
+        if place.get(key) is not None and not isinstance(place[key], dict):
+            raise bad_request(f"the object's {part}{key} is no object: expected fields, found {place[key]!r}")
 
 
 def check(resource: Resource, draft: Object) -> None:
@@ -53,6 +57,8 @@ def _wrongs(resource: Resource, draft: Object) -> Iterator[tuple[str, str]]:
         yield from _pod_spec("spec", draft.get("spec") or {})
     elif resource.key == "nodes":
         yield from _taints((draft.get("spec") or {}).get("taints") or ())
+    elif resource.key == DEFINITIONS:
+        yield from _definition(draft)
     elif resource.group in ("apps", "batch") and dig(draft, "spec.template") is not None:
         yield from _pod_spec("spec.template.spec", dig(draft, "spec.template.spec") or {})
         yield from _selector(draft)
@@ -77,6 +83,8 @@ def _name(resource: Resource, metadata: Object) -> Iterator[tuple[str, str]]:
 def _labels(metadata: Object) -> Iterator[tuple[str, str]]:
     for key, value in (metadata.get("labels") or {}).items():
         if not _QUALIFIED.fullmatch(key):
+            yield "metadata.labels", f'Invalid value: "{key}": a label\'s name {_VALUE_RULE}, after an optional domain/'
+        if not isinstance(value, str) or not _LABEL_VALUE.fullmatch(value):
             yield "metadata.labels", f'Invalid value: "{value}": a label {_VALUE_RULE}'
     for key, value in (metadata.get("annotations") or {}).items():
         if not isinstance(value, str):
@@ -126,6 +134,15 @@ def _taints(taints: Any) -> Iterator[tuple[str, str]]:
                 f'Duplicate value: "{identity[0]}": taints must be unique by key and effect',
             )
         seen.add(identity)
+
+
+def _definition(definition: Object) -> Iterator[tuple[str, str]]:
+    for field in ("spec.group", "spec.names.plural", "spec.names.kind", "spec.versions"):
+        if not dig(definition, field):
+            yield field, "Required value"
+    wanted = f"{dig(definition, 'spec.names.plural')}.{dig(definition, 'spec.group')}"
+    if definition["metadata"]["name"] != wanted:
+        yield "metadata.name", f'Invalid value: "{definition["metadata"]["name"]}": must be {wanted}'
 
 
 def _selector(workload: Object) -> Iterator[tuple[str, str]]:

@@ -1,10 +1,10 @@
 """Watches: the changes of a resource as a stream of events."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 
-from nodewright_fake.apiserver.changelog import BATCH, Changelog, Signals
+from nodewright_fake.apiserver.changelog import BATCH, Changelog, Log, Signals
 from nodewright_fake.apiserver.document import Document, encode
 from nodewright_fake.apiserver.selectors import Predicate
 from nodewright_fake.apiserver.status import StatusError
@@ -57,7 +57,7 @@ class Watch:
     #: Wall-clock seconds until the watch ends by itself.
     timeout: float
 
-    def lines(self) -> Iterator[bytes]:
+    def lines(self) -> Generator[bytes]:
         """Yield the events, one or more lines at a time; an empty piece asks whether anybody listens.
 
         Ends after the timeout, or with an in-band error 410. Raises `ConnectionEndedError` when watches are cut.
@@ -70,7 +70,13 @@ class Watch:
         except StatusError as error:
             yield _refusal(error)
             return
-        log, cursor, given = self.changelog.log(self.view.resource.key), self.version, self.signals
+        with self.changelog.log(self.view.resource.key).opened() as log:
+            yield from self._follow(log)
+
+    def _follow(self, log: Log) -> Generator[bytes]:
+        cursor = self.version
+        # A watch that begins behind the last call for bookmarks owes one: its client may be waiting for it.
+        given = self.signals.bookmarks - (self.version < self.signals.bookmarks_at)
         end = time.monotonic() + self.timeout
         bookmark_at = time.monotonic() + self.bookmark_interval
         while True:
@@ -81,7 +87,7 @@ class Watch:
                 return
             if wanted.cuts > self.signals.cuts:
                 raise ConnectionEndedError
-            due = self.bookmarks and (wanted.bookmarks > given.bookmarks or now >= bookmark_at)
+            due = self.bookmarks and (wanted.bookmarks > given or now >= bookmark_at)
             patience = 0.0 if due else min(_HEARTBEAT_SECONDS, end - now, max(0.1, bookmark_at - now))
             try:
                 changes = log.read(cursor, rung, patience)
@@ -95,7 +101,7 @@ class Watch:
             cursor = max(complete_to, changes[-1].version if changes else 0)
             if due:
                 yield self.view.bookmark(cursor)
-                given, bookmark_at = wanted, now + self.bookmark_interval
+                given, bookmark_at = wanted.bookmarks, now + self.bookmark_interval
 
     def _event(self, change: Change) -> bytes:
         """Return the line for a change; empty if neither the object before nor the one after is selected."""

@@ -1,7 +1,8 @@
 """HTTP/1.1, as much as API clients speak: requests read whole, answers sent in one piece or as a stream of chunks."""
 
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
@@ -23,13 +24,18 @@ class Message:
     headers: Mapping[str, str]
     body: bytes
 
+    @property
+    def is_last(self) -> bool:
+        """Whether the client wants the connection to end with the answer."""
+        return self.headers.get("connection", "").lower() == "close"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
     """An answer. A body of pieces is streamed; an empty piece asks whether anybody still listens."""
 
     status: int = 200
-    body: bytes | Iterator[bytes] = b""
+    body: bytes | Generator[bytes] = b""
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -71,7 +77,7 @@ class Connection:
         return Message(method=words[0], target=words[1], headers=headers, body=self._body(headers))
 
     def send(self, response: Response) -> None:
-        """Send an answer. Raises `OSError` when the client is gone."""
+        """Send an answer. Raises `OSError` or `ConnectionEndedError` when the client is gone."""
         lines = [f"HTTP/1.1 {response.status} {_phrase(response.status)}", f"Content-Type: {response.content_type}"]
         lines += [f"{name}: {value}" for name, value in response.headers.items()]
         if isinstance(response.body, bytes):
@@ -79,11 +85,12 @@ class Connection:
             self._socket.sendall(head + response.body)
             return
         self._socket.sendall("\r\n".join((*lines, "Transfer-Encoding: chunked", "", "")).encode("latin-1"))
-        for piece in response.body:
-            if piece:
-                self._socket.sendall(b"%x\r\n%b\r\n" % (len(piece), piece))
-            elif self._abandoned():
-                return
+        with closing(response.body) as pieces:
+            for piece in pieces:
+                if piece:
+                    self._socket.sendall(b"%x\r\n%b\r\n" % (len(piece), piece))
+                elif self._abandoned():
+                    raise ConnectionEndedError
         self._socket.sendall(b"0\r\n\r\n")
 
     def _line(self) -> str:

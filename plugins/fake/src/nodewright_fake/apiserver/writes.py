@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from nodewright_fake.apiserver.defaults import complete
 from nodewright_fake.apiserver.document import Document, Object, copied, encode
 from nodewright_fake.apiserver.patch import APPLY, patch_of
 from nodewright_fake.apiserver.reads import Reader
@@ -131,7 +130,6 @@ class Writer:
             else:
                 if resource.has_status:
                     draft = _without_status(before, draft)
-                complete(resource.key, draft)
                 check(resource, draft)
             after = self._store.update(resource.key, draft, dry_run=request.dry_run)
         return Response(body=self._reader.view(request, resource).one(after))
@@ -186,7 +184,7 @@ class Writer:
 
 def delete_options(request: Request) -> dict[str, Any]:
     """Return the options of a deletion, from the body or from the query."""
-    options: dict[str, Any] = parsed_object(request.body) if request.body.strip() else {}
+    options: dict[str, Any] = request.document() if request.body.strip() else {}
     if "gracePeriodSeconds" in request.query:
         options.setdefault("gracePeriodSeconds", request.number("gracePeriodSeconds", 0))
     if "propagationPolicy" in request.query:

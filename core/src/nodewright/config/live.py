@@ -1,0 +1,89 @@
+"""Asking the configured providers for their groups, outside of the loop."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Thread
+
+from nodewright.api.clock import Clock
+from nodewright.api.errors import PluginError
+from nodewright.api.group import GroupOptions
+from nodewright.api.plugin import PluginConfig
+from nodewright.api.provider import Provider, ProviderContext
+from nodewright.config.effective import default_options
+from nodewright.config.mention import Mention
+from nodewright.config.model import Settings
+from nodewright.config.plugins import PluginClasses
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveGroup:
+    """A group that a provider has now."""
+
+    id: str
+    provider: str
+    options: GroupOptions
+
+
+def live_groups(settings: Settings, classes: PluginClasses, clock: Clock) -> list[LiveGroup]:
+    """Return the groups of all providers that *settings* name, in order.
+
+    Raises `PluginError` for the first provider that can't be made, fails, or takes longer than
+    ``loop.refreshTimeout``.
+    """
+    context = ProviderContext(
+        clock=clock,
+        cluster=settings.cluster,
+        namespace=settings.namespace,
+        user_agent=settings.kube.user_agent,
+        nodes=settings.node_groups,
+        discovery=settings.discovery,
+    )
+    groups: list[LiveGroup] = []
+    for mention in settings.providers:
+        groups += _within(settings.loop.refresh_timeout.total_seconds(), mention, classes, context, settings)
+    return groups
+
+
+def _within(
+    seconds: float, mention: Mention, classes: PluginClasses, context: ProviderContext, settings: Settings
+) -> Sequence[LiveGroup]:
+    groups: list[LiveGroup] = []
+    failures: list[Exception] = []
+
+    def ask() -> None:
+        try:
+            groups.extend(_ask(mention, classes, context, default_options(settings)))
+        except Exception as error:  # told by the caller, whatever the provider raises
+            failures.append(error)
+
+    # A daemon: a provider that hangs must not keep the program from ending.
+    thread = Thread(target=ask, name=f"ask-{mention.name}", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        raise PluginError(mention.name, f"provider {mention.name} did not answer within {seconds:g} s")
+    if failures:
+        error = failures[0]
+        raise PluginError(mention.name, f"provider {mention.name} failed: {error or type(error).__name__}") from error
+    return groups
+
+
+def _ask(
+    mention: Mention, classes: PluginClasses, context: ProviderContext, defaults: GroupOptions
+) -> Sequence[LiveGroup]:
+    plugin = classes.load("providers", mention.name)
+    assert issubclass(plugin, Provider)
+    config: PluginConfig = plugin.Config.model_validate(dict(mention.config))
+    provider = plugin(config, context)
+    try:
+        provider.refresh()
+        return [
+            LiveGroup(
+                id=group.id,
+                provider=mention.name,
+                options=group.options(defaults),
+            )
+            for group in provider.groups()
+        ]
+    finally:
+        provider.close()

@@ -1,0 +1,70 @@
+"""Mentions: where the YAML names a plugin, with or without settings of its own."""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from nodewright.api.plugin import Plugin
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slot:
+    """Marks a field of the model as a place for plugins of one kind."""
+
+    #: The kind in the registry: ``providers``, ``expanders``, ...
+    kind: str
+    #: What a plugin has to be to stand here.
+    base: type[Plugin]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mention:
+    """A plugin named in YAML: ``name`` or ``{name: {setting: value}}``."""
+
+    name: str
+    #: What stands under the name, as plain JSON; checked against the plugin's ``Config`` elsewhere.
+    config: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    #: The line of the file, 0 if it came from elsewhere.
+    line: int = field(default=0, compare=False)
+
+    @classmethod
+    def read(cls, item: object, *, line: int = 0) -> "Mention":
+        """Return what *item* of a YAML list (or of Python) mentions.
+
+        Raises `ValueError` that says how to write it.
+        """
+        if isinstance(item, Mention):
+            return item
+        if isinstance(item, str) and item.strip():
+            return cls(name=item.strip(), line=line)
+        if not isinstance(item, dict) or not item:
+            raise ValueError("write the name of a plugin, or {name: {setting: value}}")
+        if len(item) > 1:
+            first, second = list(item)[:2]
+            raise ValueError(
+                f"one plugin per item: indent {second} further if it is a setting of {first}, "
+                f"or begin it with a dash if it is a plugin"
+            )
+        ((name, config),) = item.items()
+        if config is not None and not isinstance(config, dict):
+            raise ValueError(f"write the settings of {name} as {name}: {{setting: value}}")
+        return cls(name=name, config=copy.deepcopy(config or {}), line=line)
+
+    def written(self) -> str | dict[str, Any]:
+        """Return this as it is written in YAML."""
+        return {self.name: dict(self.config)} if self.config else self.name
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            cls.read, serialization=core_schema.plain_serializer_function_ser_schema(cls.written)
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1}]}

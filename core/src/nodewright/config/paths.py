@@ -1,0 +1,92 @@
+"""Paths of settings: how a place in the configuration is written and found."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from nodewright.config.model import Section, Settings
+
+#: Keys and list indices from the top: ``("groups", 1, "match")``.
+Path = tuple[str | int, ...]
+
+
+def dotted(path: Path) -> str:
+    """Return *path* as people write it: ``groups[1].match``."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One setting of the model that is not a section."""
+
+    #: Its keys in YAML.
+    path: tuple[str, ...]
+    #: Its names in Python.
+    names: tuple[str, ...]
+    field: FieldInfo
+
+    @property
+    def name(self) -> str:
+        """Its path as people write it."""
+        return ".".join(self.path)
+
+    @property
+    def description(self) -> str:
+        """What it does, in one line."""
+        return self.field.description or ""
+
+    def of(self, settings: BaseModel) -> Any:
+        """Its value in *settings*."""
+        value: Any = settings
+        for name in self.names:
+            value = getattr(value, name)
+        return value
+
+
+def all_settings(
+    model: type[BaseModel] = Settings, path: tuple[str, ...] = (), names: tuple[str, ...] = ()
+) -> Iterator[Setting]:
+    """Yield every setting of *model* and its sections, in the model's order."""
+    for name, field in model.model_fields.items():
+        here, called = (*path, field.alias or name), (*names, name)
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
+            yield from all_settings(field.annotation, here, called)
+        else:
+            yield Setting(path=here, names=called, field=field)
+
+
+def allowed_keys(model: type[BaseModel], path: Path) -> list[str]:
+    """Return the keys that *model* knows in the mapping at *path*; empty if anything goes there."""
+    models = [model]
+    for part in path:
+        if isinstance(part, str):
+            fields = (field for each in models for key, field in _keys(each) if key == part)
+            models = [found for field in fields for found in _models_in(field.annotation)]
+    return [key for each in models for key, _ in _keys(each)]
+
+
+def step(data: Any, part: str | int) -> Any:
+    """Return what *data* holds at *part*; raises `LookupError` if there is nothing."""
+    if isinstance(data, list) and isinstance(part, int):
+        return data[part]
+    if isinstance(data, dict):
+        return data[part]
+    raise LookupError(part)
+
+
+def _keys(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
+    for name, field in model.model_fields.items():
+        yield field.alias or name, field
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models_in(argument)

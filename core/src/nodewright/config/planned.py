@@ -1,0 +1,67 @@
+"""Settings that are read and checked, but do nothing yet in this version."""
+
+#: Path of a setting or of a whole section, without indices of lists, and what is to come.
+#: Whoever builds it deletes its line.
+PLANNED = {
+    "loop.maxInactivity": "the health check's limits",
+    "loop.maxFailingTime": "the health check's limits",
+    "loop.maxStartupTime": "the health check's limits",
+    "loop.gracefulDegradation": "graceful degradation",
+    "loop.pendingPodsTimeout": "graceful degradation",
+    "scaleUp.optionsPerLoop": "several scale-ups in one loop",
+    "scaleUp.timeBudget": "several scale-ups in one loop",
+    "scaleUp.maxBinpackingTime": "time limits of estimates",
+    "scaleUp.maxGroupBinpackingTime": "time limits of estimates",
+    "scaleUp.balanceSimilarGroups": "balancing of similar groups",
+    "scaleUp.balancing": "balancing of similar groups",
+    "scaleUp.parallel": "the choice between parallel and serial growth",
+    "scaleUp.enforceMinSize": "growth to the minimum",
+    "scaleUp.forceDaemonsets": "DaemonSets on templates of real nodes",
+    "scaleUp.asyncGroupCreation": "creation of node groups",
+    "scaleUp.explainSkippedGroups": "reasons for groups that are left out",
+    "scaleUp.bypassedSchedulers": "the choice of schedulers",
+    "scaleUp.allowedSchedulers": "the choice of schedulers",
+    "scaleUp.proactive": "proactive scale-up",
+    "scaleDown.gpuUtilizationThreshold": "utilization of GPUs",
+    "scaleDown.delayPerGroup": "delays per group",
+    "scaleDown.simulationTimeout": "time limits of simulations",
+    "scaleDown.drainPriorities": "draining by priority",
+    "scaleDown.deletionDelayTimeout": "delay-deletion annotations",
+    "scaleDown.deletionBatchInterval": "deletion in batches",
+    "scaleDown.dynamicDelayAfterTaint": "waits that adapt to the API server",
+    "scaleDown.evictDaemonsets": "eviction of DaemonSet pods",
+    "scaleDown.evictDaemonsetsFromEmptyNodes": "eviction of DaemonSet pods",
+    "scaleDown.systemPodsBlockFor": "system pods that keep a node for a time only",
+    "scaleDown.minReplicas": "the smallest number of replicas",
+    "scaleDown.softTaints": "PreferNoSchedule taints",
+    "scaleDown.candidateTtl": "PreferNoSchedule taints",
+    "limits.cpu": "limits of resources",
+    "limits.memory": "limits of resources",
+    "limits.gpus": "limits of resources",
+    "limits.capacityQuotas": "CapacityQuota objects",
+    "health.okTotalUnreadyCount": "the cluster's health gate",
+    "health.maxTotalUnreadyPercentage": "the cluster's health gate",
+    "health.forceDeleteUnregistered": "forced deletion",
+    "health.forceDeleteFailed": "forced deletion",
+    "groups.scaleDown.gpuUtilizationThreshold": "utilization of GPUs",
+    "groups.zeroOrMax": "groups that are used whole or not at all",
+    "groups.allowNonAtomicScaleUpToMax": "groups that are used whole or not at all",
+    "templates": "templates made from real nodes",
+    "scheduling": "the scheduler's own configuration",
+    "provisioningRequests": "ProvisioningRequest objects",
+    "capacityBuffers": "CapacityBuffer objects",
+    "server.profiling": "profiling over HTTP",
+    "server.snapshot": "snapshots over HTTP",
+    "kube.qps": "limits of requests to the API server",
+    "kube.burst": "limits of requests to the API server",
+    "leaderElection": "leader election",
+    "metrics": "optional metrics",
+    "events": "repeated events",
+    "status": "the status ConfigMap",
+}
+
+
+def planned(path: tuple[str, ...]) -> str | None:
+    """Return what is still to come before the setting at *path* does anything, None if it is in effect."""
+    prefixes = (".".join(path[:length]) for length in range(len(path), 0, -1))
+    return next((PLANNED[prefix] for prefix in prefixes if prefix in PLANNED), None)

@@ -1,0 +1,202 @@
+"""What was written, and where: configuration as plain data in which every value knows its place."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+import yaml
+
+from nodewright.api.errors import Problem
+from nodewright.config.paths import Path, dotted, step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Where a value came from: a line of a file, or a flag; neither is the default."""
+
+    source: str = ""
+    line: int = 0
+    #: The flag's name without dashes.
+    flag: str = ""
+
+    def __str__(self) -> str:
+        if self.flag:
+            return f"flag --{self.flag}"
+        return f"{self.source}:{self.line}" if self.source else "default"
+
+
+DEFAULT = Origin()
+_LONGEST_NUMBER = 40  # digits; Python refuses to read very long ones
+
+
+@dataclass
+class Tree:
+    """Configuration as it was written. Filled from YAML, then overlaid by flags."""
+
+    source: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+    places: dict[Path, Origin] = field(default_factory=dict)
+
+    def get(self, path: Path) -> Any:
+        """What is written at *path*; None if nothing is."""
+        try:
+            return reduce(step, path, self.data)
+        except LookupError:
+            return None
+
+    def put(self, path: Path, value: Any, origin: Origin) -> None:
+        """Write *value* over what is at *path* and below.
+
+        Where a section should be and something else is, nothing is written: the mistake shows up as such later.
+        """
+        node: Any = self.data
+        for part in path[:-1]:
+            if node.get(part) is None:
+                node[part] = {}
+            node = node[part]
+            if not isinstance(node, dict):
+                return
+        node[path[-1]] = value
+        self.places = {known: at for known, at in self.places.items() if known[: len(path)] != path}
+        self.places[path] = origin
+
+    def origin(self, path: Path) -> Origin:
+        """Where the value at *path* came from."""
+        return DEFAULT if self.get(path) is None else self.place(path)
+
+    def place(self, path: Path) -> Origin:
+        """The nearest place to *path* that is known: its own or that of what it belongs to."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.places:
+                return self.places[path[:length]]
+        return Origin(source=self.source, line=1 if self.source and self.data else 0)
+
+    def problem(self, path: Path, message: str) -> Problem:
+        """Return the mistake *message* about the value at *path*, with its place."""
+        origin = self.place(path)
+        if origin.flag:
+            return Problem(message=message, source="flags", path=f"--{origin.flag}")
+        return Problem(message=message, source=origin.source, line=origin.line, path=dotted(path))
+
+
+def read_yaml(text: str, source: str) -> tuple[Tree, list[Problem]]:
+    """Return what *text* says, as far as it can be read, and the mistakes in its YAML."""
+    tree = Tree(source=source)
+    try:
+        root = yaml.compose(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        return tree, [Problem(message=_syntax(error), source=source, line=mark.line + 1 if mark else 0)]
+    except yaml.YAMLError as error:
+        return tree, [Problem(message=f"not valid YAML: {str(error).splitlines()[0]}", source=source)]
+    reader = _Reader(tree)
+    data = None if root is None else reader.value(root, ())
+    if isinstance(data, dict):
+        tree.data = data
+    elif root is not None and data is not None:
+        reader.complain("write settings as key: value", root, ())
+    return tree, reader.problems
+
+
+def _syntax(error: yaml.MarkedYAMLError) -> str:
+    if error.problem and "'\\t'" in error.problem:
+        return "not valid YAML: a tab can't indent a line, use spaces"
+    return f"not valid YAML: {', '.join(part for part in (error.context, error.problem) if part)}"
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2's plain values: ``yes`` and ``on`` are text, ``1:30`` is no number and ``2030-01-01`` no date."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  (PyYAML's own design)
+
+
+class Dumper(yaml.SafeDumper):
+    """Writes YAML that `read_yaml` reads back as the same."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        """Indent lists below their key, as Kubernetes people do."""
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Write equal values out instead of pointing from one to the other."""
+        return True
+
+
+_NULL, _BOOL, _INT, _FLOAT = (f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float"))
+for _class in (_Loader, Dumper):
+    for _tag, _pattern, _first in (
+        (_NULL, r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+        (_BOOL, r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+        (_INT, r"[-+]?[0-9]+|0x[0-9a-fA-F]+|0o[0-7]+", list("-+0123456789")),
+        (_FLOAT, r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", list("-+.0123456789")),
+    ):
+        _class.add_implicit_resolver(_tag, re.compile(f"^(?:{_pattern})$"), _first)
+
+
+class _Reader:
+    """Turns YAML nodes into plain data, noting places and mistakes."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.problems: list[Problem] = []
+        self._open: list[yaml.Node] = []
+
+    def complain(self, message: str, node: yaml.Node, path: Path) -> None:
+        self.problems.append(Problem(message=message, source=self.tree.source, line=_line(node), path=dotted(path)))
+
+    def value(self, node: yaml.Node, path: Path) -> Any:
+        if any(node is parent for parent in self._open):
+            self.complain("an alias must not stand inside what it stands for", node, path)
+            return None
+        if path:
+            self.tree.places.setdefault(path, Origin(source=self.tree.source, line=_line(node)))
+        self._open.append(node)
+        try:
+            if isinstance(node, yaml.MappingNode):
+                return dict(self._items(node, path))
+            if isinstance(node, yaml.SequenceNode):
+                return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
+            return self._scalar(node, path)
+        finally:
+            self._open.pop()
+
+    def _items(self, node: yaml.MappingNode, path: Path) -> Iterator[tuple[str, Any]]:
+        lines: dict[str, int] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                self.complain("a key must be a plain word", key_node, path)
+                continue
+            key, line = str(key_node.value), _line(key_node)
+            if key in lines:
+                self.complain(f"written twice, first in line {lines[key]}", key_node, (*path, key))
+                continue
+            lines[key] = line
+            self.tree.places[(*path, key)] = Origin(source=self.tree.source, line=line)
+            yield key, self.value(value_node, (*path, key))
+
+    def _scalar(self, node: yaml.Node, path: Path) -> Any:
+        text = str(node.value)
+        match node.tag:
+            case "tag:yaml.org,2002:null":
+                return None
+            case "tag:yaml.org,2002:bool":
+                return text.lower() == "true"
+            case "tag:yaml.org,2002:int" if len(text) <= _LONGEST_NUMBER:
+                return int(text, 0) if text[:2] in ("0x", "0o") else int(text)
+            case "tag:yaml.org,2002:float":
+                return float(text)
+            case "tag:yaml.org,2002:str":
+                return text
+            case "tag:yaml.org,2002:int":
+                self.complain("the number is too long", node, path)
+            case tag:
+                self.complain(f"the tag {tag} is not known here, leave it out", node, path)
+        return None
+
+
+def _line(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 1

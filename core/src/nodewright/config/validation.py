@@ -1,0 +1,73 @@
+"""Holding plain data against a model, and saying in plain words what does not fit."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from nodewright.config.nearest import suggestion
+from nodewright.config.paths import Path, allowed_keys, step
+from nodewright.config.wording import describe
+
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mistake:
+    """Something wrong at a path."""
+
+    path: Path
+    message: str
+    #: Other settings that it is about.
+    others: tuple[Path, ...] = ()
+    #: It keeps one installed plugin from being used, and nothing else.
+    of_plugin: bool = False
+
+    def below(self, path: Path) -> "Mistake":
+        """The same mistake, seen from further up."""
+        return Mistake(path=(*path, *self.path), message=self.message)
+
+
+def validate(
+    model: type[M], data: Mapping[str, Any], *, elsewhere: Callable[[str], str] = lambda key: ""
+) -> tuple[M | None, list[Mistake]]:
+    """Return *data* as a *model*, or None and everything that is wrong with it.
+
+    *elsewhere* may know where a key that is unknown here belongs, and ends the sentence about it with that.
+    """
+    try:
+        return model.model_validate(data, by_alias=True, by_name=False), []
+    except ValidationError as error:
+        messages: dict[Path, list[str]] = {}
+        for details in error.errors(include_url=False):
+            path = _path_in(model, data, details)
+            message = _unknown(model, path, elsewhere) if details["type"] == "extra_forbidden" else describe(details)
+            # A value that fits none of several types is one mistake, though pydantic tells it once for each.
+            said = messages.setdefault(path, [])
+            if message not in said:
+                said.append(message)
+        return None, [Mistake(path=path, message=", or ".join(said)) for path, said in messages.items()]
+
+
+def _unknown(model: type[BaseModel], path: Path, elsewhere: Callable[[str], str]) -> str:
+    key = str(path[-1])
+    allowed = allowed_keys(model, path[:-1])
+    hint = suggestion(key, allowed)
+    return "unknown setting" + (hint if hint.endswith("?") else elsewhere(key) or hint)
+
+
+def _path_in(model: type[BaseModel], data: Any, details: ErrorDetails) -> Path:
+    """Return the place of the mistake in *data*: pydantic also names types on its way, which nobody wrote."""
+    path: Path = ()
+    for part in details["loc"]:
+        try:
+            data = step(data, part)
+        except LookupError:
+            # It is not written, and may still be a setting: one that is missing, or whose default is wrong here.
+            if part not in allowed_keys(model, path):
+                continue
+            data = None
+        path = (*path, part)
+    return path

@@ -1,0 +1,52 @@
+"""The configuration file while it is in use: changed at any time, by an editor or a ConfigMap."""
+
+from pathlib import Path as FilePath
+
+from nodewright.api.errors import ConfigurationError
+from nodewright.config.document import Loaded, load, read_file
+from nodewright.config.flags import NO_FLAGS, Flags
+from nodewright.config.plugins import PluginClasses
+
+
+class ConfigFile:
+    """A file that is looked at before every loop.
+
+    It is read in full each time: that takes a fraction of a millisecond, and neither a kubelet's swap of symlinks nor
+    two writes within one tick of the file system's clock go unseen. Not safe to use from several threads.
+    """
+
+    def __init__(self, path: FilePath, *, flags: Flags = NO_FLAGS, classes: PluginClasses | None = None) -> None:
+        self.path = path
+        self._flags = flags
+        self._classes = classes
+        self._accepted: str | None = None
+        #: What was refused last: a text, or why there was none to be read.
+        self._refused: str | None = None
+
+    def load(self, *, tolerant: bool = False) -> Loaded:
+        """Load the file as it is now. Raises `ConfigurationError` with every problem; see `document.load`."""
+        self._refused = None
+        return self._load(read_file(self.path), tolerant=tolerant)
+
+    def changed(self) -> Loaded | None:
+        """Return the new configuration if the file is another than the one in use, None if it is not.
+
+        Raises `ConfigurationError`, once for each content, if it can't be used: the old one stays in use then.
+        """
+        try:
+            text = read_file(self.path)
+        except ConfigurationError as error:
+            if str(error) == self._refused:
+                return None
+            self._refused = str(error)
+            raise
+        if text == self._accepted:
+            self._refused = None
+            return None
+        return None if text == self._refused else self._load(text)
+
+    def _load(self, text: str, *, tolerant: bool = False) -> Loaded:
+        self._refused = text
+        loaded = load(text, flags=self._flags, classes=self._classes, name=str(self.path), tolerant=tolerant)
+        self._accepted, self._refused = text, None
+        return loaded

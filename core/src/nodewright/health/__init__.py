@@ -1,0 +1,5 @@
+"""How the groups are: what is on its way, what failed, and what is left alone for a while."""
+
+from nodewright.health.assessment import Assessment, GroupHealth, assess
+
+__all__ = ["Assessment", "GroupHealth", "assess"]

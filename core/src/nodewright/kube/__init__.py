@@ -1,0 +1,1 @@
+"""The API server: transport, reflectors, and what Nodewright writes to it."""

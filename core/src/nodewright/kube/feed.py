@@ -1,0 +1,126 @@
+"""The feed: changes that reflectors have seen and the loop has not taken up yet."""
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Condition
+from time import monotonic
+from typing import Any
+
+from nodewright.api.errors import ApiServerError
+from nodewright.cluster import Cluster
+from nodewright.kube.kinds import KINDS, Kind
+from nodewright.objects import Pod
+from nodewright.objects.meta import KubeStruct
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(kw_only=True)
+class Batch:
+    """Changes of one kind that came together, in order."""
+
+    kind: Kind
+    version: str = ""
+    #: The objects are all there are: whatever is not among them is gone.
+    complete: bool = False
+    changes: list[tuple[str, Any]] = field(default_factory=list)
+
+    def put(self, changed: KubeStruct) -> None:
+        """Note an object that was added or changed."""
+        self.changes.append(("", changed))
+
+    def drop(self, key: str) -> None:
+        """Note an object that is gone."""
+        self.changes.append((key, None))
+
+
+class Feed:
+    """Filled by the reflectors' threads, emptied by the loop's thread."""
+
+    def __init__(self, on_unschedulable: Callable[[], None] = lambda: None) -> None:
+        self._changed = Condition()
+        self._batches: deque[Batch] = deque()
+        self._versions: dict[str, int] = {}
+        self._trouble: dict[str, str] = {}
+        self._on_unschedulable = on_unschedulable
+
+    def replace(self, kind: Kind, objects: list[KubeStruct], version: str) -> None:
+        """Take in a whole list."""
+        batch = Batch(kind=kind, version=version, complete=True)
+        for listed in objects:
+            batch.put(listed)
+        self.extend(batch)
+
+    def extend(self, batch: Batch) -> None:
+        """Take in changes."""
+        with self._changed:
+            if batch.changes or batch.complete:
+                self._batches.append(batch)
+            if batch.version.isdigit():
+                self._versions[batch.kind.name] = int(batch.version)
+            self._trouble.pop(batch.kind.name, None)
+            self._changed.notify_all()
+        if any(isinstance(changed, Pod) and _wants_node(changed) for _, changed in batch.changes):
+            self._on_unschedulable()
+
+    def note_trouble(self, kind: str, error: str) -> None:
+        """Remember why a kind can't be kept up with."""
+        with self._changed:
+            self._trouble[kind] = error
+            self._changed.notify_all()
+
+    def wait_until_synced(self, timeout: float) -> None:
+        """Wait until every kind has been listed once; raises `ApiServerError` that says which was not, and why."""
+        self._wait(lambda: len(self._versions) == len(KINDS), timeout)
+
+    def wait_for_version(self, version: int, timeout: float) -> None:
+        """Wait until every kind was seen as of *version*, which needs the API server to send bookmarks."""
+        self._wait(lambda: all(self._versions.get(kind.name, 0) >= version for kind in KINDS), timeout)
+
+    def apply_to(self, cluster: Cluster) -> int:
+        """Bring *cluster* up to date; returns how many objects changed. Malformed ones are logged and left out."""
+        with self._changed:
+            batches, self._batches = self._batches, deque()
+        count = 0
+        for batch in batches:
+            count += len(batch.changes)
+            if batch.complete:
+                listed = {changed.metadata.key for _, changed in batch.changes}
+                for key in batch.kind.known(cluster):
+                    if key not in listed:
+                        batch.kind.drop(cluster, key)
+            for key, changed in batch.changes:
+                if changed is None:
+                    batch.kind.drop(cluster, key)
+                else:
+                    _put(batch.kind, cluster, changed)
+        return count
+
+    def _wait(self, done: Callable[[], bool], timeout: float) -> None:
+        until = monotonic() + timeout
+        with self._changed:
+            while not done():
+                left = until - monotonic()
+                if left <= 0:
+                    behind = [kind.name for kind in KINDS if kind.name not in self._versions]
+                    causes = "; ".join(f"{kind}: {error}" for kind, error in self._trouble.items())
+                    raise ApiServerError(
+                        f"not in step with the API server after {timeout:.0f} s"
+                        + (f", never saw {', '.join(behind)}" if behind else "")
+                        + (f" ({causes})" if causes else "")
+                    )
+                self._changed.wait(left)
+
+
+def _put(kind: Kind, cluster: Cluster, changed: Any) -> None:
+    try:
+        kind.put(cluster, changed)
+    except ValueError as error:
+        _log.error("%s %s is malformed and left out: %s", kind.name, changed.metadata.key, error)
+        kind.drop(cluster, changed.metadata.key)
+
+
+def _wants_node(pod: Pod) -> bool:
+    return not pod.spec.node_name and pod.marked_unschedulable

@@ -1,0 +1,171 @@
+"""Reflectors: keep up with one kind of object by list and watch."""
+
+import logging
+import random
+from collections.abc import Iterator
+from contextlib import suppress
+from threading import Event, Thread
+
+import msgspec
+import urllib3
+
+from nodewright.api.errors import ApiServerError, NodewrightError
+from nodewright.kube.feed import Batch, Feed
+from nodewright.kube.kinds import Kind
+from nodewright.kube.transport import Transport
+from nodewright.objects import ObjectMeta
+from nodewright.objects.meta import KubeStruct
+
+_PAGE = 500
+_WATCH_SECONDS = 290
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 30.0
+
+_log = logging.getLogger(__name__)
+
+
+class _ListMeta(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+    continue_: str = msgspec.field(default="", name="continue")
+
+
+class _Page(msgspec.Struct):
+    metadata: _ListMeta
+    items: list[msgspec.Raw] = []
+
+
+class _Event(msgspec.Struct):
+    type: str
+    object: msgspec.Raw
+
+
+class _Identity(msgspec.Struct):
+    """What can be read even of an object that is malformed otherwise."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    code: int = 0
+    message: str = ""
+
+
+class _ExpiredError(Exception):
+    """The version to watch from is too old: list again."""
+
+
+class Reflector:
+    """Lists and watches one kind on a thread of its own and hands what it sees to a feed.
+
+    A lost connection, a restart of the API server or an expired version (HTTP 410, or in the stream) is followed by
+    a new watch or list after a pause that grows with each failure. A malformed object is logged and left out.
+    """
+
+    def __init__(self, kind: Kind, transport: Transport, feed: Feed) -> None:
+        self._kind = kind
+        self._transport = transport
+        self._feed = feed
+        self._decoder = msgspec.json.Decoder(kind.type)
+        self._stop = Event()
+        self._response: urllib3.BaseHTTPResponse | None = None
+        self._thread = Thread(target=self._run, name=f"reflector-{kind.name}", daemon=True)
+
+    def start(self) -> None:
+        """Begin to list and watch."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread and wait for it."""
+        self._stop.set()
+        response = self._response
+        if response is not None:
+            with suppress(Exception):
+                response.shutdown()
+        self._thread.join(timeout=5)
+
+    def _run(self) -> None:
+        pause = _FIRST_PAUSE
+        version = ""
+        while not self._stop.is_set():
+            try:
+                version = version or self._list()
+                version = self._watch(version)
+                pause = _FIRST_PAUSE
+            except _ExpiredError:
+                version = ""
+            except NodewrightError as error:
+                if self._stop.is_set():
+                    return
+                if isinstance(error, ApiServerError) and error.status == 410:
+                    version = ""
+                self._feed.note_trouble(self._kind.name, str(error))
+                _log.warning("cannot watch %s: %s", self._kind.name, error)
+                self._stop.wait(pause * random.uniform(0.5, 1.5))
+                pause = min(pause * 2, _LONGEST_PAUSE)
+
+    def _list(self) -> str:
+        query = {"limit": str(_PAGE)}
+        objects: list[KubeStruct] = []
+        while True:
+            page = msgspec.json.decode(self._transport.get(self._kind.path, query), type=_Page)
+            objects.extend(decoded for raw in page.items if (decoded := self._decode(raw)) is not None)
+            if not page.metadata.continue_:
+                self._feed.replace(self._kind, objects, page.metadata.resource_version)
+                return page.metadata.resource_version
+            query["continue"] = page.metadata.continue_
+
+    def _watch(self, version: str) -> str:
+        query = {
+            "watch": "true",
+            "resourceVersion": version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(_WATCH_SECONDS),
+        }
+        # A dead connection says nothing: give up reading soon after the server should have ended the watch.
+        response = self._transport.watch(self._kind.path, query, read_timeout=_WATCH_SECONDS + 30)
+        self._response = response
+        try:
+            for events in _batches(response):
+                if self._stop.is_set():
+                    break
+                version = self._take(events, version)
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise ApiServerError(f"the watch of {self._kind.name} broke: {error}") from error
+        finally:
+            self._response = None
+            with suppress(Exception):
+                response.close()
+        return version
+
+    def _take(self, events: list[_Event], version: str) -> str:
+        batch = Batch(kind=self._kind)
+        for event in events:
+            identity = msgspec.json.decode(event.object, type=_Identity)
+            if event.type == "ERROR":
+                if identity.code == 410:
+                    raise _ExpiredError
+                raise ApiServerError(f"the watch of {self._kind.name} failed: {identity.message}", status=identity.code)
+            version = identity.metadata.resource_version
+            if event.type == "DELETED":
+                batch.drop(identity.metadata.key)
+            elif event.type != "BOOKMARK":
+                decoded = self._decode(event.object)
+                if decoded is not None:
+                    batch.put(decoded)
+        batch.version = version
+        self._feed.extend(batch)
+        return version
+
+    def _decode(self, raw: msgspec.Raw) -> KubeStruct | None:
+        try:
+            return self._decoder.decode(raw)
+        except msgspec.MsgspecError as error:
+            name = msgspec.json.decode(raw, type=_Identity).metadata.key
+            _log.error("%s %s is malformed and left out: %s", self._kind.name, name, error)
+            return None
+
+
+def _batches(response: urllib3.BaseHTTPResponse) -> Iterator[list[_Event]]:
+    """Yield the events of a watch as they come, those that came together in one list."""
+    decoder = msgspec.json.Decoder(_Event)
+    rest = b""
+    for chunk in response.stream(65536, decode_content=True):
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield [decoder.decode(line) for line in lines if line]

@@ -1,0 +1,69 @@
+"""What Nodewright remembers from loop to loop, and over restarts."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import msgspec
+
+from nodewright.api.instance import ErrorClass
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleUpRequest:
+    """Machines that a group was asked for and that are not all nodes yet."""
+
+    at: datetime
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backoff:
+    """A group that failed to grow and is left alone for a while."""
+
+    until: datetime
+    pause: timedelta
+    failed_at: datetime
+    error_class: ErrorClass
+    code: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Removal:
+    """A node that is being taken out of service."""
+
+    group: str
+    provider_id: str
+    started: datetime
+    #: When its pods were first asked to leave.
+    evicting_since: datetime | None = None
+    #: When they were last asked.
+    evicted_at: datetime | None = None
+    #: When the cloud was asked to delete the machine.
+    deleted_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """All that survives a loop. Immutable: `decide` returns the next one."""
+
+    unneeded_since: dict[str, datetime] = field(default_factory=dict)
+    unremovable_until: dict[str, datetime] = field(default_factory=dict)
+    unregistered_since: dict[str, datetime] = field(default_factory=dict)
+    requests: dict[str, ScaleUpRequest] = field(default_factory=dict)
+    backoffs: dict[str, Backoff] = field(default_factory=dict)
+    removals: dict[str, Removal] = field(default_factory=dict)
+    last_scale_up: datetime | None = None
+    last_scale_down: datetime | None = None
+    last_scale_down_failure: datetime | None = None
+
+    def to_json(self) -> bytes:
+        """Return the memory as JSON."""
+        return msgspec.json.encode(self)
+
+    @classmethod
+    def from_json(cls, data: bytes) -> "Memory":
+        """Read what `to_json` wrote, by this or a neighbouring version: unknown fields are ignored.
+
+        Raises `ValueError` if *data* is damaged.
+        """
+        return msgspec.json.decode(data, type=cls)

@@ -1,0 +1,137 @@
+"""Faults: what a plugin did wrong while it was in use, and the wall that keeps it from spreading."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from threading import Lock
+from typing import TypeVar, overload
+
+from nodewright.api import Clock, NodewrightError
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One failure of one plugin."""
+
+    #: The plugin's name, as in YAML.
+    plugin: str
+    #: The method or hook that failed.
+    where: str
+    #: What went wrong, in one line.
+    error: str
+
+
+class Faults:
+    """Calls plugins so that a failing one hurts nobody else, and keeps the books.
+
+    Every fault is counted and told to the listeners; the first of each plugin and place is logged, and then one every
+    `repeat`, with the number of those in between. Safe to use from any thread.
+    """
+
+    def __init__(self, clock: Clock, *, repeat: timedelta = timedelta(minutes=5)) -> None:
+        self._clock = clock
+        self._repeat = repeat
+        self._lock = Lock()
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._logged: dict[tuple[str, str], tuple[datetime, int]] = {}
+        self._listeners: list[Callable[[Fault], None]] = []
+
+    @property
+    def counts(self) -> Mapping[tuple[str, str], int]:
+        """Faults so far by plugin and place: the numbers of ``nodewright_plugin_faults_total``."""
+        with self._lock:
+            return dict(self._counts)
+
+    def listen(self, listener: Callable[[Fault], None]) -> None:
+        """Have *listener* called for every fault from now on, at once, on the thread on which the plugin failed.
+
+        A listener must be safe to call from any thread and must not raise.
+        """
+        self._listeners.append(listener)
+
+    def forget(self, listener: Callable[[Fault], None]) -> None:
+        """Stop calling *listener*."""
+        self._listeners.remove(listener)
+
+    @overload
+    def call(self, plugin: str, where: str, function: Callable[..., T], *arguments: object, default: T) -> T: ...
+
+    @overload
+    def call(
+        self,
+        plugin: str,
+        where: str,
+        function: Callable[..., object],
+        *arguments: object,
+        default: T,
+        returns: Callable[[object], T],
+    ) -> T: ...
+
+    def call(
+        self,
+        plugin: str,
+        where: str,
+        function: Callable[..., T],
+        *arguments: object,
+        default: T,
+        returns: Callable[[object], T] | None = None,
+    ) -> T:
+        """Return what *function* returns for *arguments*, or *default* after noting a fault if it raises.
+
+        *returns* (see `nodewright.plugins.results`) checks the result and raises `TypeError` if it is not what the
+        contract promises, which is a fault like any other. Only `Exception` is caught: Ctrl-C and exit pass.
+        """
+        try:
+            result = function(*arguments)
+            return result if returns is None else returns(result)
+        except Exception as error:
+            self.note(plugin, where, error)
+            return default
+
+    def note(self, plugin: str, where: str, error: Exception) -> None:
+        """Count, log and tell that *plugin* failed in *where* with *error*."""
+        fault = Fault(plugin=plugin, where=where, error=describe(error))
+        key = (plugin, where)
+        with self._lock:
+            self._counts[key] += 1
+            count = self._counts[key]
+            unlogged = self._due(key, count)
+        if unlogged:
+            self._log(fault, error, again=unlogged - 1)
+        for listener in tuple(self._listeners):
+            listener(fault)
+
+    def _due(self, key: tuple[str, str], count: int) -> int:
+        """How many faults a log line is due for now, this one included; 0 if none is due."""
+        now = self._clock.now()
+        last, logged_count = self._logged.get(key, (None, 0))
+        # A clock that was set back must not silence a plugin until it catches up: hence no plain `<`.
+        if last is not None and timedelta(0) <= now - last < self._repeat:
+            return 0
+        self._logged[key] = (now, count)
+        return count - logged_count
+
+    def _log(self, fault: Fault, error: Exception, *, again: int) -> None:
+        logger.warning(
+            "plugin %s failed in %s: %s%s",
+            fault.plugin,
+            fault.where,
+            fault.error,
+            f" (and {again} more times since the last report)" if again else "",
+            exc_info=error if logger.isEnabledFor(logging.DEBUG) else None,
+            extra={"plugin": fault.plugin, "where": fault.where},
+        )
+
+
+def describe(error: BaseException) -> str:
+    """Return *error* in one line: its message, with its type unless it is one of Nodewright's own."""
+    message = " ".join(str(error).split())
+    if isinstance(error, NodewrightError) and message:
+        return message
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -1,0 +1,35 @@
+"""Names that nobody registered: what was meant, and what to install."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+#: Distributions that are known to have an implementation, by kind and name.
+DISTRIBUTIONS = {
+    ("commands", "demo"): "nodewright-fake",
+    ("commands", "world"): "nodewright-fake",
+    ("expanders", "grpc"): "nodewright-grpc",
+    ("expanders", "least-cost"): "nodewright-least-cost",
+    ("providers", "aws"): "nodewright-aws",
+    ("providers", "azure"): "nodewright-azure",
+    ("providers", "clusterapi"): "nodewright-clusterapi",
+    ("providers", "fake"): "nodewright-fake",
+    ("providers", "gce"): "nodewright-gce",
+}
+
+
+def advice(kind: str, name: str, names: Sequence[str]) -> str:
+    """Say what to do about *name* that is none of *names*, those installed of *kind* (a key of `KINDS`)."""
+    if distribution := DISTRIBUTIONS.get((kind, name)):
+        return f"install it with: pip install {distribution}"
+    elsewhere = [known for of_kind, known in DISTRIBUTIONS if of_kind == kind]
+    near = nearest(name, [*names, *elsewhere])
+    if near in names:
+        return f"did you mean {near!r}?"
+    if near:
+        return f"did you mean {near!r}? Install it with: pip install {DISTRIBUTIONS[kind, near]}"
+    return f"there is {', '.join(names)}" if names else "none is installed"
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """Return the one of *names* that was probably meant; empty if none is near."""
+    return next(iter(get_close_matches(name, names, n=1)), "")

@@ -1,0 +1,82 @@
+"""Checks of what plugins return: each takes anything and returns it typed, or raises `TypeError` that says why not."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def optional(check: Callable[[object], T]) -> Callable[[object], T | None]:
+    """Expect None or what *check* expects."""
+    return lambda result: None if result is None else check(result)
+
+
+def words(result: object) -> str:
+    """Expect text that says something."""
+    text = instance_of(str)(result)
+    if not text.strip():
+        raise TypeError("returned empty text instead of a reason or None")
+    return text
+
+
+def instance_of(kind: type[T]) -> Callable[[object], T]:
+    """Expect one *kind*."""
+
+    def check(result: object) -> T:
+        if not isinstance(result, kind):
+            raise TypeError(f"returned {_name(result)} instead of {kind.__name__}")
+        return result
+
+    return check
+
+
+def sequence_of(kind: type[T]) -> Callable[[object], tuple[T, ...]]:
+    """Expect a list or tuple (any sequence but text) of *kind*."""
+
+    def check(result: object) -> tuple[T, ...]:
+        if isinstance(result, str | bytes) or not isinstance(result, Sequence):
+            raise TypeError(f"returned {_name(result)} instead of a sequence of {kind.__name__}")
+        for item in result:
+            if not isinstance(item, kind):
+                raise TypeError(f"returned a sequence with {_name(item)} in it instead of {kind.__name__}")
+        return tuple(result)
+
+    return check
+
+
+def part_of(given: Iterable[T], kind: type[T], name: Callable[[T], str]) -> Callable[[object], tuple[T, ...]]:
+    """Expect a sequence of items of *given*, each at most once and unchanged; *name* tells people which is meant."""
+    given = tuple(given)
+
+    def check(result: object) -> tuple[T, ...]:
+        left = {id(item) for item in given}
+        items = sequence_of(kind)(result)
+        for item in items:
+            if id(item) not in left:
+                raise TypeError(f"returned {name(item)}, which is not one of those it was given, or not only once")
+            left.remove(id(item))
+        return items
+
+    return check
+
+
+def made_from(
+    given: Iterable[T], kind: type[T], keys: Callable[[T], Iterable[str]]
+) -> Callable[[object], tuple[T, ...]]:
+    """Expect a sequence of *kind* that adds nothing to *given*: items may be changed or split, *keys* not be new."""
+    given = tuple(given)
+
+    def check(result: object) -> tuple[T, ...]:
+        left = {key for item in given for key in keys(item)}
+        items = sequence_of(kind)(result)
+        for key in (key for item in items for key in keys(item)):
+            if key not in left:
+                raise TypeError(f"returned {key}, which is not one of those it was given, or not only once")
+            left.remove(key)
+        return items
+
+    return check
+
+
+def _name(value: object) -> str:
+    return "None" if value is None else f"{'an' if type(value).__name__[0] in 'aeiou' else 'a'} {type(value).__name__}"

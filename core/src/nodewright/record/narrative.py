@@ -1,0 +1,53 @@
+"""A decision told in lines that a person reads: one line per thing to do, with its reason."""
+
+from nodewright.api.decision import Decision, DeleteInstances, Drain, Evict, Grow, Outcome, Restore, Shrink
+
+
+def tell(decision: Decision) -> list[str]:
+    """Return one line for each action of *decision*, in the order in which they are carried out."""
+    return [
+        *(_restore(action) for action in decision.restore),
+        *(_shrink(action) for action in decision.shrink),
+        *(_grow(action, decision) for action in decision.grow),
+        *(_delete(action) for action in decision.delete),
+        *(_drain(action) for action in decision.drain),
+        *(_evict(action) for action in decision.evict),
+    ]
+
+
+def tell_outcome(outcome: Outcome) -> str:
+    """Return one line about an action that failed."""
+    again = "will be tried again" if outcome.temporary else "gave up on it"
+    return f"{outcome.action} {outcome.target} failed, {again}: {outcome.error}"
+
+
+def _grow(action: Grow, decision: Decision) -> str:
+    line = f"grow {action.group} {action.from_size} → {action.from_size + action.count}"
+    line += f" for {_count(len(action.pods), 'pod')}: {action.verdict.detail}"
+    others = [f"{group}: {verdict}" for group, verdict in sorted(decision.groups.items())]
+    return line + (f" (not {'; '.join(others)})" if others else "")
+
+
+def _shrink(action: Shrink) -> str:
+    return f"shrink {action.group} by {action.count}: {action.verdict}"
+
+
+def _delete(action: DeleteInstances) -> str:
+    what = ", ".join(action.nodes) if action.nodes else _count(len(action.instances), "machine")
+    return f"delete {what} of {action.group}: {action.verdict}"
+
+
+def _drain(action: Drain) -> str:
+    return f"drain {action.node} of {action.group}: {action.verdict}"
+
+
+def _evict(action: Evict) -> str:
+    return f"evict {_count(len(action.pods), 'pod')} from {action.node}"
+
+
+def _restore(action: Restore) -> str:
+    return f"restore {action.node}: {action.verdict}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

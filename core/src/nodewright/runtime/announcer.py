@@ -1,0 +1,68 @@
+"""The announcer: tells people what was decided, in logs and events."""
+
+import logging
+
+from nodewright.api.decision import Decision, Drain, Grow, Outcome
+from nodewright.api.reasons import Reason
+from nodewright.cluster import Cluster
+from nodewright.kube.events import EventWriter
+from nodewright.record.narrative import tell, tell_outcome
+
+#: So many pods get an event of their own in one loop; the log line has them all in any case.
+_POD_EVENTS = 50
+
+_log = logging.getLogger("nodewright.decision")
+
+
+class Announcer:
+    """Writes one log line per action, and events for pods, nodes and the autoscaler's status. For the loop's thread."""
+
+    def __init__(self, events: EventWriter) -> None:
+        self._events = events
+
+    def announce(self, decision: Decision, cluster: Cluster) -> None:
+        """Tell about a decision that is about to be carried out."""
+        for line in tell(decision):
+            _log.info("%s", line)
+        for grow in decision.grow:
+            self._growth(grow, cluster)
+        for drain in decision.drain:
+            self._removal(drain, cluster)
+        self._unhelped(decision, cluster)
+
+    def report(self, outcomes: tuple[Outcome, ...]) -> None:
+        """Tell about actions that failed."""
+        for outcome in outcomes:
+            if outcome.ok:
+                continue
+            # A budget that holds a pod back is how evictions are meant to work.
+            level = logging.INFO if outcome.action == "evict" and outcome.temporary else logging.WARNING
+            _log.log(level, "%s", tell_outcome(outcome))
+            if outcome.action == "grow":
+                self._events.on_status(
+                    "FailedToScaleUpGroup", f"Scale-up failed for group {outcome.target}: {outcome.error}", warning=True
+                )
+
+    def _growth(self, grow: Grow, cluster: Cluster) -> None:
+        size = f"{grow.from_size}->{grow.from_size + grow.count}"
+        self._events.on_status("ScaledUpGroup", f"Scale-up: setting group {grow.group} size {size}")
+        for key in grow.pods[:_POD_EVENTS]:
+            if pod := cluster.pods.get(key):
+                self._events.on_pod(pod, "TriggeredScaleUp", f"pod triggered scale-up: [{{{grow.group} {size}}}]")
+
+    def _removal(self, drain: Drain, cluster: Cluster) -> None:
+        if node := cluster.nodes.get(drain.node):
+            self._events.on_node(node, "ScaleDown", "marked the node as toBeDeleted/unschedulable")
+        for key in drain.pods[:_POD_EVENTS]:
+            if pod := cluster.pods.get(key):
+                self._events.on_pod(pod, "ScaleDown", "deleting pod for node scale down")
+
+    def _unhelped(self, decision: Decision, cluster: Cluster) -> None:
+        unhelped = [key for key, verdict in decision.pods.items() if verdict.reason is Reason.NO_GROUP_FITS]
+        for key in unhelped[:_POD_EVENTS]:
+            reasons: dict[str, int] = {}
+            for verdict in decision.rejections.get(key, {}).values():
+                reasons[str(verdict)] = reasons.get(str(verdict), 0) + 1
+            told = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+            if pod := cluster.pods.get(key):
+                self._events.on_pod(pod, "NotTriggerScaleUp", f"pod didn't trigger scale-up: {told}")

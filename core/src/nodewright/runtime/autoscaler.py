@@ -1,0 +1,150 @@
+"""The autoscaler: the loop round observe, decide and act."""
+
+import logging
+from collections.abc import Mapping
+from threading import Event
+from time import perf_counter
+
+from nodewright.api.clock import Clock
+from nodewright.api.decision import Decision, Outcome
+from nodewright.api.errors import ConfigurationError, NodewrightError
+from nodewright.api.plugin import Plugin
+from nodewright.cluster import Cluster
+from nodewright.config.model import Settings
+from nodewright.config.watch import ConfigFile
+from nodewright.kube.events import EventWriter
+from nodewright.kube.feed import Feed
+from nodewright.kube.kinds import KINDS
+from nodewright.kube.reflector import Reflector
+from nodewright.kube.transport import Transport
+from nodewright.memory import Memory
+from nodewright.plugins import Fault, Faults, Registry
+from nodewright.runtime.announcer import Announcer
+from nodewright.runtime.session import Session
+from nodewright.serve.metrics import Metrics
+
+#: After a wake-up the loop waits this long for what belongs together: pods of one burst, nodes of one order.
+_GATHER_SECONDS = 0.5
+
+_log = logging.getLogger(__name__)
+
+
+class Autoscaler:
+    """Keeps a cluster at the size that its pods need.
+
+    `start`, then `run` until told to stop (or `run_once` as often as wanted), then `close`; all on one thread.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        transport: Transport,
+        clock: Clock,
+        *,
+        registry: Registry | None = None,
+        config_file: ConfigFile | None = None,
+        observers: Mapping[str, Plugin] | None = None,
+    ) -> None:
+        self.cluster = Cluster()
+        self.memory = Memory()
+        self.metrics = Metrics()
+        self._clock = clock
+        self._transport = transport
+        self._registry = registry or Registry()
+        self._config_file = config_file
+        self._observers = dict(observers or {})
+        self._faults = Faults(clock)
+        self._faults.listen(self._count_fault)
+        self._wake = Event()
+        self.feed = Feed(on_unschedulable=self._wake.set)
+        self._reflectors = [Reflector(kind, transport, self.feed) for kind in KINDS]
+        self._events = EventWriter(transport, clock, settings.namespace)
+        self._announcer = Announcer(self._events)
+        self._outcomes: tuple[Outcome, ...] = ()
+        self._session = self._open(settings)
+
+    def start(self, timeout: float = 60.0) -> None:
+        """Begin to watch the cluster; returns when all of it was seen once, or raises `ApiServerError`."""
+        for reflector in self._reflectors:
+            reflector.start()
+        self.feed.wait_until_synced(timeout)
+
+    def run(self, stop: Event) -> None:
+        """Run loops until *stop* is set. What goes wrong in one loop is logged; the next one tries again."""
+        while not stop.is_set():
+            self._wake.clear()
+            try:
+                decision = self.run_once()
+                productive = not decision.quiet
+            except NodewrightError as error:
+                _log.warning("this loop could not be finished, the next one tries again: %s", error)
+                productive = False
+            except Exception:
+                _log.exception("this loop failed, the next one tries again")
+                productive = False
+            self._pause(stop, productive=productive)
+
+    def run_once(self) -> Decision:
+        """Run one loop and return what was decided in it."""
+        self._reload()
+        started = perf_counter()
+        self.feed.apply_to(self.cluster)
+        world = self._session.observe(self.cluster, self._outcomes)
+        self._outcomes = ()
+        decided = perf_counter()
+        decision, self.memory = self._session.decide(world, self.memory, self._clock.now())
+        self.metrics.decision_seconds.observe(perf_counter() - decided)
+        hooks = self._session.policy.hooks
+        hooks.on_decision(decision)
+        self._announcer.announce(decision, self.cluster)
+        self._outcomes = self._session.act(decision, world)
+        self._announcer.report(self._outcomes)
+        for outcome in self._outcomes:
+            hooks.on_outcome(outcome)
+        hooks.deliver_faults()
+        self.metrics.loop_seconds.observe(perf_counter() - started)
+        return decision
+
+    def close(self) -> None:
+        """End all threads and let go of all plugins."""
+        for reflector in self._reflectors:
+            reflector.stop()
+        self._session.close()
+
+    def _open(self, settings: Settings) -> Session:
+        session = Session(settings, self._registry, self._transport, self._clock, self._faults)
+        for name, observer in self._observers.items():
+            session.policy.hooks.register(name, observer)
+        return session
+
+    def _reload(self) -> None:
+        """Take up a changed configuration file; one that can't be used is refused, and the old one goes on."""
+        if self._config_file is None:
+            return
+        try:
+            loaded = self._config_file.changed()
+        except ConfigurationError as error:
+            _log.error("the changed configuration is refused, the old one goes on:\n%s", error)
+            self._events.on_status("ConfigurationRefused", str(error), warning=True)
+            self._session.policy.hooks.on_config_refused(error.problems)
+            return
+        if loaded is None:
+            return
+        for warning in loaded.warnings:
+            _log.warning("%s", warning)
+        old, self._session = self._session, self._open(loaded.settings)
+        old.close()
+        _log.info("the changed configuration is in effect")
+        self._events.on_status("ConfigurationChanged", "The changed configuration is in effect")
+        self._session.policy.hooks.on_config_changed()
+
+    def _pause(self, stop: Event, *, productive: bool) -> None:
+        loop = self._session.settings.loop
+        interval = loop.scan_interval.total_seconds()
+        if not loop.frequent:
+            self._clock.wait(stop, interval)
+        elif productive or self._clock.wait(self._wake, interval):
+            self._clock.wait(stop, min(_GATHER_SECONDS, interval))
+
+    def _count_fault(self, fault: Fault) -> None:
+        self.metrics.plugin_faults.labels(plugin=fault.plugin, where=fault.where).inc()

@@ -1,0 +1,159 @@
+"""The providers of a configuration, and what they say in each loop."""
+
+import logging
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from nodewright.api.clock import Clock
+from nodewright.api.errors import GroupNotFoundError, NodewrightError
+from nodewright.api.group import GroupFacts, GroupOptions, NodeGroup
+from nodewright.api.pricing import PricingModel
+from nodewright.api.provider import Capability, Provider
+from nodewright.objects import Node
+from nodewright.plugins.faults import Faults
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProviderReport:
+    """What all providers said in one loop."""
+
+    groups: tuple[GroupFacts, ...]
+    group_of: Mapping[str, str]
+    pricing: Mapping[str, PricingModel]
+
+
+@dataclass(kw_only=True)
+class _Seat:
+    """One provider, its own thread, and what it said last."""
+
+    name: str
+    provider: Provider
+    thread: ThreadPoolExecutor
+    refresh: "Future[None] | None" = None
+    groups: dict[str, NodeGroup] = field(default_factory=dict)
+    facts: tuple[GroupFacts, ...] = ()
+    pricing: PricingModel | None = None
+    #: Group by the identity of a node that was asked about already.
+    known_nodes: dict[tuple[str, str], str | None] = field(default_factory=dict)
+
+
+class Providers:
+    """Reads all providers at the start of a loop, each on its own thread.
+
+    A provider that fails, or does not answer in time, keeps its groups as they were, marked with the error: decisions
+    leave them alone. Methods are for the loop's thread, but for `group`, which any thread may call.
+    """
+
+    def __init__(self, providers: Mapping[str, Provider], clock: Clock, faults: Faults) -> None:
+        self._clock = clock
+        self._faults = faults
+        self._seats = [
+            _Seat(name=name, provider=provider, thread=ThreadPoolExecutor(1, f"provider-{name}"))
+            for name, provider in providers.items()
+        ]
+
+    def read(self, nodes: Mapping[str, Node], defaults: GroupOptions, timeout: timedelta) -> ProviderReport:
+        """Refresh all providers and return what they say about their groups and about *nodes*."""
+        for seat in self._seats:
+            if seat.refresh is None:
+                seat.refresh = seat.thread.submit(self._refresh, seat, defaults)
+        groups: list[GroupFacts] = []
+        group_of: dict[str, str] = {}
+        for seat in self._seats:
+            error = self._await(seat, timeout)
+            facts = tuple(replace(known, error=error) for known in seat.facts) if error else seat.facts
+            groups.extend(facts)
+            self._assign(seat, nodes, group_of)
+        pricing = {seat.name: seat.pricing for seat in self._seats if seat.pricing is not None}
+        return ProviderReport(groups=tuple(groups), group_of=group_of, pricing=pricing)
+
+    def group(self, group_id: str) -> NodeGroup:
+        """Return the group to act on; raises `GroupNotFoundError`."""
+        for seat in self._seats:
+            if group_id in seat.groups:
+                return seat.groups[group_id]
+        raise GroupNotFoundError(f"no provider has a group {group_id!r} any more")
+
+    def close(self) -> None:
+        """Let go of all providers."""
+        for seat in self._seats:
+            seat.thread.shutdown(wait=False, cancel_futures=True)
+            self._faults.call(seat.name, "close", seat.provider.close, default=None)
+
+    def _refresh(self, seat: _Seat, defaults: GroupOptions) -> None:
+        provider = seat.provider
+        provider.refresh()
+        pricing = provider.pricing() if Capability.PRICES in provider.capabilities else None
+        groups = {group.id: group for group in provider.groups()}
+        now = self._clock.now()
+        facts = tuple(self._facts(seat, group, pricing, defaults, now) for group in groups.values())
+        seat.groups, seat.facts, seat.pricing = groups, facts, pricing
+
+    def _facts(
+        self, seat: _Seat, group: NodeGroup, pricing: PricingModel | None, defaults: GroupOptions, now: datetime
+    ) -> GroupFacts:
+        abilities = seat.provider.capabilities
+        try:
+            template = group.template() if Capability.SCALE_FROM_ZERO in abilities else None
+            facts = GroupFacts(
+                id=group.id,
+                provider=seat.name,
+                min_size=group.min_size,
+                max_size=group.max_size,
+                target_size=group.target_size,
+                instances=tuple(group.instances()),
+                template=template,
+                options=group.options(defaults),
+                exists=group.exists,
+                autoprovisioned=group.autoprovisioned,
+                atomic=Capability.ATOMIC_INCREASE in abilities,
+                force_delete=Capability.FORCE_DELETE in abilities,
+            )
+        except Exception as error:
+            self._faults.note(seat.name, f"group {group.id}", error)
+            known = next((known for known in seat.facts if known.id == group.id), None)
+            empty = GroupFacts(id=group.id, provider=seat.name, min_size=0, max_size=0, target_size=0)
+            return replace(known or empty, error=str(error) or type(error).__name__)
+        if pricing is None or template is None:
+            return facts
+        price = self._faults.call(
+            seat.name, "node_price", pricing.node_price, template, now, now + timedelta(hours=1), default=None
+        )
+        return replace(facts, hourly_price=price)
+
+    def _await(self, seat: _Seat, timeout: timedelta) -> str:
+        """Wait for a refresh; return what went wrong, or nothing. One that is late is waited for again next loop."""
+        assert seat.refresh is not None
+        try:
+            seat.refresh.result(timeout.total_seconds())
+        except FutureTimeoutError:
+            _log.warning("provider %s did not answer within %s: its groups are left alone", seat.name, timeout)
+            return f"no answer within {timeout.total_seconds():.0f} s"
+        except NodewrightError as error:
+            seat.refresh = None
+            _log.warning("provider %s could not be read, its groups are left alone: %s", seat.name, error)
+            return str(error)
+        except Exception as error:
+            seat.refresh = None
+            self._faults.note(seat.name, "refresh", error)
+            return f"{type(error).__name__}: {error}"
+        seat.refresh = None
+        return ""
+
+    def _assign(self, seat: _Seat, nodes: Mapping[str, Node], group_of: dict[str, str]) -> None:
+        known: dict[tuple[str, str], str | None] = {}
+        for name, node in nodes.items():
+            key = (node.metadata.uid, node.spec.provider_id)
+            # A node without a group is asked about again: its group may be discovered later than the node.
+            group = seat.known_nodes.get(key) or self._faults.call(
+                seat.name, "group_of", seat.provider.group_of, node, default=None
+            )
+            known[key] = group
+            if group is not None:
+                group_of.setdefault(name, group)
+        seat.known_nodes = known

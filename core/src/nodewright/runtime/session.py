@@ -1,0 +1,75 @@
+"""A session: everything that one configuration brings to life, from its plugins to the actor."""
+
+from datetime import datetime
+
+from nodewright.api.clock import Clock
+from nodewright.api.decision import Decision, Outcome
+from nodewright.api.group import GroupOptions
+from nodewright.api.provider import ProviderContext
+from nodewright.cluster import Cluster
+from nodewright.config.effective import default_options
+from nodewright.config.model import Settings
+from nodewright.decide import decide
+from nodewright.kube.evictions import Evictor
+from nodewright.kube.nodes import NodeWriter
+from nodewright.kube.transport import Transport
+from nodewright.memory import Memory
+from nodewright.plugins import Faults, Registry
+from nodewright.runtime.actor import Actor
+from nodewright.runtime.providers import Providers
+from nodewright.runtime.strategies import Strategies
+from nodewright.world import World
+
+
+class Session:
+    """Observes, decides and acts under one configuration. For the loop's thread only."""
+
+    def __init__(
+        self, settings: Settings, registry: Registry, transport: Transport, clock: Clock, faults: Faults
+    ) -> None:
+        self.settings = settings
+        self._strategies = Strategies(registry, faults)
+        self.policy = self._strategies.policy(settings)
+        self._defaults: GroupOptions = default_options(settings)
+        context = ProviderContext(
+            clock=clock,
+            cluster=settings.cluster,
+            namespace=settings.namespace,
+            user_agent=settings.kube.user_agent,
+            nodes=settings.node_groups,
+            discovery=settings.discovery,
+        )
+        self._providers = Providers(self._strategies.providers(settings, context), clock, faults)
+        self._actor = Actor(
+            self._providers,
+            NodeWriter(transport),
+            Evictor(transport),
+            clock,
+            faults,
+            cordon=settings.scale_down.cordon,
+        )
+
+    def observe(self, cluster: Cluster, outcomes: tuple[Outcome, ...]) -> World:
+        """Read the providers and return the world as it is."""
+        report = self._providers.read(cluster.nodes, self._defaults, self.settings.loop.refresh_timeout)
+        return World(
+            cluster=cluster,
+            groups=report.groups,
+            group_of=report.group_of,
+            outcomes=outcomes,
+            pricing=report.pricing,
+        )
+
+    def decide(self, world: World, memory: Memory, now: datetime) -> tuple[Decision, Memory]:
+        """Decide by this session's policy."""
+        return decide(world, memory, self.policy, now)
+
+    def act(self, decision: Decision, world: World) -> tuple[Outcome, ...]:
+        """Carry a decision out."""
+        return self._actor.carry_out(decision, world.cluster.nodes)
+
+    def close(self) -> None:
+        """Let go of all plugins and threads."""
+        self._actor.close()
+        self._providers.close()
+        self._strategies.close()

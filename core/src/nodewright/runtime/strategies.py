@@ -1,0 +1,86 @@
+"""The strategies that a configuration names: loaded, and left out where they fail."""
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from nodewright.api.errors import PluginError
+from nodewright.api.estimator import Estimator
+from nodewright.api.expander import Expander
+from nodewright.api.plugin import Plugin
+from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesProcessor
+from nodewright.api.provider import Provider, ProviderContext
+from nodewright.config.model import Mention, Settings
+from nodewright.plugins import Faults, Hooks, Registry
+from nodewright.policy import Policy
+from nodewright.strategies.binpacking import Binpacking
+
+P = TypeVar("P", bound=Plugin)
+
+_log = logging.getLogger(__name__)
+
+
+class Strategies:
+    """Makes the plugins of one configuration. One that can't be made is named and left out; the others go on."""
+
+    def __init__(self, registry: Registry, faults: Faults) -> None:
+        self._registry = registry
+        self._faults = faults
+        self._hooks = Hooks(faults)
+        self._made: list[tuple[str, Plugin]] = []
+
+    def policy(self, settings: Settings) -> Policy:
+        """Return the policy of *settings*, with its strategies and hooks."""
+        estimators = self._make("estimators", (settings.scale_up.estimator,), Estimator)
+        if not estimators:
+            _log.warning("the estimator can't be used: binpacking takes its place")
+            estimators = {"binpacking": Binpacking(Binpacking.Config())}
+        self._make("hooks", settings.hooks, Plugin)
+        processors = settings.processors
+        return Policy(
+            settings=settings,
+            estimator=next(iter(estimators.items())),
+            expanders=self._make("expanders", settings.scale_up.expanders, Expander),
+            pending_pods=self._make("processors", processors.pending_pods, PendingPodsProcessor),
+            scale_down_candidates=self._make(
+                "processors", processors.scale_down_candidates, ScaleDownCandidatesProcessor
+            ),
+            hooks=self._hooks,
+            faults=self._faults,
+        )
+
+    def providers(self, settings: Settings, context: ProviderContext) -> Mapping[str, Provider]:
+        """Return the providers of *settings*."""
+        return self._make("providers", settings.providers, Provider, context)
+
+    def close(self) -> None:
+        """Let go of all plugins but providers, which `Providers` closes."""
+        for name, plugin in self._made:
+            if not isinstance(plugin, Provider):
+                self._faults.call(name, "close", plugin.close, default=None)
+        self._hooks.close()
+
+    def _make(self, kind: str, mentions: Iterable[Mention], base: type[P], *extra: object) -> dict[str, P]:
+        made: dict[str, P] = {}
+        for mention in mentions:
+            try:
+                plugin = self._registry.create(kind, mention.name, mention.config, *extra)
+                if not isinstance(plugin, base):
+                    raise PluginError(mention.name, f"{mention.name!r} is no {base.__name__}: it belongs elsewhere")
+                self._hooks.register(mention.name, plugin)
+            except PluginError as error:
+                self._faults.note(mention.name, "load", error)
+                continue
+            self._made.append((mention.name, plugin))
+            made[_unique(mention.name, made)] = plugin
+        return made
+
+
+def _unique(name: str, taken: Mapping[str, object]) -> str:
+    """Return *name*, with a number where one configuration mentions it more than once."""
+    number = 2
+    unique = name
+    while unique in taken:
+        unique = f"{name}-{number}"
+        number += 1
+    return unique

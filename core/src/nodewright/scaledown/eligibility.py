@@ -1,0 +1,89 @@
+"""Eligibility: which nodes are worth a closer look."""
+
+from collections.abc import Sequence, Set
+from datetime import datetime
+
+from nodewright.api.group import GroupFacts
+from nodewright.api.processor import ProcessorContext
+from nodewright.api.reasons import Reason
+from nodewright.api.verdict import Verdict
+from nodewright.memory import Memory
+from nodewright.objects import Node
+from nodewright.objects.node import SCALE_DOWN_DISABLED
+from nodewright.plugins.results import part_of
+from nodewright.policy import Policy
+from nodewright.scaledown.utilization import utilization
+from nodewright.world import World
+
+#: What a faulty step leaves over: it must never cause a removal.
+_NOBODY: Sequence[Node] = ()
+
+
+def find_candidates(
+    world: World,
+    starting: Set[str],
+    memory: Memory,
+    policy: Policy,
+    groups: dict[str, GroupFacts],
+    context: ProcessorContext,
+) -> tuple[list[Node], dict[str, Verdict]]:
+    """Return the nodes that may be unneeded, in order of name, and why each other node is not among them."""
+    verdicts: dict[str, Verdict] = {}
+    candidates: list[Node] = []
+    for name in sorted(world.cluster.nodes):
+        node = world.cluster.nodes[name]
+        group = groups.get(world.group_of.get(name, ""))
+        verdict = (
+            Verdict(reason=Reason.NOT_STARTED)
+            if name in starting
+            else _objection(node, group, world, memory, policy, context.now)
+        )
+        if verdict is None:
+            candidates.append(node)
+        else:
+            verdicts[name] = verdict
+    for step, processor in policy.scale_down_candidates.items():
+        subset = part_of(candidates, Node, lambda node: f"node {node.name}")
+        kept = policy.faults.call(
+            step, "process", processor.process, candidates, context, default=_NOBODY, returns=subset
+        )
+        candidates = _keep(candidates, kept, verdicts, Verdict(reason=processor.reason, detail=step))
+    kept = policy.hooks.adjust_candidates(candidates, context.now)
+    return _keep(candidates, kept, verdicts, Verdict(reason=Reason.FILTERED, detail="a hook")), verdicts
+
+
+def _objection(
+    node: Node, group: GroupFacts | None, world: World, memory: Memory, policy: Policy, now: datetime
+) -> Verdict | None:
+    if group is None:
+        return Verdict(reason=Reason.NOT_OURS)
+    if node.name in memory.removals:
+        return Verdict(reason=Reason.BEING_DELETED)
+    if group.error:
+        return Verdict(reason=Reason.GROUP_FAULTY, detail=group.error)
+    until = memory.unremovable_until.get(node.name)
+    if until is not None and now <= until:
+        return Verdict(reason=Reason.RECENTLY_UNREMOVABLE, detail=f"until {until:%H:%M:%S}")
+    if group.target_size <= group.min_size:
+        return Verdict(reason=Reason.GROUP_AT_MIN, detail=f"{group.target_size} of {group.min_size}")
+    if node.metadata.annotations.get(SCALE_DOWN_DISABLED) == "true":
+        return Verdict(reason=Reason.SCALE_DOWN_DISABLED)
+    options = policy.options_of(group)
+    if not node.ready and not policy.settings.scale_down.unready_enabled:
+        return Verdict(reason=Reason.SCALE_DOWN_UNREADY_DISABLED)
+    used = utilization(
+        world.cluster,
+        node,
+        policy.settings.scale_down,
+        ignore_daemons=options.ignore_daemonsets_utilization,
+    )
+    if used > options.scale_down_utilization_threshold:
+        detail = f"{used:.0%} of {options.scale_down_utilization_threshold:.0%}"
+        return Verdict(reason=Reason.NEEDED, detail=detail)
+    return None
+
+
+def _keep(before: list[Node], after: Sequence[Node], verdicts: dict[str, Verdict], verdict: Verdict) -> list[Node]:
+    left = {node.name for node in after}
+    verdicts.update({node.name: verdict for node in before if node.name not in left})
+    return list(after)

@@ -1,0 +1,206 @@
+"""The scale-down of one loop: which nodes start to go."""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from nodewright.api.decision import Drain
+from nodewright.api.group import GroupFacts
+from nodewright.api.option import PodSet
+from nodewright.api.processor import ProcessorContext
+from nodewright.api.reasons import Reason
+from nodewright.api.verdict import Verdict
+from nodewright.memory import Memory, Removal
+from nodewright.objects import Node, Pod
+from nodewright.policy import Policy
+from nodewright.scaledown.drainability import judge
+from nodewright.scaledown.eligibility import find_candidates
+from nodewright.scheduling import ClusterSimulation
+from nodewright.world import World
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleDownPlan:
+    """Nodes to drain, a verdict for every node, and what to remember."""
+
+    drain: tuple[Drain, ...] = ()
+    nodes: dict[str, Verdict] = field(default_factory=dict)
+    memory: Memory
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Removable:
+    """A node that nobody would miss."""
+
+    node: Node
+    group: GroupFacts
+    move: tuple[Pod, ...]
+
+
+def plan_scale_down(
+    world: World,
+    starting: Set[str],
+    memory: Memory,
+    simulation: ClusterSimulation,
+    policy: Policy,
+    now: datetime,
+) -> ScaleDownPlan:
+    """Return which nodes start to go at *now*; those that are *starting* are not looked at.
+
+    *simulation* has the pending pods placed and is used up here.
+    """
+    if not policy.settings.scale_down.enabled:
+        return ScaleDownPlan(memory=replace(memory, unneeded_since={}))
+    groups = {facts.id: facts for facts in world.groups}
+    context = ProcessorContext(now=now, simulation=simulation, groups=world.groups)
+    candidates, verdicts = find_candidates(world, starting, memory, policy, groups, context)
+    removable = _simulate(candidates, world, groups, simulation, policy, verdicts, now)
+    since = {entry.node.name: memory.unneeded_since.get(entry.node.name, now) for entry in removable}
+    recheck = now + policy.settings.scale_down.unremovable_recheck
+    stuck = {node.name: recheck for node in candidates if node.name not in since and node.name in verdicts}
+    memory = replace(
+        memory,
+        unneeded_since=since,
+        unremovable_until={
+            **{name: until for name, until in memory.unremovable_until.items() if now <= until},
+            **stuck,
+        },
+    )
+    ripe = [entry for entry in removable if _is_ripe(entry, since, memory, policy, verdicts, now)]
+    chosen = _select(ripe, memory, policy, verdicts)
+    removals = {
+        entry.node.name: Removal(group=entry.group.id, provider_id=entry.node.spec.provider_id, started=now)
+        for entry in chosen
+    }
+    return ScaleDownPlan(
+        drain=tuple(_drain(entry) for entry in chosen),
+        nodes=verdicts,
+        memory=replace(memory, removals={**memory.removals, **removals}),
+    )
+
+
+def _simulate(
+    candidates: Sequence[Node],
+    world: World,
+    groups: dict[str, GroupFacts],
+    simulation: ClusterSimulation,
+    policy: Policy,
+    verdicts: dict[str, Verdict],
+    now: datetime,
+) -> list[_Removable]:
+    """Return the candidates that can all go together, empty ones first."""
+    found = []
+    judged = [
+        (node, judge(world.cluster.pods_on(node.name), world.cluster.budgets.values(), policy.settings.scale_down, now))
+        for node in candidates
+    ]
+    for node, drainable in sorted(judged, key=lambda entry: bool(entry[1].move or entry[1].blocker)):
+        if drainable.blocker is not None:
+            verdicts[node.name] = drainable.blocker
+            continue
+        # What this loop has put on the node so far has to go on with the rest.
+        leaving = [PodSet(pod=pod, keys=(pod.key,)) for pod in drainable.move] + simulation.guests(node.name)
+        homeless = _move(leaving, node, simulation)
+        if homeless is not None:
+            verdicts[node.name] = Verdict(reason=Reason.NO_PLACE, detail=homeless)
+            continue
+        group = groups[world.group_of[node.name]]
+        found.append(_Removable(node=node, group=group, move=drainable.move))
+        verdicts[node.name] = _unneeded(drainable.move)
+    return found
+
+
+def _move(leaving: Sequence[PodSet], node: Node, simulation: ClusterSimulation) -> str | None:
+    """Move pods off *node* in the simulation and take it out; or change nothing and return one that can't move."""
+    with simulation.fork() as fork:
+        fork.remove_nodes([node.name])
+        for pods in leaving:
+            if not fork.place(pods):
+                return pods.keys[0]
+        fork.keep()
+    return None
+
+
+def _unneeded(move: Sequence[Pod]) -> Verdict:
+    if not move:
+        return Verdict(reason=Reason.EMPTY)
+    return Verdict(reason=Reason.MOVABLE, detail=f"{len(move)} pods" if len(move) > 1 else move[0].key)
+
+
+def _is_ripe(
+    entry: _Removable,
+    since: dict[str, datetime],
+    memory: Memory,
+    policy: Policy,
+    verdicts: dict[str, Verdict],
+    now: datetime,
+) -> bool:
+    name = entry.node.name
+    options = policy.options_of(entry.group)
+    needed = options.scale_down_unneeded_time if entry.node.ready else options.scale_down_unready_time
+    waited = now - since[name]
+    if waited < needed:
+        verdicts[name] = Verdict(reason=Reason.NOT_LONG_ENOUGH, detail=f"{_seconds(waited)} of {_seconds(needed)}")
+        return False
+    cooling = _cooling(memory, policy, now)
+    if cooling is not None:
+        verdicts[name] = Verdict(reason=Reason.COOLING_DOWN, detail=cooling)
+        return False
+    veto = policy.hooks.veto_scale_down(entry.node, entry.group)
+    if veto is not None:
+        verdicts[name] = Verdict(reason=Reason.VETOED, detail=f"{veto.plugin}: {veto.reason}")
+        return False
+    return True
+
+
+def _cooling(memory: Memory, policy: Policy, now: datetime) -> str | None:
+    settings = policy.settings.scale_down
+    for last, delay, event in (
+        (memory.last_scale_up, settings.delay_after_add, "scale-up"),
+        (memory.last_scale_down, settings.delay_after_delete, "removal"),
+        (memory.last_scale_down_failure, settings.delay_after_failure, "failed removal"),
+    ):
+        if last is not None and now < last + delay:
+            return f"until {last + delay:%H:%M:%S}, after a {event}"
+    return None
+
+
+def _select(
+    ripe: Sequence[_Removable], memory: Memory, policy: Policy, verdicts: dict[str, Verdict]
+) -> list[_Removable]:
+    """Return the nodes that go now, within the minimum sizes of their groups and the budgets of parallel removals."""
+    settings = policy.settings.scale_down
+    room = settings.max_parallelism - len(memory.removals)
+    drains = settings.max_drain_parallelism - sum(
+        1 for removal in memory.removals.values() if removal.evicting_since is not None
+    )
+    leaving: dict[str, int] = {}
+    for removal in memory.removals.values():
+        if removal.deleted_at is None:
+            leaving[removal.group] = leaving.get(removal.group, 0) + 1
+    chosen = []
+    for entry in ripe:
+        group = entry.group
+        if group.target_size - leaving.get(group.id, 0) <= group.min_size:
+            verdicts[entry.node.name] = Verdict(reason=Reason.GROUP_AT_MIN, detail=str(group.min_size))
+        elif room < 1 or (entry.move and drains < 1):
+            verdicts[entry.node.name] = Verdict(reason=Reason.BUDGET)
+        else:
+            room -= 1
+            drains -= bool(entry.move)
+            leaving[group.id] = leaving.get(group.id, 0) + 1
+            chosen.append(entry)
+    return chosen
+
+
+def _drain(entry: _Removable) -> Drain:
+    return Drain(
+        node=entry.node.name,
+        group=entry.group.id,
+        pods=tuple(pod.key for pod in entry.move),
+        verdict=_unneeded(entry.move),
+    )
+
+
+def _seconds(span: timedelta) -> str:
+    return f"{span.total_seconds():.0f}s"

@@ -1,0 +1,24 @@
+"""Utilization: how much of a node its pods ask for."""
+
+from nodewright.cluster import Cluster
+from nodewright.config.model import ScaleDown
+from nodewright.objects import Node, Pod
+
+
+def utilization(cluster: Cluster, node: Node, settings: ScaleDown, *, ignore_daemons: bool) -> float:
+    """Return the larger of the requested shares of the node's cpu and memory."""
+    allocatable = dict(node.allocatable)
+    used: dict[str, int] = {}
+    for pod in cluster.pods_on(node.name):
+        ignored = (ignore_daemons and pod.is_daemon) or (settings.ignore_mirror_pods_utilization and pod.is_mirror)
+        _add(allocatable if ignored else used, pod, -1 if ignored else 1)
+    return max(_share(used, allocatable, resource) for resource in ("cpu", "memory"))
+
+
+def _add(amounts: dict[str, int], pod: Pod, sign: int) -> None:
+    for name, amount in pod.requests.items():
+        amounts[name] = amounts.get(name, 0) + sign * amount
+
+
+def _share(used: dict[str, int], allocatable: dict[str, int], resource: str) -> float:
+    return used.get(resource, 0) / allocatable[resource] if allocatable.get(resource, 0) > 0 else 0.0

@@ -1,0 +1,15 @@
+"""Filter NodeUnschedulable: cordoned nodes take only pods that tolerate it."""
+
+from nodewright.api.reasons import Reason
+from nodewright.api.verdict import Verdict
+from nodewright.cluster import NodeClass, PodClass
+from nodewright.objects import Taint
+
+_CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+
+
+def check(pod: PodClass, node: NodeClass, name: str) -> Verdict | None:
+    """Return why *pod* may not run on *node*, or None."""
+    if not node.unschedulable or any(toleration.tolerates(_CORDON) for toleration in pod.pod.spec.tolerations):
+        return None
+    return Verdict(reason=Reason.NODE_UNSCHEDULABLE)

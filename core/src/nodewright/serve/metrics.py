@@ -1,0 +1,31 @@
+"""Metrics for Prometheus."""
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+
+_SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+
+
+class Metrics:
+    """All metrics of one autoscaler, in a registry of its own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.decision_seconds = Histogram(
+            "nodewright_decision_seconds", "Time to decide.", buckets=_SECONDS, registry=self.registry
+        )
+        self.loop_seconds = Histogram(
+            "nodewright_loop_seconds",
+            "Time of a whole loop: observe, decide and act.",
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self.plugin_faults = Counter(
+            "nodewright_plugin_faults",
+            "Failures of plugins, by plugin and by the method or hook that failed.",
+            ("plugin", "where"),
+            registry=self.registry,
+        )
+
+    def render(self) -> bytes:
+        """Return all metrics in Prometheus' text format."""
+        return generate_latest(self.registry)

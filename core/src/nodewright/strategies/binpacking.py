@@ -1,0 +1,48 @@
+"""Estimator ``binpacking``: first fit, biggest pods first."""
+
+from collections.abc import Sequence
+
+from nodewright.api import Estimate, Estimator, GroupFacts, PodSet, Simulation
+
+
+class Binpacking(Estimator):
+    """Places pods on new nodes in order of size, and adds a node whenever the next pod finds no room."""
+
+    def estimate(self, group: GroupFacts, pods: Sequence[PodSet], simulation: Simulation, limit: int) -> Estimate:
+        """Return the nodes that got a pod, and those pods."""
+        nodes: list[str] = []
+        used: set[str] = set()
+        helped = []
+        for same in sorted(pods, key=lambda same: _size(group, same), reverse=True):
+            placed = _place(group, same, simulation, nodes, limit)
+            used.update(placed.values())
+            if placed:
+                helped.append(PodSet(pod=same.pod, keys=tuple(placed)))
+        return Estimate(nodes=len(used), pods=tuple(helped))
+
+
+def _place(group: GroupFacts, pods: PodSet, simulation: Simulation, nodes: list[str], limit: int) -> dict[str, str]:
+    """Place *pods* on *nodes*, to which nodes are added as long as that helps; return the node by pod."""
+    placed = simulation.place(pods, on=nodes)
+    added = 1
+    while len(placed) < len(pods) and len(nodes) < limit:
+        rest = pods.without(placed)
+        assert rest is not None
+        fresh = simulation.add_nodes(group, min(added, limit - len(nodes)))
+        nodes.extend(fresh)
+        here = simulation.place(rest, on=fresh)
+        if not here:
+            break
+        placed |= here
+        # Equal pods fill equal nodes alike: what the first one held tells how many more it takes.
+        added = max(1, -(-(len(rest) - len(here)) * len(fresh) // len(here)))
+    return placed
+
+
+def _size(group: GroupFacts, pods: PodSet) -> float:
+    """How much of a node one pod takes: cpu and memory as shares of what a node has, added up."""
+    allocatable = group.template.allocatable if group.template else {}
+    requests = pods.pod.requests
+    return sum(
+        requests.get(resource, 0) / allocatable[resource] for resource in ("cpu", "memory") if allocatable.get(resource)
+    )

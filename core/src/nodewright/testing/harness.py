@@ -1,0 +1,65 @@
+"""The whole autoscaler in a test or a demo: the real loop, against any API server, on any clock."""
+
+from collections.abc import Mapping
+from threading import Event
+from types import TracebackType
+from typing import Self
+
+from nodewright.api import Clock, Decision, Plugin
+from nodewright.config.document import load
+from nodewright.kube.transport import connect
+from nodewright.memory import Memory
+from nodewright.plugins import Registry
+from nodewright.runtime.autoscaler import Autoscaler
+from nodewright.serve.metrics import Metrics
+
+
+class Harness:
+    """An autoscaler as `nodewright run` would start it, but for signals and the HTTP server of its metrics.
+
+    Use it as a context manager. `step` runs one loop (tests, on a stepped clock); `run` goes on until told to stop.
+    *observers* are plugins whose hooks are called besides those that the configuration names.
+    Raises `ConfigurationError` if *config*, the text of a YAML configuration, can't be used.
+    """
+
+    def __init__(
+        self, config: str, *, kubeconfig: str, clock: Clock, observers: Mapping[str, Plugin] | None = None
+    ) -> None:
+        registry = Registry()
+        settings = load(config, classes=registry, tolerant=True).settings
+        transport = connect(kubeconfig=kubeconfig, user_agent=settings.kube.user_agent)
+        self._autoscaler = Autoscaler(settings, transport, clock, registry=registry, observers=observers)
+
+    def __enter__(self) -> Self:
+        self._autoscaler.start(timeout=20)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._autoscaler.close()
+
+    @property
+    def memory(self) -> Memory:
+        """What the autoscaler remembers."""
+        return self._autoscaler.memory
+
+    @property
+    def metrics(self) -> Metrics:
+        """The autoscaler's metrics."""
+        return self._autoscaler.metrics
+
+    def wait_for(self, version: int, timeout: float = 10.0) -> None:
+        """Wait until the autoscaler has seen the cluster as of resource *version*.
+
+        The API server must send bookmarks then: `World.sync` of nodewright-fake has it do so and returns the version.
+        """
+        self._autoscaler.feed.wait_for_version(version, timeout)
+
+    def step(self) -> Decision:
+        """Run one loop; returns what was decided, when it has been carried out."""
+        return self._autoscaler.run_once()
+
+    def run(self, stop: Event) -> None:
+        """Run loops until *stop* is set."""
+        self._autoscaler.run(stop)

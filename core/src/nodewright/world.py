@@ -1,0 +1,24 @@
+"""What is: the world as one loop sees it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nodewright.api.decision import Outcome
+from nodewright.api.group import GroupFacts
+from nodewright.api.pricing import PricingModel
+from nodewright.cluster import Cluster
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """All that a decision may look at. Read-only for those who decide."""
+
+    cluster: Cluster
+    #: Every group, in the order of providers in YAML and of groups in their provider.
+    groups: tuple[GroupFacts, ...] = ()
+    #: Group id by node name; a node that no provider knows is not in it.
+    group_of: Mapping[str, str] = field(default_factory=dict)
+    #: How the actions of the decisions since the last one went.
+    outcomes: tuple[Outcome, ...] = ()
+    #: Prices by provider, where it has them.
+    pricing: Mapping[str, PricingModel] = field(default_factory=dict)

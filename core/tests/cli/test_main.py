@@ -1,0 +1,204 @@
+"""From words to a command, and from errors to messages and exit statuses."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from nodewright import __version__
+from nodewright.cli.commands import BUILT_IN
+from nodewright.cli.main import main
+
+Install = Callable[..., str]
+
+USAGE = "usage: nodewright [-h | --version] <command> ..."
+
+COMMAND = """
+    from nodewright.api import *
+
+    class Hello(Command):
+        summary = "says hello"
+
+        def add_arguments(self, parser):
+            parser.add_argument("name", help="who is greeted")
+
+        def run(self, arguments):
+            print("hello,", arguments.name)
+            return 3
+"""
+
+
+def saying(statement: str, *, passthrough: bool = False) -> str:
+    """The code of a command that does *statement*."""
+    return f"""
+from nodewright.api import *
+
+class Hello(Command):
+    summary = "says hello"
+    passthrough = {passthrough}
+    def add_arguments(self, parser):
+        parser.add_argument("--loud", help="greet loudly")
+    def run(self, arguments):
+        {statement}
+        return 0
+"""
+
+
+def test_a_command_of_a_distribution_is_run_with_its_arguments(
+    install: Install, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("acme", {"commands/hello": "Hello"}, COMMAND)
+    assert main(["hello", "world"]) == 3
+    assert capsys.readouterr().out == "hello, world\n"
+
+
+def test_a_command_explains_its_arguments(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    install("acme", {"commands/hello": "Hello"}, COMMAND)
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main(["hello", "--help"])
+    assert capsys.readouterr().out.startswith("usage: nodewright hello [-h] name\n\nsays hello\n")
+
+
+def test_wrong_arguments_end_with_status_2(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    install("acme", {"commands/hello": "Hello"}, COMMAND)
+    with pytest.raises(SystemExit, match=r"^2$"):
+        main(["hello", "world", "--loud"])
+    assert "nodewright hello: error: unrecognized arguments: --loud" in capsys.readouterr().err
+
+
+def test_a_command_may_take_its_words_as_they_are(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    install("acme", {"commands/hello": "Hello"}, saying("print(arguments.rest)", passthrough=True))
+    assert main(["hello", "-v=4", "--nodes=1:5:a", "--", "--help"]) == 0
+    assert capsys.readouterr().out == "['-v=4', '--nodes=1:5:a', '--', '--help']\n"
+
+
+def test_a_command_that_takes_its_words_as_they_are_has_help_all_the_same(
+    install: Install, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("acme", {"commands/hello": "Hello"}, saying("1 / 0", passthrough=True))
+    assert main(["hello", "--help"]) == 0
+    assert "--loud LOUD  greet loudly" in capsys.readouterr().out
+
+
+class TestWrongWords:
+    """Words that lead nowhere end with status 2 and a hint."""
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            ([], f"{USAGE}\nnodewright --help lists the commands\n"),
+            (["plugin"], "nodewright: no command is called 'plugin': did you mean 'plugins'?\n"),
+            (
+                ["--v=4", "--nodes=1:5:a"],
+                f"{USAGE}\nnodewright: --v=4 goes after a command: nodewright run --v=4\n",
+            ),
+        ],
+    )
+    def test_the_message_says_what_to_do(
+        self, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(words) == 2
+        assert capsys.readouterr() == ("", message)
+
+    def test_a_command_of_a_distribution_that_is_not_there_says_what_to_install(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr("nodewright.plugins.registry.registrations", lambda kind: ())
+        assert main(["demo"]) == 2
+        assert capsys.readouterr().err == (
+            "nodewright: no command is called 'demo': install it with: pip install nodewright-fake\n"
+        )
+
+    def test_a_command_that_can_not_be_imported_says_why(
+        self, install: Install, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        install("acme", {"commands/hello": "Hello"}, "import boto4")
+        assert main(["hello"]) == 2
+        assert capsys.readouterr().err == (
+            "nodewright: command 'hello' of acme 1.0 can't be imported: "
+            "ModuleNotFoundError: No module named 'boto4'; reinstall acme, or ask its author\n"
+        )
+
+
+class TestEnds:
+    """How a command ends is told by status and message."""
+
+    @pytest.mark.parametrize(
+        ("statement", "status", "message"),
+        [
+            ("raise TemporaryError('the cloud sleeps')", 1, "nodewright: the cloud sleeps\n"),
+            ("raise PluginError('x', 'no x')", 2, "nodewright: no x\n"),
+            (
+                "raise ConfigurationError(*(Problem(message=m, source='a.yaml', line=3) for m in ('one', 'two')))",
+                2,
+                "a.yaml:3: one\na.yaml:3: two\n",
+            ),
+            ("raise KeyboardInterrupt", 130, ""),
+        ],
+    )
+    def test_expected_errors_are_told_in_words(
+        self, install: Install, statement: str, status: int, message: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        install("acme", {"commands/hello": "Hello"}, saying(statement))
+        assert main(["hello"]) == status
+        assert capsys.readouterr() == ("", message)
+
+    def test_a_bug_is_not_hidden(self, install: Install) -> None:
+        install("acme", {"commands/hello": "Hello"}, saying("1 / 0"))
+        with pytest.raises(ZeroDivisionError):
+            main(["hello"])
+
+    def test_a_reader_that_has_gone_is_no_reason_to_complain(self) -> None:
+        program = "import sys; from nodewright.cli.main import main; sys.exit(main(['plugins', '-o', 'json']))"
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            assert run.stdout
+            assert run.stderr
+            run.stdout.close()
+            assert run.stderr.read() == b""
+            assert run.wait() == 141
+
+
+class TestOverview:
+    """``nodewright --help`` lists what there is."""
+
+    def test_all_commands_are_listed_with_their_summaries(
+        self, install: Install, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        install("acme", {"commands/hello": "Hello"}, COMMAND)
+        assert main(["--help"]) == 0
+        output = capsys.readouterr().out
+        assert output.startswith(f"{USAGE}\n")
+        lines = output.splitlines()
+        assert "  hello    says hello" in lines
+        assert "  plugins  show every plugin: where it comes from, and whether it works" in lines
+        assert any(line.startswith("  run ") for line in lines)
+
+    def test_a_command_that_can_not_be_imported_hides_no_other(
+        self, install: Install, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        install("acme", {"commands/hello": "Hello"}, "import boto4")
+        assert main(["-h"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert "  hello    (can't be loaded; nodewright plugins tells why)" in lines
+        assert "  plugins  show every plugin: where it comes from, and whether it works" in lines
+
+    def test_a_built_in_command_that_can_not_be_imported_hides_no_other_either(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setitem(BUILT_IN, "broken", "nowhere.to_be:Found")
+        assert main(["-h"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert "  broken   (can't be loaded: ModuleNotFoundError: No module named 'nowhere')" in lines
+        assert any(line.startswith("  plugins  show every plugin") for line in lines)
+
+    def test_the_overview_imports_nothing_heavy(self) -> None:
+        program = (
+            "import sys; from nodewright.cli.main import main; main(['--help']); "
+            "print({'kubernetes', 'numpy', 'prometheus_client', 'rich'} & set(sys.modules))"
+        )
+        result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        assert result.stdout.splitlines()[-1] == "set()"
+
+    def test_the_version_is_told(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["--version"]) == 0
+        assert capsys.readouterr().out == f"nodewright {__version__}\n"

@@ -1,0 +1,69 @@
+"""The columns stay right whatever changes in whatever order."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nodewright.cluster import Cluster
+from nodewright.testing.builders import a_node, a_pod
+
+NODES = st.sampled_from(["n0", "n1", "n2", "n3"])
+PODS = st.sampled_from([f"p{number}" for number in range(8)])
+CHANGES = st.one_of(
+    st.tuples(st.just("put_node"), NODES, st.integers(1, 8)),
+    st.tuples(st.just("drop_node"), NODES),
+    st.tuples(st.just("put_pod"), PODS, NODES | st.just(""), st.integers(1, 3), st.booleans()),
+    st.tuples(st.just("drop_pod"), PODS),
+)
+
+
+def apply(cluster, change):
+    match change:
+        case ("put_node", name, cpu):
+            cluster.put_node(a_node(name, cpu=str(cpu)))
+        case ("drop_node", name):
+            cluster.drop_node(name)
+        case ("put_pod", name, node, cpu, gpu):
+            cluster.put_pod(a_pod(name, node=node, cpu=str(cpu), requests={"example.com/gpu": "1"} if gpu else {}))
+        case ("drop_pod", name):
+            cluster.drop_pod(f"default/{name}")
+
+
+def recounted(cluster, node, resource):
+    free = cluster.nodes[node].allocatable.get(resource, 0)
+    return free - sum(pod.requests.get(resource, 0) for pod in cluster.pods.values() if pod.spec.node_name == node)
+
+
+@given(st.lists(CHANGES, max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_free_room_is_what_a_recount_says(changes):
+    cluster = Cluster()
+    for change in changes:
+        apply(cluster, change)
+    names = list(cluster.nodes)
+    free = cluster.free(names)
+    for column, name in enumerate(names):
+        for resource, row in cluster.dimensions.items():
+            assert free[row, column] == recounted(cluster, name, resource)
+        assert {pod.key for pod in cluster.pods_on(name)} == {
+            pod.key for pod in cluster.pods.values() if pod.spec.node_name == name
+        }
+    assert set(cluster.pending) == {key for key, pod in cluster.pods.items() if not pod.spec.node_name}
+
+
+def test_equal_pods_and_equal_nodes_share_one_class():
+    cluster = Cluster()
+    for number in range(3):
+        cluster.put_node(a_node(f"n{number}", labels={"kubernetes.io/hostname": f"n{number}", "pool": "a"}))
+        cluster.put_pod(a_pod(f"p{number}"))
+    assert len({id(cluster.class_of(name)) for name in cluster.nodes}) == 1
+    assert len({id(cluster.pod_classes.of(pod)) for pod in cluster.pods.values()}) == 1
+
+
+def test_a_finished_pod_takes_no_room():
+    from msgspec.structs import replace
+
+    cluster = Cluster()
+    cluster.put_node(a_node("n", cpu="4"))
+    pod = a_pod("p", node="n", cpu="3")
+    cluster.put_pod(pod)
+    cluster.put_pod(replace(pod, status=replace(pod.status, phase="Succeeded")))
+    assert cluster.free(["n"])[0, 0] == 4000

@@ -1,0 +1,125 @@
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from nodewright.api import (
+    Expander,
+    NodeGroup,
+    PendingPodsProcessor,
+    Plugin,
+    PluginConfig,
+    PluginError,
+    Provider,
+    ScaleDownCandidatesProcessor,
+)
+from pydantic import Field
+
+
+class PerZone(PluginConfig):
+    zone: str
+    weight: int = Field(default=1, ge=1, le=10)
+
+
+class Cloud(Provider):
+    """A cloud for tests."""
+
+    class Config(PluginConfig):
+        region: str
+        discover_by: dict[str, str | None] = Field(default_factory=dict)
+        zones: tuple[PerZone, ...] = ()
+        bulk: bool = False
+
+    def refresh(self) -> None:
+        pass
+
+    def groups(self) -> Sequence[NodeGroup]:
+        return ()
+
+    def group_of(self, node: object) -> str | None:
+        return None
+
+
+class LeastWaste(Expander):
+    """Wastes least."""
+
+    def best(self, options, context):
+        return options
+
+
+class Chance(LeastWaste):
+    """Throws dice."""
+
+
+class Grpc(LeastWaste):
+    """Asks outside."""
+
+    class Config(PluginConfig):
+        url: str = ""
+        cert: str = ""
+
+
+class Quota(PendingPodsProcessor):
+    """Keeps teams in their bounds."""
+
+    def process(self, pods, context):
+        return pods
+
+
+class KeepNew(ScaleDownCandidatesProcessor):
+    """Keeps new nodes."""
+
+    def process(self, nodes, context):
+        return nodes
+
+
+class Old(LeastWaste):
+    """Was written long ago."""
+
+    api_version = 0
+
+
+class Touchy(LeastWaste):
+    """Can't even be asked."""
+
+    class Config(PluginConfig):
+        def model_post_init(self, context: object) -> None:
+            raise RuntimeError("no network here")
+
+
+class Classes:
+    """Plugin classes as the registry has them, made up for tests."""
+
+    installed: ClassVar[dict[str, dict[str, type[Plugin]]]] = {
+        "providers": {"cloud": Cloud},
+        "expanders": {"least-waste": LeastWaste, "random": Chance, "grpc": Grpc, "old": Old, "touchy": Touchy},
+        "estimators": {},
+        "processors": {"quota": Quota, "keep-new": KeepNew},
+        "hooks": {},
+    }
+
+    def names(self, kind: str) -> Sequence[str]:
+        return sorted(self.installed[kind])
+
+    def load(self, kind: str, name: str) -> type[Plugin]:
+        try:
+            return self.installed[kind][name]
+        except KeyError:
+            raise PluginError(name, f"none of the {kind} is called {name}") from None
+
+
+@pytest.fixture
+def classes() -> Classes:
+    return Classes()
+
+
+@pytest.fixture
+def write(tmp_path: Path):
+    """Write a configuration file with the header that every one has; return its path."""
+
+    def write(text: str, name: str = "nodewright.yaml") -> Path:
+        path = tmp_path / name
+        path.write_text(f"apiVersion: nodewright.dev/v1\nkind: Autoscaler\n{text}")
+        return path
+
+    return write

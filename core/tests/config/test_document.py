@@ -1,0 +1,186 @@
+import pytest
+from nodewright.api import ConfigurationError
+from nodewright.config.document import load
+from nodewright.config.flags import parse_flags
+from nodewright.config.mention import Mention
+from nodewright.config.model import Settings
+from nodewright.config.planned import planned
+
+
+def warnings(path, *argv):
+    return [str(each).removeprefix(str(path)) for each in load(path, flags=parse_flags(argv)).warnings]
+
+
+def test_without_a_file_and_flags_everything_has_its_default():
+    loaded = load()
+    assert loaded.settings == Settings()
+    assert str(loaded.origins.of("scaleDown.unneededTime")) == "default"
+
+
+def test_text_is_loaded_like_a_file():
+    text = "apiVersion: nodewright.dev/v1\nkind: Autoscaler\nseed: x\n"
+    with pytest.raises(ConfigurationError) as caught:
+        load(text, name="the ConfigMap")
+    assert str(caught.value) == 'the ConfigMap:3: seed: write a whole number, not "x"'
+
+
+def test_a_file_that_is_missing_or_no_text_is_named(tmp_path):
+    path = tmp_path / "none.yaml"
+    with pytest.raises(ConfigurationError) as caught:
+        load(path, flags=parse_flags(["--v=x"]))
+    assert str(caught.value).splitlines() == [
+        f"{path}: can't be read: No such file or directory",
+        'flags: --v: write a whole number, not "x"',
+    ]
+    path.write_bytes(b"kind: \xff\xfe")
+    with pytest.raises(ConfigurationError, match=r"none\.yaml: is no text in UTF-8"):
+        load(path)
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
+    path = tmp_path / "windows.yaml"
+    path.write_bytes("\ufeffapiVersion: nodewright.dev/v1\r\nkind: Autoscaler\r\nseed: 3\r\n".encode())
+    assert load(path).settings.seed == 3
+
+
+def test_plugins_are_named_with_or_without_settings_and_know_their_line(write):
+    path = write(
+        """
+providers:
+  - aws: {region: eu-west-1, tags: {owned: null}}
+  - fake
+scaleUp:
+  estimator: {binpacking: {}}
+  expanders: priority, least-waste
+hooks: [{log: }]
+"""
+    )
+    settings = load(path).settings
+    assert settings.providers == (
+        Mention(name="aws", config={"region": "eu-west-1", "tags": {"owned": None}}),
+        Mention(name="fake"),
+    )
+    assert [provider.line for provider in settings.providers] == [5, 6]
+    assert settings.scale_up.estimator == Mention(name="binpacking")
+    assert [expander.name for expander in settings.scale_up.expanders] == ["priority", "least-waste"]
+    assert settings.scale_up.expanders[0].line == 9
+    assert settings.hooks == (Mention(name="log"),)
+
+
+def test_quantities_are_exact(write):
+    limits = load(write("limits: {cpu: {min: 0.5, max: 4k}, memory: {min: 1.5Gi, max: 2e12}}")).settings.limits
+    assert (limits.cpu.min, limits.cpu.max) == (500, 4_000_000)
+    assert (limits.memory.min, limits.memory.max) == (3 * 2**29, 2 * 10**12)
+
+
+def test_a_key_without_a_value_is_as_good_as_none(write):
+    loaded = load(write("scaleDown:\n  # unneededTime: 5m\nproviders:\nloop: {frequent: null}\n"))
+    assert loaded.settings == Settings()
+    assert str(loaded.origins.of("loop.frequent")) == "default"
+
+
+def test_yes_no_and_dates_are_plain_text(write):
+    settings = load(write("cluster: no\nnamespace: 2030-01-31\ndiscovery: [on, 1:30, 0o17x]")).settings
+    assert (settings.cluster, settings.namespace) == ("no", "2030-01-31")
+    assert settings.discovery == ("on", "1:30", "0o17x")
+
+
+def test_every_value_knows_where_it_came_from(write):
+    path = write(
+        """
+scaleDown:
+  unneededTime: 5m
+  unreadyTime: 9m
+limits:
+  cpu: {min: 5, max: 10}
+  memory: {max: 5Gi}
+groups:
+  - match: "spot-*"
+    scaleDown: {unneededTime: 2m}
+"""
+    )
+    origins = load(path, flags=parse_flags(["--scale-down-unready-time=8m", "--cores-total=6:9"])).origins
+    assert {
+        name: str(origins.of(name)).replace(str(path), "file")
+        for name in (
+            "scaleDown.unneededTime",
+            "scaleDown.unreadyTime",
+            "scaleDown.cordon",
+            "limits.cpu.min",
+            "limits.memory.max",
+            "limits.memory.min",
+            "groups[0].scaleDown.unneededTime",
+            "groups[1].match",
+        )
+    } == {
+        "scaleDown.unneededTime": "file:5",
+        "scaleDown.unreadyTime": "flag --scale-down-unready-time",
+        "scaleDown.cordon": "default",
+        "limits.cpu.min": "flag --cores-total",
+        "limits.memory.max": "file:9",
+        "limits.memory.min": "default",
+        "groups[0].scaleDown.unneededTime": "file:12",
+        "groups[1].match": "default",
+    }
+
+
+def test_a_setting_that_is_not_in_effect_is_a_warning_only_if_it_is_no_default(write):
+    path = write("scaleUp: {parallel: true, balanceSimilarGroups: false}\nlimits:\n  memory: {max: 5Gi}\n")
+    serial = "the choice between parallel and serial growth"
+    idle = "accepted, but not in effect in this version"
+    assert warnings(path, "--leader-elect=false", "--scale-up-from-zero=false") == [
+        f":3: scaleUp.parallel: {idle}: {serial}",
+        f":5: limits.memory.max: {idle}: limits of resources",
+        f"flags: --leader-elect: {idle}: leader election",
+    ]
+
+
+def test_a_section_that_is_planned_covers_all_in_it():
+    assert planned(("scaleUp", "balancing", "labels")) == "balancing of similar groups"
+    assert planned(("scaleUp", "fromZero")) is None
+
+
+def test_what_is_most_likely_not_meant_is_a_warning(write):
+    path = write(
+        """
+scaleDown: {utilizationThreshold: 50}
+groups:
+  - match: "spot-*"
+  - match: "*"
+    allowNonAtomicScaleUpToMax: true
+    scaleDown: {gpuUtilizationThreshold: 0.7, unneededTime: 1m}
+  - match: "spot-*"
+  - match: "late"
+"""
+    )
+    idle = "accepted, but not in effect in this version"
+    assert warnings(path) == [
+        ":4: scaleDown.utilizationThreshold: above 1, even full nodes count as unneeded",
+        f":8: groups[1].allowNonAtomicScaleUpToMax: {idle}: groups that are used whole or not at all",
+        ":8: groups[1].allowNonAtomicScaleUpToMax: has no effect without zeroOrMax: true",
+        f":9: groups[1].scaleDown.gpuUtilizationThreshold: {idle}: utilization of GPUs",
+        ":10: groups[2]: never reached: groups[0] matches first",
+        ":11: groups[3]: never reached: groups[1] matches first",
+    ]
+
+
+def test_a_provider_has_to_be_named_only_where_it_has_to_run(write, classes):
+    path = write("cluster: a")
+    assert load(path, classes=classes, complete=False).settings.cluster == "a"
+    with pytest.raises(
+        ConfigurationError, match="providers: name at least one provider, here or with --cloud-provider"
+    ):
+        load(path, classes=classes)
+    with pytest.raises(ConfigurationError, match=r"^providers: name at least one"):
+        load(classes=classes)
+
+
+def test_plugins_that_nobody_mentions_need_not_be_installed(classes):
+    loaded = load(flags=parse_flags(["--cloud-provider=cloud", "--v=1"]), classes=None)
+    assert loaded.settings.scale_up.estimator.name == "binpacking"
+    with pytest.raises(ConfigurationError) as caught:
+        load(flags=parse_flags(["--cloud-provider=cloud", "--estimator=none"]), classes=classes)
+    assert str(caught.value).splitlines() == [
+        "flags: --cloud-provider: its setting region is required",
+        "flags: --estimator: none of the estimators is called none",
+    ]

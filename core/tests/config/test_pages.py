@@ -1,0 +1,48 @@
+"""The documentation says what the program does."""
+
+import re
+from pathlib import Path
+
+from nodewright.config.document import load
+from nodewright.config.flag_table import FLAGS
+from nodewright.config.flags_page import flags_page
+from nodewright.config.paths import all_settings
+from nodewright.config.planned import planned
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def test_the_page_about_flags_is_up_to_date():
+    assert (DOCS / "flags.md").read_text() == flags_page(), (
+        "run: python -m nodewright.config.flags_page > docs/flags.md"
+    )
+
+
+def test_the_page_has_every_flag_once():
+    assert sorted(re.findall(r"^\| `--([a-z-]+)` \|", flags_page(), re.MULTILINE)) == sorted(FLAGS)
+
+
+def test_the_page_tells_the_fates_of_flags_apart():
+    lines = {line.split("`")[1]: line for line in flags_page().splitlines() if line.startswith("| `--")}
+    assert lines["--scan-interval"] == (
+        "| `--scan-interval` | duration | `10s` | `loop.scanInterval`. How long to wait between two loops. |"
+    )
+    assert (
+        "| *planned* (balancing of similar groups): `scaleUp.balanceSimilarGroups`."
+        in (lines["--balance-similar-node-groups"])
+    )
+    assert "*no effect*: the API server is always asked for JSON" in lines["--kube-api-content-type"]
+    assert "*no effect*, in Cluster Autoscaler neither: " in lines["--cluster-snapshot-parallelism"]
+    assert "`regional`, a setting of the plugin `gce` in `providers`" in lines["--regional"]
+
+
+def test_the_example_loads_and_shows_every_setting_that_is_in_effect():
+    example = (DOCS / "configuration.md").read_text().split("```yaml\n")[1].split("```")[0]
+    loaded = load(example)
+    assert loaded.warnings == ()
+    left_out = {
+        setting.name
+        for setting in all_settings()
+        if not planned(setting.path) and not re.search(rf"\b{setting.path[-1]}:", example)
+    }
+    assert left_out == set()

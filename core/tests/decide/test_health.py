@@ -1,0 +1,105 @@
+"""What a decision makes of machines that do not come."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from nodewright.api import ErrorClass, GroupOptions, Instance, InstanceError, InstanceState, Reason
+from nodewright.decide import decide
+from nodewright.memory import Memory, ScaleUpRequest
+from nodewright.testing.builders import a_group, a_node, a_pod
+from nodewright.testing.clock import EPOCH
+from nodewright.testing.worlds import a_policy, a_world
+
+NOW = EPOCH + timedelta(hours=1)
+STOCK_OUT = InstanceError(error_class=ErrorClass.STOCK_OUT, code="NoCapacity", message="no c5 in eu-a")
+
+
+def decide_on(world, memory=None, now=NOW):
+    return decide(world, memory or Memory(), a_policy(), now)
+
+
+def creating(name, error=None):
+    return Instance(id=name, state=InstanceState.CREATING, error=error)
+
+
+def test_a_machine_that_the_cloud_could_not_make_is_deleted_and_its_group_left_alone():
+    group = a_group("spot", size=1, instances=[creating("i-1", STOCK_OUT)])
+    world = a_world(groups=[group, a_group("fallback")], pods=[a_pod()])
+    decision, memory = decide_on(world)
+    assert decision.delete[0].instances == ("i-1",)
+    assert str(decision.delete[0].verdict) == "the cloud could not make it (NoCapacity: no c5 in eu-a)"
+    assert decision.grow[0].group == "fallback"
+    assert memory.backoffs["spot"].code == "NoCapacity"
+
+
+def test_failed_machines_below_the_minimum_are_kept_as_the_provider_would_refuse():
+    group = a_group("spot", size=1, min_size=1, instances=[creating("i-1", STOCK_OUT)])
+    decision, _ = decide_on(a_world(groups=[group]))
+    assert not decision.delete
+
+
+def test_a_machine_that_never_becomes_a_node_is_deleted_after_its_time():
+    world = a_world(groups=[a_group("a", size=1, instances=[creating("i-1")])])
+    memory = Memory()
+    decision, memory = decide_on(world, memory)
+    decision, memory = decide_on(world, memory, NOW + timedelta(minutes=15))
+    assert not decision.delete
+    decision, memory = decide_on(world, memory, NOW + timedelta(minutes=15, seconds=1))
+    assert decision.delete[0].verdict.reason is Reason.NEVER_REGISTERED
+    assert memory.backoffs["a"].code == "timeout"
+
+
+def test_the_groups_own_patience_counts():
+    options = GroupOptions(max_node_provision_time=timedelta(minutes=1))
+    world = a_world(groups=[a_group("a", size=1, instances=[creating("i-1")], options=options)])
+    _, memory = decide_on(world)
+    decision, _ = decide_on(world, memory, NOW + timedelta(minutes=2))
+    assert decision.delete
+
+
+def test_demand_that_the_cloud_never_met_is_given_up():
+    world = a_world(groups=[replace(a_group("a"), target_size=3)])
+    memory = Memory(requests={"a": ScaleUpRequest(at=NOW - timedelta(minutes=16), count=3)})
+    decision, memory = decide_on(world, memory)
+    assert (decision.shrink[0].group, decision.shrink[0].count) == ("a", 3)
+    assert memory.requests == {}
+
+
+def test_an_order_from_before_our_memory_is_waited_for():
+    world = a_world(groups=[replace(a_group("a"), target_size=2)], pods=[a_pod()])
+    decision, memory = decide_on(world)
+    assert not decision.grow
+    assert memory.requests["a"].count == 2
+
+
+def test_a_node_that_is_starting_counts_as_upcoming_and_not_as_there():
+    node = a_node("n", ready=False, provider_id="fake://a-0", created=NOW - timedelta(minutes=1))
+    world = a_world(groups=[a_group("a", size=1)], nodes={"a": [node]}, pods=[a_pod()])
+    decision, _ = decide_on(world)
+    assert decision.pods["default/web"].reason is Reason.FITS
+
+
+def test_a_group_that_could_not_be_read_is_left_alone():
+    broken = replace(a_group("a", size=1, instances=[creating("i-1", STOCK_OUT)]), error="HTTP 500")
+    memory = Memory(unregistered_since={"i-1": EPOCH}, requests={"a": ScaleUpRequest(at=EPOCH, count=1)})
+    decision, after = decide_on(a_world(groups=[broken], pods=[a_pod()]), memory)
+    assert decision.quiet
+    assert str(decision.groups["a"]) == "its provider could not be read (HTTP 500)"
+    assert after == memory
+
+
+def test_a_machine_being_deleted_makes_room_for_a_new_order():
+    leaving = [Instance(id="fake://a-0", state=InstanceState.DELETING)]
+    node = a_node("n", provider_id="fake://a-0")
+    world = a_world(groups=[replace(a_group("a", instances=leaving), target_size=1)], nodes={"a": [node]})
+    _, memory = decide_on(world)
+    assert memory.requests["a"].count == 1
+
+
+@pytest.mark.parametrize("age", [timedelta(minutes=14), timedelta(minutes=16)])
+def test_an_unready_node_is_starting_only_for_so_long(age):
+    node = a_node("n", ready=False, provider_id="fake://a-0", created=NOW - age)
+    world = a_world(groups=[a_group("a", size=1, max_size=1)], nodes={"a": [node]})
+    decision, _ = decide_on(world, Memory(unneeded_since={"n": EPOCH}))
+    assert bool(decision.drain) == (age > timedelta(minutes=15))

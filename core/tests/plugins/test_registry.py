@@ -1,0 +1,317 @@
+"""From a name in YAML to a plugin, and all that can go wrong on the way, with the words that people get to read."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from nodewright import __version__
+from nodewright.api import Expander, PluginError, ProviderContext
+from nodewright.plugins import Registry, State
+from nodewright.plugins.entrypoints import KINDS
+from nodewright.testing import SteppedClock
+
+Install = Callable[..., str]
+
+EXPANDER = """
+    from nodewright.api import Expander
+
+    class Mine(Expander):
+        '''Keeps them all.
+
+        For ever.
+        '''
+
+        def best(self, options, context):
+            return options
+"""
+
+API = "nodewright.api"
+NOT_IMPORTABLE = "reinstall acme, or ask its author"
+
+
+def refusal(kind: str, name: str, config: dict[str, object] | None = None) -> str:
+    """The message with which a plugin is refused."""
+    registry = Registry()
+    with pytest.raises(PluginError) as caught:
+        registry.load(kind, name) if config is None else registry.create(kind, name, config)
+    assert caught.value.plugin == name
+    return str(caught.value)
+
+
+def test_a_plugin_is_loaded_by_its_name(install: Install) -> None:
+    install("acme", {"expanders/mine": "Mine"}, EXPANDER)
+    mine = Registry().load("expanders", "mine")
+    assert issubclass(mine, Expander)
+    assert mine.__name__ == "Mine"
+
+
+def test_names_are_known_without_importing_anything(install: Install) -> None:
+    module = install("acme", {"expanders/mine": "Mine", "expanders/a-second": "Mine"}, EXPANDER)
+    names = Registry().names("expanders")
+    assert [name for name in names if name in ("a-second", "mine", "random")] == ["a-second", "mine", "random"]
+    assert module not in sys.modules
+
+
+def test_loading_one_plugin_imports_no_other(install: Install) -> None:
+    wanted = install("acme", {"expanders/mine": "Mine"}, EXPANDER)
+    other = install("other", {"expanders/other": "Mine"}, EXPANDER)
+    Registry().load("expanders", "mine")
+    assert wanted in sys.modules
+    assert other not in sys.modules
+
+
+def test_nothing_is_written_to_the_users_cache(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    install("acme", {"expanders/mine": "Mine"}, EXPANDER)
+    Registry().load("expanders", "mine")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_distribution_that_is_installed_later_is_seen_by_a_new_registry(install: Install) -> None:
+    before = Registry()
+    assert "mine" not in before.names("expanders")
+    install("acme", {"expanders/mine": "Mine"}, EXPANDER)
+    assert "mine" in Registry().names("expanders")
+    assert "mine" not in before.names("expanders")
+
+
+# Names that nobody registered
+
+
+def test_a_name_with_a_typo_gets_the_right_one() -> None:
+    assert refusal("expanders", "least-wast") == "no expander is called 'least-wast': did you mean 'least-waste'?"
+
+
+def test_a_name_that_is_nothing_like_any_other_gets_all_names() -> None:
+    assert refusal("estimators", "crystal-ball") == "no estimator is called 'crystal-ball': there is binpacking"
+
+
+def test_a_name_of_a_kind_of_which_there_is_none_says_so() -> None:
+    assert refusal("prices", "list") == "no price model is called 'list': none is installed"
+
+
+def test_a_name_whose_distribution_is_known_says_what_to_install() -> None:
+    assert refusal("providers", "aws") == "no provider is called 'aws': install it with: pip install nodewright-aws"
+
+
+def test_a_typo_in_a_name_whose_distribution_is_known_says_both() -> None:
+    assert refusal("providers", "cluster-api") == (
+        "no provider is called 'cluster-api': did you mean 'clusterapi'? "
+        "Install it with: pip install nodewright-clusterapi"
+    )
+
+
+def test_a_name_that_two_distributions_claim_is_given_to_neither(install: Install) -> None:
+    install("acme", {"expanders/mine": "Mine"}, EXPANDER)
+    install("borg", {"expanders/mine": "Mine"}, EXPANDER, version="2.0")
+    assert refusal("expanders", "mine") == (
+        "expander 'mine' is registered by acme 1.0 and by borg 2.0: uninstall all but one of them"
+    )
+
+
+# Plugins that can't be imported
+
+
+def test_a_plugin_that_raises_on_import_is_named_with_its_error(install: Install) -> None:
+    install("acme", {"expanders/mine": "Mine"}, "import boto4")
+    assert refusal("expanders", "mine") == (
+        f"expander 'mine' of acme 1.0 can't be imported: ModuleNotFoundError: No module named 'boto4'; {NOT_IMPORTABLE}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("raise RuntimeError('no\\nluck')", "RuntimeError: no luck"),
+        ("import sys; sys.exit('bye')", "SystemExit: bye"),
+        ("assert False", "AssertionError"),
+        ("def", "SyntaxError: invalid syntax (acme.py, line 1)"),
+        ("", "AttributeError: module 'acme' has no attribute 'Mine'"),
+    ],
+)
+def test_however_an_import_fails_it_is_told_in_one_line(install: Install, code: str, error: str) -> None:
+    install("acme", {"expanders/mine": "Mine"}, code)
+    message = refusal("expanders", "mine")
+    assert message == f"expander 'mine' of acme 1.0 can't be imported: {error}; {NOT_IMPORTABLE}"
+
+
+def test_ctrl_c_during_an_import_is_no_fault_of_the_plugin(install: Install) -> None:
+    install("acme", {"expanders/mine": "Mine"}, "raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        Registry().load("expanders", "mine")
+
+
+# Plugins that do not keep the contract
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "problem"),
+    [
+        ("expanders", "Mine = 1", "acme:Mine is not a class"),
+        ("expanders", "class Mine: pass", "acme:Mine is not a subclass of nodewright.api.Plugin"),
+        (
+            "expanders",
+            "from nodewright.api import Estimator as Mine",
+            "acme:Mine is not a subclass of nodewright.api.Expander",
+        ),
+        (
+            "processors",
+            "from nodewright.api import Expander as Mine",
+            f"acme:Mine is not a subclass of {API}.PendingPodsProcessor or {API}.ScaleDownCandidatesProcessor",
+        ),
+        (
+            "providers",
+            "from nodewright.api import Provider\nclass Mine(Provider):\n    def refresh(self): pass",
+            "acme:Mine does not implement group_of, groups",
+        ),
+        (
+            "hooks",
+            "from nodewright.api import Plugin\nclass Mine(Plugin):\n    Config = dict",
+            "its Config is not a subclass of nodewright.api.PluginConfig",
+        ),
+        (
+            "hooks",
+            "from nodewright.api import Plugin as Mine",
+            "it implements no hook: mark its methods with @hookimpl",
+        ),
+        (
+            "hooks",
+            "from nodewright.api import *\nclass Mine(Plugin):\n    @hookimpl\n    def veto_scale_dwn(self): pass",
+            "Mine.veto_scale_dwn implements a hook that does not exist: did you mean 'veto_scale_down'?",
+        ),
+    ],
+)
+def test_a_class_that_does_not_keep_the_contract_is_refused(
+    install: Install, kind: str, code: str, problem: str
+) -> None:
+    install("acme", {f"{kind}/mine": "Mine"}, code)
+    assert refusal(kind, "mine") == f"{KINDS[kind]} 'mine' of acme 1.0 can't be used: {problem}"
+
+
+@pytest.mark.parametrize(("version", "upgrade"), [(0, "acme"), (2, "nodewright")])
+def test_a_plugin_for_another_contract_says_what_to_upgrade(install: Install, version: int, upgrade: str) -> None:
+    code = f"from nodewright.api import Expander\nclass Mine(Expander):\n    api_version = {version}"
+    install("acme", {"expanders/mine": "Mine"}, code)
+    assert refusal("expanders", "mine") == (
+        f"expander 'mine' of acme 1.0 was written for contract version {version}, "
+        f"but nodewright {__version__} has version 1: upgrade {upgrade}"
+    )
+
+
+# Making plugins
+
+CONFIGURED = """
+    from pydantic import Field, field_validator
+    from nodewright.api import Expander, PluginConfig
+
+    class MineConfig(PluginConfig):
+        zones: tuple[str, ...]
+        max_price: float = Field(default=1.0, ge=0)
+
+        @field_validator("zones")
+        @classmethod
+        def fragile(cls, zones):
+            return zones if zones[0] else 1 / 0
+
+    class Mine(Expander):
+        Config = MineConfig
+
+        def __init__(self, config):
+            super().__init__(config)
+            if config.zones == ("nowhere",):
+                raise LookupError("zone nowhere does not exist")
+
+        def best(self, options, context):
+            return options
+"""
+
+
+def test_a_plugin_is_made_from_its_configuration(install: Install) -> None:
+    install("acme", {"expanders/mine": "Mine"}, CONFIGURED)
+    mine = Registry().create("expanders", "mine", {"zones": ["a"], "maxPrice": 2})
+    assert mine.config.model_dump() == {"zones": ("a",), "max_price": 2.0}
+
+
+def test_a_provider_is_given_its_context_too(install: Install) -> None:
+    code = """
+        from nodewright.api import Provider
+
+        class Cloud(Provider):
+            def refresh(self): pass
+            def groups(self): return ()
+            def group_of(self, node): return None
+    """
+    install("acme", {"providers/acme": "Cloud"}, code)
+    context = ProviderContext(clock=SteppedClock())
+    assert vars(Registry().create("providers", "acme", {}, context))["context"] is context
+
+
+def test_all_mistakes_in_a_configuration_are_told_at_once(install: Install) -> None:
+    install("acme", {"expanders/mine": "Mine"}, CONFIGURED)
+    assert refusal("expanders", "mine", {"maxPrice": -1, "colour": "red"}) == (
+        "expander 'mine' of acme 1.0 can't be used: its configuration is not valid: zones: Field required; "
+        "maxPrice: Input should be greater than or equal to 0; colour: Extra inputs are not permitted"
+    )
+
+
+def test_a_configuration_that_breaks_the_plugins_own_check_is_told(install: Install) -> None:
+    install("acme", {"expanders/mine": "Mine"}, CONFIGURED)
+    assert refusal("expanders", "mine", {"zones": [""]}) == (
+        "expander 'mine' of acme 1.0 can't be used: "
+        "its configuration can't be checked: ZeroDivisionError: division by zero"
+    )
+
+
+def test_a_plugin_that_raises_when_it_is_made_is_named_with_its_error(install: Install) -> None:
+    install("acme", {"expanders/mine": "Mine"}, CONFIGURED)
+    assert refusal("expanders", "mine", {"zones": ["nowhere"]}) == (
+        "expander 'mine' of acme 1.0 can't be started: LookupError: zone nowhere does not exist"
+    )
+
+
+# What `nodewright plugins` shows
+
+
+def test_every_implementation_is_known_with_its_state(install: Install) -> None:
+    install("good", {"expanders/good": "Mine"}, EXPANDER, version="1.2.3")
+    install("bad", {"expanders/bad": "Mine"}, "import boto4")
+    install("old", {"expanders/old": "Mine"}, "from nodewright.api import Plugin\nclass Mine(Plugin): api_version = 0")
+    known = {each.name: each for each in Registry().known() if each.distribution in ("good", "bad", "old")}
+
+    good = known["good"]
+    assert (good.kind, good.distribution, good.version, good.state) == ("expanders", "good", "1.2.3", State.READY)
+    assert (good.description, good.reason) == ("Keeps them all.", "")
+    assert known["bad"].state == State.FAILED
+    assert known["bad"].reason == (
+        "can't be imported: ModuleNotFoundError: No module named 'boto4'; reinstall bad, or ask its author"
+    )
+    assert known["old"].state == State.INCOMPATIBLE
+    assert known["old"].reason.endswith("has version 1: upgrade old")
+
+
+def test_a_name_claimed_twice_is_known_twice_with_both_owners(install: Install) -> None:
+    install("acme", {"expanders/mine": "Mine"}, EXPANDER)
+    install("borg", {"expanders/mine": "Mine"}, EXPANDER)
+    known = [each for each in Registry().known() if each.name == "mine"]
+    assert [(each.distribution, each.state) for each in known] == [("acme", State.FAILED), ("borg", State.FAILED)]
+    assert {each.reason for each in known} == {
+        "expander 'mine' is registered by acme 1.0 and by borg 1.0: uninstall all but one of them"
+    }
+
+
+def test_commands_are_known_by_their_summary(install: Install) -> None:
+    code = """
+        from nodewright.api import Command
+
+        class Hello(Command):
+            summary = "says hello"
+            def add_arguments(self, parser): pass
+            def run(self, arguments): return 0
+    """
+    install("acme", {"commands/hello": "Hello"}, code)
+    (hello,) = [each for each in Registry().known() if each.name == "hello"]
+    assert (hello.kind, hello.state, hello.description) == ("commands", State.READY, "says hello")
+    assert Registry().load_command("hello").__name__ == "Hello"

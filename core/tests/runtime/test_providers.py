@@ -1,0 +1,164 @@
+"""Providers are read once per loop, and a sick one freezes its own groups only."""
+
+from datetime import timedelta
+from threading import Event
+
+import pytest
+from nodewright.api import (
+    Capability,
+    CloudUnavailableError,
+    GroupNotFoundError,
+    GroupOptions,
+    NodeGroup,
+    PluginConfig,
+    PricingModel,
+    Provider,
+    ProviderContext,
+)
+from nodewright.plugins import Faults
+from nodewright.runtime.providers import Providers
+from nodewright.testing.builders import a_node, a_template
+from nodewright.testing.clock import SteppedClock
+
+SOON = timedelta(seconds=5)
+
+
+class Group(NodeGroup):
+    id = "g"
+    min_size = 0
+    max_size = 5
+    target_size = 2
+
+    def __init__(self, name="g", broken=False):
+        self.id = name
+        self.broken = broken
+
+    def instances(self):
+        if self.broken:
+            raise RuntimeError("no instances today")
+        return ()
+
+    def template(self):
+        return a_template(cpu="4")
+
+    def options(self, defaults):
+        return GroupOptions(scale_down_utilization_threshold=defaults.scale_down_utilization_threshold + 0.1)
+
+    def increase(self, count): ...
+    def delete_nodes(self, nodes): ...
+    def decrease_target(self, count): ...
+
+
+class Prices(PricingModel):
+    def node_price(self, template, start, end):
+        return 0.25 * (end - start) / timedelta(hours=1)
+
+    def pod_price(self, pod, start, end):
+        return None
+
+
+class Cloud(Provider):
+    capabilities = frozenset([Capability.SCALE_FROM_ZERO, Capability.PRICES])
+
+    def __init__(self, *groups):
+        super().__init__(PluginConfig(), ProviderContext(clock=SteppedClock()))
+        self.known = list(groups)
+        self.trouble = None
+        self.asked = []
+
+    def refresh(self):
+        if self.trouble is not None:
+            raise self.trouble
+
+    def groups(self):
+        return self.known
+
+    def group_of(self, node):
+        self.asked.append(node.name)
+        return node.metadata.labels.get("group")
+
+    def pricing(self):
+        return Prices()
+
+
+@pytest.fixture
+def read():
+    """Reads providers that are let go of after the test."""
+    made = []
+
+    def build(**providers):
+        faults = Faults(SteppedClock())
+        made.append(Providers(providers, SteppedClock(), faults))
+        return lambda nodes=(): made[-1].read({node.name: node for node in nodes}, GroupOptions(), SOON)
+
+    yield build
+    for each in made:
+        each.close()
+
+
+def test_what_a_provider_says_becomes_facts(read):
+    (facts,) = read(cloud=Cloud(Group()))().groups
+    assert (facts.id, facts.provider, facts.min_size, facts.max_size, facts.target_size) == ("g", "cloud", 0, 5, 2)
+    assert facts.template == a_template(cpu="4")
+    assert facts.options.scale_down_utilization_threshold == pytest.approx(0.6)
+    assert facts.hourly_price == pytest.approx(0.25)
+    assert (facts.atomic, facts.error) == (False, "")
+
+
+def test_an_undeclared_ability_is_never_used(read):
+    cloud = Cloud(Group())
+    cloud.capabilities = frozenset()
+    (facts,) = read(cloud=cloud)().groups
+    assert (facts.template, facts.hourly_price) == (None, None)
+
+
+def test_a_provider_that_fails_keeps_its_groups_as_they_were(read):
+    sick, well = Cloud(Group("sick")), Cloud(Group("well"))
+    read_all = read(sick=sick, well=well)
+    read_all()
+    sick.trouble = CloudUnavailableError("connection refused")
+    before, after = read_all().groups
+    assert (before.id, before.target_size, before.error) == ("sick", 2, "connection refused")
+    assert (after.id, after.error) == ("well", "")
+    sick.trouble = None
+    assert read_all().groups[0].error == ""
+
+
+def test_one_broken_group_leaves_the_others_alone(read):
+    broken, well = read(cloud=Cloud(Group("broken", broken=True), Group("well")))().groups
+    assert broken.error == "no instances today"
+    assert well.error == ""
+
+
+def test_a_provider_that_is_late_is_not_asked_twice(read):
+    release, started = Event(), []
+
+    class Slow(Cloud):
+        def refresh(self):
+            started.append(1)
+            release.wait(10)
+
+    slow = Slow(Group())
+    providers = Providers({"slow": slow}, SteppedClock(), Faults(SteppedClock()))
+    for _ in range(2):
+        assert providers.read({}, GroupOptions(), timedelta(seconds=0.01)).groups == ()
+    assert len(started) == 1
+    release.set()
+    assert [facts.error for facts in providers.read({}, GroupOptions(), SOON).groups] == [""]
+    providers.close()
+
+
+def test_a_node_is_asked_about_once_unless_nobody_knew_it(read):
+    cloud = Cloud(Group())
+    read_all = read(cloud=cloud)
+    nodes = [a_node("ours", labels={"group": "g"}), a_node("foreign")]
+    for _ in range(3):
+        assert dict(read_all(nodes).group_of) == {"ours": "g"}
+    assert cloud.asked.count("ours") == 1
+    assert cloud.asked.count("foreign") == 3
+
+
+def test_a_group_that_is_gone_is_an_error_that_names_it():
+    providers = Providers({}, SteppedClock(), Faults(SteppedClock()))
+    with pytest.raises(GroupNotFoundError, match="no provider has a group 'gone' any more"):
+        providers.group("gone")

@@ -1,0 +1,1 @@
+"""An expander for Nodewright that grows where the data lives."""

@@ -1,0 +1,89 @@
+"""Everything that a scenario, a story or a person can do to the cloud.
+
+One vocabulary for all: ``faults`` and ``story`` of a scenario, ``/control`` of the HTTP API and ``nodewright world
+control`` are made from the fields of `CloudAction`.
+"""
+
+from typing import Any, Self, get_args
+
+from pydantic import model_validator
+from pydantic.alias_generators import to_camel
+
+from nodewright_fake.cloud.action import Action
+from nodewright_fake.cloud.api_actions import FailApi, HealApi, SlowApi, Throttle
+from nodewright_fake.cloud.cloud import Cloud
+from nodewright_fake.cloud.group_actions import Resize, SetPrice
+from nodewright_fake.cloud.machine_actions import BreakBoots, Hang, HealBoots, Reclaim, ReclaimEvery, Recover
+from nodewright_fake.cloud.refusal import RefusalError
+from nodewright_fake.cloud.supply_actions import LiftQuota, LimitQuota, Restore, StockOut
+from nodewright_fake.settings import Settings
+
+
+class Heal(Action):
+    """No stock-outs, quotas, boot faults and API faults any more; what they did so far stays."""
+
+    summary = "end all faults"
+
+    def apply(self, cloud: Cloud) -> None:
+        """Forget all faults."""
+        with cloud.lock:
+            cloud.supply.lift_stocks("*")
+            cloud.supply.lift_quotas("*")
+            cloud.boot_faults.heal("*")
+            cloud.gate.heal("*")
+            cloud.fill()
+
+
+class CloudAction(Settings):
+    """Exactly one action, under its name."""
+
+    stock_out: StockOut | None = None
+    restore: Restore | None = None
+    limit_quota: LimitQuota | None = None
+    lift_quota: LiftQuota | None = None
+    break_boots: BreakBoots | None = None
+    heal_boots: HealBoots | None = None
+    throttle: Throttle | None = None
+    fail_api: FailApi | None = None
+    slow_api: SlowApi | None = None
+    heal_api: HealApi | None = None
+    reclaim: Reclaim | None = None
+    reclaim_every: ReclaimEvery | None = None
+    hang: Hang | None = None
+    recover: Recover | None = None
+    resize: Resize | None = None
+    set_price: SetPrice | None = None
+    heal: Heal | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        given = [to_camel(name) for name in type(self).model_fields if getattr(self, name) is not None]
+        if len(given) == 1:
+            return self
+        if given:
+            raise ValueError(f"one action at a time, not {' and '.join(given)}: write them as separate items")
+        raise ValueError(f"names no action: write one of {', '.join(map(to_camel, type(self).model_fields))}")
+
+    @property
+    def action(self) -> Action:
+        """The action."""
+        actions: list[Action | None] = list(vars(self).values())
+        return next(action for action in actions if action is not None)
+
+    def apply(self, cloud: Cloud) -> None:
+        """Do it."""
+        self.action.apply(cloud)
+
+
+#: Every action by its name in kebab-case, as URLs and the command line spell it.
+ACTIONS: dict[str, type[Action]] = {
+    name.replace("_", "-"): get_args(field.annotation)[0] for name, field in CloudAction.model_fields.items()
+}
+
+
+def perform(cloud: Cloud, name: str, body: Any) -> None:
+    """Do the action *name* with its fields in *body*; raises `RefusalError` or pydantic's `ValidationError`."""
+    action = ACTIONS.get(name)
+    if action is None:
+        raise RefusalError(404, "NO_SUCH_ACTION", f"there is no action {name!r}; there are: {', '.join(ACTIONS)}")
+    action.model_validate(body, context=cloud.known).apply(cloud)

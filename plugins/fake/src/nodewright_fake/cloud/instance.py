@@ -1,0 +1,47 @@
+"""Machines as the cloud sees them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from nodewright.api import InstanceError, InstanceState
+
+from nodewright_fake.cloud.group import GroupSettings
+from nodewright_fake.machine import Machine
+
+
+@dataclass(kw_only=True)
+class CloudInstance:
+    """A machine from its order to its end. Changed by its `Fleet` only."""
+
+    machine: Machine
+    group: GroupSettings
+    #: Counts the machines of the group from its beginning.
+    number: int
+    hourly_price: float
+    created_at: datetime
+    boot_time: float
+    delete_time: float
+    state: InstanceState = InstanceState.CREATING
+    #: Why it will never come.
+    error: InstanceError | None = None
+    #: Whether it is taken out of the cloud's supply.
+    supplied: bool = False
+    #: Whether its kubelet was started.
+    registered: bool = False
+    #: When the cloud takes it back, once that is decided.
+    reclaim_at: datetime | None = None
+
+    @property
+    def id(self) -> str:
+        """The provider ID of the node that it becomes."""
+        return self.machine.id
+
+    @property
+    def name(self) -> str:
+        """The name of the node that it becomes."""
+        return self.machine.name
+
+    @property
+    def going(self) -> bool:
+        """Whether it is on its way out, so that it no longer counts for its group."""
+        return self.state is InstanceState.DELETING

@@ -1,0 +1,62 @@
+"""Names and patterns in documents that have to refer to something."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+from pydantic import AfterValidator, ValidationInfo
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """All that there is to refer to. References are checked where a document is validated with this as its context."""
+
+    zones: Collection[str] = ()
+    instance_types: Collection[str] = ()
+    groups: Collection[str] = ()
+    pools: Collection[str] = ()
+    #: ``namespace/name``.
+    deployments: Collection[str] = ()
+
+
+def suggest(value: str, names: Collection[str]) -> str:
+    """Return the end of a sentence that tells what *value* may have been meant to be."""
+    close = get_close_matches(value, sorted(names), n=1)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; there are: {', '.join(sorted(names))}" if names else "; there are none"
+
+
+def _reference(field: str, kind: str) -> AfterValidator:
+    def check(value: str, names: Collection[str]) -> None:
+        if value not in names:
+            raise ValueError(f"there is no {kind} {value!r}{suggest(value, names)}")
+
+    return _checked(field, check)
+
+
+def _pattern(field: str, kind: str) -> AfterValidator:
+    def check(value: str, names: Collection[str]) -> None:
+        if not any(fnmatchcase(name, value) for name in names):
+            raise ValueError(f"no {kind} matches {value!r}{suggest(value, names)}")
+
+    return _checked(field, check)
+
+
+def _checked(field: str, check: Callable[[str, Collection[str]], None]) -> AfterValidator:
+    def validate(value: str, info: ValidationInfo) -> str:
+        if isinstance(info.context, Known):
+            check(value, getattr(info.context, field))
+        return value
+
+    return AfterValidator(validate)
+
+
+ZoneName = Annotated[str, _reference("zones", "zone")]
+InstanceTypeName = Annotated[str, _reference("instance_types", "instance type")]
+GroupName = Annotated[str, _reference("groups", "group")]
+GroupPattern = Annotated[str, _pattern("groups", "group")]
+InstanceTypePattern = Annotated[str, _pattern("instance_types", "instance type")]
+PoolPattern = Annotated[str, _pattern("pools", "capacity pool")]

@@ -1,0 +1,255 @@
+"""What the provider has done in the cloud, and how refusals come back."""
+
+import socket
+from threading import Event, Thread
+
+import pytest
+from nodewright.api import (
+    AccessDeniedError,
+    CapacityError,
+    CloudUnavailableError,
+    ErrorClass,
+    ForeignNodeError,
+    GroupNotFoundError,
+    GroupSpec,
+    PermanentError,
+    SizeLimitError,
+    Taint,
+    TemporaryError,
+    ThrottledError,
+)
+from nodewright.testing.builders import a_node
+from nodewright_fake.provider.client import CloudClient
+
+
+def states(house, group):
+    return [str(machine.state) for machine in house.cloud.instances(group)]
+
+
+def test_a_group_grows(house, groups):
+    groups["web"].increase(2)
+    assert groups["web"].target_size == 4
+    assert states(house, "web") == ["Running", "Running", "Creating", "Creating"]
+
+
+def test_a_group_grows_atomically(house, groups):
+    groups["gpu"].increase_atomically(3)
+    assert house.cloud.group("gpu").desired == 3
+    assert house.cloud.gate.calls["increase-atomically"] == 1
+
+
+def test_nodes_are_deleted_and_the_target_lowered(house, groups):
+    groups["web"].delete_nodes([a_node(provider_id="fake://eu-a/web-2")])
+    assert groups["web"].target_size == 1
+    assert states(house, "web") == ["Running", "Deleting"]
+
+
+def test_a_machine_that_never_registered_is_deleted_by_its_name(house, groups):
+    unregistered = a_node("fake://eu-a/web-2", provider_id="")
+    groups["web"].delete_nodes([unregistered])
+    assert states(house, "web") == ["Running", "Deleting"]
+
+
+def test_forced_deletion_passes_the_minimum(house, groups):
+    groups["web"].force_delete_nodes([a_node(provider_id="fake://eu-a/web-1"), a_node(provider_id="fake://eu-a/web-2")])
+    assert house.cloud.group("web").desired == 0
+
+
+def test_unmet_demand_is_taken_back(house, groups):
+    house.do("stock-out", pool="*", mode="wait")
+    groups["web"].increase(2)
+    groups["web"].decrease_target(2)
+    assert groups["web"].target_size == 2
+
+
+def test_met_demand_is_not_taken_back(groups):
+    with pytest.raises(SizeLimitError, match="group web can't be asked for 1 machines without deleting any: it has 2"):
+        groups["web"].decrease_target(1)
+
+
+def test_the_maximum_holds(groups):
+    with pytest.raises(SizeLimitError, match="group web can't grow from 2 to 6 machines: its maximum is 5"):
+        groups["web"].increase(4)
+
+
+def test_the_minimum_holds_before_anything_is_deleted(house, groups):
+    with pytest.raises(SizeLimitError, match="group web can't lose 2 of 2 machines: its minimum is 1"):
+        groups["web"].delete_nodes([a_node(provider_id="fake://eu-a/web-1"), a_node(provider_id="fake://eu-a/web-2")])
+    assert states(house, "web") == ["Running", "Running"]
+
+
+def test_bounds_of_flags_hold(house):
+    provider = house.provider(nodes=(GroupSpec(name="web", min_size=2, max_size=3),))
+    provider.refresh()
+    [web] = provider.groups()
+    with pytest.raises(SizeLimitError, match="its maximum is 3"):
+        web.increase(2)
+    with pytest.raises(SizeLimitError, match="its maximum is 3"):
+        web.increase_atomically(2)
+    with pytest.raises(SizeLimitError, match="its minimum is 2"):
+        web.delete_nodes([a_node(provider_id="fake://eu-a/web-1")])
+
+
+def test_a_node_of_another_group_is_foreign(groups):
+    with pytest.raises(ForeignNodeError, match="machine fake://eu-a/web-1 does not belong to group gpu"):
+        groups["gpu"].delete_nodes([a_node(provider_id="fake://eu-a/web-1")])
+
+
+def test_a_group_that_somebody_deleted_is_not_found(house, groups):
+    house.cloud.delete_group("gpu")
+    with pytest.raises(GroupNotFoundError, match="there is no node group 'gpu'"):
+        groups["gpu"].increase(1)
+
+
+def test_a_stock_out_names_its_pool(house, groups):
+    house.do("stock-out", pool="eu-b/g4.xlarge", mode="refuse")
+    with pytest.raises(CapacityError) as refused:
+        groups["gpu"].increase(1)
+    assert refused.value.cause.error_class is ErrorClass.STOCK_OUT
+    assert refused.value.cause.pool == "eu-b/g4.xlarge"
+
+
+def test_a_quota_is_a_lack_of_capacity_too(house, groups):
+    house.do("limit-quota", types="*", vcpus=4)
+    with pytest.raises(CapacityError, match="QUOTA_EXCEEDED: 4 of 4 vCPUs") as refused:
+        groups["gpu"].increase(1)
+    assert refused.value.cause.error_class is ErrorClass.QUOTA
+
+
+def test_throttling_tells_when_to_come_back(house, provider):
+    house.do("throttle", retryAfter="3s")
+    with pytest.raises(ThrottledError, match="too many requests: snapshot was throttled") as refused:
+        provider.refresh()
+    assert refused.value.retry_after == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [("unavailable", CloudUnavailableError), ("internal", CloudUnavailableError), ("denied", AccessDeniedError)],
+)
+def test_errors_of_the_api_are_told_apart(house, groups, kind, error):
+    house.do("fail-api", kind=kind, operations="increase")
+    with pytest.raises(error, match="increase"):
+        groups["web"].increase(1)
+    assert house.cloud.group("web").desired == 2
+
+
+def test_a_failed_refresh_leaves_the_last_facts(house, provider):
+    house.do("fail-api")
+    with pytest.raises(CloudUnavailableError):
+        provider.refresh()
+    assert [group.id for group in provider.groups()] == ["web", "gpu", "cheap"]
+
+
+def test_a_cloud_that_is_not_there_is_unavailable(house):
+    house.server.stop()
+    with pytest.raises(CloudUnavailableError) as refused:
+        house.provider().refresh()
+    assert str(refused.value).startswith(f"the fake cloud at {house.server.url} did not answer GET /v1/snapshot: ")
+    assert str(refused.value).endswith("check that its world is up (nodewright world up) and that this is its address")
+
+
+def test_something_else_at_the_address_is_unavailable():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer():
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+
+        thread = Thread(target=answer)
+        thread.start()
+        client = CloudClient(f"http://127.0.0.1:{listener.getsockname()[1]}", user_agent="test")
+        with pytest.raises(CloudUnavailableError, match="Expecting value"):
+            client.get("v1", "snapshot")
+        thread.join()
+        client.close()
+
+
+def test_a_connection_that_ended_meanwhile_is_replaced():
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+    closed = Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer_once_per_connection():
+            for _ in range(2):
+                connection, _ = listener.accept()
+                with connection:
+                    connection.recv(65536)
+                    connection.sendall(answer)
+                closed.set()
+
+        thread = Thread(target=answer_once_per_connection)
+        thread.start()
+        client = CloudClient(f"http://127.0.0.1:{listener.getsockname()[1]}", user_agent="test")
+        assert client.post("v1", "groups", body={}) == {}
+        assert closed.wait(5)
+        assert client.post("v1", "groups", body={}) == {}
+        thread.join()
+        client.close()
+
+
+def test_a_proposed_group_is_created_used_and_deleted(house, provider):
+    assert provider.machine_types() == ("c5.large", "c5.xlarge", "g4.xlarge")
+    proposed = provider.propose_group(
+        "c5.xlarge",
+        labels={"topology.kubernetes.io/zone": "eu-b", "team": "new"},
+        taints=[Taint(key="team", value="new", effect="NoSchedule")],
+        resources={"example.com/dongle": 2},
+    )
+    assert (proposed.exists, proposed.autoprovisioned, proposed.target_size) == (False, True, 0)
+    template = proposed.template()
+    assert template.labels["topology.kubernetes.io/zone"] == "eu-b"
+    assert template.capacity["example.com/dongle"] == 2
+
+    proposed.create()
+    assert proposed.exists
+    provider.refresh()
+    created = provider.groups()[-1]
+    assert (created.id, created.exists, created.autoprovisioned) == (proposed.id, True, True)
+    assert created.template() == template
+    created.increase(1)
+    with pytest.raises(TemporaryError, match=r"group auto-c5.xlarge-\w+ is asked for 1 and has 1 machines"):
+        created.delete()
+    [machine] = house.cloud.instances(created.id)
+    created.delete_nodes([a_node(provider_id=machine.id)])
+    house.run(60)
+    created.delete()
+    assert not created.exists
+    provider.refresh()
+    assert len(provider.groups()) == 3
+
+
+def test_the_same_wishes_propose_the_same_group(provider):
+    def name(**labels):
+        return provider.propose_group("c5.large", labels=labels, taints=[], resources={}).id
+
+    assert name(a="1") == name(a="1") != name(a="2")
+
+
+@pytest.mark.parametrize(
+    ("machine_type", "zone", "message"),
+    [
+        ("c5.larg", "eu-a", "the fake cloud has no machine type 'c5.larg'; did you mean 'c5.large'?"),
+        ("c5.large", "us-x", "the fake cloud has no zone 'us-x'; there are: eu-a, eu-b"),
+    ],
+)
+def test_what_the_cloud_does_not_have_can_not_be_proposed(provider, machine_type, zone, message):
+    with pytest.raises(PermanentError) as refused:
+        provider.propose_group(machine_type, labels={"topology.kubernetes.io/zone": zone}, taints=[], resources={})
+    assert str(refused.value) == message
+
+
+def test_a_group_that_somebody_else_made_is_not_deleted(groups):
+    with pytest.raises(PermanentError, match="group gpu was made by somebody else: delete it where it was made"):
+        groups["gpu"].delete()
+
+
+def test_groups_are_worked_on_at_the_same_time(house, groups):
+    threads = [Thread(target=groups[name].increase, args=(1,)) for name in ("web", "gpu", "cheap") for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [group.desired for group in house.cloud.groups] == [5, 3, 3]

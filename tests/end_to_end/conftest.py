@@ -1,0 +1,104 @@
+"""The real loop over HTTP against a whole world, both on one stepped clock."""
+
+from contextlib import ExitStack
+
+import pytest
+from nodewright.api import Plugin, hookimpl
+from nodewright.testing.clock import SteppedClock
+from nodewright.testing.harness import Harness
+from nodewright.testing.narrative import tell, tell_outcome
+from nodewright_fake.cloud.shortage import ShortageMode, Stock
+from nodewright_fake.scenario import parse_scenario
+from nodewright_fake.world import World
+
+CONFIG = """
+apiVersion: nodewright.dev/v1
+kind: Autoscaler
+providers:
+  - fake: {{url: "{url}"}}
+{settings}
+"""
+
+
+class Diary(Plugin):
+    """Writes down what was decided and what failed."""
+
+    def __init__(self, clock):
+        super().__init__(self.Config())
+        self.clock = clock
+        self.lines = []
+
+    @hookimpl
+    def on_decision(self, decision):
+        self.lines += [f"{decision.at:%H:%M:%S} {line}" for line in tell(decision)]
+
+    @hookimpl
+    def on_outcome(self, outcome):
+        if not outcome.ok:
+            self.lines.append(f"{outcome.at:%H:%M:%S} {tell_outcome(outcome)}")
+
+
+class Life:
+    """A world and an autoscaler in it, moved on together."""
+
+    def __init__(self, world, autoscaler, diary):
+        self.world = world
+        self.autoscaler = autoscaler
+        self.diary = diary
+
+    def go_on(self, seconds, *, every=10):
+        """Let *seconds* pass, with one loop of the autoscaler *every* so often; returns the last decision."""
+        decision = None
+        for _ in range(0, seconds, every):
+            self.world.advance(every)
+            self.world.sync()
+            self.autoscaler.wait_for(self.world.store.version)
+            decision = self.autoscaler.step()
+        self.world.settle()
+        return decision
+
+    def until(self, holds, *, within=1800):
+        """Go on until *holds*; fails with the diary if it never does."""
+        for _ in range(0, within, 10):
+            if holds():
+                return
+            self.go_on(10)
+        raise AssertionError("it never came to that:\n" + "\n".join(self.diary.lines))
+
+    @property
+    def nodes(self):
+        """Names of all nodes."""
+        return [node["metadata"]["name"] for node in self.world.store.list("nodes")]
+
+    def pods(self, phase=None):
+        """All pods of the default namespace (in one phase)."""
+        pods = self.world.store.list("pods", "default")
+        return [pod for pod in pods if phase in (None, pod["status"]["phase"])]
+
+    def sizes(self):
+        """Wanted machines by group, without those of size 0."""
+        return {group.settings.name: group.desired for group in self.world.cloud.groups if group.desired}
+
+    def run_out(self, pool, mode=ShortageMode.FAIL):
+        """Let the cloud have no machines of a capacity pool."""
+        self.world.cloud.supply.limit_stock(Stock(pools=pool, available=0, mode=mode))
+
+    def scale(self, deployment, replicas):
+        """Change a Deployment."""
+        self.world.cluster.scale("default", deployment, replicas)
+
+
+@pytest.fixture
+def begin():
+    """Begins the life of a cluster from a scenario and settings in YAML; it ends with the test."""
+    with ExitStack() as stack:
+
+        def start(scenario, settings=""):
+            clock = SteppedClock()
+            world = stack.enter_context(World(parse_scenario(scenario), clock))
+            diary = Diary(clock)
+            config = CONFIG.format(url=world.provider_config["url"], settings=settings)
+            harness = Harness(config, kubeconfig=str(world.kubeconfig), clock=clock, observers={"diary": diary})
+            return Life(world, stack.enter_context(harness), diary)
+
+        yield start

@@ -1,0 +1,53 @@
+"""A whole life of a cluster: from zero, up, past a stock-out, and down to its minimum."""
+
+SCENARIO = """
+zones: [eu-a, eu-b]
+instanceTypes:
+  fitting: {cpu: 4, memory: 8Gi, price: 0.2}
+  roomy: {cpu: 16, memory: 64Gi, price: 0.8}
+groups:
+  - {name: first-choice, zone: eu-a, instanceType: fitting, max: 20, bootTime: 30s}
+  - {name: fallback, zone: eu-b, instanceType: roomy, max: 20, bootTime: 30s}
+  - {name: fixed, zone: eu-a, instanceType: fitting, min: 1, max: 1, bootTime: 30s}
+workloads:
+  daemonSets:
+    - {name: agent, cpu: 100m, memory: 64Mi}
+  deployments:
+    - {name: web, replicas: 0, cpu: "1", memory: 2Gi}
+  budgets:
+    - {for: web, maxUnavailable: 2}
+"""
+SETTINGS = """
+scaleDown: {unneededTime: 2m, delayAfterAdd: 1m, maxDrainParallelism: 2}
+"""
+
+
+def test_a_cluster_grows_from_zero_survives_a_stock_out_and_shrinks_to_its_minimum(begin):
+    life = begin(SCENARIO, SETTINGS)
+    life.go_on(60)
+    assert life.sizes() == {"fixed": 1}
+    assert len(life.nodes) == 1
+
+    life.scale("web", 12)
+    life.until(lambda: len(life.pods("Running")) == 12)
+    # The fixed node takes 3; a new one of 3.9 free cpu (the agent runs there too) takes 3 as well.
+    assert life.sizes() == {"fixed": 1, "first-choice": 3}
+
+    life.run_out("eu-a/fitting")
+    life.scale("web", 30)
+    life.until(lambda: len(life.pods("Running")) == 30)
+    assert life.sizes() == {"fixed": 1, "first-choice": 3, "fallback": 2}
+    told = "\n".join(life.diary.lines)
+    assert "grow first-choice 3 → 9 for 18 pods: best of 2 options by least-waste" in told
+    assert "of first-choice: the cloud could not make it (STOCK_OUT" in told
+    assert "grow fallback 0 → 2" in told
+    assert "(not first-choice: in backoff after failed scale-up (STOCK_OUT" in told
+
+    life.scale("web", 1)
+    life.until(lambda: life.sizes() == {"fixed": 1})
+    life.until(lambda: len(life.nodes) == 1)
+    assert [pod["spec"]["nodeName"] for pod in life.pods("Running")] == life.nodes
+    assert life.autoscaler.memory.removals == {}
+    (node,) = life.world.store.list("nodes")
+    assert not node["spec"].get("taints")
+    assert "unschedulable" not in node["spec"]

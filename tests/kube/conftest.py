@@ -1,0 +1,37 @@
+"""The autoscaler's own way to the API server, against the embedded one."""
+
+from time import monotonic, sleep
+
+import pytest
+from nodewright.kube.transport import connect
+from nodewright.testing.clock import SteppedClock
+from nodewright_fake.apiserver.server import ApiServer
+from nodewright_fake.apiserver.store import Store
+
+
+@pytest.fixture
+def server():
+    """A running API server with an empty cluster."""
+    with ApiServer(Store(SteppedClock())) as server:
+        yield server
+
+
+@pytest.fixture
+def transport(server, tmp_path):
+    """A connection to it."""
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(server.kubeconfig())
+    return connect(kubeconfig=str(kubeconfig))
+
+
+@pytest.fixture
+def eventually():
+    """Waits until something holds, or fails after ten seconds."""
+
+    def wait(holds):
+        until = monotonic() + 10
+        while not holds():
+            assert monotonic() < until, "it never came to that"
+            sleep(0.005)
+
+    return wait

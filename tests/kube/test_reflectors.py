@@ -1,0 +1,129 @@
+"""Reflectors keep up with the API server through everything it does to them."""
+
+import logging
+
+import pytest
+from nodewright.api import ApiServerError
+from nodewright.cluster import Cluster
+from nodewright.kube.feed import Feed
+from nodewright.kube.kinds import KINDS
+from nodewright.kube.reflector import Reflector
+from nodewright_fake.apiserver.faults import Fault
+
+
+def a_node(name, cpu="4"):
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": cpu}}}
+
+
+@pytest.fixture
+def follow(transport):
+    """Starts reflectors for all kinds; returns the feed, and stops them after the test."""
+    running = []
+
+    def start():
+        feed = Feed()
+        for kind in KINDS:
+            reflector = Reflector(kind, transport, feed)
+            reflector.start()
+            running.append(reflector)
+        feed.wait_until_synced(10)
+        return feed
+
+    yield start
+    for reflector in running:
+        reflector.stop()
+
+
+class Follower:
+    """A cluster that is brought up to date whenever somebody looks."""
+
+    def __init__(self, feed):
+        self.feed = feed
+        self.cluster = Cluster()
+
+    @property
+    def nodes(self):
+        self.feed.apply_to(self.cluster)
+        return set(self.cluster.nodes)
+
+
+def test_lists_come_page_by_page(server, follow):
+    for number in range(1203):
+        server.store.create("nodes", a_node(f"n{number:04}"))
+    assert len(Follower(follow()).nodes) == 1203
+    assert server.record.count(verb="list", resource="nodes") == 3
+
+
+def test_changes_arrive_through_the_watch(server, follow, eventually):
+    server.store.create("nodes", a_node("old"))
+    follower = Follower(follow())
+    server.store.create("nodes", a_node("new"))
+    server.store.delete("nodes", "old")
+    eventually(lambda: follower.nodes == {"new"})
+    assert server.record.count(verb="list", resource="nodes") == 1
+
+
+def test_a_dropped_watch_is_opened_again_from_where_it_was(server, follow, eventually):
+    follower = Follower(follow())
+    eventually(lambda: server.record.count(verb="watch", resource="nodes") == 1)
+    server.drop_watches()
+    server.store.create("nodes", a_node("meanwhile"))
+    eventually(lambda: follower.nodes == {"meanwhile"})
+    assert server.record.count(verb="list", resource="nodes") == 1
+
+
+def test_after_compaction_everything_is_listed_again(server, follow, eventually):
+    server.store.create("nodes", a_node("old"))
+    follower = Follower(follow())
+    eventually(lambda: server.record.count(verb="watch", resource="nodes") == 1)
+    away = Fault(when=lambda request: request.verb in ("watch", "list"), status=503)
+    server.faults.append(away)
+    server.drop_watches()
+    eventually(lambda: away.hits >= len(KINDS))
+    server.store.delete("nodes", "old")
+    server.store.create("nodes", a_node("new"))
+    server.compact()
+    server.faults.remove(away)
+    eventually(lambda: follower.nodes == {"new"})
+    assert server.record.count(verb="list", resource="nodes") > 1
+
+
+def test_what_keeps_the_first_list_from_coming_is_told(server, transport):
+    server.faults.append(Fault(when=lambda request: request.verb == "list", status=500, message="etcd is on fire"))
+    feed = Feed()
+    reflector = Reflector(KINDS[0], transport, feed)
+    reflector.start()
+    with pytest.raises(ApiServerError, match=r"never saw nodes, .*\(nodes: GET /api/v1/nodes: etcd is on fire\)"):
+        feed.wait_until_synced(1)
+    reflector.stop()
+
+
+def test_a_malformed_object_is_left_out_and_named(server, follow, caplog):
+    server.store.create("nodes", a_node("good"))
+    server.store.create("nodes", a_node("strange", cpu="lots"))
+    server.store.create("nodes", {**a_node("broken"), "spec": {"taints": "none"}})
+    with caplog.at_level(logging.ERROR):
+        assert Follower(follow()).nodes == {"good"}
+    assert "nodes strange is malformed and left out: cpu: 'lots' is not a quantity" in caplog.text
+    assert "nodes broken is malformed and left out: Expected `array`, got `str` - at `$.spec.taints`" in caplog.text
+
+
+def test_a_pod_that_the_scheduler_gave_up_on_wakes_the_loop(server, transport, eventually):
+    woken = []
+    feed = Feed(on_unschedulable=lambda: woken.append(1))
+    reflector = Reflector(KINDS[1], transport, feed)
+    reflector.start()
+    server.store.create("pods", {"metadata": {"name": "p", "namespace": "default"}, "spec": {}})
+    eventually(lambda: feed.apply_to(Cluster()) > 0)
+    assert not woken
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    server.store.modify("pods", "p", "default", lambda pod: pod.update(status={"conditions": [condition]}))
+    eventually(lambda: woken)
+    reflector.stop()
+
+
+def test_a_bookmark_tells_how_far_a_watch_has_come(server, follow):
+    feed = follow()
+    server.store.create("configmaps", {"metadata": {"name": "unrelated", "namespace": "default"}})
+    server.send_bookmarks()
+    feed.wait_for_version(server.store.version, 10)

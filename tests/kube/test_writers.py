@@ -1,0 +1,116 @@
+"""What Nodewright writes to the API server."""
+
+import pytest
+from nodewright.api import AccessDeniedError, ApiServerError, ConfigurationError
+from nodewright.kube.events import EventWriter
+from nodewright.kube.evictions import Evictor
+from nodewright.kube.nodes import NodeWriter
+from nodewright.kube.transport import connect
+from nodewright.testing.builders import a_pod
+from nodewright.testing.clock import EPOCH
+from nodewright_fake.apiserver.faults import Fault
+
+OTHER = {"key": "gpu", "effect": "NoSchedule"}
+MARK = {"key": "ToBeDeletedByClusterAutoscaler", "value": str(int(EPOCH.timestamp())), "effect": "NoSchedule"}
+
+
+@pytest.fixture
+def node(server):
+    server.store.create("nodes", {"metadata": {"name": "n"}, "spec": {"providerID": "x", "taints": [OTHER]}})
+    return lambda: server.store.get("nodes", "n")["spec"]
+
+
+class TestNodeWriter:
+    def test_a_mark_is_a_taint_and_a_cordon_beside_what_was_there(self, transport, node):
+        NodeWriter(transport).mark("n", EPOCH, cordon=True)
+        assert node() == {"providerID": "x", "taints": [OTHER, MARK], "unschedulable": True}
+
+    def test_taking_it_off_leaves_the_rest(self, transport, node):
+        writer = NodeWriter(transport)
+        writer.mark("n", EPOCH, cordon=True)
+        writer.unmark("n")
+        assert node() == {"providerID": "x", "taints": [OTHER]}
+
+    def test_marking_twice_leaves_one_mark(self, transport, node):
+        for _ in range(2):
+            NodeWriter(transport).mark("n", EPOCH, cordon=False)
+        assert node()["taints"] == [OTHER, MARK]
+
+    def test_a_change_meanwhile_is_kept(self, server, transport, node):
+        def add_taint(node):
+            node["spec"]["taints"].append({"key": f"k{len(changes)}", "effect": "NoSchedule"})
+
+        def interfere(request):
+            if request.verb == "patch" and len(changes) < 2:
+                changes.append(1)
+                server.store.modify("nodes", "n", "", add_taint)
+
+        changes = []
+        server.faults.append(interfere)
+        NodeWriter(transport).mark("n", EPOCH, cordon=False)
+        assert [taint["key"] for taint in node()["taints"]] == ["gpu", "k1", "k2", MARK["key"]]
+
+    def test_a_node_that_is_gone_needs_no_unmarking(self, transport):
+        NodeWriter(transport).unmark("gone")
+        with pytest.raises(ApiServerError, match='nodes "gone" not found'):
+            NodeWriter(transport).mark("gone", EPOCH, cordon=True)
+
+
+class TestEvictor:
+    @pytest.fixture
+    def pod(self, server):
+        metadata = {"name": "p", "namespace": "default", "labels": {"app": "web"}}
+        server.store.create("pods", {"metadata": metadata, "spec": {"nodeName": "n"}, "status": {"phase": "Running"}})
+        return lambda: server.store.find("pods", "p", "default")
+
+    def test_an_evicted_pod_gets_its_grace(self, transport, pod):
+        Evictor(transport).evict("default/p", 7)
+        assert pod()["metadata"]["deletionGracePeriodSeconds"] == 7
+
+    def test_a_spent_budget_holds_a_pod_back(self, server, transport, pod):
+        budget = {
+            "metadata": {"name": "b", "namespace": "default"},
+            "spec": {"selector": {"matchLabels": {"app": "web"}}},
+        }
+        server.store.create("poddisruptionbudgets.policy", {**budget, "status": {"disruptionsAllowed": 0}})
+        with pytest.raises(ApiServerError, match="disruption budget") as refusal:
+            Evictor(transport).evict("default/p", 7)
+        assert refusal.value.status == 429
+        assert "deletionTimestamp" not in pod()["metadata"]
+
+    def test_a_pod_that_is_gone_is_fine(self, transport):
+        Evictor(transport).evict("default/gone", 7)
+
+
+class TestEvents:
+    def test_an_event_names_its_object_once_in_five_minutes(self, server, transport):
+        events = EventWriter(transport, server.store.clock, "kube-system")
+        for _ in range(3):
+            events.on_pod(a_pod("web"), "TriggeredScaleUp", "pod triggered scale-up: [{a 0->1}]")
+        (event,) = server.store.list("events", "default")
+        assert event["involvedObject"]["name"] == "web"
+        assert (event["reason"], event["source"]["component"]) == ("TriggeredScaleUp", "cluster-autoscaler")
+        server.store.clock.advance(301)
+        events.on_pod(a_pod("web"), "TriggeredScaleUp", "pod triggered scale-up: [{a 0->1}]")
+        assert len(server.store.list("events", "default")) == 2
+
+    def test_an_event_that_can_not_be_written_stops_nothing(self, server, transport, caplog):
+        server.faults.append(Fault(status=500, message="no disk"))
+        EventWriter(transport, server.store.clock, "kube-system").on_status("Reason", "message")
+        assert "event Reason about ConfigMap cluster-autoscaler-status could not be written" in caplog.text
+
+
+class TestTransport:
+    def test_a_missing_right_is_named(self, server, transport):
+        server.authorize = lambda request: "no" if request.resource.plural == "nodes" else None
+        with pytest.raises(AccessDeniedError, match='cannot get resource "nodes" in API group ""'):
+            transport.get("/api/v1/nodes/n")
+
+    def test_a_server_that_is_away_is_a_temporary_error(self, server, transport):
+        server.stop()
+        with pytest.raises(ApiServerError, match=r"the API server at http://127.0.0.1:.* did not answer"):
+            transport.get("/api/v1/nodes")
+
+    def test_no_way_to_the_cluster_says_what_to_do(self, tmp_path):
+        with pytest.raises(ConfigurationError, match=r"Name a file with kube\.kubeconfig or --kubeconfig"):
+            connect(kubeconfig=str(tmp_path / "none"))
