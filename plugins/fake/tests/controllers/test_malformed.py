@@ -6,6 +6,7 @@ from nodewright_fake.apiserver.store import Store
 from nodewright_fake.controllers.reconciler import MALFORMED
 
 WRONG = ["text", 7, [], {}, ["text"], [{}], [None], {"x": "y"}]
+NAMELESS = [{"controller": True, "kind": "ReplicaSet", "name": {}, "uid": None}]
 
 
 def item_with(resource, path, wrong):
@@ -63,3 +64,10 @@ def test_something_wrong_in_one_object_stops_nobody_else(cluster, resource, path
     cluster.workload("Deployment", replicas=2)
     cluster.advance(60)
     assert [pod["status"]["phase"] for pod in cluster.pods("web")] == ["Running", "Running"]
+
+
+def test_an_owner_without_a_proper_name_stops_nobody(cluster):
+    cluster.boot("good")
+    cluster.store.create("pods", item_with("pods", "metadata.ownerReferences", NAMELESS))
+    cluster.advance(5)
+    assert cluster.node_of("bad") == "good"

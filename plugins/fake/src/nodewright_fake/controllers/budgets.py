@@ -59,16 +59,16 @@ class Budgets(Reconciler[Key]):
                 elif covered:
                     del members.pods[namespace, name]
                 if covers or covered:
-                    self._touched[namespace, budget] = None
+                    self._touched.add((namespace, budget))
         elif change.resource in _SCALED.values() and (
             change.before is None or _replicas(change.before) != _replicas(change.object)
         ):
             for budget in self._members.get(namespace, ()):
-                self._touched[namespace, budget] = None
+                self._touched.add((namespace, budget))
 
     def _observe_budget(self, change: Change) -> None:
         namespace, name = key_of(change.object)
-        self._touched[namespace, name] = None
+        self._touched.add((namespace, name))
         if change.type == "DELETED":
             self._members[namespace].pop(name, None)
             return

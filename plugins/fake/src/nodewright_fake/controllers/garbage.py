@@ -27,7 +27,7 @@ class GarbageCollector(Reconciler[str]):
         for uid in owners:
             self._dependents[uid][place] = None
         if change.type == "DELETED":
-            self._touched[change.object["metadata"]["uid"]] = None
+            self._touched.add(change.object["metadata"]["uid"])
 
     def sync(self, key: str) -> None:
         """Delete what belongs to the owner with the uid *key* alone; what has other owners loses the reference."""

@@ -63,7 +63,12 @@ def owners_of(item: Object) -> list[Owner]:
     """Return all owners of an object; what is no proper reference is left out."""
     references = item["metadata"].get("ownerReferences")
     return [
-        Owner(owner.get("kind", ""), owner.get("name", ""), owner.get("uid", ""), bool(owner.get("controller")))
+        Owner(
+            kind=str(owner.get("kind", "")),
+            name=str(owner.get("name", "")),
+            uid=str(owner.get("uid", "")),
+            controls=bool(owner.get("controller")),
+        )
         for owner in (references if isinstance(references, list) else ())
         if isinstance(owner, dict)
     ]

@@ -46,11 +46,11 @@ class TaintEviction(Reconciler[Key]):
             before = dig(change.before, "spec.taints") if change.before is not None else None
             if dig(change.object, "spec.taints") != before:
                 for pod in self._pods.on_node(change.object["metadata"]["name"]):
-                    self._touched[key_of(pod)] = None
+                    self._touched.add(key_of(pod))
         elif change.resource == "pods" and (
             change.type == "DELETED" or change.before is None or node_of(change.before) != node_of(change.object)
         ):
-            self._touched[key_of(change.object)] = None
+            self._touched.add(key_of(change.object))
 
     def sync(self, key: Key) -> None:
         """Delete the pod if its time is over; otherwise look again when it is."""

@@ -20,12 +20,12 @@ class OrphanedPods(Reconciler[str]):
     def observe(self, change: Change) -> None:
         """Note a node that went, and a pod that was bound to one that is not there."""
         if change.resource == "nodes" and change.type == "DELETED":
-            self._touched[change.object["metadata"]["name"]] = None
+            self._touched.add(change.object["metadata"]["name"])
         elif change.resource == "pods" and change.type != "DELETED":
             node = node_of(change.object)
             is_new = change.before is None or node_of(change.before) != node
             if node and is_new and self.store.find("nodes", node) is None:
-                self._agenda.after(QUARANTINE_SECONDS, lambda: self.touch(node))
+                self._agenda.after(QUARANTINE_SECONDS, lambda: self.touch(node), key=f"orphans of {node}")
 
     def sync(self, key: str) -> None:
         """Delete the pods on the node named *key* unless it is back."""

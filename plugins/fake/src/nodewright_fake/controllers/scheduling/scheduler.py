@@ -133,7 +133,7 @@ class Scheduler:
 
     def _wake_companions(self, placed: Shape) -> None:
         labels = self.cluster.namespace_labels(placed.namespace)
-        for line in self._queue.lines():
+        for line in self._queue.lines_that_look_around():
             if line.listed is None and line.shape.heeds(placed, labels):
                 self._queue.wake(line)
 

@@ -56,7 +56,7 @@ class DaemonSets(Reconciler[Place]):
         elif change.resource == "nodes":
             if change.type != "MODIFIED" or change.before is None or _face(change.object) != _face(change.before):
                 for namespace, name in self._sets:
-                    self._touched[namespace, name, change.object["metadata"]["name"]] = None
+                    self._touched.add((namespace, name, change.object["metadata"]["name"]))
         elif change.resource == "pods":
             self._observe_pod(change)
 
@@ -68,10 +68,10 @@ class DaemonSets(Reconciler[Place]):
                 known.pop(uid, None)
             return
         self._sets[key] = uid
-        self._touched[*key, ""] = None
+        self._touched.add((*key, ""))
         if change.before is None or change.before["spec"] != change.object["spec"]:
             for node in self.store.list("nodes"):
-                self._touched[*key, node["metadata"]["name"]] = None
+                self._touched.add((*key, node["metadata"]["name"]))
 
     def _observe_pod(self, change: Change) -> None:
         pod = change.object
@@ -85,7 +85,7 @@ class DaemonSets(Reconciler[Place]):
                 del self._pods[owner.uid, node]
         else:
             self._pods[owner.uid, node][key_of(pod)] = None
-        self._touched[key_of(pod)[0], owner.name, node] = None
+        self._touched.add((key_of(pod)[0], owner.name, node))
 
     def sync(self, key: Place) -> None:
         """Bring one pair into line, or the set as a whole: its update and its status."""
