@@ -4,8 +4,9 @@ from collections import Counter, OrderedDict
 
 from nodewright_fake.controllers.scheduling.candidates import Candidates
 from nodewright_fake.controllers.scheduling.cluster import Cluster
+from nodewright_fake.controllers.scheduling.needs import Needs
 from nodewright_fake.controllers.scheduling.neighbours import Neighbours
-from nodewright_fake.controllers.scheduling.shape import Needs, Shape
+from nodewright_fake.controllers.scheduling.shape import Shape
 from nodewright_fake.controllers.scheduling.spread import Spread
 
 _KEPT_CANDIDATES = 512

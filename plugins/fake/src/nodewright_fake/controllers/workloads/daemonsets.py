@@ -8,7 +8,7 @@ from nodewright_fake.apiserver.store import Change, Object, Store
 from nodewright_fake.controllers import taints
 from nodewright_fake.controllers.pods import Key, controller_of, is_finished, is_leaving, is_ready, key_of, node_of
 from nodewright_fake.controllers.reconciler import MALFORMED, Reconciler
-from nodewright_fake.controllers.scheduling.shape import Needs, read_needs
+from nodewright_fake.controllers.scheduling.needs import Needs, read_needs
 from nodewright_fake.controllers.selectors import labels_of
 from nodewright_fake.controllers.taints import is_covered, read_taint
 from nodewright_fake.controllers.workloads.status import observed, portion
