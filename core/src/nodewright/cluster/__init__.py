@@ -1,7 +1,9 @@
-"""The cluster as columns: nodes, pods and what the pods take from the nodes."""
+"""The cluster as columns: nodes, pods, what the pods take from the nodes, and where equal pods run."""
 
-from nodewright.cluster.columns import Cluster
+from nodewright.cluster.columns import Amounts, Cluster, Rows
 from nodewright.cluster.node_class import NodeClass
 from nodewright.cluster.pod_class import PodClass
+from nodewright.cluster.pod_row import PodRow
+from nodewright.cluster.selection import Selection, SpreadRule, Term
 
-__all__ = ["Cluster", "NodeClass", "PodClass"]
+__all__ = ["Amounts", "Cluster", "NodeClass", "PodClass", "PodRow", "Rows", "Selection", "SpreadRule", "Term"]

@@ -4,15 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nodewright.objects import Taint
-
-HOSTNAME = "kubernetes.io/hostname"
+from nodewright.objects.node import HOSTNAME
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NodeClass:
     """One kind of node. Interned: two nodes of one kind have the identical class object."""
 
+    #: Counts up in the order of interning.
+    index: int
     labels: Mapping[str, str]
+    #: Taints that repel; preferences are left out.
     taints: tuple[Taint, ...]
     unschedulable: bool
 
@@ -26,11 +28,11 @@ class NodeClasses:
     def of(self, labels: Mapping[str, str], taints: tuple[Taint, ...], *, unschedulable: bool) -> NodeClass:
         """Return the class of a node with these marks; the hostname label is left out of it."""
         shared = {key: value for key, value in labels.items() if key != HOSTNAME}
-        # PreferNoSchedule taints (our own deletion candidates among them) never keep a pod off a node.
         repelling = tuple(taint for taint in taints if taint.effect in ("NoSchedule", "NoExecute"))
         key = (tuple(sorted(shared.items())), repelling, unschedulable)
         known = self._classes.get(key)
         if known is None:
-            known = NodeClass(labels=shared, taints=repelling, unschedulable=unschedulable)
+            index = len(self._classes)
+            known = NodeClass(index=index, labels=shared, taints=repelling, unschedulable=unschedulable)
             self._classes[key] = known
         return known

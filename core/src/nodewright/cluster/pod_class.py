@@ -1,58 +1,169 @@
 """Pod classes: pods that a scheduler can't tell apart."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
+from nodewright.cluster.selection import Namespaces, Selection, SpreadRule, Term, affinity_term, spread_rules
 from nodewright.objects import Pod, Resources
+from nodewright.objects.node import HOSTNAME
+
+#: Labels that tell a controller's pods apart; left out of classes until a selector looks at them.
+TELLING_LABELS = frozenset(
+    [
+        "statefulset.kubernetes.io/pod-name",
+        "apps.kubernetes.io/pod-index",
+        "batch.kubernetes.io/job-completion-index",
+    ]
+)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(kw_only=True, eq=False)
 class PodClass:
     """One kind of pod. Interned: two pods of one kind have the identical class object."""
 
+    #: Counts up in the order of interning.
+    index: int
+    #: One of them: every constraint that it has, all of them have.
     pod: Pod
+    #: Whether they are being deleted.
+    terminating: bool
     requests: Resources
-    #: Whether a constraint looks at what differs between otherwise equal nodes (name, hostname).
-    looks_at_names: bool
+    namespaces: Namespaces
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of all pods of the class."""
+        return self.pod.metadata.namespace
+
+    @cached_property
+    def affinity(self) -> tuple[Term, ...]:
+        """What they have to be near."""
+        affinity = self.pod.spec.affinity
+        terms = affinity.pod_affinity.required if affinity and affinity.pod_affinity else ()
+        return tuple(affinity_term(term, self.pod, self.namespaces) for term in terms)
+
+    @cached_property
+    def anti_affinity(self) -> tuple[Term, ...]:
+        """What must not be near them."""
+        affinity = self.pod.spec.affinity
+        terms = affinity.pod_anti_affinity.required if affinity and affinity.pod_anti_affinity else ()
+        return tuple(affinity_term(term, self.pod, self.namespaces) for term in terms)
+
+    @cached_property
+    def spread(self) -> tuple[SpreadRule, ...]:
+        """How they are spread."""
+        return spread_rules(self.pod)
+
+    @cached_property
+    def ports(self) -> tuple[tuple[str, int, str], ...]:
+        """The host ports that they take: protocol, port and address."""
+        spec = self.pod.spec
+        containers = (*spec.containers, *(each for each in spec.init_containers if each.restart_policy == "Always"))
+        return tuple(
+            (port.protocol or "TCP", port.host_port, port.host_ip or "0.0.0.0")  # noqa: S104
+            for container in containers
+            for port in container.ports
+            if port.host_port > 0
+        )
+
+    @cached_property
+    def claims(self) -> tuple[str, ...]:
+        """Names of the claims behind their volumes."""
+        name = self.pod.metadata.name
+        claims = []
+        for volume in self.pod.spec.volumes:
+            if volume.persistent_volume_claim is not None:
+                claims.append(volume.persistent_volume_claim.claim_name)
+            elif volume.ephemeral is not None:
+                claims.append(f"{name}-{volume.name}")
+        return tuple(claims)
+
+    @cached_property
+    def looks_at_names(self) -> bool:
+        """Whether a constraint looks at what differs between otherwise equal nodes: name or hostname."""
+        affinity = self.pod.spec.affinity
+        required = affinity.node_affinity.required if affinity and affinity.node_affinity else None
+        terms = required.node_selector_terms if required else ()
+        return HOSTNAME in self.pod.spec.node_selector or any(
+            term.match_fields or any(line.key == HOSTNAME for line in term.match_expressions) for term in terms
+        )
+
+    def matched_by(self, selection: Selection) -> bool:
+        """Tell whether *selection* selects these pods."""
+        return selection.matches(self.namespace, self.pod.metadata.labels, terminating=self.terminating)
 
 
+@dataclass(kw_only=True)
 class PodClasses:
-    """Interns pod classes by everything that the filters read."""
+    """Interns pod classes by everything that decisions read of a pod, but for who it is and where it runs."""
 
-    def __init__(self) -> None:
-        self._classes: dict[bytes, PodClass] = {}
+    #: Labels by namespace.
+    namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    known: list[PodClass] = field(default_factory=list)
+    _by_key: dict[object, PodClass] = field(default_factory=dict)
+    _selected: dict[Selection, tuple[int, list[PodClass]]] = field(default_factory=dict)
 
     def of(self, pod: Pod) -> PodClass:
         """Return the class of *pod*. Raises `ValueError` if a quantity in it is malformed."""
-        key = msgspec.json.encode(_constraints(pod))
-        known = self._classes.get(key)
-        if known is None:
-            known = PodClass(pod=pod, requests=pod.requests, looks_at_names=_looks_at_names(pod))
-            self._classes[key] = known
-        return known
+        return self.find(class_key(pod)) or self.add(class_key(pod), pod)
+
+    def find(self, key: object) -> PodClass | None:
+        """Return the class that was added with *key*."""
+        return self._by_key.get(key)
+
+    def add(self, key: object, pod: Pod) -> PodClass:
+        """Add the class of *pod* under *key*."""
+        added = PodClass(
+            index=len(self.known),
+            pod=pod,
+            terminating=pod.metadata.deletion_timestamp is not None,
+            requests=pod.requests,
+            namespaces=self.namespaces,
+        )
+        self.known.append(added)
+        self._by_key[key] = added
+        return added
+
+    def selected_by(self, selection: Selection) -> list[PodClass]:
+        """Return all classes that *selection* selects; each class is asked once per selection."""
+        asked, selected = self._selected.get(selection, (0, []))
+        if asked < len(self.known):
+            selected += [each for each in self.known[asked:] if each.matched_by(selection)]
+            self._selected[selection] = (len(self.known), selected)
+        return selected
 
 
-def _constraints(pod: Pod) -> tuple[Any, ...]:
-    spec = pod.spec
+def class_key(pod: Pod) -> bytes:
+    """Return what makes the pod's class: equal for pods that no constraint and no rule can tell apart."""
+    return msgspec.json.encode(_telling(pod))
+
+
+def _telling(pod: Pod) -> tuple[Any, ...]:
+    meta, spec, status = pod.metadata, pod.spec, pod.status
+    owner = meta.controller
     return (
-        [container.resources.requests for container in spec.containers],
-        [(container.restart_policy, container.resources.requests) for container in spec.init_containers],
-        spec.resources.requests if spec.resources else None,
+        meta.namespace,
+        sorted((key, value) for key, value in meta.labels.items() if key not in TELLING_LABELS),
+        sorted((key, value) for key, value in meta.annotations.items() if "kubernetes.io/" in key),
+        (owner.kind, owner.api_version) if owner else None,
+        meta.deletion_timestamp is not None,
+        # The name is part of the names of ephemeral volumes' claims.
+        meta.name if any(volume.ephemeral is not None for volume in spec.volumes) else "",
+        [(each.resources.requests, each.ports) for each in spec.containers],
+        [(each.resources.requests, each.ports, each.restart_policy) for each in spec.init_containers],
+        [(each.resources, each.allocated_resources) for each in status.container_statuses],
+        spec.resources and spec.resources.requests,
         spec.overhead,
         spec.node_selector,
         spec.affinity,
         spec.tolerations,
+        spec.topology_spread_constraints,
+        spec.volumes,
         spec.priority,
-    )
-
-
-def _looks_at_names(pod: Pod) -> bool:
-    affinity = pod.spec.affinity
-    required = affinity.node_affinity.required if affinity and affinity.node_affinity else None
-    terms = required.node_selector_terms if required else ()
-    return "kubernetes.io/hostname" in pod.spec.node_selector or any(
-        term.match_fields or any(line.key == "kubernetes.io/hostname" for line in term.match_expressions)
-        for term in terms
+        spec.restart_policy,
+        spec.termination_grace_period_seconds,
     )

@@ -3,8 +3,9 @@
 from nodewright.objects.budget import PodDisruptionBudget
 from nodewright.objects.meta import Condition, ObjectMeta, OwnerReference
 from nodewright.objects.node import Node, NodeSpec, NodeStatus
-from nodewright.objects.pod import Container, Pod, PodSpec, PodStatus, ResourceRequirements
+from nodewright.objects.pod import Container, Pod, PodSpec, PodStatus
 from nodewright.objects.quantity import Resources, format_resource, parse_quantity, parse_resources
+from nodewright.objects.requests import ResourceRequirements
 from nodewright.objects.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
 from nodewright.objects.taint import Taint, Toleration, untolerated
 from nodewright.objects.workload import DaemonSet

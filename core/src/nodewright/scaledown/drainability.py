@@ -125,8 +125,8 @@ def _local_storage(case: _Case) -> str | None:
         return None
     safe = case.pod.metadata.annotations.get(_SAFE_LOCAL_VOLUMES, "").split(",")
     for volume in case.pod.spec.volumes:
-        local = "hostPath" in volume or ("emptyDir" in volume and (volume["emptyDir"] or {}).get("medium") != "Memory")
-        if local and volume.get("name") not in safe:
+        on_disk = volume.empty_dir is not None and volume.empty_dir.medium != "Memory"
+        if (volume.host_path is not None or on_disk) and volume.name not in safe:
             return "LocalStorageRequested"
     return None
 
