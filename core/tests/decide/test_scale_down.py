@@ -79,6 +79,23 @@ def test_two_nodes_do_not_count_on_the_same_room():
     assert decision.nodes["n2"].reason is Reason.NO_PLACE
 
 
+def test_a_pod_that_moves_to_a_node_that_goes_too_has_to_find_a_place_again():
+    settings = Settings.model_validate({"scaleDown": {"maxDrainParallelism": 5}})
+    pods = [a_pod("x", node="n0", cpu="1"), a_pod("y", node="n1", cpu="1")]
+    world = a_world(groups=[group_of(2)], nodes=nodes(2, cpu="4"), pods=pods)
+    decision, _ = decide_on(world, unneeded("n0", "n1"), a_policy(settings))
+    # x may go to n1, but then n1 can't go as well.
+    assert [drain.node for drain in decision.drain] == ["n0"]
+    assert str(decision.nodes["n1"]).startswith("a pod fits nowhere else")
+
+
+def test_a_pending_pod_that_fits_keeps_the_node_it_needs():
+    world = a_world(groups=[group_of(1)], nodes=nodes(1), pods=[a_pod("waiting", cpu="1")])
+    decision, _ = decide_on(world, unneeded("n0"))
+    assert decision.pods["default/waiting"].reason is Reason.FITS
+    assert not decision.drain
+
+
 def test_a_group_never_shrinks_below_its_minimum():
     world = a_world(groups=[group_of(3, min_size=2)], nodes=nodes(3))
     decision, _ = decide_on(world, unneeded("n0", "n1", "n2"))

@@ -98,9 +98,11 @@ def _simulate(
         if drainable.blocker is not None:
             verdicts[node.name] = drainable.blocker
             continue
-        homeless = _move(drainable.move, node, simulation)
+        # What this loop has put on the node so far has to go on with the rest.
+        leaving = [PodSet(pod=pod, keys=(pod.key,)) for pod in drainable.move] + simulation.guests(node.name)
+        homeless = _move(leaving, node, simulation)
         if homeless is not None:
-            verdicts[node.name] = Verdict(reason=Reason.NO_PLACE, detail=homeless.key)
+            verdicts[node.name] = Verdict(reason=Reason.NO_PLACE, detail=homeless)
             continue
         group = groups[world.group_of[node.name]]
         found.append(_Removable(node=node, group=group, move=drainable.move))
@@ -108,13 +110,13 @@ def _simulate(
     return found
 
 
-def _move(pods: Sequence[Pod], node: Node, simulation: ClusterSimulation) -> Pod | None:
-    """Move *pods* off *node* in the simulation and take it out; or change nothing and return a pod without a place."""
+def _move(leaving: Sequence[PodSet], node: Node, simulation: ClusterSimulation) -> str | None:
+    """Move pods off *node* in the simulation and take it out; or change nothing and return one that can't move."""
     with simulation.fork() as fork:
         fork.remove_nodes([node.name])
-        for pod in pods:
-            if not fork.place(PodSet(pod=pod, keys=(pod.key,))):
-                return pod
+        for pods in leaving:
+            if not fork.place(pods):
+                return pods.keys[0]
         fork.keep()
     return None
 

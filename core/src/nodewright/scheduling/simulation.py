@@ -34,6 +34,7 @@ class ClusterSimulation:
         self._static: dict[tuple[int, int], Verdict | None] = {}
         self._added = 0
         self._kept = False
+        self._guests: list[tuple[str, PodSet]] = []
 
     @property
     def size(self) -> int:
@@ -44,12 +45,14 @@ class ClusterSimulation:
     def fork(self) -> Iterator["ClusterSimulation"]:
         """Work on this simulation for the length of a ``with`` block, then forget what happened in it."""
         names, classes, free, added = list(self._names), list(self._classes), self._free.copy(), self._added
+        guests = len(self._guests)
         self._kept = False
         try:
             yield self
         finally:
             if not self._kept:
                 self._names, self._classes, self._free, self._added = names, classes, free, added
+                del self._guests[guests:]
             self._kept = False
 
     def keep(self) -> None:
@@ -84,8 +87,14 @@ class ClusterSimulation:
         before = np.cumsum(counts) - counts
         taken = np.clip(len(pods) - before, 0, counts)
         self._free[:, rows] -= requests[:, None] * taken
-        placed = np.repeat(rows, taken)
-        return {key: self._names[row] for key, row in zip(pods.keys, placed.tolist(), strict=False)}
+        placed = [self._names[row] for row in np.repeat(rows, taken).tolist()]
+        nodes = dict(zip(pods.keys, placed, strict=False))
+        self._guests.extend((node, PodSet(pod=pods.pod, keys=(key,))) for key, node in nodes.items())
+        return nodes
+
+    def guests(self, node: str) -> list[PodSet]:
+        """Return the pods that were placed on *node* here, and would have to move if it went."""
+        return [pods for name, pods in self._guests if name == node]
 
     def why_not(self, pods: PodSet, node: str) -> Verdict | None:
         """Return why a pod of *pods* does not fit on *node* now; None if it does."""

@@ -128,6 +128,14 @@ def test_a_template_that_the_selector_does_not_match_is_refused(raw: Raw) -> Non
     assert "`selector` does not match template `labels`" in raw.post(DEPLOYMENTS, wrong).body["message"]
 
 
+def test_a_definition_says_what_it_defines(raw: Raw) -> None:
+    wrong = {"metadata": {"name": "pools"}, "spec": {"group": "example", "names": {"plural": "pools"}}}
+
+    causes = raw.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", wrong).body["details"]["causes"]
+
+    assert [cause["field"] for cause in causes] == ["spec.names.kind", "spec.versions", "metadata.name"]
+
+
 def test_taints_are_unique_by_key_and_effect(raw: Raw) -> None:
     wrong = node()
     wrong["spec"]["taints"] = [{"key": "a", "effect": "NoSchedule"}] * 2 + [{"key": "b", "effect": "Sometimes"}]

@@ -4,10 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from nodewright_fake.apiserver.document import Object
-from nodewright_fake.apiserver.resources import BUILT_IN, SCALE, Resource, ScalePaths, Subresource
+from nodewright_fake.apiserver.resources import BUILT_IN, DEFINITIONS, SCALE, Resource, ScalePaths, Subresource
 from nodewright_fake.apiserver.store import Change, Store
-
-DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 
 
 class Catalogue:

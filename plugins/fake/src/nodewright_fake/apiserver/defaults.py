@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodewright_fake.apiserver.document import Object
-from nodewright_fake.apiserver.resources import BY_KEY
+from nodewright_fake.apiserver.resources import BY_KEY, DEFINITIONS
 
 
 def complete(resource: str, draft: Object, *, created: bool = False) -> None:
@@ -255,5 +255,5 @@ _FILLERS: dict[str, Callable[[Object], None]] = {
     "cronjobs.batch": _cron_job,
     "storageclasses.storage.k8s.io": _storage_class,
     "priorityclasses.scheduling.k8s.io": _priority_class,
-    "customresourcedefinitions.apiextensions.k8s.io": _definition,
+    DEFINITIONS: _definition,
 }

@@ -76,7 +76,8 @@ class Reader:
         with self._store.lock:
             version = self._store.version
             if wants_initial or not stated:
-                initial = self._selected(resource, selection)
+                initial = self._candidates(resource, selection)
+        initial = _chosen(initial, selection)
         if stated and not wants_initial:
             version = stated
             if not self._expires_in_band:
@@ -109,7 +110,8 @@ class Reader:
 
     def selected(self, request: Request, resource: Resource) -> list[Document]:
         """Return the objects that the request picks now."""
-        return self._selected(resource, self.selection(request, resource))
+        selection = self.selection(request, resource)
+        return _chosen(self._candidates(resource, selection), selection)
 
     def forget(self) -> None:
         """Forget all lists that are being handed out in chunks: the next chunk is answered with 410."""
@@ -121,20 +123,19 @@ class Reader:
         accept, rows = request.headers.get("accept", ""), request.query.get("includeObject", "")
         return view_for(resource, accept, rows, self._store.clock.now)
 
-    def _selected(self, resource: Resource, selection: Selection) -> list[Document]:
+    def _candidates(self, resource: Resource, selection: Selection) -> list[Document]:
+        """Return what may be selected, quickly: choosing can wait until the store is unlocked."""
         if selection.name is not None and (selection.namespace is not None or not resource.namespaced):
             found = self._store.find(resource.key, selection.name, selection.namespace or "")
-            return [found] if found is not None and selection.shows(found) else []
-        documents = self._store.list(resource.key, selection.namespace)
-        if selection.name is None and selection.labels is None and selection.fields is None:
-            return documents
-        return [document for document in documents if selection.shows(document)]
+            return [] if found is None else [found]
+        return self._store.list(resource.key, selection.namespace)
 
     def _snapshot(self, request: Request, resource: Resource) -> _Snapshot:
         self._version(request)
         selection = self.selection(request, resource)
         with self._store.lock:
-            version, documents = self._store.version, self._selected(resource, selection)
+            version, documents = self._store.version, self._candidates(resource, selection)
+        documents = _chosen(documents, selection)
         countable = selection.labels is None and selection.fields is None and selection.name is None
         return _Snapshot(version=version, documents=documents, countable=countable)
 
@@ -169,6 +170,12 @@ class Reader:
                 "You must start a new list without the continue parameter."
             )
         return snapshot, int(position)
+
+
+def _chosen(candidates: list[Document], selection: Selection) -> list[Document]:
+    if selection.name is None and selection.labels is None and selection.fields is None:
+        return candidates
+    return [document for document in candidates if selection.shows(document)]
 
 
 def _check_watch_options(request: Request) -> None:

@@ -78,6 +78,7 @@ class Resource:
 
 
 SCALE = "autoscaling/v1"
+DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 
 
 def _resource(

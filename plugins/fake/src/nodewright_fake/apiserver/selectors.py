@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nodewright_fake.apiserver.document import Object, dig
+from nodewright_fake.apiserver.document import Object
 from nodewright_fake.apiserver.status import bad_request
 
 Predicate = Callable[[Object], bool]
@@ -40,9 +40,9 @@ def field_predicate(resource: str, text: str) -> Predicate | None:
     Any dotted path to a plain value can be asked for, not only the few fields that Kubernetes knows by heart.
     """
     terms = [_field_term(resource, part) for part in re.split(r"(?<!\\),", text) if part.strip()]
-    if not terms:
-        return None
-    return lambda candidate: all((_field_text(candidate, path) == value) is wanted for path, value, wanted in terms)
+    if len(terms) <= 1:
+        return terms[0] if terms else None
+    return lambda candidate: all(term(candidate) for term in terms)
 
 
 def exact_name(text: str) -> str | None:
@@ -119,16 +119,20 @@ def _holds(operator: str, value: str | None, values: Any) -> bool:
     return int(value) > int(values[0]) if operator == "Gt" else int(value) < int(values[0])
 
 
-def _field_term(resource: str, part: str) -> tuple[str, str, bool]:
+def _field_term(resource: str, part: str) -> Predicate:
     match = _FIELD.fullmatch(part.strip())
     if match is None:
         raise bad_request(f"invalid selector: '{part}'; can't understand '{part}': write field=value or field!=value")
     path = _ALIASES.get(resource, {}).get(match[1], match[1])
-    return path, re.sub(r"\\(.)", r"\1", match[3]), match[2] != "!="
+    keys, absent = path.split("."), _ABSENT.get(path, "")
+    wanted, equal = re.sub(r"\\(.)", r"\1", match[3]), match[2] != "!="
 
+    def matches(candidate: Object) -> bool:
+        value: Any = candidate
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        if isinstance(value, bool):
+            value = str(value).lower()
+        return (wanted == (absent if value is None else str(value))) is equal
 
-def _field_text(candidate: Object, path: str) -> str:
-    value = dig(candidate, path)
-    if value is None:
-        return _ABSENT.get(path, "")
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return matches

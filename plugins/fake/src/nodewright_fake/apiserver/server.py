@@ -66,7 +66,7 @@ class ApiServer:
         self._stopping = False
 
     def start(self) -> "ApiServer":
-        """Create what every cluster has, bind the port and serve until `stop`."""
+        """Create what every cluster has, bind the port and serve until `stop`; a stopped server stays stopped."""
         self._furnish()
         self._listener = socket.create_server((_HOST, self._port), backlog=128)
         self._port = self._listener.getsockname()[1]
@@ -176,6 +176,8 @@ class ApiServer:
         try:
             while (message := connection.read()) is not None:
                 connection.send(self._router.answer(message))
+                if message.is_last:
+                    return
         except (ConnectionEndedError, OSError):
             pass  # the client left, or is meant to think that the server did
         finally:

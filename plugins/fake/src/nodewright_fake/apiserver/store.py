@@ -198,8 +198,10 @@ class _Shelf:
         return self._objects.get(namespace, {}).get(name)
 
     def objects(self, namespace: str | None) -> list[Document]:
-        namespaces = sorted(self._names) if namespace is None else [namespace]
-        return [self._objects[space][name] for space in namespaces for name in self._names.get(space, ())]
+        found: list[Document] = []
+        for space in sorted(self._names) if namespace is None else (namespace,):
+            found += map(self._objects.get(space, {}).__getitem__, self._names.get(space, ()))
+        return found
 
     def put(self, document: Document) -> None:
         namespace, name = document["metadata"].get("namespace", ""), document["metadata"]["name"]

@@ -7,7 +7,7 @@ from typing import Any
 from nodewright.api import parse_quantity
 
 from nodewright_fake.apiserver.document import Object, dig
-from nodewright_fake.apiserver.resources import Resource
+from nodewright_fake.apiserver.resources import DEFINITIONS, Resource
 from nodewright_fake.apiserver.status import bad_request, invalid
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -57,6 +57,8 @@ def _wrongs(resource: Resource, draft: Object) -> Iterator[tuple[str, str]]:
         yield from _pod_spec("spec", draft.get("spec") or {})
     elif resource.key == "nodes":
         yield from _taints((draft.get("spec") or {}).get("taints") or ())
+    elif resource.key == DEFINITIONS:
+        yield from _definition(draft)
     elif resource.group in ("apps", "batch") and dig(draft, "spec.template") is not None:
         yield from _pod_spec("spec.template.spec", dig(draft, "spec.template.spec") or {})
         yield from _selector(draft)
@@ -132,6 +134,15 @@ def _taints(taints: Any) -> Iterator[tuple[str, str]]:
                 f'Duplicate value: "{identity[0]}": taints must be unique by key and effect',
             )
         seen.add(identity)
+
+
+def _definition(definition: Object) -> Iterator[tuple[str, str]]:
+    for field in ("spec.group", "spec.names.plural", "spec.names.kind", "spec.versions"):
+        if not dig(definition, field):
+            yield field, "Required value"
+    wanted = f"{dig(definition, 'spec.names.plural')}.{dig(definition, 'spec.group')}"
+    if definition["metadata"]["name"] != wanted:
+        yield "metadata.name", f'Invalid value: "{definition["metadata"]["name"]}": must be {wanted}'
 
 
 def _selector(workload: Object) -> Iterator[tuple[str, str]]:

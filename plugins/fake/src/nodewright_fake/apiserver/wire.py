@@ -24,6 +24,11 @@ class Message:
     headers: Mapping[str, str]
     body: bytes
 
+    @property
+    def is_last(self) -> bool:
+        """Whether the client wants the connection to end with the answer."""
+        return self.headers.get("connection", "").lower() == "close"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
