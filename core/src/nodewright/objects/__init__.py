@@ -8,13 +8,20 @@ from nodewright.objects.quantity import Resources, format_resource, parse_quanti
 from nodewright.objects.requests import ResourceRequirements
 from nodewright.objects.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
 from nodewright.objects.taint import Taint, Toleration, untolerated
-from nodewright.objects.workload import DaemonSet
+from nodewright.objects.volume import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from nodewright.objects.workload import ConfigMap, Controller, DaemonSet, Event, Lease, Namespace, PriorityClass
 
 __all__ = [
+    "CSINode",
     "Condition",
+    "ConfigMap",
     "Container",
+    "Controller",
     "DaemonSet",
+    "Event",
     "LabelSelector",
+    "Lease",
+    "Namespace",
     "Node",
     "NodeSelector",
     "NodeSelectorTerm",
@@ -22,13 +29,17 @@ __all__ = [
     "NodeStatus",
     "ObjectMeta",
     "OwnerReference",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
     "Pod",
     "PodDisruptionBudget",
     "PodSpec",
     "PodStatus",
+    "PriorityClass",
     "Requirement",
     "ResourceRequirements",
     "Resources",
+    "StorageClass",
     "Taint",
     "Toleration",
     "format_resource",
