@@ -8,9 +8,10 @@ from msgspec.structs import replace
 
 from nodewright.cluster.journal import Journal
 from nodewright.cluster.node_class import NodeClass
-from nodewright.cluster.node_table import NodeTable, Rows
+from nodewright.cluster.node_table import Counts, NodeTable, Rows
 from nodewright.cluster.pod_class import PodClass, PodClasses
 from nodewright.cluster.pod_row import PodRow
+from nodewright.cluster.pod_slots import PodSlots
 from nodewright.cluster.tally import Tally
 from nodewright.objects import (
     CSINode,
@@ -59,6 +60,7 @@ class Cluster:
         self.volumes: dict[str, PersistentVolume] = {}
         self.storage_classes: dict[str, StorageClass] = {}
         self.csi_nodes: dict[str, CSINode] = {}
+        self._slots = PodSlots()
         self._bound: dict[str, list[PodRow]] = {}
         self._guests: list[tuple[PodClass, Sequence[str], Rows]] = []
 
@@ -79,6 +81,7 @@ class Cluster:
         row = self.table.add(name, node_class, host, allocatable)
         self.nodes[name] = node
         for pod in self._bound.get(name, ()):
+            self._slots.move(pod.slot, row)
             self._count(pod.pod_class, row, 1)
 
     def drop_node(self, name: str) -> None:
@@ -87,6 +90,7 @@ class Cluster:
         if row is None:
             return
         for pod in self._bound.get(name, ()):
+            self._slots.move(pod.slot, -1)
             self._count(pod.pod_class, row, -1)
         self.table.remove(name)
         del self.nodes[name]
@@ -122,8 +126,9 @@ class Cluster:
                 self.pending[pod.key] = pod
             return
         self._bound.setdefault(pod.node, []).append(pod)
-        row = self.table.rows.get(pod.node)
-        if row is not None:
+        row = self.table.rows.get(pod.node, -1)
+        pod.slot = self._slots.add(pod.pod_class.index, row)
+        if row >= 0:
             self._count(pod.pod_class, row, 1)
 
     def drop_pod(self, key: str) -> None:
@@ -140,6 +145,7 @@ class Cluster:
         bound.pop()
         if not bound:
             del self._bound[pod.node]
+        self._slots.remove(pod.slot)
         row = self.table.rows.get(pod.node)
         if row is not None:
             self._count(pod.pod_class, row, -1)
@@ -193,7 +199,9 @@ class Cluster:
 
     def take(self, pod_class: PodClass, keys: Sequence[str], at: Rows) -> None:
         """Put pods of one class onto nodes: one pod for each row in *at*, *keys* in the same order."""
-        rows, numbers = np.unique(at, return_counts=True)
+        each = np.bincount(at, minlength=self.table.size)
+        rows = np.flatnonzero(each)
+        numbers = each[rows]
         self._put(pod_class, rows, numbers, 1)
         self._guests.append((pod_class, keys, at))
 
@@ -225,15 +233,11 @@ class Cluster:
         self.table.charge(row, number, pod_class.requests, -1)
         self.tally.add(pod_class, row, number)
 
-    def _whereabouts(self, pod_class: PodClass) -> Iterator[tuple[int, int]]:
-        if not pod_class.population:
-            return
-        for node, pods in self._bound.items():
-            row = self.table.rows.get(node)
-            if row is not None and self.table.class_of[row] >= 0:
-                number = sum(pod.pod_class is pod_class for pod in pods)
-                if number:
-                    yield row, number
-        for placed, _, at in self._guests:
-            if placed is pod_class:
-                yield from ((row, 1) for row in at.tolist() if self.table.class_of[row] >= 0)
+    def _whereabouts(self, pod_class: PodClass) -> Counts:
+        """Count the pods of a class anew, those put onto nodes in forks among them."""
+        rows = [self._slots.rows_of(pod_class.index)]
+        rows += [at for placed, _, at in self._guests if placed is pod_class]
+        at = np.concatenate(rows)
+        # What runs on hidden nodes does not run as long as they are hidden.
+        at = at[self.table.class_of[at] >= 0]
+        return np.bincount(at, minlength=self.table.capacity).astype(np.int32)
