@@ -156,7 +156,7 @@ class PodClasses:
         return added
 
     def forget_all_but(self, kept: Collection[PodClass]) -> dict[int, int]:
-        """Forget all other classes; returns the new index by the old one. What was found out about classes goes, too."""
+        """Forget all other classes, and what was found out about any; returns the new index by the old one."""
         indices = {}
         self.known = [each for each in self.known if each in kept]
         for index, each in enumerate(self.known):
