@@ -23,7 +23,11 @@ def decide(world: World, memory: Memory, policy: Policy, now: datetime) -> tuple
     Pure: no clock, no network, no chance but what the policy's seed and *now* make of it. Raises nothing: a plugin
     that fails is left out and noted with the policy's faults.
     """
-    world = _with_templates(world, policy)
+    with world.cluster.fork():
+        return _decide(_with_templates(world, policy), memory, policy, now)
+
+
+def _decide(world: World, memory: Memory, policy: Policy, now: datetime) -> tuple[Decision, Memory]:
     health = assess(world, memory, policy, now)
     removals = plan_removals(world, health.memory, policy, now)
     simulation, upcoming = _simulate_now(world, health, removals.memory, policy, now)
@@ -78,8 +82,8 @@ def _simulate_now(
     Nodes that go are not in it; the pods that have to leave them are placed first.
     """
     absent = health.starting | memory.removals.keys()
-    usable = [name for name in world.cluster.nodes if name not in absent]
-    simulation = ClusterSimulation(world.cluster, usable)
+    simulation = ClusterSimulation(world.cluster)
+    simulation.remove_nodes([name for name in world.cluster.nodes if name in absent])
     upcoming: list[str] = []
     for group in health.groups:
         if group.upcoming and group.facts.template is not None:
@@ -87,8 +91,8 @@ def _simulate_now(
     for name in memory.removals:
         budgets = world.cluster.budgets.values()
         drainable = judge(world.cluster.pods_on(name), budgets, policy.settings.scale_down, now, budgets_block=False)
-        for pod in drainable.move:
-            simulation.place(PodSet(pod=pod, keys=(pod.key,)))
+        for row in drainable.move:
+            simulation.place(PodSet(pod=row.pod_class.pod, keys=(row.key,)))
     return simulation, upcoming
 
 

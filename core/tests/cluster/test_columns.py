@@ -29,7 +29,7 @@ def apply(cluster, change):
 
 def recounted(cluster, node, resource):
     free = cluster.nodes[node].allocatable.get(resource, 0)
-    return free - sum(pod.requests.get(resource, 0) for pod in cluster.pods.values() if pod.spec.node_name == node)
+    return free - sum(pod.pod_class.requests.get(resource, 0) for pod in cluster.pods.values() if pod.node == node)
 
 
 @given(st.lists(CHANGES, max_size=40))
@@ -38,15 +38,14 @@ def test_free_room_is_what_a_recount_says(changes):
     cluster = Cluster()
     for change in changes:
         apply(cluster, change)
-    names = list(cluster.nodes)
-    free = cluster.free(names)
-    for column, name in enumerate(names):
-        for resource, row in cluster.dimensions.items():
-            assert free[row, column] == recounted(cluster, name, resource)
+    table = cluster.table
+    for name in cluster.nodes:
+        for resource, dimension in table.dimensions.items():
+            assert table.free[dimension, table.rows[name]] == recounted(cluster, name, resource)
         assert {pod.key for pod in cluster.pods_on(name)} == {
-            pod.key for pod in cluster.pods.values() if pod.spec.node_name == name
+            pod.key for pod in cluster.pods.values() if pod.node == name
         }
-    assert set(cluster.pending) == {key for key, pod in cluster.pods.items() if not pod.spec.node_name}
+    assert set(cluster.pending) == {key for key, pod in cluster.pods.items() if not pod.node}
 
 
 def test_equal_pods_and_equal_nodes_share_one_class():
@@ -54,8 +53,8 @@ def test_equal_pods_and_equal_nodes_share_one_class():
     for number in range(3):
         cluster.put_node(a_node(f"n{number}", labels={"kubernetes.io/hostname": f"n{number}", "pool": "a"}))
         cluster.put_pod(a_pod(f"p{number}"))
-    assert len({id(cluster.class_of(name)) for name in cluster.nodes}) == 1
-    assert len({id(cluster.pod_classes.of(pod)) for pod in cluster.pods.values()}) == 1
+    assert len({id(cluster.table.node_class(row)) for row in range(3)}) == 1
+    assert len({id(pod.pod_class) for pod in cluster.pods.values()}) == 1
 
 
 def test_a_finished_pod_takes_no_room():
@@ -66,4 +65,4 @@ def test_a_finished_pod_takes_no_room():
     pod = a_pod("p", node="n", cpu="3")
     cluster.put_pod(pod)
     cluster.put_pod(replace(pod, status=replace(pod.status, phase="Succeeded")))
-    assert cluster.free(["n"])[0, 0] == 4000
+    assert cluster.table.free[0, 0] == 4000

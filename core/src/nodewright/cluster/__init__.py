@@ -1,9 +1,23 @@
 """The cluster as columns: nodes, pods, what the pods take from the nodes, and where equal pods run."""
 
-from nodewright.cluster.columns import Amounts, Cluster, Rows
+from nodewright.cluster.columns import Cluster
 from nodewright.cluster.node_class import NodeClass
+from nodewright.cluster.node_table import Amounts, Counts, Domains, NodeTable, Rows
 from nodewright.cluster.pod_class import PodClass
 from nodewright.cluster.pod_row import PodRow
 from nodewright.cluster.selection import Selection, SpreadRule, Term
 
-__all__ = ["Amounts", "Cluster", "NodeClass", "PodClass", "PodRow", "Rows", "Selection", "SpreadRule", "Term"]
+__all__ = [
+    "Amounts",
+    "Cluster",
+    "Counts",
+    "Domains",
+    "NodeClass",
+    "NodeTable",
+    "PodClass",
+    "PodRow",
+    "Rows",
+    "Selection",
+    "SpreadRule",
+    "Term",
+]

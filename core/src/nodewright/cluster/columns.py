@@ -1,130 +1,243 @@
-"""The cluster as columns, kept up to date object by object."""
+"""The cluster as columns, kept up to date object by object, and forked to try things."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
-import numpy.typing as npt
+from msgspec.structs import replace
 
-from nodewright.cluster.node_class import NodeClass, NodeClasses
+from nodewright.cluster.journal import Journal
+from nodewright.cluster.node_class import NodeClass
+from nodewright.cluster.node_table import Counts, NodeTable, Rows
 from nodewright.cluster.pod_class import PodClass, PodClasses
-from nodewright.objects import DaemonSet, Node, Pod, PodDisruptionBudget, Resources
+from nodewright.cluster.pod_row import PodRow
+from nodewright.cluster.pod_slots import PodSlots
+from nodewright.cluster.tally import Tally
+from nodewright.objects import (
+    CSINode,
+    DaemonSet,
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    Resources,
+    StorageClass,
+)
+from nodewright.objects.node import HOSTNAME
 
-Amounts = npt.NDArray[np.int64]
+
+class Fork:
+    """A fork of the cluster: what is done in it is taken back at its end, unless it is kept."""
+
+    def __init__(self) -> None:
+        self.kept = False
+
+    def keep(self) -> None:
+        """Let it stand."""
+        self.kept = True
 
 
 class Cluster:
-    """All nodes and pods, with the free room of each node in one integer matrix (resource, row).
+    """All nodes and pods. Written and read by the loop's thread only.
 
-    Written and read by the loop's thread only. A malformed quantity raises `ValueError` and changes nothing.
-    The same sequence of changes always gives the same rows in the same order.
+    `put_*` and `drop_*` follow the API server and must not be called in a fork; a malformed quantity raises
+    `ValueError` and changes nothing. `take`, `add_node` and `hide_node` try something and are called in forks only.
     """
 
     def __init__(self) -> None:
+        self._journal = Journal()
+        self.table = NodeTable(self._journal)
+        self.tally = Tally(self.table, self._whereabouts)
         self.pod_classes = PodClasses()
-        self.node_classes = NodeClasses()
-        self.dimensions: dict[str, int] = {"cpu": 0, "memory": 1, "pods": 2}
         self.nodes: dict[str, Node] = {}
-        self.pods: dict[str, Pod] = {}
-        self.pending: dict[str, Pod] = {}
+        self.pods: dict[str, PodRow] = {}
+        self.pending: dict[str, PodRow] = {}
         self.daemon_sets: dict[str, DaemonSet] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
-        self._rows: dict[str, int] = {}
-        self._vacant: list[int] = []
-        self._classes: list[NodeClass | None] = []
-        self._free: Amounts = np.zeros((3, 0), dtype=np.int64)
-        self._pods_on: dict[str, dict[str, PodClass]] = {}
+        self.claims: dict[str, PersistentVolumeClaim] = {}
+        self.volumes: dict[str, PersistentVolume] = {}
+        self.storage_classes: dict[str, StorageClass] = {}
+        self.csi_nodes: dict[str, CSINode] = {}
+        self._slots = PodSlots()
+        self._bound: dict[str, list[PodRow]] = {}
+        self._guests: list[tuple[PodClass, Sequence[str], Rows]] = []
 
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""
-        name = node.name
-        allocatable = node.allocatable
-        node_class = self.node_classes.of(node.metadata.labels, node.spec.taints, unschedulable=node.spec.unschedulable)
-        row = self._rows.get(name)
-        if row is None:
-            row = self._rows[name] = self._vacant.pop() if self._vacant else self._new_row()
+        name, allocatable = node.name, node.allocatable
+        node_class = self.table.classes.of(
+            node.metadata.labels, node.spec.taints, unschedulable=node.spec.unschedulable
+        )
+        host = node.metadata.labels.get(HOSTNAME, "")
+        row = self.table.rows.get(name)
+        if row is not None:
+            self.table.set(row, node_class, host, allocatable)
+            self.nodes[name] = node
+            for pod in self._bound.get(name, ()):
+                self.table.charge(row, 1, pod.pod_class.requests, -1)
+            return
+        row = self.table.add(name, node_class, host, allocatable)
         self.nodes[name] = node
-        self._classes[row] = node_class
-        self._free[:, row] = 0
-        self._add(row, allocatable, 1)
-        for pod_class in self._pods_on.get(name, {}).values():
-            self._add(row, pod_class.requests, -1)
+        for pod in self._bound.get(name, ()):
+            self._slots.move(pod.slot, row)
+            self._count(pod.pod_class, row, 1)
 
     def drop_node(self, name: str) -> None:
         """Remove a node; pods that are bound to it stay known until they are dropped themselves."""
-        row = self._rows.pop(name, None)
-        if row is not None:
-            del self.nodes[name]
-            self._classes[row] = None
-            self._free[:, row] = 0
-            self._vacant.append(row)
+        row = self.table.rows.get(name)
+        if row is None:
+            return
+        for pod in self._bound.get(name, ()):
+            self._slots.move(pod.slot, -1)
+            self._count(pod.pod_class, row, -1)
+        self.table.remove(name)
+        del self.nodes[name]
 
     def put_pod(self, pod: Pod) -> None:
         """Add or replace a pod."""
-        pod_class = self.pod_classes.of(pod)
+        meta = pod.metadata
+        # Where a pod runs is no part of what it is: it may be asked whether it would run elsewhere.
+        unbound = replace(pod, spec=replace(pod.spec, node_name="")) if pod.spec.node_name else pod
+        self.put_pod_row(
+            PodRow(
+                key=meta.key,
+                uid=meta.uid,
+                pod_class=self.pod_classes.of(unbound),
+                node=pod.spec.node_name,
+                owner=meta.controller,
+                created=meta.creation_timestamp,
+                deleted=meta.deletion_timestamp,
+                finished=pod.finished,
+                pending=None if pod.spec.node_name else pod,
+            )
+        )
+
+    def put_pod_row(self, pod: PodRow) -> None:
+        """Add or replace a pod whose class is known."""
+        self.table.meet(pod.pod_class.requests)
         self.drop_pod(pod.key)
         self.pods[pod.key] = pod
-        if pod.spec.node_name and not pod.finished:
-            self._pods_on.setdefault(pod.spec.node_name, {})[pod.key] = pod_class
-            self._charge(pod.spec.node_name, pod_class.requests, -1)
-        elif not pod.finished and pod.metadata.deletion_timestamp is None:
-            self.pending[pod.key] = pod
+        if pod.finished:
+            return
+        if not pod.node:
+            if pod.deleted is None:
+                self.pending[pod.key] = pod
+            return
+        self._bound.setdefault(pod.node, []).append(pod)
+        row = self.table.rows.get(pod.node, -1)
+        pod.slot = self._slots.add(pod.pod_class.index, row)
+        if row >= 0:
+            self._count(pod.pod_class, row, 1)
 
     def drop_pod(self, key: str) -> None:
         """Remove a pod."""
         pod = self.pods.pop(key, None)
-        if pod is None:
+        if pod is None or pod.finished:
             return
-        self.pending.pop(key, None)
-        pod_class = self._pods_on.get(pod.spec.node_name, {}).pop(key, None)
-        if pod_class is not None:
-            self._charge(pod.spec.node_name, pod_class.requests, 1)
+        if not pod.node:
+            self.pending.pop(key, None)
+            return
+        bound = self._bound[pod.node]
+        # As in the scheduler's own lists, the last pod takes the place of the one that goes.
+        bound[bound.index(pod)] = bound[-1]
+        bound.pop()
+        if not bound:
+            del self._bound[pod.node]
+        self._slots.remove(pod.slot)
+        row = self.table.rows.get(pod.node)
+        if row is not None:
+            self._count(pod.pod_class, row, -1)
 
-    def pods_on(self, node: str) -> Iterator[Pod]:
-        """Yield the unfinished pods bound to *node*, in the order they came."""
-        return (self.pods[key] for key in self._pods_on.get(node, {}))
+    def put_namespace(self, namespace: Namespace) -> None:
+        """Add or replace a namespace."""
+        self.pod_classes.name_space(namespace.metadata.name, namespace.metadata.labels)
 
-    def class_of(self, node: str) -> NodeClass:
-        """Return the class of a node."""
-        node_class = self._classes[self._rows[node]]
-        assert node_class is not None
-        return node_class
-
-    def free(self, nodes: list[str]) -> Amounts:
-        """Return a copy of the free room of *nodes*, one column each; negative where a node is over-committed."""
-        return self._free[:, [self._rows[name] for name in nodes]]
+    def pods_on(self, node: str) -> list[PodRow]:
+        """Return the unfinished pods bound to *node*."""
+        return self._bound.get(node, [])
 
     def used(self, node: str) -> Resources:
         """Return what the unfinished pods of *node* request in all."""
         total: dict[str, int] = {}
-        for pod_class in self._pods_on.get(node, {}).values():
-            for name, amount in pod_class.requests.items():
+        for pod in self.pods_on(node):
+            for name, amount in pod.pod_class.requests.items():
                 total[name] = total.get(name, 0) + amount
         return total
 
-    def vector(self, amounts: Resources) -> Amounts:
-        """Return *amounts* as a column; resources new to the cluster get a dimension, of which no node has any."""
-        for name in amounts:
-            if name not in self.dimensions:
-                self.dimensions[name] = len(self.dimensions)
-                self._free = np.vstack([self._free, np.zeros((1, self._free.shape[1]), dtype=np.int64)])
-        column = np.zeros(len(self.dimensions), dtype=np.int64)
-        for name, amount in amounts.items():
-            column[self.dimensions[name]] = amount
-        return column
+    @contextmanager
+    def fork(self) -> Iterator[Fork]:
+        """Try something: at the end of the ``with`` block it is taken back, unless `Fork.keep` was called."""
+        fork = Fork()
+        mark = self._journal.begin()
+        try:
+            yield fork
+        except BaseException:
+            fork.kept = False
+            raise
+        finally:
+            if fork.kept:
+                self._journal.commit(mark)
+            else:
+                self._journal.revert(mark)
 
-    def _charge(self, node: str, amounts: Resources, sign: int) -> None:
-        row = self._rows.get(node)
-        if row is not None:
-            self._add(row, amounts, sign)
-
-    def _add(self, row: int, amounts: Resources, sign: int) -> None:
-        column = self.vector(amounts)
-        self._free[:, row] += sign * column
-
-    def _new_row(self) -> int:
-        row = len(self._classes)
-        self._classes.append(None)
-        if row >= self._free.shape[1]:
-            room = np.zeros((len(self.dimensions), max(16, row)), dtype=np.int64)
-            self._free = np.hstack([self._free, room])
+    def add_node(self, name: str, node_class: NodeClass, free: Resources, companions: Iterable[PodClass]) -> int:
+        """Add a node that does not exist, with the pods that come with it; returns its row."""
+        row = self.table.add(name, node_class, name, free)
+        for companion in companions:
+            self.table.meet(companion.requests)
+            self._try_count(companion, row, 1)
         return row
+
+    def hide_node(self, name: str) -> None:
+        """Take a node out, with all that runs on it."""
+        row = self.table.rows[name]
+        for pod_class in [*(pod.pod_class for pod in self.pods_on(name)), *(guest for guest, _ in self.guests(row))]:
+            self._try_count(pod_class, row, -1)
+        self.table.hide(row)
+
+    def take(self, pod_class: PodClass, keys: Sequence[str], at: Rows) -> None:
+        """Put pods of one class onto nodes: one pod for each row in *at*, *keys* in the same order."""
+        each = np.bincount(at, minlength=self.table.size)
+        rows = np.flatnonzero(each)
+        numbers = each[rows]
+        self._put(pod_class, rows, numbers, 1)
+        self._guests.append((pod_class, keys, at))
+
+        def undo() -> None:
+            self._guests.pop()
+            self._put(pod_class, rows, numbers, -1)
+
+        self._journal.note(undo)
+
+    def guests(self, row: int) -> list[tuple[PodClass, str]]:
+        """Return the pods that were put onto a node in forks that stand, with their keys."""
+        return [
+            (pod_class, keys[index])
+            for pod_class, keys, at in self._guests
+            for index in np.flatnonzero(at == row).tolist()
+        ]
+
+    def _put(self, pod_class: PodClass, rows: Rows, numbers: Rows, sign: int) -> None:
+        self.table.charge(rows, numbers, pod_class.requests, -sign)
+        self.tally.add(pod_class, rows, sign * numbers)
+        pod_class.population += sign * int(numbers.sum())
+
+    def _try_count(self, pod_class: PodClass, row: int, number: int) -> None:
+        self._count(pod_class, row, number)
+        self._journal.note(lambda: self._count(pod_class, row, -number))
+
+    def _count(self, pod_class: PodClass, row: int, number: int) -> None:
+        pod_class.population += number
+        self.table.charge(row, number, pod_class.requests, -1)
+        self.tally.add(pod_class, row, number)
+
+    def _whereabouts(self, pod_class: PodClass) -> Counts:
+        """Count the pods of a class anew, those put onto nodes in forks among them."""
+        rows = [self._slots.rows_of(pod_class.index)]
+        rows += [at for placed, _, at in self._guests if placed is pod_class]
+        at = np.concatenate(rows)
+        # What runs on hidden nodes does not run as long as they are hidden.
+        at = at[self.table.class_of[at] >= 0]
+        return np.bincount(at, minlength=self.table.capacity).astype(np.int32)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 
 class Journal:
-    """Undo steps, newest last. Nothing is written down outside of forks."""
+    """Undo steps, newest last. Outside of forks nothing is written down."""
 
     def __init__(self) -> None:
         self._steps: list[Callable[[], None]] = []
@@ -12,7 +12,7 @@ class Journal:
 
     @property
     def open(self) -> bool:
-        """Whether there is a fork to take back."""
+        """Whether there is a fork."""
         return self._depth > 0
 
     def begin(self) -> int:
@@ -32,7 +32,7 @@ class Journal:
         self._depth -= 1
 
     def commit(self, mark: int) -> None:
-        """End a fork and let what was done in it stand as part of the one around it."""
+        """End a fork and let what was done in it stand, as part of the one around it if there is one."""
         self._depth -= 1
         if not self._depth:
             del self._steps[mark:]

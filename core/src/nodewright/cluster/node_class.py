@@ -23,16 +23,17 @@ class NodeClasses:
     """Interns node classes."""
 
     def __init__(self) -> None:
-        self._classes: dict[tuple[object, ...], NodeClass] = {}
+        self.known: list[NodeClass] = []
+        self._by_key: dict[tuple[object, ...], NodeClass] = {}
 
     def of(self, labels: Mapping[str, str], taints: tuple[Taint, ...], *, unschedulable: bool) -> NodeClass:
         """Return the class of a node with these marks; the hostname label is left out of it."""
         shared = {key: value for key, value in labels.items() if key != HOSTNAME}
         repelling = tuple(taint for taint in taints if taint.effect in ("NoSchedule", "NoExecute"))
         key = (tuple(sorted(shared.items())), repelling, unschedulable)
-        known = self._classes.get(key)
+        known = self._by_key.get(key)
         if known is None:
-            index = len(self._classes)
-            known = NodeClass(index=index, labels=shared, taints=repelling, unschedulable=unschedulable)
-            self._classes[key] = known
+            known = NodeClass(index=len(self.known), labels=shared, taints=repelling, unschedulable=unschedulable)
+            self._by_key[key] = known
+            self.known.append(known)
         return known

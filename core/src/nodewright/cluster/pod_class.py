@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from nodewright.cluster.selection import Namespaces, Selection, SpreadRule, Term, affinity_term, spread_rules
 from nodewright.objects import Pod, Resources
@@ -19,6 +20,8 @@ TELLING_LABELS = frozenset(
         "batch.kubernetes.io/job-completion-index",
     ]
 )
+#: Annotations that rules look at.
+TELLING_ANNOTATIONS = ("cluster-autoscaler.kubernetes.io/", "nodewright.dev/")
 
 
 @dataclass(kw_only=True, eq=False)
@@ -33,6 +36,10 @@ class PodClass:
     terminating: bool
     requests: Resources
     namespaces: Namespaces
+    #: How many of them are bound to nodes now. Written by `Cluster`.
+    population: int = 0
+    #: What filters found out about the class and keep; each uses a name of its own.
+    memo: dict[str, Any] = field(default_factory=dict)
 
     @property
     def namespace(self) -> str:
@@ -64,7 +71,7 @@ class PodClass:
         spec = self.pod.spec
         containers = (*spec.containers, *(each for each in spec.init_containers if each.restart_policy == "Always"))
         return tuple(
-            (port.protocol or "TCP", port.host_port, port.host_ip or "0.0.0.0")  # noqa: S104
+            (port.protocol or "TCP", port.host_port, port.host_ip or "0.0.0.0")
             for container in containers
             for port in container.ports
             if port.host_port > 0
@@ -104,12 +111,26 @@ class PodClasses:
     #: Labels by namespace.
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     known: list[PodClass] = field(default_factory=list)
+    #: Counts up whenever terms have to be resolved anew.
+    resolved: int = 0
     _by_key: dict[object, PodClass] = field(default_factory=dict)
     _selected: dict[Selection, tuple[int, list[PodClass]]] = field(default_factory=dict)
 
+    def name_space(self, name: str, labels: Mapping[str, str]) -> None:
+        """Note a namespace's labels; terms that select namespaces by label are resolved anew if they changed."""
+        if self.namespaces.get(name) == labels:
+            return
+        self.namespaces[name] = labels
+        self.resolved += 1
+        self._selected.clear()
+        for known in self.known:
+            known.__dict__.pop("affinity", None)
+            known.__dict__.pop("anti_affinity", None)
+
     def of(self, pod: Pod) -> PodClass:
         """Return the class of *pod*. Raises `ValueError` if a quantity in it is malformed."""
-        return self.find(class_key(pod)) or self.add(class_key(pod), pod)
+        key = class_key(pod)
+        return self.find(key) or self.add(key, pod)
 
     def find(self, key: object) -> PodClass | None:
         """Return the class that was added with *key*."""
@@ -117,9 +138,10 @@ class PodClasses:
 
     def add(self, key: object, pod: Pod) -> PodClass:
         """Add the class of *pod* under *key*."""
+        shared = {name: value for name, value in pod.metadata.labels.items() if name not in TELLING_LABELS}
         added = PodClass(
             index=len(self.known),
-            pod=pod,
+            pod=replace(pod, metadata=replace(pod.metadata, labels=shared)),
             terminating=pod.metadata.deletion_timestamp is not None,
             requests=pod.requests,
             namespaces=self.namespaces,
@@ -148,7 +170,8 @@ def _telling(pod: Pod) -> tuple[Any, ...]:
     return (
         meta.namespace,
         sorted((key, value) for key, value in meta.labels.items() if key not in TELLING_LABELS),
-        sorted((key, value) for key, value in meta.annotations.items() if "kubernetes.io/" in key),
+        sorted((key, value) for key, value in meta.annotations.items() if key.startswith(TELLING_ANNOTATIONS)),
+        pod.is_mirror,
         (owner.kind, owner.api_version) if owner else None,
         meta.deletion_timestamp is not None,
         # The name is part of the names of ephemeral volumes' claims.
@@ -158,6 +181,7 @@ def _telling(pod: Pod) -> tuple[Any, ...]:
         [(each.resources, each.allocated_resources) for each in status.container_statuses],
         spec.resources and spec.resources.requests,
         spec.overhead,
+        spec.node_name,
         spec.node_selector,
         spec.affinity,
         spec.tolerations,

@@ -83,7 +83,9 @@ def spread_rules(pod: Pod) -> tuple[SpreadRule, ...]:
 def _spread_rule(constraint: TopologySpreadConstraint, pod: Pod) -> SpreadRule:
     labels = pod.metadata.labels
     lines = [
-        Requirement(key=key, operator="In", values=(labels[key],)) for key in constraint.match_label_keys if key in labels
+        Requirement(key=key, operator="In", values=(labels[key],))
+        for key in constraint.match_label_keys
+        if key in labels
     ]
     own = frozenset([pod.metadata.namespace])
     selection = _selection(own, constraint.label_selector, lines, terminating=False)
@@ -99,7 +101,11 @@ def _spread_rule(constraint: TopologySpreadConstraint, pod: Pod) -> SpreadRule:
 
 
 def _selection(
-    namespaces: frozenset[str] | None, selector: LabelSelector | None, lines: list[Requirement], *, terminating: bool = True
+    namespaces: frozenset[str] | None,
+    selector: LabelSelector | None,
+    lines: list[Requirement],
+    *,
+    terminating: bool = True,
 ) -> Selection:
     return Selection(
         namespaces=namespaces,

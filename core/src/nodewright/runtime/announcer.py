@@ -48,14 +48,16 @@ class Announcer:
         self._events.on_status("ScaledUpGroup", f"Scale-up: setting group {grow.group} size {size}")
         for key in grow.pods[:_POD_EVENTS]:
             if pod := cluster.pods.get(key):
-                self._events.on_pod(pod, "TriggeredScaleUp", f"pod triggered scale-up: [{{{grow.group} {size}}}]")
+                self._events.on_pod(
+                    pod.key, pod.uid, "TriggeredScaleUp", f"pod triggered scale-up: [{{{grow.group} {size}}}]"
+                )
 
     def _removal(self, drain: Drain, cluster: Cluster) -> None:
         if node := cluster.nodes.get(drain.node):
             self._events.on_node(node, "ScaleDown", "marked the node as toBeDeleted/unschedulable")
         for key in drain.pods[:_POD_EVENTS]:
             if pod := cluster.pods.get(key):
-                self._events.on_pod(pod, "ScaleDown", "deleting pod for node scale down")
+                self._events.on_pod(pod.key, pod.uid, "ScaleDown", "deleting pod for node scale down")
 
     def _unhelped(self, decision: Decision, cluster: Cluster) -> None:
         unhelped = [key for key, verdict in decision.pods.items() if verdict.reason is Reason.NO_GROUP_FITS]
@@ -65,4 +67,4 @@ class Announcer:
                 reasons[str(verdict)] = reasons.get(str(verdict), 0) + 1
             told = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
             if pod := cluster.pods.get(key):
-                self._events.on_pod(pod, "NotTriggerScaleUp", f"pod didn't trigger scale-up: {told}")
+                self._events.on_pod(pod.key, pod.uid, "NotTriggerScaleUp", f"pod didn't trigger scale-up: {told}")

@@ -10,8 +10,9 @@ from nodewright.api.option import PodSet
 from nodewright.api.processor import ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
+from nodewright.cluster import PodRow
 from nodewright.memory import Memory, Removal
-from nodewright.objects import Node, Pod
+from nodewright.objects import Node
 from nodewright.policy import Policy
 from nodewright.scaledown.drainability import judge
 from nodewright.scaledown.eligibility import find_candidates
@@ -34,7 +35,7 @@ class _Removable:
 
     node: Node
     group: GroupFacts
-    move: tuple[Pod, ...]
+    move: tuple[PodRow, ...]
 
 
 def plan_scale_down(
@@ -99,7 +100,9 @@ def _simulate(
             verdicts[node.name] = drainable.blocker
             continue
         # What this loop has put on the node so far has to go on with the rest.
-        leaving = [PodSet(pod=pod, keys=(pod.key,)) for pod in drainable.move] + simulation.guests(node.name)
+        leaving = [PodSet(pod=row.pod_class.pod, keys=(row.key,)) for row in drainable.move] + simulation.guests(
+            node.name
+        )
         homeless = _move(leaving, node, simulation)
         if homeless is not None:
             verdicts[node.name] = Verdict(reason=Reason.NO_PLACE, detail=homeless)
@@ -121,7 +124,7 @@ def _move(leaving: Sequence[PodSet], node: Node, simulation: ClusterSimulation) 
     return None
 
 
-def _unneeded(move: Sequence[Pod]) -> Verdict:
+def _unneeded(move: Sequence[PodRow]) -> Verdict:
     if not move:
         return Verdict(reason=Reason.EMPTY)
     return Verdict(reason=Reason.MOVABLE, detail=f"{len(move)} pods" if len(move) > 1 else move[0].key)

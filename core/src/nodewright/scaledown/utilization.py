@@ -2,21 +2,22 @@
 
 from nodewright.cluster import Cluster
 from nodewright.config.model import ScaleDown
-from nodewright.objects import Node, Pod
+from nodewright.objects import Node, Resources
 
 
 def utilization(cluster: Cluster, node: Node, settings: ScaleDown, *, ignore_daemons: bool) -> float:
     """Return the larger of the requested shares of the node's cpu and memory."""
     allocatable = dict(node.allocatable)
     used: dict[str, int] = {}
-    for pod in cluster.pods_on(node.name):
+    for row in cluster.pods_on(node.name):
+        pod = row.pod_class.pod
         ignored = (ignore_daemons and pod.is_daemon) or (settings.ignore_mirror_pods_utilization and pod.is_mirror)
-        _add(allocatable if ignored else used, pod, -1 if ignored else 1)
+        _add(allocatable if ignored else used, row.pod_class.requests, -1 if ignored else 1)
     return max(_share(used, allocatable, resource) for resource in ("cpu", "memory"))
 
 
-def _add(amounts: dict[str, int], pod: Pod, sign: int) -> None:
-    for name, amount in pod.requests.items():
+def _add(amounts: dict[str, int], requests: Resources, sign: int) -> None:
+    for name, amount in requests.items():
         amounts[name] = amounts.get(name, 0) + sign * amount
 
 

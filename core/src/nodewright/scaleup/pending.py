@@ -46,13 +46,12 @@ def find_pending(cluster: Cluster, policy: Policy, context: ProcessorContext) ->
 
 def equivalence_sets(cluster: Cluster) -> list[PodSet]:
     """Return the pods that the scheduler could not place, in sets of equals; higher priority first, then by name."""
-    sets: dict[tuple[object, ...], list[Pod]] = {}
+    sets: dict[tuple[str, int], list[Pod]] = {}
     for key in sorted(cluster.pending):
-        pod = cluster.pending[key]
-        if pod.marked_unschedulable:
-            owner = pod.metadata.controller
-            identity = owner.uid if owner else pod.metadata.uid or key
-            sets.setdefault((identity, id(cluster.pod_classes.of(pod))), []).append(pod)
+        row = cluster.pending[key]
+        if row.pending is not None and row.pending.marked_unschedulable:
+            identity = row.owner.uid if row.owner else row.uid or key
+            sets.setdefault((identity, row.pod_class.index), []).append(row.pending)
     ordered = sorted(sets.values(), key=lambda pods: -(pods[0].spec.priority or 0))
     return [PodSet(pod=pods[0], keys=tuple(pod.key for pod in pods)) for pods in ordered]
 
@@ -63,7 +62,7 @@ def _without_young(sets: Sequence[PodSet], cluster: Cluster, policy: Policy, now
         return sets
 
     def old_enough(key: str) -> bool:
-        born = cluster.pending[key].metadata.creation_timestamp
+        born = cluster.pending[key].created
         return born is None or now - born > delay
 
     return [kept for pods in sets if (kept := pods.only(old_enough))]

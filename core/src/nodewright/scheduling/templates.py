@@ -32,25 +32,23 @@ class Blank:
     """A new node before any pending pod is placed on it."""
 
     node_class: NodeClass
-    free: Resources
+    allocatable: Resources
+    #: The static and DaemonSet pods that come with it.
+    companions: tuple[PodClass, ...]
 
 
 def blank_node(cluster: Cluster, group: GroupFacts) -> Blank:
     """Return a new node of *group*, which must have a template."""
     template = group.template
     assert template is not None
-    node_class = cluster.node_classes.of(template.labels, template.taints, unschedulable=False)
-    free = dict(template.allocatable)
+    node_class = cluster.table.classes.of(template.labels, template.taints, unschedulable=False)
     companions = [cluster.pod_classes.of(pod) for pod in template.pods]
     companions += [
         pod_class
         for daemon_set in cluster.daemon_sets.values()
         if _runs_on(pod_class := cluster.pod_classes.of(daemon_set.pod), node_class)
     ]
-    for companion in companions:
-        for name, amount in companion.requests.items():
-            free[name] = free.get(name, 0) - amount
-    return Blank(node_class=node_class, free=free)
+    return Blank(node_class=node_class, allocatable=template.allocatable, companions=tuple(companions))
 
 
 def template_from(node: Node) -> NodeTemplate:
@@ -61,4 +59,4 @@ def template_from(node: Node) -> NodeTemplate:
 
 
 def _runs_on(pod: PodClass, node_class: NodeClass) -> bool:
-    return all(check(pod, node_class, "") is None for check in (taint_toleration.check, node_affinity.check))
+    return taint_toleration.check(pod, node_class) is None and node_affinity.check(pod, "", node_class.labels) is None
