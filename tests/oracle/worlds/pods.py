@@ -103,23 +103,23 @@ def _named(kind: Pod, name: str) -> Pod:
 
 def _containers(dice: Dice, mix: Mix) -> tuple[tuple[Container, ...], tuple[Container, ...]]:
     ports = dice.some(_PORTS, 2) if dice.chance(mix.ports) else ()
-    main = Container(name="main", resources=_requests(dice), ports=ports)
+    main = Container(name="main", resources=_requests(dice, mix), ports=ports)
     if not dice.chance(12):
         return (main,), ()
     more_ports = dice.some(_PORTS, 1) if dice.chance(mix.ports) else ()
     restart = dice.pick(("", "Always"))
-    return (main,), (Container(name="init", resources=_requests(dice), ports=more_ports, restart_policy=restart),)
+    return (main,), (Container(name="init", resources=_requests(dice, mix), ports=more_ports, restart_policy=restart),)
 
 
-def _requests(dice: Dice) -> ResourceRequirements:
+def _requests(dice: Dice, mix: Mix) -> ResourceRequirements:
     requests: dict[str, str | int | float] = {}
     if dice.chance(80):
         requests["cpu"] = dice.pick(("100m", "500m", "1", "1500m"))
     if dice.chance(70):
         requests["memory"] = dice.pick(("128Mi", "1Gi", "2Gi"))
-    if dice.chance(15):
+    if dice.chance(mix.scarcity // 4):
         requests[FPGA] = dice.pick((1, 1, 0))
-    if dice.chance(10):
+    if dice.chance(mix.scarcity // 4):
         requests["ephemeral-storage"] = "1500Mi"
     return ResourceRequirements(requests=requests)
 

@@ -91,8 +91,9 @@ def _roll(dice: Dice) -> World:
     nodes = random_nodes(dice, mix)
     storage = random_storage(dice, mix, nodes)
     kinds = [random_kind(dice, mix, storage) for _ in range(dice.number(1, 4))]
+    crowded = nodes[: dice.number(1, len(nodes))]
     running = tuple(
-        running_pod(dice, mix, dice.pick(kinds), f"running-{number}", dice.pick(nodes).name)
+        running_pod(dice, mix, dice.pick(kinds), f"running-{number}", dice.pick(crowded).name)
         for number in range(dice.number(0, 15))
     )
     pending = [
