@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
-from msgspec.structs import replace
 
+from nodewright.cluster.binding import unbound
 from nodewright.cluster.journal import Journal
 from nodewright.cluster.node_class import NodeClass
 from nodewright.cluster.node_table import Counts, NodeTable, Rows
@@ -98,13 +98,11 @@ class Cluster:
     def put_pod(self, pod: Pod) -> None:
         """Add or replace a pod."""
         meta = pod.metadata
-        # Where a pod runs is no part of what it is: it may be asked whether it would run elsewhere.
-        unbound = replace(pod, spec=replace(pod.spec, node_name="")) if pod.spec.node_name else pod
         self.put_pod_row(
             PodRow(
                 key=meta.key,
                 uid=meta.uid,
-                pod_class=self.pod_classes.of(unbound),
+                pod_class=self.pod_classes.of(unbound(pod)),
                 node=pod.spec.node_name,
                 owner=meta.controller,
                 created=meta.creation_timestamp,

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from nodewright.cluster.selection import Namespaces, Selection, SpreadRule, Term, affinity_term, spread_rules
 from nodewright.objects import Pod, Resources
 from nodewright.objects.node import HOSTNAME
+from nodewright.objects.volume import Volume
 
 #: Labels that tell a controller's pods apart; left out of classes until a selector looks at them.
 TELLING_LABELS = frozenset(
@@ -150,6 +151,12 @@ class PodClasses:
         self._by_key[key] = added
         return added
 
+    def alias(self, key: object, pod: Pod) -> PodClass:
+        """Return the class of *pod*, which `find` finds by *key*, too, from now on. Raises as `of` does."""
+        known = self.of(pod)
+        self._by_key[key] = known
+        return known
+
     def selected_by(self, selection: Selection) -> list[PodClass]:
         """Return all classes that *selection* selects; each class is asked once per selection."""
         asked, selected = self._selected.get(selection, (0, []))
@@ -165,7 +172,7 @@ def class_key(pod: Pod) -> bytes:
 
 
 def _telling(pod: Pod) -> tuple[Any, ...]:
-    meta, spec, status = pod.metadata, pod.spec, pod.status
+    meta, spec = pod.metadata, pod.spec
     owner = meta.controller
     return (
         meta.namespace,
@@ -176,17 +183,16 @@ def _telling(pod: Pod) -> tuple[Any, ...]:
         meta.deletion_timestamp is not None,
         # The name is part of the names of ephemeral volumes' claims.
         meta.name if any(volume.ephemeral is not None for volume in spec.volumes) else "",
-        [(each.resources.requests, each.ports) for each in spec.containers],
-        [(each.resources.requests, each.ports, each.restart_policy) for each in spec.init_containers],
-        [(each.resources, each.allocated_resources) for each in status.container_statuses],
-        spec.resources and spec.resources.requests,
-        spec.overhead,
+        sorted(pod.requests.items()),
+        [each.ports for each in spec.containers if each.ports],
+        [(each.ports, each.restart_policy) for each in spec.init_containers if each.ports],
         spec.node_name,
         spec.node_selector,
         spec.affinity,
         spec.tolerations,
         spec.topology_spread_constraints,
-        spec.volumes,
+        # Volumes of other kinds decide nothing, and the names of some are random.
+        [volume for volume in spec.volumes if volume != Volume(name=volume.name)],
         spec.priority,
         spec.restart_policy,
         spec.termination_grace_period_seconds,
