@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace as replace_marks
 
 import numpy as np
 
 from nodewright.cluster.binding import unbound
 from nodewright.cluster.journal import Journal
-from nodewright.cluster.node_class import NodeClass
+from nodewright.cluster.node_class import NodeMarks
 from nodewright.cluster.node_table import Counts, NodeTable, Rows
 from nodewright.cluster.pod_class import PodClass, PodClasses
 from nodewright.cluster.pod_row import PodRow
@@ -26,6 +27,9 @@ from nodewright.objects import (
     StorageClass,
 )
 from nodewright.objects.node import HOSTNAME
+
+#: From so many pod classes on, those without pods are looked for.
+_MANY_CLASSES = 4096
 
 
 class Fork:
@@ -50,7 +54,7 @@ class Cluster:
         self._journal = Journal()
         self.table = NodeTable(self._journal)
         self.tally = Tally(self.table, self._whereabouts)
-        self.pod_classes = PodClasses()
+        self.pod_classes = PodClasses(observe=self.table.observe)
         self.nodes: dict[str, Node] = {}
         self.pods: dict[str, PodRow] = {}
         self.pending: dict[str, PodRow] = {}
@@ -61,24 +65,22 @@ class Cluster:
         self.storage_classes: dict[str, StorageClass] = {}
         self.csi_nodes: dict[str, CSINode] = {}
         self._slots = PodSlots()
+        self._tidy_at = _MANY_CLASSES
         self._bound: dict[str, list[PodRow]] = {}
         self._guests: list[tuple[PodClass, Sequence[str], Rows]] = []
 
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""
         name, allocatable = node.name, node.allocatable
-        node_class = self.table.classes.of(
-            node.metadata.labels, node.spec.taints, unschedulable=node.spec.unschedulable
-        )
-        host = node.metadata.labels.get(HOSTNAME, "")
+        marks = NodeMarks(labels=node.metadata.labels, taints=node.spec.taints, unschedulable=node.spec.unschedulable)
         row = self.table.rows.get(name)
         if row is not None:
-            self.table.set(row, node_class, host, allocatable)
+            self.table.set(row, marks, allocatable)
             self.nodes[name] = node
             for pod in self._bound.get(name, ()):
                 self.table.charge(row, 1, pod.pod_class.requests, -1)
             return
-        row = self.table.add(name, node_class, host, allocatable)
+        row = self.table.add(name, marks, allocatable)
         self.nodes[name] = node
         for pod in self._bound.get(name, ()):
             self._slots.move(pod.slot, row)
@@ -152,6 +154,15 @@ class Cluster:
         """Add or replace a namespace."""
         self.pod_classes.name_space(namespace.metadata.name, namespace.metadata.labels)
 
+    def tidy(self) -> None:
+        """Forget the classes of pods that are long gone, once there are many. Not to be called in a fork."""
+        if len(self.pod_classes.known) < self._tidy_at:
+            return
+        live = {pod.pod_class for pod in self.pods.values()}
+        self._slots.rename(self.pod_classes.forget_all_but(live))
+        self.tally.clear()
+        self._tidy_at = max(_MANY_CLASSES, 2 * len(live))
+
     def pods_on(self, node: str) -> list[PodRow]:
         """Return the unfinished pods bound to *node*."""
         return self._bound.get(node, [])
@@ -180,9 +191,10 @@ class Cluster:
             else:
                 self._journal.revert(mark)
 
-    def add_node(self, name: str, node_class: NodeClass, free: Resources, companions: Iterable[PodClass]) -> int:
+    def add_node(self, name: str, marks: NodeMarks, free: Resources, companions: Iterable[PodClass]) -> int:
         """Add a node that does not exist, with the pods that come with it; returns its row."""
-        row = self.table.add(name, node_class, name, free)
+        labels = {**marks.labels, HOSTNAME: name}
+        row = self.table.add(name, replace_marks(marks, labels=labels), free)
         for companion in companions:
             self.table.meet(companion.requests)
             self._try_count(companion, row, 1)

@@ -1,5 +1,7 @@
 """Pod slots: class and row of every bound pod in two arrays, to find all pods of a class at once."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
@@ -40,6 +42,14 @@ class PodSlots:
         """Free the slot of a pod that is gone."""
         self._class[slot] = _NONE
         self._vacant.append(slot)
+
+    def rename(self, classes: Mapping[int, int]) -> None:
+        """Give classes other numbers; those without one have no pods any more."""
+        names = np.full(max(classes, default=-1) + 2, _NONE, dtype=np.int32)
+        for old, new in classes.items():
+            names[old] = new
+        # Vacant slots have class -1, the last of the names.
+        self._class = names[self._class]
 
     def rows_of(self, pod_class: int) -> Rows:
         """Return the row of each pod of a class."""

@@ -37,6 +37,10 @@ class Tally:
                 total += self.of(pod_class)
         return total
 
+    def clear(self) -> None:
+        """Forget all counts; they are made anew when they are asked for."""
+        self._counts.clear()
+
     def add(self, pod_class: PodClass, rows: Rows | int, number: Rows | int) -> None:
         """Count pods that came (or, with a negative *number*, went)."""
         if pod_class.index in self._counts:

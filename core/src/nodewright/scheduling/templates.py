@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from nodewright.api.group import GroupFacts
 from nodewright.api.template import NodeTemplate
-from nodewright.cluster import Cluster, NodeClass, PodClass
+from nodewright.cluster import Cluster, NodeMarks, PodClass
 from nodewright.objects import Node, Resources, Taint
 from nodewright.objects.node import DELETION_CANDIDATE, TO_BE_DELETED
 from nodewright.scheduling import node_affinity, taint_toleration
@@ -31,7 +31,7 @@ _PASSING_TAINTS = frozenset(
 class Blank:
     """A new node before any pending pod is placed on it."""
 
-    node_class: NodeClass
+    marks: NodeMarks
     allocatable: Resources
     #: The static and DaemonSet pods that come with it.
     companions: tuple[PodClass, ...]
@@ -41,14 +41,14 @@ def blank_node(cluster: Cluster, group: GroupFacts) -> Blank:
     """Return a new node of *group*, which must have a template."""
     template = group.template
     assert template is not None
-    node_class = cluster.table.classes.of(template.labels, template.taints, unschedulable=False)
+    marks = NodeMarks(labels=template.labels, taints=template.taints)
     companions = [cluster.pod_classes.of(pod) for pod in template.pods]
     companions += [
         pod_class
         for daemon_set in cluster.daemon_sets.values()
-        if _runs_on(pod_class := cluster.pod_classes.of(daemon_set.pod), node_class)
+        if _runs_on(pod_class := cluster.pod_classes.of(daemon_set.pod), marks)
     ]
-    return Blank(node_class=node_class, allocatable=template.allocatable, companions=tuple(companions))
+    return Blank(marks=marks, allocatable=template.allocatable, companions=tuple(companions))
 
 
 def template_from(node: Node) -> NodeTemplate:
@@ -58,5 +58,5 @@ def template_from(node: Node) -> NodeTemplate:
     return NodeTemplate(labels=labels, taints=taints, capacity=node.capacity, allocatable=node.allocatable)
 
 
-def _runs_on(pod: PodClass, node_class: NodeClass) -> bool:
-    return taint_toleration.check(pod, node_class) is None and node_affinity.check(pod, "", node_class.labels) is None
+def _runs_on(pod: PodClass, marks: NodeMarks) -> bool:
+    return taint_toleration.check(pod, marks.taints) is None and node_affinity.check(pod, "", marks.labels) is None

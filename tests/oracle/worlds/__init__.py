@@ -1,0 +1,5 @@
+"""Small random worlds in which all kinds of constraints meet, by seed or as a hypothesis strategy."""
+
+from .world import World, random_world, worlds
+
+__all__ = ["World", "random_world", "worlds"]
