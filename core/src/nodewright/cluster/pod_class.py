@@ -24,6 +24,8 @@ TELLING_LABELS = frozenset(
 #: Annotations that rules look at.
 TELLING_ANNOTATIONS = ("cluster-autoscaler.kubernetes.io/", "nodewright.dev/")
 
+_MOST_ASKED = 4096
+
 
 @dataclass(kw_only=True, eq=False)
 class PodClass:
@@ -120,6 +122,8 @@ class PodClasses:
     resolved: int = 0
     _by_key: dict[object, PodClass] = field(default_factory=dict)
     _selected: dict[Selection, tuple[int, list[PodClass]]] = field(default_factory=dict)
+    #: The pods that were asked for last, by identity: in a loop each is asked for many times.
+    _asked: dict[int, tuple[Pod, PodClass]] = field(default_factory=dict)
 
     def name_space(self, name: str, labels: Mapping[str, str]) -> None:
         """Note a namespace's labels; terms that select namespaces by label are resolved anew if they changed."""
@@ -134,8 +138,15 @@ class PodClasses:
 
     def of(self, pod: Pod) -> PodClass:
         """Return the class of *pod*. Raises `ValueError` if a quantity in it is malformed."""
+        asked = self._asked.get(id(pod))
+        if asked is not None:
+            return asked[1]
         key = class_key(pod)
-        return self.find(key) or self.add(key, pod)
+        found = self.find(key) or self.add(key, pod)
+        if len(self._asked) >= _MOST_ASKED:
+            self._asked.clear()
+        self._asked[id(pod)] = pod, found
+        return found
 
     def find(self, key: object) -> PodClass | None:
         """Return the class that was added with *key*."""
@@ -172,6 +183,7 @@ class PodClasses:
             each.memo.clear()
         self._by_key = {key: each for key, each in self._by_key.items() if each in kept}
         self._selected.clear()
+        self._asked.clear()
         self.resolved += 1
         return indices
 

@@ -11,8 +11,8 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from nodewright.cluster import Cluster, PodRow
 from nodewright.cluster.binding import PINNED, unbound
 from nodewright.cluster.pod_class import TELLING_ANNOTATIONS, TELLING_LABELS
-from nodewright.objects import OwnerReference, Pod
-from nodewright.objects.pod import FINAL_PHASES, MIRROR
+from nodewright.objects import ObjectMeta, OwnerReference, Pod
+from nodewright.objects.pod import FINAL_PHASES, MIRROR, PodStatus
 
 #: More kinds of pods than this are forgotten and read anew.
 _MOST_KINDS = 50_000
@@ -44,7 +44,7 @@ class SeenPod(Struct, gc=False, eq=False, frozen=True, kw_only=True):
     created: datetime | None
     deleted: datetime | None
     finished: bool
-    #: The pod itself, if it has no node.
+    #: The pod itself, if it has no node; it shares the specification of its kind.
     pending: Pod | None
 
     @property
@@ -67,6 +67,7 @@ class SeenPod(Struct, gc=False, eq=False, frozen=True, kw_only=True):
                 deleted=self.deleted,
                 finished=self.finished,
                 pending=self.pending,
+                unschedulable=self.wants_node,
             )
         )
 
@@ -77,6 +78,7 @@ class PodReader:
     def __init__(self) -> None:
         self._wire = msgspec.json.Decoder(_Pod)
         self._whole = msgspec.json.Decoder(Pod)
+        self._own = msgspec.json.Decoder(_OwnParts)
         self._key = msgspec.json.Encoder()
         self._kinds: dict[bytes, PodKind] = {}
         self._nodes: dict[str, str] = {}
@@ -87,11 +89,12 @@ class PodReader:
         meta, spec, status = wire.metadata, wire.spec, wire.status
         node, finished = spec.node_name, status.phase in FINAL_PHASES
         owner = None if meta.owner_references is UNSET else _controller(bytes(meta.owner_references))
-        pending = None if node or finished else self._whole.decode(raw)
         key = self._key.encode(_telling(wire, owner))
-        kind = self._kinds.get(key)
-        if kind is None:
-            kind = self._remember(PodKind(key, pending or self._whole.decode(raw)))
+        kind = self._kinds.get(key) or self._remember(PodKind(key, self._whole.decode(raw)))
+        pending = None
+        if not node and not finished:
+            own = self._own.decode(raw)
+            pending = Pod(metadata=own.metadata, spec=kind.pod.spec, status=own.status)
         return SeenPod(
             key=f"{meta.namespace}/{meta.name}",
             uid=meta.uid,
@@ -114,6 +117,13 @@ class PodReader:
 
 class _Wire(Struct, gc=False, rename="camel", omit_defaults=True):
     """A part of a pod that is read for each pod."""
+
+
+class _OwnParts(Struct, gc=False):
+    """What a pending pod does not share with its kind."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    status: PodStatus = PodStatus()
 
 
 class _Meta(_Wire):
@@ -145,7 +155,10 @@ class _Spec(_Wire):
     tolerations: _Bytes = UNSET
     topology_spread_constraints: _Bytes = UNSET
     volumes: _Bytes = UNSET
+    host_network: bool = False
     priority: int | None = None
+    priority_class_name: str = ""
+    scheduler_name: str = ""
     restart_policy: str = ""
     termination_grace_period_seconds: int | None = None
 
