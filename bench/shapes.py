@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
+from msgspec.structs import replace
 from nodewright.api import GroupFacts, Pod
 from nodewright.cluster import Cluster, PodRow
 from nodewright.cluster.binding import unbound
@@ -85,8 +86,7 @@ class Shape:
         apps = [self._running(app, 1.0) for app in range(_RUNNING_APPS)]
         idle = [self._running(app, 0.25) for app in range(_RUNNING_APPS)]
         for number in range(self.nodes):
-            # In a world to shrink, 30 % of the nodes do little.
-            choice = idle if self.kind == "down" and number % 10 < 3 else apps
+            choice = idle if self._does_little(number) else apps
             for _ in range(self.running_per_node):
                 serial = next(numbers)
                 _run(cluster, choice[serial % _RUNNING_APPS], f"running-{serial:06}", f"node-{number:05}")
@@ -100,6 +100,13 @@ class Shape:
         group_of = {f"node-{number:05}": self._group(number % self.groups) for number in range(self.nodes)}
         empty = a_world(groups=self.groups_of_nodes())
         return World(cluster=cluster, groups=empty.groups, group_of=group_of)
+
+    def is_idle(self, node: Node) -> bool:
+        """Tell whether the world has a node that it could do without: 30 % of one of kind ``down``."""
+        return self._does_little(int(node.name.partition("-")[2]))
+
+    def _does_little(self, number: int) -> bool:
+        return self.kind == "down" and number % 10 < 3
 
     def _group(self, number: int) -> str:
         return f"group-{number:02}"
@@ -115,7 +122,6 @@ class Shape:
         )
 
     def _pending(self, name: str, app: int) -> Pod:
-        from msgspec.structs import replace
 
         label = f"app-{app}"
         pod = a_pod(
