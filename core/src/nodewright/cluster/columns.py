@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from dataclasses import replace as replace_marks
 
 import numpy as np
-from msgspec.structs import replace
 
+from nodewright.cluster.binding import unbound
 from nodewright.cluster.journal import Journal
 from nodewright.cluster.node_class import NodeMarks
 from nodewright.cluster.node_table import Counts, NodeTable, Rows
@@ -70,17 +70,14 @@ class Cluster:
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""
         name, allocatable = node.name, node.allocatable
+        was = self.nodes.get(name)
         marks = NodeMarks(labels=node.metadata.labels, taints=node.spec.taints, unschedulable=node.spec.unschedulable)
-        row = self.table.rows.get(name)
-        if row is not None:
-            self.table.set(row, marks, allocatable)
-            self.nodes[name] = node
-            for pod in self._bound.get(name, ()):
-                self.table.charge(row, 1, pod.pod_class.requests, -1)
+        self.nodes[name] = node
+        if was is not None:
+            self.table.change(self.table.rows[name], marks, was.allocatable, allocatable)
             return
         row = self.table.add(name, marks, allocatable)
         self.storage.meet_node(name)
-        self.nodes[name] = node
         for pod in self._bound.get(name, ()):
             self._slots.move(pod.slot, row)
             self._count(pod.pod_class, row, 1)
@@ -99,25 +96,28 @@ class Cluster:
     def put_pod(self, pod: Pod) -> None:
         """Add or replace a pod."""
         meta = pod.metadata
-        # Where a pod runs is no part of what it is: it may be asked whether it would run elsewhere.
-        unbound = replace(pod, spec=replace(pod.spec, node_name="")) if pod.spec.node_name else pod
         self.put_pod_row(
             PodRow(
                 key=meta.key,
                 uid=meta.uid,
-                pod_class=self.pod_classes.of(unbound),
+                pod_class=self.pod_classes.of(unbound(pod)),
                 node=pod.spec.node_name,
                 owner=meta.controller,
                 created=meta.creation_timestamp,
                 deleted=meta.deletion_timestamp,
                 finished=pod.finished,
                 pending=None if pod.spec.node_name else pod,
+                unschedulable=not pod.spec.node_name and pod.marked_unschedulable,
             )
         )
 
     def put_pod_row(self, pod: PodRow) -> None:
         """Add or replace a pod whose class is known."""
         self.table.meet(pod.pod_class.requests)
+        was = self.pods.get(pod.key)
+        if was is not None and was.counts_as(pod):
+            self._renew(was, pod)
+            return
         self.drop_pod(pod.key)
         self.pods[pod.key] = pod
         if pod.finished:
@@ -265,6 +265,18 @@ class Cluster:
             for pod_class, keys, at in self._guests
             for index in np.flatnonzero(at == row).tolist()
         ]
+
+    def _renew(self, was: PodRow, pod: PodRow) -> None:
+        """Replace a pod of which nothing changed that counts."""
+        self.pods[pod.key] = pod
+        if pod.key in self.pending:
+            self.pending[pod.key] = pod
+        pod.slot = was.slot
+        if pod.slot >= 0:
+            bound = self._bound[pod.node]
+            # As in the scheduler's own lists, a pod that changed comes last.
+            bound[bound.index(was)] = bound[-1]
+            bound[-1] = pod
 
     def _put(self, pod_class: PodClass, rows: Rows, numbers: Rows, sign: int) -> None:
         self.table.charge(rows, numbers, pod_class.requests, -sign)

@@ -24,6 +24,8 @@ TELLING_LABELS = frozenset(
 #: Annotations that rules look at.
 TELLING_ANNOTATIONS = ("cluster-autoscaler.kubernetes.io/", "nodewright.dev/")
 
+_MOST_ASKED = 4096
+
 
 @dataclass(kw_only=True, eq=False)
 class PodClass:
@@ -141,6 +143,8 @@ class PodClasses:
     resolved: int = 0
     _by_key: dict[object, PodClass] = field(default_factory=dict)
     _selected: dict[Selection, tuple[int, list[PodClass]]] = field(default_factory=dict)
+    #: The pods that were asked for last, by identity: in a loop each is asked for many times.
+    _asked: dict[int, tuple[Pod, PodClass]] = field(default_factory=dict)
 
     def name_space(self, name: str, labels: Mapping[str, str]) -> None:
         """Note a namespace's labels; terms that select namespaces by label are resolved anew if they changed."""
@@ -163,8 +167,15 @@ class PodClasses:
 
     def of(self, pod: Pod) -> PodClass:
         """Return the class of *pod*. Raises `ValueError` if a quantity in it is malformed."""
+        asked = self._asked.get(id(pod))
+        if asked is not None:
+            return asked[1]
         key = class_key(pod)
-        return self.find(key) or self.add(key, pod)
+        found = self.find(key) or self.add(key, pod)
+        if len(self._asked) >= _MOST_ASKED:
+            self._asked.clear()
+        self._asked[id(pod)] = pod, found
+        return found
 
     def find(self, key: object) -> PodClass | None:
         """Return the class that was added with *key*."""
@@ -185,6 +196,12 @@ class PodClasses:
         self.observe(added.node_labels)
         return added
 
+    def alias(self, key: object, pod: Pod) -> PodClass:
+        """Return the class of *pod*, which `find` finds by *key*, too, from now on. Raises as `of` does."""
+        known = self.of(pod)
+        self._by_key[key] = known
+        return known
+
     def forget_all_but(self, kept: Collection[PodClass]) -> dict[int, int]:
         """Forget all other classes, and what was found out about any; returns the new index by the old one."""
         indices = {}
@@ -195,6 +212,7 @@ class PodClasses:
             each.memo.clear()
         self._by_key = {key: each for key, each in self._by_key.items() if each in kept}
         self._selected.clear()
+        self._asked.clear()
         self.resolved += 1
         return indices
 
@@ -219,7 +237,7 @@ def class_key(pod: Pod) -> bytes:
 
 
 def _telling(pod: Pod) -> tuple[Any, ...]:
-    meta, spec, status = pod.metadata, pod.spec, pod.status
+    meta, spec = pod.metadata, pod.spec
     owner = meta.controller
     return (
         meta.namespace,
@@ -230,17 +248,16 @@ def _telling(pod: Pod) -> tuple[Any, ...]:
         meta.deletion_timestamp is not None,
         # Claims of ephemeral volumes are named after their pod, and belong to it.
         (meta.name, meta.uid) if any(volume.ephemeral is not None for volume in spec.volumes) else "",
-        [(each.resources.requests, each.ports) for each in spec.containers],
-        [(each.resources.requests, each.ports, each.restart_policy) for each in spec.init_containers],
-        [(each.resources, each.allocated_resources) for each in status.container_statuses],
-        spec.resources and spec.resources.requests,
-        spec.overhead,
+        sorted(pod.requests.items()),
+        [each.ports for each in spec.containers if each.ports],
+        [(each.ports, each.restart_policy) for each in spec.init_containers if each.ports],
         spec.node_name,
         spec.node_selector,
         spec.affinity,
         spec.tolerations,
         spec.topology_spread_constraints,
-        spec.volumes,
+        # Volumes of other kinds decide nothing, and the names of some are random.
+        [volume for volume in spec.volumes if volume != Volume(name=volume.name)],
         spec.priority,
         spec.restart_policy,
         spec.termination_grace_period_seconds,
