@@ -5,12 +5,13 @@ from contextlib import contextmanager
 from dataclasses import replace as replace_marks
 
 import numpy as np
+from msgspec.structs import replace
 
 from nodewright.cluster.binding import unbound
 from nodewright.cluster.journal import Journal
 from nodewright.cluster.node_class import NodeMarks
 from nodewright.cluster.node_table import Counts, NodeTable, Rows
-from nodewright.cluster.pod_class import PodClass, PodClasses
+from nodewright.cluster.pod_class import TELLING_LABELS, PodClass, PodClasses
 from nodewright.cluster.pod_row import PodRow
 from nodewright.cluster.pod_slots import PodSlots
 from nodewright.cluster.storage import Storage
@@ -107,12 +108,15 @@ class Cluster:
                 deleted=meta.deletion_timestamp,
                 finished=pod.finished,
                 pending=None if pod.spec.node_name else pod,
+                telling=tuple((name, meta.labels[name]) for name in TELLING_LABELS & meta.labels.keys()),
                 unschedulable=not pod.spec.node_name and pod.marked_unschedulable,
             )
         )
 
     def put_pod_row(self, pod: PodRow) -> None:
         """Add or replace a pod whose class is known."""
+        if self.pod_classes.unsettled and not self._journal.open:
+            self._sort_anew()
         self.table.meet(pod.pod_class.requests)
         was = self.pods.get(pod.key)
         if was is not None and was.counts_as(pod):
@@ -193,12 +197,23 @@ class Cluster:
 
     def tidy(self) -> None:
         """Forget the classes of pods that are long gone, once there are many. Not to be called in a fork."""
+        if self.pod_classes.unsettled:
+            self._sort_anew()
         if len(self.pod_classes.known) < self._tidy_at:
             return
         live = {pod.pod_class for pod in self.pods.values()}
         self._slots.rename(self.pod_classes.forget_all_but(live))
         self.tally.clear()
         self._tidy_at = max(_MANY_CLASSES, 2 * len(live))
+
+    def _sort_anew(self) -> None:
+        """Sort pods by labels that their classes have ignored so far."""
+        self.pod_classes.unsettled = False
+        for pod in [pod for pod in self.pods.values() if pod.telling]:
+            model = pod.pending or pod.pod_class.pod
+            labels = {**model.metadata.labels, **dict(pod.telling)}
+            told = replace(model, metadata=replace(model.metadata, labels=labels))
+            self.put_pod_row(replace(pod, pod_class=self.pod_classes.of(told), slot=-1))
 
     def pods_on(self, node: str) -> list[PodRow]:
         """Return the unfinished pods bound to *node*."""

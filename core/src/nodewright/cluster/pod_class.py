@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from nodewright.cluster.selection import Namespaces, Selection, SpreadRule, Term, affinity_term, spread_rules
 from nodewright.objects import NodeSelectorTerm, Pod, Resources
+from nodewright.objects.affinity import PodAffinityTerm, TopologySpreadConstraint
 from nodewright.objects.node import HOSTNAME
 from nodewright.objects.volume import Volume
 
@@ -125,6 +126,23 @@ class PodClass:
         lines = [line.key for term in _node_terms(self.pod) for line in term.match_expressions]
         return frozenset([*spec.node_selector, *lines])
 
+    @cached_property
+    def pod_labels(self) -> frozenset[str]:
+        """The labels of pods that constraints of the class look at."""
+        affinity = self.pod.spec.affinity
+        sides = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else ()
+        terms = [term for side in sides if side is not None for term in side.required]
+        looked: set[str] = set()
+        constraints: list[PodAffinityTerm | TopologySpreadConstraint] = [*terms]
+        constraints += self.pod.spec.topology_spread_constraints
+        for each in constraints:
+            looked.update(each.match_label_keys)
+            if each.label_selector is not None:
+                looked.update(each.label_selector.match_labels)
+                looked.update(line.key for line in each.label_selector.match_expressions)
+        looked.update(key for term in terms for key in term.mismatch_label_keys)
+        return frozenset(looked)
+
     def matched_by(self, selection: Selection) -> bool:
         """Tell whether *selection* selects these pods."""
         return selection.matches(self.namespace, self.pod.metadata.labels, terminating=self.terminating)
@@ -136,6 +154,10 @@ class PodClasses:
 
     #: Called with the labels of nodes that a new class looks at.
     observe: Callable[[frozenset[str]], None] = lambda labels: None
+    #: Telling labels that a constraint looks at, so that they tell classes apart.
+    watched: set[str] = field(default_factory=set)
+    #: Whether pods are to be sorted anew, since a label was watched after they came.
+    unsettled: bool = False
     #: Labels by namespace.
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     known: list[PodClass] = field(default_factory=list)
@@ -170,12 +192,21 @@ class PodClasses:
         asked = self._asked.get(id(pod))
         if asked is not None:
             return asked[1]
-        key = class_key(pod)
-        found = self.find(key) or self.add(key, pod)
+        found = self._intern(pod)
+        if found.pod_labels & TELLING_LABELS - self.watched:
+            self.watched |= found.pod_labels & TELLING_LABELS
+            self.unsettled = True
+            self._by_key.clear()
+            self._asked.clear()
+            found = self._intern(pod)
         if len(self._asked) >= _MOST_ASKED:
             self._asked.clear()
         self._asked[id(pod)] = pod, found
         return found
+
+    def _intern(self, pod: Pod) -> PodClass:
+        key = class_key(pod, TELLING_LABELS - self.watched)
+        return self.find(key) or self.add(key, pod)
 
     def find(self, key: object) -> PodClass | None:
         """Return the class that was added with *key*."""
@@ -183,7 +214,8 @@ class PodClasses:
 
     def add(self, key: object, pod: Pod) -> PodClass:
         """Add the class of *pod* under *key*."""
-        shared = {name: value for name, value in pod.metadata.labels.items() if name not in TELLING_LABELS}
+        ignored = TELLING_LABELS - self.watched
+        shared = {name: value for name, value in pod.metadata.labels.items() if name not in ignored}
         added = PodClass(
             index=len(self.known),
             pod=replace(pod, metadata=replace(pod.metadata, labels=shared)),
@@ -231,17 +263,17 @@ def _node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
     return required.node_selector_terms if required else ()
 
 
-def class_key(pod: Pod) -> bytes:
+def class_key(pod: Pod, ignored: Collection[str] = TELLING_LABELS) -> bytes:
     """Return what makes the pod's class: equal for pods that no constraint and no rule can tell apart."""
-    return msgspec.json.encode(_telling(pod))
+    return msgspec.json.encode(_telling(pod, ignored))
 
 
-def _telling(pod: Pod) -> tuple[Any, ...]:
+def _telling(pod: Pod, ignored: Collection[str]) -> tuple[Any, ...]:
     meta, spec = pod.metadata, pod.spec
     owner = meta.controller
     return (
         meta.namespace,
-        sorted((key, value) for key, value in meta.labels.items() if key not in TELLING_LABELS),
+        sorted((key, value) for key, value in meta.labels.items() if key not in ignored),
         sorted((key, value) for key, value in meta.annotations.items() if key.startswith(TELLING_ANNOTATIONS)),
         pod.is_mirror,
         (owner.kind, owner.api_version) if owner else None,
