@@ -3,7 +3,6 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-
 from nodewright.scheduling import level
 
 DOMAINS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5)), min_size=1, max_size=4)

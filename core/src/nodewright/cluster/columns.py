@@ -5,14 +5,15 @@ from contextlib import contextmanager
 from dataclasses import replace as replace_marks
 
 import numpy as np
-from msgspec.structs import replace
 
+from nodewright.cluster.binding import unbound
 from nodewright.cluster.journal import Journal
 from nodewright.cluster.node_class import NodeMarks
 from nodewright.cluster.node_table import Counts, NodeTable, Rows
 from nodewright.cluster.pod_class import PodClass, PodClasses
 from nodewright.cluster.pod_row import PodRow
 from nodewright.cluster.pod_slots import PodSlots
+from nodewright.cluster.storage import Storage
 from nodewright.cluster.tally import Tally
 from nodewright.objects import (
     CSINode,
@@ -60,10 +61,7 @@ class Cluster:
         self.pending: dict[str, PodRow] = {}
         self.daemon_sets: dict[str, DaemonSet] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
-        self.claims: dict[str, PersistentVolumeClaim] = {}
-        self.volumes: dict[str, PersistentVolume] = {}
-        self.storage_classes: dict[str, StorageClass] = {}
-        self.csi_nodes: dict[str, CSINode] = {}
+        self.storage = Storage(self.table, self._journal)
         self._slots = PodSlots()
         self._tidy_at = _MANY_CLASSES
         self._bound: dict[str, list[PodRow]] = {}
@@ -72,16 +70,14 @@ class Cluster:
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""
         name, allocatable = node.name, node.allocatable
+        was = self.nodes.get(name)
         marks = NodeMarks(labels=node.metadata.labels, taints=node.spec.taints, unschedulable=node.spec.unschedulable)
-        row = self.table.rows.get(name)
-        if row is not None:
-            self.table.set(row, marks, allocatable)
-            self.nodes[name] = node
-            for pod in self._bound.get(name, ()):
-                self.table.charge(row, 1, pod.pod_class.requests, -1)
+        self.nodes[name] = node
+        if was is not None:
+            self.table.change(self.table.rows[name], marks, was.allocatable, allocatable)
             return
         row = self.table.add(name, marks, allocatable)
-        self.nodes[name] = node
+        self.storage.meet_node(name)
         for pod in self._bound.get(name, ()):
             self._slots.move(pod.slot, row)
             self._count(pod.pod_class, row, 1)
@@ -100,25 +96,28 @@ class Cluster:
     def put_pod(self, pod: Pod) -> None:
         """Add or replace a pod."""
         meta = pod.metadata
-        # Where a pod runs is no part of what it is: it may be asked whether it would run elsewhere.
-        unbound = replace(pod, spec=replace(pod.spec, node_name="")) if pod.spec.node_name else pod
         self.put_pod_row(
             PodRow(
                 key=meta.key,
                 uid=meta.uid,
-                pod_class=self.pod_classes.of(unbound),
+                pod_class=self.pod_classes.of(unbound(pod)),
                 node=pod.spec.node_name,
                 owner=meta.controller,
                 created=meta.creation_timestamp,
                 deleted=meta.deletion_timestamp,
                 finished=pod.finished,
                 pending=None if pod.spec.node_name else pod,
+                unschedulable=not pod.spec.node_name and pod.marked_unschedulable,
             )
         )
 
     def put_pod_row(self, pod: PodRow) -> None:
         """Add or replace a pod whose class is known."""
         self.table.meet(pod.pod_class.requests)
+        was = self.pods.get(pod.key)
+        if was is not None and was.counts_as(pod):
+            self._renew(was, pod)
+            return
         self.drop_pod(pod.key)
         self.pods[pod.key] = pod
         if pod.finished:
@@ -155,6 +154,42 @@ class Cluster:
     def put_namespace(self, namespace: Namespace) -> None:
         """Add or replace a namespace."""
         self.pod_classes.name_space(namespace.metadata.name, namespace.metadata.labels)
+
+    def drop_namespace(self, name: str) -> None:
+        """Remove a namespace."""
+        self.pod_classes.drop_name_space(name)
+
+    def put_claim(self, claim: PersistentVolumeClaim) -> None:
+        """Add or replace a claim."""
+        self.storage.put_claim(claim)
+
+    def drop_claim(self, key: str) -> None:
+        """Remove a claim."""
+        self.storage.drop_claim(key)
+
+    def put_volume(self, volume: PersistentVolume) -> None:
+        """Add or replace a volume."""
+        self.storage.put_volume(volume)
+
+    def drop_volume(self, name: str) -> None:
+        """Remove a volume."""
+        self.storage.drop_volume(name)
+
+    def put_storage_class(self, storage_class: StorageClass) -> None:
+        """Add or replace a storage class."""
+        self.storage.put_class(storage_class)
+
+    def drop_storage_class(self, name: str) -> None:
+        """Remove a storage class."""
+        self.storage.drop_class(name)
+
+    def put_csi_node(self, csi_node: CSINode) -> None:
+        """Add or replace what storage drivers say about a node."""
+        self.storage.put_csi_node(csi_node)
+
+    def drop_csi_node(self, name: str) -> None:
+        """Forget what storage drivers said about a node."""
+        self.storage.drop_csi_node(name)
 
     def tidy(self) -> None:
         """Forget the classes of pods that are long gone, once there are many. Not to be called in a fork."""
@@ -231,9 +266,23 @@ class Cluster:
             for index in np.flatnonzero(at == row).tolist()
         ]
 
+    def _renew(self, was: PodRow, pod: PodRow) -> None:
+        """Replace a pod of which nothing changed that counts."""
+        self.pods[pod.key] = pod
+        if pod.key in self.pending:
+            self.pending[pod.key] = pod
+        pod.slot = was.slot
+        if pod.slot >= 0:
+            bound = self._bound[pod.node]
+            # As in the scheduler's own lists, a pod that changed comes last.
+            bound[bound.index(was)] = bound[-1]
+            bound[-1] = pod
+
     def _put(self, pod_class: PodClass, rows: Rows, numbers: Rows, sign: int) -> None:
         self.table.charge(rows, numbers, pod_class.requests, -sign)
         self.tally.add(pod_class, rows, sign * numbers)
+        if pod_class.has_volumes:
+            self.storage.attachments.add(pod_class, rows, sign * numbers)
         pod_class.population += sign * int(numbers.sum())
 
     def _try_count(self, pod_class: PodClass, row: int, number: int) -> None:
@@ -244,6 +293,8 @@ class Cluster:
         pod_class.population += number
         self.table.charge(row, number, pod_class.requests, -1)
         self.tally.add(pod_class, row, number)
+        if pod_class.has_volumes:
+            self.storage.attachments.add(pod_class, row, number)
 
     def _whereabouts(self, pod_class: PodClass) -> Counts:
         """Count the pods of a class anew, those put onto nodes in forks among them."""

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from nodewright.cluster.selection import Namespaces, Selection, SpreadRule, Term, affinity_term, spread_rules
 from nodewright.objects import NodeSelectorTerm, Pod, Resources
 from nodewright.objects.node import HOSTNAME
+from nodewright.objects.volume import Volume
 
 #: Labels that tell a controller's pods apart; left out of classes until a selector looks at them.
 TELLING_LABELS = frozenset(
@@ -22,6 +23,8 @@ TELLING_LABELS = frozenset(
 )
 #: Annotations that rules look at.
 TELLING_ANNOTATIONS = ("cluster-autoscaler.kubernetes.io/", "nodewright.dev/")
+
+_MOST_ASKED = 4096
 
 
 @dataclass(kw_only=True, eq=False)
@@ -90,6 +93,27 @@ class PodClass:
         return tuple(claims)
 
     @cached_property
+    def claim_keys(self) -> tuple[str, ...]:
+        """The same with their namespace, as the cluster knows them."""
+        return tuple(f"{self.namespace}/{name}" for name in self.claims)
+
+    @cached_property
+    def named_claims(self) -> frozenset[str]:
+        """Names of those claims that are there without the pods, too."""
+        sources = (volume.persistent_volume_claim for volume in self.pod.spec.volumes)
+        return frozenset(source.claim_name for source in sources if source is not None)
+
+    @cached_property
+    def disks(self) -> tuple[Volume, ...]:
+        """Those of their volumes that name a disk themselves."""
+        return tuple(volume for volume in self.pod.spec.volumes if volume.names_disk)
+
+    @cached_property
+    def has_volumes(self) -> bool:
+        """Whether they have volumes that decide where they can run."""
+        return bool(self.claims or self.disks)
+
+    @cached_property
     def looks_at_names(self) -> bool:
         """Whether a constraint looks at what differs between otherwise equal nodes: name or hostname."""
         return HOSTNAME in self.node_labels or any(term.match_fields for term in _node_terms(self.pod))
@@ -119,12 +143,22 @@ class PodClasses:
     resolved: int = 0
     _by_key: dict[object, PodClass] = field(default_factory=dict)
     _selected: dict[Selection, tuple[int, list[PodClass]]] = field(default_factory=dict)
+    #: The pods that were asked for last, by identity: in a loop each is asked for many times.
+    _asked: dict[int, tuple[Pod, PodClass]] = field(default_factory=dict)
 
     def name_space(self, name: str, labels: Mapping[str, str]) -> None:
         """Note a namespace's labels; terms that select namespaces by label are resolved anew if they changed."""
         if self.namespaces.get(name) == labels:
             return
         self.namespaces[name] = labels
+        self._resolve_anew()
+
+    def drop_name_space(self, name: str) -> None:
+        """Forget a namespace."""
+        if self.namespaces.pop(name, None) is not None:
+            self._resolve_anew()
+
+    def _resolve_anew(self) -> None:
         self.resolved += 1
         self._selected.clear()
         for known in self.known:
@@ -133,8 +167,15 @@ class PodClasses:
 
     def of(self, pod: Pod) -> PodClass:
         """Return the class of *pod*. Raises `ValueError` if a quantity in it is malformed."""
+        asked = self._asked.get(id(pod))
+        if asked is not None:
+            return asked[1]
         key = class_key(pod)
-        return self.find(key) or self.add(key, pod)
+        found = self.find(key) or self.add(key, pod)
+        if len(self._asked) >= _MOST_ASKED:
+            self._asked.clear()
+        self._asked[id(pod)] = pod, found
+        return found
 
     def find(self, key: object) -> PodClass | None:
         """Return the class that was added with *key*."""
@@ -155,6 +196,12 @@ class PodClasses:
         self.observe(added.node_labels)
         return added
 
+    def alias(self, key: object, pod: Pod) -> PodClass:
+        """Return the class of *pod*, which `find` finds by *key*, too, from now on. Raises as `of` does."""
+        known = self.of(pod)
+        self._by_key[key] = known
+        return known
+
     def forget_all_but(self, kept: Collection[PodClass]) -> dict[int, int]:
         """Forget all other classes, and what was found out about any; returns the new index by the old one."""
         indices = {}
@@ -165,6 +212,7 @@ class PodClasses:
             each.memo.clear()
         self._by_key = {key: each for key, each in self._by_key.items() if each in kept}
         self._selected.clear()
+        self._asked.clear()
         self.resolved += 1
         return indices
 
@@ -189,7 +237,7 @@ def class_key(pod: Pod) -> bytes:
 
 
 def _telling(pod: Pod) -> tuple[Any, ...]:
-    meta, spec, status = pod.metadata, pod.spec, pod.status
+    meta, spec = pod.metadata, pod.spec
     owner = meta.controller
     return (
         meta.namespace,
@@ -198,19 +246,18 @@ def _telling(pod: Pod) -> tuple[Any, ...]:
         pod.is_mirror,
         (owner.kind, owner.api_version) if owner else None,
         meta.deletion_timestamp is not None,
-        # The name is part of the names of ephemeral volumes' claims.
-        meta.name if any(volume.ephemeral is not None for volume in spec.volumes) else "",
-        [(each.resources.requests, each.ports) for each in spec.containers],
-        [(each.resources.requests, each.ports, each.restart_policy) for each in spec.init_containers],
-        [(each.resources, each.allocated_resources) for each in status.container_statuses],
-        spec.resources and spec.resources.requests,
-        spec.overhead,
+        # Claims of ephemeral volumes are named after their pod, and belong to it.
+        (meta.name, meta.uid) if any(volume.ephemeral is not None for volume in spec.volumes) else "",
+        sorted(pod.requests.items()),
+        [each.ports for each in spec.containers if each.ports],
+        [(each.ports, each.restart_policy) for each in spec.init_containers if each.ports],
         spec.node_name,
         spec.node_selector,
         spec.affinity,
         spec.tolerations,
         spec.topology_spread_constraints,
-        spec.volumes,
+        # Volumes of other kinds decide nothing, and the names of some are random.
+        [volume for volume in spec.volumes if volume != Volume(name=volume.name)],
         spec.priority,
         spec.restart_policy,
         spec.termination_grace_period_seconds,

@@ -9,7 +9,6 @@ from nodewright.api.processor import ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster
-from nodewright.objects import Pod
 from nodewright.plugins.results import made_from
 from nodewright.policy import Policy
 
@@ -46,14 +45,14 @@ def find_pending(cluster: Cluster, policy: Policy, context: ProcessorContext) ->
 
 def equivalence_sets(cluster: Cluster) -> list[PodSet]:
     """Return the pods that the scheduler could not place, in sets of equals; higher priority first, then by name."""
-    sets: dict[tuple[str, int], list[Pod]] = {}
-    for key in sorted(cluster.pending):
-        row = cluster.pending[key]
-        if row.pending is not None and row.pending.marked_unschedulable:
+    sets: dict[tuple[str, int], list[str]] = {}
+    for key, row in cluster.pending.items():
+        if row.unschedulable:
             identity = row.owner.uid if row.owner else row.uid or key
-            sets.setdefault((identity, row.pod_class.index), []).append(row.pending)
-    ordered = sorted(sets.values(), key=lambda pods: -(pods[0].spec.priority or 0))
-    return [PodSet(pod=pods[0], keys=tuple(pod.key for pod in pods)) for pods in ordered]
+            sets.setdefault((identity, row.pod_class.index), []).append(key)
+    named = sorted(sorted(keys) for keys in sets.values())
+    equal = [PodSet(pod=pod, keys=tuple(keys)) for keys in named if (pod := cluster.pending[keys[0]].pending)]
+    return sorted(equal, key=lambda pods: -(pods.pod.spec.priority or 0))
 
 
 def _without_young(sets: Sequence[PodSet], cluster: Cluster, policy: Policy, now: datetime) -> Sequence[PodSet]:
