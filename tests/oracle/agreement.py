@@ -45,7 +45,6 @@ def disagreements_in_forks(world: World, random: Random) -> Iterator[str]:
     simulation = ClusterSimulation(new_cluster(world))
     gone, like = random.choice(world.nodes), random.choice(world.nodes)
     with simulation.fork():
-        before = verdicts(world, simulation)
         with simulation.fork():
             simulation.remove_nodes([gone.name])
             smaller = _without(world, gone)
@@ -56,7 +55,7 @@ def disagreements_in_forks(world: World, random: Random) -> Iterator[str]:
             yield from _compare("with new nodes", verdicts(larger, simulation), judgements(larger, oracle))
             yield from _place(larger, simulation, oracle)
             yield from _compare("with pods on them", verdicts(larger, simulation), judgements(larger, oracle))
-        yield from _compare("when all that is taken back", verdicts(world, simulation), before)
+        yield from _compare("with all that taken back", verdicts(world, simulation), judgements(world, world.oracle()))
 
 
 def verdicts(world: World, simulation: ClusterSimulation) -> Said:

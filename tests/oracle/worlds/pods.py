@@ -22,7 +22,7 @@ from nodewright.testing.clock import EPOCH
 from .constraints import random_affinity, random_spread
 from .dice import Dice
 from .mix import Mix
-from .names import APPS, FPGA, NAMESPACES, POD_INDEX, VERSIONS, ZONES
+from .names import APPS, FPGA, NAMESPACES, NODE_THAT_HAS_GONE, POD_INDEX, VERSIONS, ZONES
 from .storage import Storage
 
 _TOLERATIONS = (
@@ -40,6 +40,17 @@ _PORTS = (
     ContainerPort(host_port=80, protocol="UDP"),
     ContainerPort(host_port=443),
     ContainerPort(),
+)
+#: What may differ between pods of one namespace; volumes may, since claims of that name are in all of them.
+_ASPECTS = (
+    "containers",
+    "init_containers",
+    "node_selector",
+    "affinity",
+    "tolerations",
+    "topology_spread_constraints",
+    "volumes",
+    "priority",
 )
 _DISKS: tuple[dict[str, Any], ...] = (
     {"gce_persistent_disk": {"pdName": "one"}},
@@ -79,6 +90,15 @@ def random_kind(dice: Dice, mix: Mix, storage: Storage) -> Pod:
     )
 
 
+def random_kinds(dice: Dice, mix: Mix, storage: Storage) -> list[Pod]:
+    """A few kinds of pods; some differ from another in one thing only."""
+    kinds = [random_kind(dice, mix, storage)]
+    for _ in range(dice.number(0, 3)):
+        kind = random_kind(dice, mix, storage)
+        kinds.append(_but_for_one_thing(dice, dice.pick(kinds), kind) if dice.chance(40) else kind)
+    return kinds
+
+
 def pending_pods(dice: Dice, mix: Mix, kind: Pod, name: str, count: int, storage: Storage) -> tuple[Pod, ...]:
     """Pods of *kind* that wait for a node; with a claim of its own made for it, a pod is the only one."""
     if count and dice.chance(mix.claims // 4):
@@ -99,9 +119,17 @@ def running_pod(dice: Dice, mix: Mix, kind: Pod, name: str, node: str) -> Pod:
         pod = replace(pod, metadata=replace(pod.metadata, deletion_timestamp=EPOCH))
     if dice.chance(mix.oddities // 5):
         status = PodStatus(phase="Succeeded")
-    if dice.chance(mix.oddities // 8):
-        node = "node-that-has-gone"
+    if dice.chance(mix.oddities // 6):
+        node = NODE_THAT_HAS_GONE
     return replace(pod, spec=replace(pod.spec, node_name=node), status=status)
+
+
+def _but_for_one_thing(dice: Dice, kind: Pod, other: Pod) -> Pod:
+    """The same kind, with one thing as in another."""
+    name = dice.pick(("labels", *_ASPECTS))
+    if name == "labels":
+        return replace(kind, metadata=replace(kind.metadata, labels=other.metadata.labels))
+    return replace(kind, spec=replace(kind.spec, **{name: getattr(other.spec, name)}))
 
 
 def _resized(dice: Dice, mix: Mix) -> PodStatus:
