@@ -105,7 +105,7 @@ def test_a_kind_that_was_seen_is_not_forgotten_when_the_right_is_lost(server, fo
     eventually(lambda: fault.hits >= 2)
     feed.apply_to(cluster)
     assert list(cluster.storage.volumes) == ["v"]
-    with pytest.raises(ApiServerError, match="persistentvolumes: .*no, sorry"):
+    with pytest.raises(ApiServerError, match=r"persistentvolumes: .*no, sorry"):
         feed.wait_for_version(server.store.version + 1, 0.2)
 
 
