@@ -42,7 +42,8 @@ class Cluster:
     """All nodes and pods. Written and read by the loop's thread only.
 
     `put_*` and `drop_*` follow the API server and must not be called in a fork; a malformed quantity raises
-    `ValueError` and changes nothing. `take`, `add_node` and `hide_node` try something and are called in forks only.
+    `ValueError` and changes nothing. `take`, `add_node`, `hide_node` and `leave_out` try something and are called in
+    forks only.
     """
 
     def __init__(self) -> None:
@@ -61,6 +62,7 @@ class Cluster:
         self.csi_nodes: dict[str, CSINode] = {}
         self._bound: dict[str, list[PodRow]] = {}
         self._guests: list[tuple[PodClass, Sequence[str], Rows]] = []
+        self._left_out: set[PodClass] = set()
 
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""
@@ -149,8 +151,9 @@ class Cluster:
         self.pod_classes.name_space(namespace.metadata.name, namespace.metadata.labels)
 
     def pods_on(self, node: str) -> list[PodRow]:
-        """Return the unfinished pods bound to *node*."""
-        return self._bound.get(node, [])
+        """Return the unfinished pods bound to *node*, but for those left out."""
+        bound = self._bound.get(node, [])
+        return [pod for pod in bound if pod.pod_class not in self._left_out] if self._left_out else bound
 
     def used(self, node: str) -> Resources:
         """Return what the unfinished pods of *node* request in all."""
@@ -190,6 +193,13 @@ class Cluster:
         for pod_class in [*(pod.pod_class for pod in self.pods_on(name)), *(guest for guest, _ in self.guests(row))]:
             self._try_count(pod_class, row, -1)
         self.table.hide(row)
+
+    def leave_out(self, pod_class: PodClass) -> None:
+        """Take all bound pods of a class out, as if they did not run."""
+        for row, number in list(self._whereabouts(pod_class)):
+            self._try_count(pod_class, row, -number)
+        self._left_out.add(pod_class)
+        self._journal.note(lambda: self._left_out.discard(pod_class))
 
     def take(self, pod_class: PodClass, keys: Sequence[str], at: Rows) -> None:
         """Put pods of one class onto nodes: one pod for each row in *at*, *keys* in the same order."""

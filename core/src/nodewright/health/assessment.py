@@ -11,6 +11,7 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.health.backoff import TIMEOUT, back_off, remembered
 from nodewright.health.census import Census, take_census
+from nodewright.health.readiness import is_ready
 from nodewright.memory import Backoff, Memory, ScaleUpRequest
 from nodewright.objects import Node
 from nodewright.policy import Policy
@@ -71,6 +72,7 @@ class _Assessor:
     """Goes from group to group and gathers what is to be done and remembered."""
 
     def __init__(self, world: World, memory: Memory, policy: Policy, now: datetime) -> None:
+        self._world = world
         self._policy = policy
         self._settings = policy.settings.health.backoff
         self._now = now
@@ -93,7 +95,7 @@ class _Assessor:
 
     def examine(self, facts: GroupFacts, nodes: Sequence[Node]) -> GroupHealth:
         options = self._policy.options_of(facts)
-        census = take_census(facts, nodes, options, self._seen, self._now)
+        census = take_census(facts, nodes, options, self._seen, self._now, self._is_ready)
         self.unregistered_since |= census.unregistered_since
         self._clear_failed(facts, census)
         self._clear_overdue(facts, census)
@@ -111,6 +113,9 @@ class _Assessor:
             starting=census.starting,
             blocked=_blocked(facts, backoff),
         )
+
+    def _is_ready(self, node: Node) -> bool:
+        return is_ready(node, self._world, self._policy.settings.templates)
 
     def _clear_failed(self, facts: GroupFacts, census: Census) -> None:
         if census.failed:

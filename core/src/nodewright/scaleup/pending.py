@@ -44,14 +44,23 @@ def find_pending(cluster: Cluster, policy: Policy, context: ProcessorContext) ->
     return PendingPods(sets=tuple(sets), verdicts=verdicts)
 
 
+def is_expendable(pod: Pod, cutoff: int) -> bool:
+    """Tell whether a pod gives way to any other: it brings no nodes and holds no room. One without priority never."""
+    return pod.spec.priority is not None and pod.spec.priority < cutoff
+
+
 def equivalence_sets(cluster: Cluster) -> list[PodSet]:
-    """Return the pods that the scheduler could not place, in sets of equals; higher priority first, then by name."""
+    """Return the pods that the scheduler could not place, in sets of equals; higher priority first, then by name.
+
+    A pod that is nominated for a node has its place: those that are in its way are being evicted.
+    """
     sets: dict[tuple[str, int], list[Pod]] = {}
     for key in sorted(cluster.pending):
         row = cluster.pending[key]
-        if row.pending is not None and row.pending.marked_unschedulable:
+        pod = row.pending
+        if pod is not None and pod.marked_unschedulable and not pod.status.nominated_node_name:
             identity = row.owner.uid if row.owner else row.uid or key
-            sets.setdefault((identity, row.pod_class.index), []).append(row.pending)
+            sets.setdefault((identity, row.pod_class.index), []).append(pod)
     ordered = sorted(sets.values(), key=lambda pods: -(pods[0].spec.priority or 0))
     return [PodSet(pod=pods[0], keys=tuple(pod.key for pod in pods)) for pods in ordered]
 

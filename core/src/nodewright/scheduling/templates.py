@@ -5,26 +5,8 @@ from dataclasses import dataclass
 from nodewright.api.group import GroupFacts
 from nodewright.api.template import NodeTemplate
 from nodewright.cluster import Cluster, NodeClass, PodClass
-from nodewright.objects import Node, Resources, Taint
-from nodewright.objects.node import DELETION_CANDIDATE, TO_BE_DELETED
+from nodewright.objects import DaemonSet, Resources
 from nodewright.scheduling import node_affinity, taint_toleration
-
-#: Taints that come from the state of one node, not from its group.
-_PASSING_TAINTS = frozenset(
-    [TO_BE_DELETED, DELETION_CANDIDATE, "node.cloudprovider.kubernetes.io/uninitialized"]
-    + [
-        f"node.kubernetes.io/{state}"
-        for state in (
-            "not-ready",
-            "unreachable",
-            "unschedulable",
-            "memory-pressure",
-            "disk-pressure",
-            "pid-pressure",
-            "network-unavailable",
-        )
-    ]
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,22 +23,18 @@ def blank_node(cluster: Cluster, group: GroupFacts) -> Blank:
     """Return a new node of *group*, which must have a template."""
     template = group.template
     assert template is not None
-    node_class = cluster.table.classes.of(template.labels, template.taints, unschedulable=False)
-    companions = [cluster.pod_classes.of(pod) for pod in template.pods]
-    companions += [
-        pod_class
-        for daemon_set in cluster.daemon_sets.values()
-        if _runs_on(pod_class := cluster.pod_classes.of(daemon_set.pod), node_class)
-    ]
-    return Blank(node_class=node_class, allocatable=template.allocatable, companions=tuple(companions))
+    companions = tuple(cluster.pod_classes.of(pod) for pod in template.pods)
+    if not template.from_node:
+        suitable = (each for each in cluster.daemon_sets.values() if runs_on(cluster, each, template))
+        companions += tuple(cluster.pod_classes.of(each.pod) for each in suitable)
+    return Blank(node_class=_class_of(cluster, template), allocatable=template.allocatable, companions=companions)
 
 
-def template_from(node: Node) -> NodeTemplate:
-    """Return what a new node like *node* looks like: without the passing marks of this one."""
-    labels = {key: value for key, value in node.metadata.labels.items() if key != "kubernetes.io/hostname"}
-    taints: tuple[Taint, ...] = tuple(taint for taint in node.spec.taints if taint.key not in _PASSING_TAINTS)
-    return NodeTemplate(labels=labels, taints=taints, capacity=node.capacity, allocatable=node.allocatable)
-
-
-def _runs_on(pod: PodClass, node_class: NodeClass) -> bool:
+def runs_on(cluster: Cluster, daemon_set: DaemonSet, template: NodeTemplate) -> bool:
+    """Tell whether *daemon_set* would start a pod on a node like *template*."""
+    pod, node_class = cluster.pod_classes.of(daemon_set.pod), _class_of(cluster, template)
     return taint_toleration.check(pod, node_class) is None and node_affinity.check(pod, "", node_class.labels) is None
+
+
+def _class_of(cluster: Cluster, template: NodeTemplate) -> NodeClass:
+    return cluster.table.classes.of(template.labels, template.taints, unschedulable=template.unschedulable)
