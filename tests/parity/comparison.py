@@ -148,7 +148,9 @@ def _utilization(it: _Iteration) -> str:
         return difference
     for node, known in wanted.items():
         here = found[node]
-        resource = "memory" if here.gpu is None and not here.of_cpu else "cpu" if here.gpu is None else known["resource"]
+        resource = (
+            "memory" if here.gpu is None and not here.of_cpu else "cpu" if here.gpu is None else known["resource"]
+        )
         same = [
             isclose(a, b, rel_tol=1e-12)
             for a, b in ((here.value, known["util"]), (here.cpu, known["cpu"]), (here.memory, known["mem"]))

@@ -50,13 +50,12 @@ def is_expendable(pod: Pod, cutoff: int) -> bool:
 
 
 def equivalence_sets(cluster: Cluster) -> list[PodSet]:
-    """Return the pods that the scheduler could not place, in sets of equals; higher priority first, then by name.
+    """Return the pods that the scheduler could not place, in sets of equals; higher priority first, then as they came.
 
     A pod that is nominated for a node has its place: those that are in its way are being evicted.
     """
     sets: dict[tuple[str, int], list[Pod]] = {}
-    for key in sorted(cluster.pending):
-        row = cluster.pending[key]
+    for key, row in cluster.pending.items():
         pod = row.pending
         if pod is not None and pod.marked_unschedulable and not pod.status.nominated_node_name:
             identity = row.owner.uid if row.owner else row.uid or key

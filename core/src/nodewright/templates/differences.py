@@ -12,8 +12,8 @@ from nodewright.templates.likeness import TEMPLATE_NODE
 _MOST = 50
 #: An amount that was told once is told again when it has moved by more than this part.
 _NEWS = 0.05
-#: Labels that say where a node happens to be; the next one may be elsewhere.
-_PLACES = (HOSTNAME, "topology.", "failure-domain.beta.kubernetes.io/", TEMPLATE_NODE)
+#: Beginnings of labels that say where a node happens to be, which the next one need not, or what is said elsewhere.
+_UNTOLD = (HOSTNAME, "topology.", "failure-domain.beta.kubernetes.io/", "beta.kubernetes.io/", TEMPLATE_NODE)
 
 
 def find(group: str, promised: NodeTemplate, seen: Sequence[NodeTemplate]) -> tuple[TemplateDifference, ...]:
@@ -103,7 +103,7 @@ def _texts(
 
 
 def _lasting(template: NodeTemplate) -> dict[str, str]:
-    return {key: value for key, value in template.labels.items() if not key.startswith(_PLACES)}
+    return {key: value for key, value in template.labels.items() if not key.startswith(_UNTOLD)}
 
 
 def _by_name(taints: Iterable[Taint]) -> dict[str, str]:

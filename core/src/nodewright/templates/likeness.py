@@ -17,6 +17,12 @@ from nodewright.scheduling.templates import runs_on
 
 TEMPLATE_NODE = "cluster-autoscaler.kubernetes.io/template-node"
 _CRITICAL = "system-node-critical"
+#: Older names of labels, under which they are still set.
+_OLDER_NAMES = {
+    "node.kubernetes.io/instance-type": "beta.kubernetes.io/instance-type",
+    "topology.kubernetes.io/region": "failure-domain.beta.kubernetes.io/region",
+    "topology.kubernetes.io/zone": "failure-domain.beta.kubernetes.io/zone",
+}
 
 
 def of_node(node: Node, cluster: Cluster, settings: Settings) -> NodeTemplate:
@@ -44,9 +50,9 @@ def of_node(node: Node, cluster: Cluster, settings: Settings) -> NodeTemplate:
 
 def of_promise(promised: NodeTemplate, settings: Settings) -> NodeTemplate:
     """Return the provider's template without marks that a node has for a time only."""
-    return replace(
-        promised, labels=_marked(promised.labels), taints=lasting(promised.taints, settings.templates), from_node=""
-    )
+    older = {old: promised.labels[name] for name, old in _OLDER_NAMES.items() if name in promised.labels}
+    labels = _marked(promised.labels) | older
+    return replace(promised, labels=labels, taints=lasting(promised.taints, settings.templates), from_node="")
 
 
 def fingerprint(promised: NodeTemplate | None) -> str:
