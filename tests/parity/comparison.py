@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 from math import isclose
 from typing import Any
 
@@ -56,6 +57,7 @@ def compare(vector: Vector) -> Iterator[Result]:
     world, memory = scenario.world(), scenario.memory
     for index, expected in enumerate(vector.iterations):
         particulars = Particulars()
+        before = memory.requests
         decision, memory = decide(world, memory, policy, scenario.time_of(index), particulars)
         iteration = _Iteration(
             expected=expected, scenario=scenario, cluster=world.cluster, decision=decision, particulars=particulars
@@ -65,16 +67,18 @@ def compare(vector: Vector) -> Iterator[Result]:
             if name in expected and vector.firm(index, name):
                 yield Result(vector=vector.name, iteration=index, field=field, difference=difference(iteration))
         grown = {grow["group"]: grow["delta"] for grow in expected["scaleUp"]}
-        memory = _as_if_grown(memory, grown, scenario, index)
+        memory = _as_if_grown(memory, before, grown, scenario.time_of(index))
         told = Verdict(reason=Reason.CHOSEN)
         grow = tuple(Grow(group=group, count=count, from_size=0, verdict=told) for group, count in grown.items())
         world = carry_out(replace(decision, grow=grow), world)
 
 
-def _as_if_grown(memory: Memory, grown: dict[str, int], scenario: Scenario, index: int) -> Memory:
-    kept = {group: known for group, known in memory.requests.items() if known.at < scenario.time_of(index)}
+def _as_if_grown(memory: Memory, before: dict[str, ScaleUpRequest], grown: dict[str, int], now: datetime) -> Memory:
+    """Return *memory* with the orders that were made there in place of those that were made here."""
+    requests = {group: before.get(group) if known.at == now else known for group, known in memory.requests.items()}
+    kept = {group: known for group, known in requests.items() if known is not None}
     ordered = {
-        group: ScaleUpRequest(at=scenario.time_of(index), count=count + (kept[group].count if group in kept else 0))
+        group: ScaleUpRequest(at=now, count=count + (kept[group].count if group in kept else 0))
         for group, count in grown.items()
     }
     return replace(memory, requests=kept | ordered)
@@ -173,7 +177,7 @@ def _rejections(it: _Iteration) -> str:
 
 
 def _hopeless(it: _Iteration) -> str:
-    """Compare which pods fit no group that could grow there; one that a group was skipped for here, too, is left out."""
+    """Compare which pods fit no group that could grow, here or there."""
     wanted = {entry["pod"] for entry in it.expected["podsRemainUnschedulable"]}
     skipped_there = {
         group for entry in it.expected["podsRemainUnschedulable"] for group in (entry.get("skipped") or ())

@@ -120,7 +120,8 @@ def _remember_growth(memory: Memory, scale_up: ScaleUpPlan, now: datetime) -> Me
         return memory
     requests = dict(memory.requests)
     for grow in scale_up.grow:
-        open_count = requests[grow.group].count if grow.group in requests else 0
+        known = requests.get(grow.group)
+        open_count = known.count if known else 0
         requests[grow.group] = ScaleUpRequest(at=now, count=open_count + grow.count)
     return replace(memory, requests=requests, last_scale_up=now)
 

@@ -15,6 +15,8 @@ class ScaleUpRequest:
 
     at: datetime
     count: int
+    #: False if we do not remember to have asked for them: they are waited for, but not counted on before they exist.
+    ours: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

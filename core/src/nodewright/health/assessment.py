@@ -104,6 +104,8 @@ class _Assessor:
         if request and census.unmet and self._now - request.at > options.max_node_provision_time:
             self._give_up(facts, census.unmet)
             missing -= census.unmet
+        elif request and not request.ours:
+            missing -= census.unmet
         backoff = self._running_backoff(facts)
         return GroupHealth(
             facts=facts,
@@ -142,7 +144,7 @@ class _Assessor:
         if not missing:
             self.requests.pop(facts.id, None)
         elif facts.id not in self.requests:
-            self.requests[facts.id] = ScaleUpRequest(at=self._now, count=missing)
+            self.requests[facts.id] = ScaleUpRequest(at=self._now, count=missing, ours=False)
         return self.requests.get(facts.id)
 
     def _give_up(self, facts: GroupFacts, unmet: int) -> None:
