@@ -57,6 +57,33 @@ def test_equal_pods_and_equal_nodes_share_one_class():
     assert len({id(pod.pod_class) for pod in cluster.pods.values()}) == 1
 
 
+def test_nodes_are_told_apart_by_the_labels_that_constraints_look_at():
+    cluster = Cluster()
+    for number in range(3):
+        cluster.put_node(a_node(f"n{number}", labels={"disk": f"d{number % 2}", "instance-id": f"i-{number}"}))
+    assert len({cluster.table.class_of[row] for row in range(3)}) == 1
+    cluster.put_pod(a_pod("p", node_selector={"disk": "d0"}))
+    assert len({cluster.table.class_of[row] for row in range(3)}) == 2
+
+
+def test_classes_of_pods_that_are_gone_are_forgotten_and_nothing_else_changes():
+    cluster = Cluster()
+    cluster.put_node(a_node("n", cpu="1000"))
+    kept = a_pod("kept", node="n", labels={"app": "kept"})
+    cluster.put_pod(kept)
+    for number in range(9000):
+        job = a_pod("job", node="n", labels={"job": str(number)})
+        cluster.put_pod(job)
+        cluster.drop_pod(job.key)
+        cluster.tidy()
+    assert len(cluster.pod_classes.known) < 5000
+    row = cluster.pods[kept.key]
+    assert cluster.pod_classes.known[row.pod_class.index] is row.pod_class
+    assert cluster.tally.of(row.pod_class)[0] == 1
+    cluster.drop_pod(kept.key)
+    assert cluster.tally.of(row.pod_class)[0] == 0
+
+
 def test_a_finished_pod_takes_no_room():
     from msgspec.structs import replace
 

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from threading import Event
+from time import monotonic
 
 import pytest
 from nodewright.api import (
@@ -144,8 +145,34 @@ def test_a_provider_that_is_late_is_not_asked_twice(read):
         assert providers.read({}, GroupOptions(), timedelta(seconds=0.01)).groups == ()
     assert len(started) == 1
     release.set()
-    assert [facts.error for facts in providers.read({}, GroupOptions(), SOON).groups] == [""]
+    until = monotonic() + 10
+    while not providers.read({}, GroupOptions(), SOON).groups:
+        assert monotonic() < until
+    assert len(started) == 1
     providers.close()
+
+
+def test_trouble_is_logged_when_it_begins_and_when_it_ends(read, caplog):
+    cloud = Cloud(Group())
+    read_all = read(cloud=cloud)
+    cloud.trouble = CloudUnavailableError("connection refused")
+    with caplog.at_level("INFO"):
+        for _ in range(3):
+            read_all()
+        cloud.trouble = None
+        for _ in range(3):
+            read_all()
+    assert [record.getMessage() for record in caplog.records] == [
+        "provider cloud could not be read, its groups are left alone: connection refused",
+        "provider cloud can be read again",
+    ]
+
+
+def test_of_two_groups_of_one_name_the_first_is_used(read, caplog):
+    first, second = Cloud(Group("same")), Cloud(Group("same"), Group("other"))
+    report = read(first=first, second=second)()
+    assert [(group.provider, group.id) for group in report.groups] == [("first", "same"), ("second", "other")]
+    assert "its group 'same' is left out: provider first has one of that name" in caplog.text
 
 
 def test_a_node_is_asked_about_once_unless_nobody_knew_it(read):

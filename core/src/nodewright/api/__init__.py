@@ -39,6 +39,7 @@ from nodewright.api.expander import Expander, ExpanderContext
 from nodewright.api.group import GroupFacts, GroupOptions, NodeGroup
 from nodewright.api.hookspecs import hookimpl
 from nodewright.api.instance import ErrorClass, Instance, InstanceError, InstanceState
+from nodewright.api.nearest import nearest
 from nodewright.api.option import Option, PodSet
 from nodewright.api.plugin import Plugin, PluginConfig
 from nodewright.api.pricing import PricingModel
@@ -128,6 +129,7 @@ __all__ = [
     "Verdict",
     "format_resource",
     "hookimpl",
+    "nearest",
     "parse_quantity",
     "parse_resources",
 ]

@@ -1,7 +1,7 @@
 """The cluster as columns: nodes, pods, what the pods take from the nodes, and where equal pods run."""
 
 from nodewright.cluster.columns import Cluster
-from nodewright.cluster.node_class import NodeClass
+from nodewright.cluster.node_class import NodeClass, NodeMarks
 from nodewright.cluster.node_table import Amounts, Counts, Domains, NodeTable, Rows
 from nodewright.cluster.pod_class import PodClass
 from nodewright.cluster.pod_row import PodRow
@@ -13,6 +13,7 @@ __all__ = [
     "Counts",
     "Domains",
     "NodeClass",
+    "NodeMarks",
     "NodeTable",
     "PodClass",
     "PodRow",

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace as replace_marks
 
 import numpy as np
 from msgspec.structs import replace
 
 from nodewright.cluster.journal import Journal
-from nodewright.cluster.node_class import NodeClass
-from nodewright.cluster.node_table import NodeTable, Rows
+from nodewright.cluster.node_class import NodeMarks
+from nodewright.cluster.node_table import Counts, NodeTable, Rows
 from nodewright.cluster.pod_class import PodClass, PodClasses
 from nodewright.cluster.pod_row import PodRow
+from nodewright.cluster.pod_slots import PodSlots
 from nodewright.cluster.tally import Tally
 from nodewright.objects import (
     CSINode,
@@ -25,6 +27,9 @@ from nodewright.objects import (
     StorageClass,
 )
 from nodewright.objects.node import HOSTNAME
+
+#: From so many pod classes on, those without pods are looked for.
+_MANY_CLASSES = 4096
 
 
 class Fork:
@@ -50,7 +55,7 @@ class Cluster:
         self._journal = Journal()
         self.table = NodeTable(self._journal)
         self.tally = Tally(self.table, self._whereabouts)
-        self.pod_classes = PodClasses()
+        self.pod_classes = PodClasses(observe=self.table.observe)
         self.nodes: dict[str, Node] = {}
         self.pods: dict[str, PodRow] = {}
         self.pending: dict[str, PodRow] = {}
@@ -60,6 +65,8 @@ class Cluster:
         self.volumes: dict[str, PersistentVolume] = {}
         self.storage_classes: dict[str, StorageClass] = {}
         self.csi_nodes: dict[str, CSINode] = {}
+        self._slots = PodSlots()
+        self._tidy_at = _MANY_CLASSES
         self._bound: dict[str, list[PodRow]] = {}
         self._guests: list[tuple[PodClass, Sequence[str], Rows]] = []
         self._left_out: set[PodClass] = set()
@@ -67,20 +74,18 @@ class Cluster:
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""
         name, allocatable = node.name, node.allocatable
-        node_class = self.table.classes.of(
-            node.metadata.labels, node.spec.taints, unschedulable=node.spec.unschedulable
-        )
-        host = node.metadata.labels.get(HOSTNAME, "")
+        marks = NodeMarks(labels=node.metadata.labels, taints=node.spec.taints, unschedulable=node.spec.unschedulable)
         row = self.table.rows.get(name)
         if row is not None:
-            self.table.set(row, node_class, host, allocatable)
+            self.table.set(row, marks, allocatable)
             self.nodes[name] = node
             for pod in self._bound.get(name, ()):
                 self.table.charge(row, 1, pod.pod_class.requests, -1)
             return
-        row = self.table.add(name, node_class, host, allocatable)
+        row = self.table.add(name, marks, allocatable)
         self.nodes[name] = node
         for pod in self._bound.get(name, ()):
+            self._slots.move(pod.slot, row)
             self._count(pod.pod_class, row, 1)
 
     def drop_node(self, name: str) -> None:
@@ -89,6 +94,7 @@ class Cluster:
         if row is None:
             return
         for pod in self._bound.get(name, ()):
+            self._slots.move(pod.slot, -1)
             self._count(pod.pod_class, row, -1)
         self.table.remove(name)
         del self.nodes[name]
@@ -124,8 +130,9 @@ class Cluster:
                 self.pending[pod.key] = pod
             return
         self._bound.setdefault(pod.node, []).append(pod)
-        row = self.table.rows.get(pod.node)
-        if row is not None:
+        row = self.table.rows.get(pod.node, -1)
+        pod.slot = self._slots.add(pod.pod_class.index, row)
+        if row >= 0:
             self._count(pod.pod_class, row, 1)
 
     def drop_pod(self, key: str) -> None:
@@ -142,6 +149,7 @@ class Cluster:
         bound.pop()
         if not bound:
             del self._bound[pod.node]
+        self._slots.remove(pod.slot)
         row = self.table.rows.get(pod.node)
         if row is not None:
             self._count(pod.pod_class, row, -1)
@@ -149,6 +157,15 @@ class Cluster:
     def put_namespace(self, namespace: Namespace) -> None:
         """Add or replace a namespace."""
         self.pod_classes.name_space(namespace.metadata.name, namespace.metadata.labels)
+
+    def tidy(self) -> None:
+        """Forget the classes of pods that are long gone, once there are many. Not to be called in a fork."""
+        if len(self.pod_classes.known) < self._tidy_at:
+            return
+        live = {pod.pod_class for pod in self.pods.values()}
+        self._slots.rename(self.pod_classes.forget_all_but(live))
+        self.tally.clear()
+        self._tidy_at = max(_MANY_CLASSES, 2 * len(live))
 
     def pods_on(self, node: str) -> list[PodRow]:
         """Return the unfinished pods bound to *node*, but for those left out."""
@@ -179,9 +196,10 @@ class Cluster:
             else:
                 self._journal.revert(mark)
 
-    def add_node(self, name: str, node_class: NodeClass, free: Resources, companions: Iterable[PodClass]) -> int:
+    def add_node(self, name: str, marks: NodeMarks, free: Resources, companions: Iterable[PodClass]) -> int:
         """Add a node that does not exist, with the pods that come with it; returns its row."""
-        row = self.table.add(name, node_class, name, free)
+        labels = {**marks.labels, HOSTNAME: name}
+        row = self.table.add(name, replace_marks(marks, labels=labels), free)
         for companion in companions:
             self.table.meet(companion.requests)
             self._try_count(companion, row, 1)
@@ -196,14 +214,17 @@ class Cluster:
 
     def leave_out(self, pod_class: PodClass) -> None:
         """Take all bound pods of a class out, as if they did not run."""
-        for row, number in list(self._whereabouts(pod_class)):
-            self._try_count(pod_class, row, -number)
+        counts = self._whereabouts(pod_class)
+        for row in np.flatnonzero(counts).tolist():
+            self._try_count(pod_class, row, -int(counts[row]))
         self._left_out.add(pod_class)
         self._journal.note(lambda: self._left_out.discard(pod_class))
 
     def take(self, pod_class: PodClass, keys: Sequence[str], at: Rows) -> None:
         """Put pods of one class onto nodes: one pod for each row in *at*, *keys* in the same order."""
-        rows, numbers = np.unique(at, return_counts=True)
+        each = np.bincount(at, minlength=self.table.size)
+        rows = np.flatnonzero(each)
+        numbers = each[rows]
         self._put(pod_class, rows, numbers, 1)
         self._guests.append((pod_class, keys, at))
 
@@ -235,15 +256,11 @@ class Cluster:
         self.table.charge(row, number, pod_class.requests, -1)
         self.tally.add(pod_class, row, number)
 
-    def _whereabouts(self, pod_class: PodClass) -> Iterator[tuple[int, int]]:
-        if not pod_class.population:
-            return
-        for node, pods in self._bound.items():
-            row = self.table.rows.get(node)
-            if row is not None and self.table.class_of[row] >= 0:
-                number = sum(pod.pod_class is pod_class for pod in pods)
-                if number:
-                    yield row, number
-        for placed, _, at in self._guests:
-            if placed is pod_class:
-                yield from ((row, 1) for row in at.tolist() if self.table.class_of[row] >= 0)
+    def _whereabouts(self, pod_class: PodClass) -> Counts:
+        """Count the pods of a class anew, those put onto nodes in forks among them."""
+        rows = [self._slots.rows_of(pod_class.index)[: 0 if pod_class in self._left_out else None]]
+        rows += [at for placed, _, at in self._guests if placed is pod_class]
+        at = np.concatenate(rows)
+        # What runs on hidden nodes does not run as long as they are hidden.
+        at = at[self.table.class_of[at] >= 0]
+        return np.bincount(at, minlength=self.table.capacity).astype(np.int32)

@@ -1,14 +1,14 @@
 """The node table: one row per node, one array per thing to know of it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from nodewright.cluster.journal import Journal
-from nodewright.cluster.node_class import NodeClass, NodeClasses
+from nodewright.cluster.node_class import NodeClass, NodeClasses, NodeMarks
 from nodewright.objects import Resources
-from nodewright.objects.node import HOSTNAME
 
 Amounts = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.intp]
@@ -43,7 +43,6 @@ class NodeTable:
         #: Rows in use, vacant ones among them.
         self.size = 0
         self.names: list[str] = []
-        self.hosts: list[str] = []
         self.rows: dict[str, int] = {}
         self.class_of: Counts = np.full(_FIRST_ROWS, VACANT, dtype=np.int32)
         #: Free room, (dimension, row); negative where a node is over-committed.
@@ -51,6 +50,7 @@ class NodeTable:
         self._journal = journal
         self._vacant: list[int] = []
         self._domains: dict[str, Domains] = {}
+        self._marks: dict[str, NodeMarks] = {}
         self._kinds: dict[str, NodeClass] = {}
 
     @property
@@ -58,35 +58,35 @@ class NodeTable:
         """Length of the arrays."""
         return len(self.class_of)
 
-    def add(self, name: str, node_class: NodeClass, host: str, free: Resources) -> int:
+    def add(self, name: str, marks: NodeMarks, free: Resources) -> int:
         """Add a node and return its row; in a fork always the last one."""
         if self._vacant and not self._journal.open:
             row = self._vacant.pop()
-            self.names[row], self.hosts[row] = name, host
+            self.names[row] = name
         else:
             row = self.size
             self._grow(row + 1)
             self.size += 1
             self.names.append(name)
-            self.hosts.append(host)
             self._journal.note(self._drop_last)
         self.rows[name] = row
-        self.set(row, node_class, host, free)
+        self.set(row, marks, free)
         return row
 
-    def set(self, row: int, node_class: NodeClass, host: str, free: Resources) -> None:
+    def set(self, row: int, marks: NodeMarks, free: Resources) -> None:
         """Replace what is known of a node."""
-        self.hosts[row] = host
-        self._kinds[self.names[row]] = node_class
-        self.class_of[row] = node_class.index
+        name = self.names[row]
+        self._marks[name] = marks
+        self._kinds[name] = self.classes.of(marks)
+        self.class_of[row] = self._kinds[name].index
         self.free[:, row] = self.vector(free)
         for key, domains in self._domains.items():
-            domains.of[row] = self._domain(domains, self._label(key, node_class, host))
+            domains.of[row] = self._domain(domains, marks.labels.get(key))
 
     def remove(self, name: str) -> None:
         """Take a node out for good."""
         row = self.rows.pop(name)
-        del self._kinds[name]
+        del self._kinds[name], self._marks[name]
         self.names[row] = ""
         self.class_of[row] = VACANT
         self.free[:, row] = 0
@@ -94,13 +94,25 @@ class NodeTable:
 
     def hide(self, row: int) -> None:
         """Take a node out for the length of a fork."""
-        was = int(self.class_of[row])
         self.class_of[row] = VACANT
-        self._journal.note(lambda: self.class_of.__setitem__(row, was))
+        self._journal.note(lambda: self.class_of.__setitem__(row, self.node_class(row).index))
+
+    def observe(self, labels: Iterable[str]) -> None:
+        """Tell nodes apart by *labels*, too, from now on."""
+        if not self.classes.observe(labels):
+            return
+        for name, row in self.rows.items():
+            kind = self._kinds[name] = self.classes.of(self._marks[name])
+            if self.class_of[row] != VACANT:
+                self.class_of[row] = kind.index
 
     def node_class(self, row: int) -> NodeClass:
         """Return the class of a node, hidden or not."""
         return self._kinds[self.names[row]]
+
+    def marks(self, row: int) -> NodeMarks:
+        """Return all that a node shows to constraints, hidden or not."""
+        return self._marks[self.names[row]]
 
     def charge(self, rows: Rows | int, amounts: Amounts | int, requests: Resources, sign: int) -> None:
         """Add (or take, with *sign* -1) *amounts* times *requests* of free room."""
@@ -130,8 +142,7 @@ class NodeTable:
             known = Domains(key=key, of=np.full(self.capacity, -1, dtype=np.int32))
             for name, row in self.rows.items():
                 # A node that is hidden now comes back with its domain.
-                label = self._label(key, self._kinds[name], self.hosts[row])
-                known.of[row] = self._domain(known, label)
+                known.of[row] = self._domain(known, self._marks[name].labels.get(key))
             self._domains[key] = known
         return known
 
@@ -139,16 +150,11 @@ class NodeTable:
     def _domain(domains: Domains, label: str | None) -> int:
         return -1 if label is None else domains.values.setdefault(label, len(domains.values))
 
-    @staticmethod
-    def _label(key: str, node_class: NodeClass, host: str) -> str | None:
-        return (host or None) if key == HOSTNAME else node_class.labels.get(key)
-
     def _drop_last(self) -> None:
         self.size -= 1
         row = self.size
-        self.hosts.pop()
         name = self.names.pop()
-        del self.rows[name], self._kinds[name]
+        del self.rows[name], self._kinds[name], self._marks[name]
         self.class_of[row] = VACANT
         self.free[:, row] = 0
 

@@ -1,6 +1,6 @@
 """Pod classes: pods that a scheduler can't tell apart."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from nodewright.cluster.selection import Namespaces, Selection, SpreadRule, Term, affinity_term, spread_rules
-from nodewright.objects import Pod, Resources
+from nodewright.objects import NodeSelectorTerm, Pod, Resources
 from nodewright.objects.node import HOSTNAME
 
 #: Labels that tell a controller's pods apart; left out of classes until a selector looks at them.
@@ -92,12 +92,14 @@ class PodClass:
     @cached_property
     def looks_at_names(self) -> bool:
         """Whether a constraint looks at what differs between otherwise equal nodes: name or hostname."""
-        affinity = self.pod.spec.affinity
-        required = affinity.node_affinity.required if affinity and affinity.node_affinity else None
-        terms = required.node_selector_terms if required else ()
-        return HOSTNAME in self.pod.spec.node_selector or any(
-            term.match_fields or any(line.key == HOSTNAME for line in term.match_expressions) for term in terms
-        )
+        return HOSTNAME in self.node_labels or any(term.match_fields for term in _node_terms(self.pod))
+
+    @cached_property
+    def node_labels(self) -> frozenset[str]:
+        """The labels of nodes that constraints of the class look at."""
+        spec = self.pod.spec
+        lines = [line.key for term in _node_terms(self.pod) for line in term.match_expressions]
+        return frozenset([*spec.node_selector, *lines])
 
     def matched_by(self, selection: Selection) -> bool:
         """Tell whether *selection* selects these pods."""
@@ -108,6 +110,8 @@ class PodClass:
 class PodClasses:
     """Interns pod classes by everything that decisions read of a pod, but for who it is and where it runs."""
 
+    #: Called with the labels of nodes that a new class looks at.
+    observe: Callable[[frozenset[str]], None] = lambda labels: None
     #: Labels by namespace.
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     known: list[PodClass] = field(default_factory=list)
@@ -148,7 +152,21 @@ class PodClasses:
         )
         self.known.append(added)
         self._by_key[key] = added
+        self.observe(added.node_labels)
         return added
+
+    def forget_all_but(self, kept: Collection[PodClass]) -> dict[int, int]:
+        """Forget all other classes, and what was found out about any; returns the new index by the old one."""
+        indices = {}
+        self.known = [each for each in self.known if each in kept]
+        for index, each in enumerate(self.known):
+            indices[each.index] = index
+            each.index = index
+            each.memo.clear()
+        self._by_key = {key: each for key, each in self._by_key.items() if each in kept}
+        self._selected.clear()
+        self.resolved += 1
+        return indices
 
     def selected_by(self, selection: Selection) -> list[PodClass]:
         """Return all classes that *selection* selects; each class is asked once per selection."""
@@ -157,6 +175,12 @@ class PodClasses:
             selected += [each for each in self.known[asked:] if each.matched_by(selection)]
             self._selected[selection] = (len(self.known), selected)
         return selected
+
+
+def _node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
+    affinity = pod.spec.affinity
+    required = affinity.node_affinity.required if affinity and affinity.node_affinity else None
+    return required.node_selector_terms if required else ()
 
 
 def class_key(pod: Pod) -> bytes:

@@ -23,6 +23,8 @@ class PodRow(Struct, gc=False, kw_only=True, eq=False):
     finished: bool
     #: The pod itself, kept while it is pending.
     pending: Pod | None = None
+    #: Where `Cluster` finds it, while it is bound.
+    slot: int = -1
 
     @property
     def namespace(self) -> str:

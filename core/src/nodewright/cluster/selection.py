@@ -87,8 +87,12 @@ def _spread_rule(constraint: TopologySpreadConstraint, pod: Pod) -> SpreadRule:
         for key in constraint.match_label_keys
         if key in labels
     ]
+    selector = constraint.label_selector
+    if selector == LabelSelector() and not lines:
+        # As in kube-scheduler, a selector that selects everything counts nothing here.
+        selector = None
     own = frozenset([pod.metadata.namespace])
-    selection = _selection(own, constraint.label_selector, lines, terminating=False)
+    selection = _selection(own, selector, lines, terminating=False)
     return SpreadRule(
         selection=selection,
         key=constraint.topology_key,

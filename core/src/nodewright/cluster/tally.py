@@ -7,8 +7,8 @@ import numpy as np
 from nodewright.cluster.node_table import Counts, NodeTable, Rows
 from nodewright.cluster.pod_class import PodClass
 
-#: Where the pods of a class run, as (row, number) pairs.
-Whereabouts = Callable[[PodClass], Iterable[tuple[int, int]]]
+#: Counts the pods of a class by row, for all rows of the table.
+Whereabouts = Callable[[PodClass], Counts]
 
 
 class Tally:
@@ -23,10 +23,7 @@ class Tally:
         """Return the number of pods of a class by row; an array to read, as long as the table's."""
         counts = self._counts.get(pod_class.index)
         if counts is None:
-            counts = np.zeros(self._table.capacity, dtype=np.int32)
-            for row, number in self._whereabouts(pod_class):
-                counts[row] += number
-            self._counts[pod_class.index] = counts
+            counts = self._counts[pod_class.index] = self._whereabouts(pod_class)
         elif len(counts) < self._table.capacity:
             more = np.zeros(self._table.capacity - len(counts), dtype=np.int32)
             counts = self._counts[pod_class.index] = np.concatenate([counts, more])
@@ -39,6 +36,10 @@ class Tally:
             if pod_class.population or pod_class.index in self._counts:
                 total += self.of(pod_class)
         return total
+
+    def clear(self) -> None:
+        """Forget all counts; they are made anew when they are asked for."""
+        self._counts.clear()
 
     def add(self, pod_class: PodClass, rows: Rows | int, number: Rows | int) -> None:
         """Count pods that came (or, with a negative *number*, went)."""

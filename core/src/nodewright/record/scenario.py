@@ -19,7 +19,7 @@ from nodewright.api.template import NodeTemplate
 from nodewright.cluster import Cluster
 from nodewright.config.duration import parse_duration
 from nodewright.config.model import Settings
-from nodewright.config.nearest import suggestion
+from nodewright.config.suggestion import suggestion
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.objects import (
     Controller,

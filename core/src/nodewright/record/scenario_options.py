@@ -15,7 +15,7 @@ from nodewright.config.flag_table import FLAGS
 from nodewright.config.flags import parse_flags
 from nodewright.config.model import Settings
 from nodewright.config.model.base import camel_case
-from nodewright.config.nearest import suggestion
+from nodewright.config.suggestion import suggestion
 
 #: Options that are not spelled as their flags.
 _IRREGULAR = {

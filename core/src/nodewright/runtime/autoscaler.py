@@ -89,6 +89,7 @@ class Autoscaler:
         self._reload()
         started = perf_counter()
         self.feed.apply_to(self.cluster)
+        self.cluster.tidy()
         world = self._session.observe(self.cluster, self._outcomes)
         self._outcomes = ()
         decided = perf_counter()

@@ -44,7 +44,7 @@ class _Quota:
     @property
     def narrow(self) -> bool:
         """Whether no two candidates share a domain."""
-        return len(np.unique(self.domain)) == len(self.domain)
+        return bool(np.bincount(self.domain).max() <= 1)
 
 
 def _is_plain(cluster: Cluster, pod: PodClass) -> bool:
@@ -61,8 +61,11 @@ def _is_plain(cluster: Cluster, pod: PodClass) -> bool:
 def _constrained(cluster: Cluster, pod: PodClass, wanted: int, mask: Mask) -> Rows:
     spreads = pod_topology_spread.spreads(cluster, pod)
     neighbours = inter_pod_affinity.neighbours(cluster, pod)
+    leader = _leader(spreads)
     for spread in spreads:
-        mask = mask & (spread.domain >= 0) & ~spread.refused
+        mask = mask & (spread.domain >= 0)
+        if spread is not leader:
+            mask = mask & ~spread.refused
     for refused in (neighbours.lonely, neighbours.disliked, neighbours.unwelcome):
         if refused is not None:
             mask = mask & ~refused
@@ -75,20 +78,24 @@ def _constrained(cluster: Cluster, pod: PodClass, wanted: int, mask: Mask) -> Ro
         return rows
     if neighbours.first or volumes.matter(pod):
         # What this one brings changes what the next one finds.
-        return rows[:1]
+        return rows[:1] if leader is None else rows[~leader.refused[rows]][:1]
     caps = node_resources_fit.room(cluster, pod, rows)
     if pod.ports:
         caps = np.minimum(caps, 1)
-    return _within_quotas(cluster, pod, rows, caps, spreads, wanted)
+    others = [spread for spread in spreads if spread is not leader and spread.rule.counts_itself]
+    quotas = [_allowance(spread, rows) for spread in others] + [
+        _one_each(cluster, term.key, rows) for term in inter_pod_affinity.repels_itself(pod)
+    ]
+    return _within_quotas(rows, caps, leader, quotas, wanted)
 
 
-def _within_quotas(
-    cluster: Cluster, pod: PodClass, rows: Rows, caps: Amounts, spreads: list[Spread], wanted: int
-) -> Rows:
+def _leader(spreads: list[Spread]) -> Spread | None:
+    """Return the rule to fill domains by: of those that the pods themselves count for, the one with fewest domains."""
     levelled = [spread for spread in spreads if spread.rule.counts_itself]
-    leader = min(levelled, key=lambda spread: len(spread.counts), default=None)
-    quotas = [_allowance(spread, rows) for spread in levelled if spread is not leader]
-    quotas += [_one_each(cluster, term.key, rows) for term in inter_pod_affinity.repels_itself(pod)]
+    return min(levelled, key=lambda spread: len(spread.counts), default=None)
+
+
+def _within_quotas(rows: Rows, caps: Amounts, leader: Spread | None, quotas: list[_Quota], wanted: int) -> Rows:
     wide = []
     for quota in quotas:
         if quota.narrow:

@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, NodeClass, PodClass
-from nodewright.objects.node import HOSTNAME
 from nodewright.scheduling import node_affinity, node_name, node_unschedulable, taint_toleration
 
 Mask = npt.NDArray[np.bool_]
@@ -19,7 +18,7 @@ def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
     return (
         node_unschedulable.check(pod, node)
         or node_name.check(pod, cluster.table.names[row])
-        or taint_toleration.check(pod, node)
+        or taint_toleration.check(pod, node.taints)
         or _affinity_refusal(cluster, pod, row, node)
     )
 
@@ -44,18 +43,18 @@ def affine(cluster: Cluster, pod: PodClass) -> Mask:
 
 def tolerated(cluster: Cluster, pod: PodClass) -> Mask:
     """Return by row whether the pod tolerates the taints."""
-    return _by_class(cluster, pod, "tolerated", lambda node: taint_toleration.check(pod, node))
+    return _by_class(cluster, pod, "tolerated", lambda node: taint_toleration.check(pod, node.taints))
 
 
 def _class_refusal(pod: PodClass, node: NodeClass) -> Verdict | None:
-    refused = node_unschedulable.check(pod, node) or taint_toleration.check(pod, node)
+    refused = node_unschedulable.check(pod, node) or taint_toleration.check(pod, node.taints)
     if refused is not None or pod.looks_at_names:
         return refused
     return node_affinity.check(pod, "", node.labels)
 
 
 def _affinity_refusal(cluster: Cluster, pod: PodClass, row: int, node: NodeClass) -> Verdict | None:
-    labels = {**node.labels, HOSTNAME: cluster.table.hosts[row]} if pod.looks_at_names else node.labels
+    labels = cluster.table.marks(row).labels if pod.looks_at_names else node.labels
     return node_affinity.check(pod, cluster.table.names[row], labels)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from nodewright.api.group import GroupFacts
 from nodewright.api.template import NodeTemplate
-from nodewright.cluster import Cluster, NodeClass, PodClass
+from nodewright.cluster import Cluster, NodeMarks, PodClass
 from nodewright.objects import DaemonSet, Resources
 from nodewright.scheduling import node_affinity, taint_toleration
 
@@ -13,7 +13,7 @@ from nodewright.scheduling import node_affinity, taint_toleration
 class Blank:
     """A new node before any pending pod is placed on it."""
 
-    node_class: NodeClass
+    marks: NodeMarks
     allocatable: Resources
     #: The static and DaemonSet pods that come with it.
     companions: tuple[PodClass, ...]
@@ -27,14 +27,13 @@ def blank_node(cluster: Cluster, group: GroupFacts) -> Blank:
     if not template.from_node:
         suitable = (each for each in cluster.daemon_sets.values() if runs_on(cluster, each, template))
         companions += tuple(cluster.pod_classes.of(each.pod) for each in suitable)
-    return Blank(node_class=_class_of(cluster, template), allocatable=template.allocatable, companions=companions)
+    marks = NodeMarks(labels=template.labels, taints=template.taints, unschedulable=template.unschedulable)
+    return Blank(marks=marks, allocatable=template.allocatable, companions=companions)
 
 
 def runs_on(cluster: Cluster, daemon_set: DaemonSet, template: NodeTemplate) -> bool:
     """Tell whether *daemon_set* would start a pod on a node like *template*."""
-    pod, node_class = cluster.pod_classes.of(daemon_set.pod), _class_of(cluster, template)
-    return taint_toleration.check(pod, node_class) is None and node_affinity.check(pod, "", node_class.labels) is None
-
-
-def _class_of(cluster: Cluster, template: NodeTemplate) -> NodeClass:
-    return cluster.table.classes.of(template.labels, template.taints, unschedulable=template.unschedulable)
+    pod = cluster.pod_classes.of(daemon_set.pod)
+    return (
+        taint_toleration.check(pod, template.taints) is None and node_affinity.check(pod, "", template.labels) is None
+    )

@@ -3,7 +3,8 @@
 import logging
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Self
 
-from nodewright.api import Clock
+from nodewright.api import Clock, ConfigurationError, Problem
 from nodewright.testing.clock import SteppedClock
 
 from nodewright_fake.agenda import Agenda
@@ -54,6 +55,8 @@ class World:
     On a real or a fast clock, the world acts by itself on a thread of its own from `start` to `stop`. On a
     `SteppedClock` it only acts within `settle` and `advance`, on the caller's thread; HTTP requests are answered at
     any time, but what follows from them waits for the next step. Same scenario, same requests, same history.
+
+    Raises `ConfigurationError` for objects and faults of the scenario that the world refuses.
     """
 
     def __init__(
@@ -188,9 +191,11 @@ class World:
 
     def _furnish(self) -> None:
         for manifest in self.scenario.manifests:
-            self.cluster.apply(manifest)
-        for fault in self.scenario.faults:
-            fault.apply(self.cloud)
+            with _blaming(f"{manifest['kind']} {manifest['metadata'].get('name', '')}"):
+                self.cluster.apply(manifest)
+        for index, fault in enumerate(self.scenario.faults):
+            with _blaming(f"faults[{index}]"):
+                fault.apply(self.cloud)
         for step in self.scenario.story:
             self.agenda.at(self.began + timedelta(seconds=step.at), self._teller(step))
 
@@ -227,6 +232,15 @@ class World:
         except Exception as error:
             _log.exception("the world has come to an end")
             self.failure = error
+
+
+@contextmanager
+def _blaming(path: str) -> Iterator[None]:
+    """Turn what the world refuses while it is built into a mistake of its scenario."""
+    try:
+        yield
+    except (StatusError, RefusalError) as error:
+        raise ConfigurationError(Problem(source="scenario", path=path, message=str(error))) from error
 
 
 def _write_private(text: str) -> Path:

@@ -106,10 +106,10 @@ def _up(arguments: Namespace) -> int:
         return _complain("--speed must be above 0", status=2)
     try:
         scenario = load_scenario(arguments.scenario) if arguments.scenario else parse_scenario(_example())
+        clock = scenario.clock.make(arguments.speed)
+        world = World(scenario, clock, api_port=arguments.port, cloud_port=arguments.cloud_port)
     except ConfigurationError as error:
         return _complain(str(error), status=2)
-    clock = scenario.clock.make(arguments.speed)
-    world = World(scenario, clock, api_port=arguments.port, cloud_port=arguments.cloud_port)
     with _interruption() as interrupted, ExitStack() as stack:
         try:
             stack.enter_context(world)

@@ -132,6 +132,16 @@ def test_any_reached_version_is_good_enough_for_a_list(store: Store, raw: Raw, v
     assert raw.get("/api/v1/pods", resourceVersion=version).items == ["p0"]
 
 
+def test_the_past_cannot_be_listed(store: Store, raw: Raw) -> None:
+    version = store.version
+    exact = {"resourceVersion": version, "resourceVersionMatch": "Exact"}
+    assert raw.get("/api/v1/pods", **exact).items == []
+
+    fill(store, 1)
+    answer = raw.get("/api/v1/pods", **exact)
+    assert (answer.status, answer.body["reason"]) == (410, "Expired")
+
+
 def test_a_version_that_is_yet_to_come_times_out(store: Store, raw: Raw) -> None:
     answer = raw.get("/api/v1/pods", resourceVersion=store.version + 1)
 

@@ -145,6 +145,18 @@ def test_who_did_not_ask_for_bookmarks_gets_none(store: Store, server: ApiServer
     assert events.take(1) == [("ADDED", "a")]
 
 
+def test_a_watch_that_begins_behind_the_last_call_for_bookmarks_gets_one(
+    store: Store, server: ApiServer, raw: Raw
+) -> None:
+    old = store.version
+    store.create("pods", pod("a"))
+    server.send_bookmarks()
+
+    events = raw.watch(PODS, allowWatchBookmarks="true", resourceVersion=old)
+
+    assert events.take(2) == [("ADDED", "a"), ("BOOKMARK", "")]
+
+
 def test_bookmarks_also_come_by_themselves(clock: SteppedClock) -> None:
     store = Store(clock)
     with ApiServer(store, bookmark_interval=0.05) as server:

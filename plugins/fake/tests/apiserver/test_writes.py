@@ -351,6 +351,18 @@ def test_a_running_pod_is_deleted_gracefully(store: Store, core: client.CoreV1Ap
     assert store.find("pods", "web-0", "default") is None
 
 
+@pytest.mark.parametrize("seconds", [-1, "soon"])
+def test_a_grace_period_is_a_number_of_seconds(store: Store, raw: Raw, seconds: Any) -> None:
+    store.create("pods", pod())
+
+    answer = raw.send("DELETE", f"{PODS}/web-0", {"gracePeriodSeconds": seconds})
+
+    assert (answer.status, answer.body["message"]) == (
+        400,
+        f"gracePeriodSeconds is a number of seconds, not {seconds!r}",
+    )
+
+
 def test_a_deletion_can_insist_on_one_object(store: Store, raw: Raw) -> None:
     created = store.create("configmaps", config_map())
 

@@ -95,6 +95,15 @@ def test_going_back_takes_the_old_replicaset_again(cluster):
     assert annotations["deployment.kubernetes.io/revision"] == "3"
 
 
+def test_a_field_that_is_written_out_empty_is_no_new_template(cluster):
+    template = cluster.workload("Deployment", replicas=1)["spec"]["template"]
+    cluster.settle()
+    metadata = {**template["metadata"], "creationTimestamp": None, "annotations": {}}
+    cluster.edit("deployments.apps", "web", template={**template, "metadata": metadata})
+    cluster.settle()
+    assert sets(cluster) == {1: 1}
+
+
 def test_recreate_waits_until_the_last_old_pod_is_gone(cluster):
     cluster.boot("a")
     slow = {"annotations": {"fake.nodewright.dev/stop-seconds": "10"}}

@@ -107,6 +107,15 @@ def test_deleting_a_node_object_frees_its_pods(cluster):
     assert [pod["spec"].get("nodeName", "") for pod in cluster.pods("web")] == ["", ""]
 
 
+def test_a_pod_bound_to_a_node_that_never_was_is_deleted_after_a_while(cluster):
+    cluster.pod("early", spec={"nodeName": "late"})
+    cluster.pod("lost", spec={"nodeName": "nowhere"})
+    cluster.advance(39)
+    cluster.boot("late")
+    cluster.advance(5)
+    assert [pod["metadata"]["name"] for pod in cluster.pods()] == ["early"]
+
+
 def test_deleting_a_namespace_deletes_what_is_in_it(cluster):
     cluster.boot("a")
     cluster.store.create("namespaces", {"metadata": {"name": "default"}})

@@ -54,9 +54,11 @@ def started(folder):
         lines.append(line)
         if "stranger" in line:
             break
-    yield process, "".join(lines)
-    process.kill()
-    process.communicate()
+    try:
+        yield process, "".join(lines)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +71,7 @@ def url(tmp_path_factory):
 def test_a_world_is_up_until_it_is_interrupted(tmp_path):
     with started(tmp_path) as (process, printed):
         assert "The world is up: a small town. Ctrl-C ends it." in printed
-        assert "00:01:30  A stranger comes to town.\n" in printed
+        assert re.search(r"^00:0[1-9]:\d\d  A stranger comes to town\.$", printed, re.MULTILINE)
         kubeconfig = Path(re.search(r"export KUBECONFIG=(\S+)", printed)[1])
         with config.new_client_from_config(str(kubeconfig)) as api_client:
             assert [node.metadata.name for node in client.CoreV1Api(api_client).list_node().items] == ["web-1"]

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from nodewright.api import ConfigurationError
 from nodewright.testing.clock import FastClock, SteppedClock
 from nodewright_fake.world import UnsettledError
 
@@ -152,6 +153,22 @@ story:
         (180, "The end."),
     ]
     assert len(caplog.records) == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (
+            "objects: [{apiVersion: v1, kind: Pud, metadata: {name: x}}]\n",
+            'scenario: Pud x: no matches for kind "Pud" in version "v1"',
+        ),
+        ("faults: [{reclaim: {machine: x}}]\n", "scenario: faults[0]: no machine matches 'x'"),
+    ],
+)
+def test_what_the_world_refuses_at_its_beginning_is_a_mistake_of_the_scenario(world, more, message):
+    with pytest.raises(ConfigurationError) as refused:
+        world(more)
+    assert str(refused.value) == message
 
 
 def test_a_reclaimed_machine_is_announced_by_a_taint_and_its_pods_come_back_elsewhere(world):

@@ -118,7 +118,10 @@ class Changelog:
     def log(self, resource: str) -> Log:
         """Return the log of a resource."""
         with self._store.lock:
-            return self._logs.setdefault(resource, Log(self._length))
+            found = self._logs.get(resource)
+            if found is None:
+                found = self._logs[resource] = Log(self._length)
+            return found
 
     def check(self, version: int) -> None:
         """Raise `StatusError` 410 if a watch cannot start at *version* any more."""

@@ -131,9 +131,11 @@ class Reader:
         return self._store.list(resource.key, selection.namespace)
 
     def _snapshot(self, request: Request, resource: Resource) -> _Snapshot:
-        self._version(request)
+        stated = self._version(request)
         selection = self.selection(request, resource)
         with self._store.lock:
+            if request.query.get("resourceVersionMatch") == "Exact" and stated != self._store.version:
+                raise expired(f"too old resource version: {stated} ({self._store.version}): only the present is kept")
             version, documents = self._store.version, self._candidates(resource, selection)
         documents = _chosen(documents, selection)
         countable = selection.labels is None and selection.fields is None and selection.name is None

@@ -1,5 +1,6 @@
 """Watches: the changes of a resource as a stream of events."""
 
+import math
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ class Watch:
         # A watch that begins behind the last call for bookmarks owes one: its client may be waiting for it.
         given = self.signals.bookmarks - (self.version < self.signals.bookmarks_at)
         end = time.monotonic() + self.timeout
-        bookmark_at = time.monotonic() + self.bookmark_interval
+        bookmark_at = time.monotonic() + self.bookmark_interval if self.bookmarks else math.inf
         while True:
             # In this order: what is asked for after the bell was read rings again.
             rung, wanted, complete_to = log.bell, self.changelog.signals, self.changelog.version
@@ -88,7 +89,7 @@ class Watch:
             if wanted.cuts > self.signals.cuts:
                 raise ConnectionEndedError
             due = self.bookmarks and (wanted.bookmarks > given or now >= bookmark_at)
-            patience = 0.0 if due else min(_HEARTBEAT_SECONDS, end - now, max(0.1, bookmark_at - now))
+            patience = 0.0 if due else min(_HEARTBEAT_SECONDS, end - now, bookmark_at - now)
             try:
                 changes = log.read(cursor, rung, patience)
             except StatusError as error:

@@ -114,7 +114,7 @@ class Writer:
             _check_preconditions(resource, found, options.get("preconditions") or {})
             if not dry_run and _orphans(options):
                 self._orphan(found)
-            grace = options.get("gracePeriodSeconds")
+            grace = _grace_seconds(options)
             return self._store.delete(resource.key, name, namespace, grace_seconds=grace, dry_run=dry_run)
 
     def _change(self, request: Request, resource: Resource, make: Callable[[Document], Object]) -> Response:
@@ -190,6 +190,13 @@ def delete_options(request: Request) -> dict[str, Any]:
     if "propagationPolicy" in request.query:
         options.setdefault("propagationPolicy", request.query["propagationPolicy"])
     return options
+
+
+def _grace_seconds(options: Object) -> int | None:
+    grace = options.get("gracePeriodSeconds")
+    if grace is None or (isinstance(grace, int) and grace >= 0):
+        return grace
+    raise bad_request(f"gracePeriodSeconds is a number of seconds, not {grace!r}")
 
 
 def _orphans(options: Object) -> bool:

@@ -121,8 +121,6 @@ class Cloud:
         with self.lock:
             return self.fleet.of(self.group(group).settings.name)
 
-    # what customers may ask for
-
     def increase(self, name: str, count: int, *, up_to: int | None = None, atomic: bool = False) -> int:
         """Ask for *count* more machines, but not beyond *up_to*; return the desired size.
 
@@ -199,8 +197,6 @@ class Cloud:
                     409, "GROUP_NOT_EMPTY", f"group {name} is asked for {group.desired} and has {left} machines"
                 )
             del self._groups[name]
-
-    # what people and the world do to it
 
     def resize(self, name: str, *, minimum: int | None, maximum: int | None, desired: int | None) -> None:
         """Change a group's bounds and size, as a person does in a console; surplus machines are deleted, newest first.

@@ -71,7 +71,7 @@ def build_controllers(store: Store, agenda: Agenda) -> Controllers:
         Namespaces(store),
         GarbageCollector(store),
         NodeLifecycle(store),
-        OrphanedPods(store, pods),
+        OrphanedPods(store, agenda, pods),
         TaintEviction(store, agenda, pods),
         Deployments(store, pods),
         ReplicaSets(store, pods),

@@ -4,12 +4,13 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 from nodewright_fake.agenda import Agenda
 from nodewright_fake.apiserver.store import Change, Object, Store
 from nodewright_fake.controllers.conditions import with_condition
-from nodewright_fake.controllers.pods import Key, PodIndex, controller_of, is_leaving, is_ready, key_of
-from nodewright_fake.controllers.reconciler import Reconciler
+from nodewright_fake.controllers.pods import Key, Owner, PodIndex, controller_of, is_leaving, is_ready, key_of
+from nodewright_fake.controllers.reconciler import MALFORMED, Reconciler
 from nodewright_fake.controllers.selectors import Selector, labels_of, read_selector, selects
 from nodewright_fake.controllers.timestamps import read_timestamp
 from nodewright_fake.controllers.workloads.status import observed, portion
@@ -58,20 +59,20 @@ class Budgets(Reconciler[Key]):
                 elif covered:
                     del members.pods[namespace, name]
                 if covers or covered:
-                    self._touched[namespace, budget] = None
+                    self._touched.add((namespace, budget))
         elif change.resource in _SCALED.values() and (
-            change.before is None or _scale(change.before) != _scale(change.object)
+            change.before is None or _replicas(change.before) != _replicas(change.object)
         ):
             for budget in self._members.get(namespace, ()):
-                self._touched[namespace, budget] = None
+                self._touched.add((namespace, budget))
 
     def _observe_budget(self, change: Change) -> None:
         namespace, name = key_of(change.object)
-        self._touched[namespace, name] = None
+        self._touched.add((namespace, name))
         if change.type == "DELETED":
             self._members[namespace].pop(name, None)
             return
-        selector = read_selector(change.object["spec"].get("selector"))
+        selector = _selector(change.object)
         known = self._members[namespace].get(name)
         if known is None or known.selector != selector:
             pods = [pod for pod in self._pods.in_namespace(namespace) if selects(selector, labels_of(pod))]
@@ -123,22 +124,22 @@ class Budgets(Reconciler[Key]):
         scales: dict[str, int] = {}
         for pod in pods:
             owner = controller_of(pod)
-            if owner is None or owner["uid"] in seen:
+            if owner is None or owner.uid in seen:
                 continue
-            seen.add(owner["uid"])
+            seen.add(owner.uid)
             holder = self._holder(owner, key_of(pod)[0])
             if holder is None:
-                raise ValueError(f"{owner['kind']} {owner['name']} of pod {key_of(pod)[1]} has no number of replicas")
+                raise ValueError(f"{owner.kind} {owner.name} of pod {key_of(pod)[1]} has no number of replicas")
             above = controller_of(holder)
             top = self._holder(above, key_of(pod)[0]) if above is not None else None
             counted = top or holder
             scales[counted["metadata"]["uid"]] = _scale(counted)
         return sum(scales.values())
 
-    def _holder(self, owner: Object, namespace: str) -> Object | None:
-        resource = _SCALED.get(owner["kind"])
-        found = self.store.find(resource, owner["name"], namespace) if resource else None
-        return found if found is not None and found["metadata"]["uid"] == owner["uid"] else None
+    def _holder(self, owner: Owner, namespace: str) -> Object | None:
+        resource = _SCALED.get(owner.kind)
+        found = self.store.find(resource, owner.name, namespace) if resource else None
+        return found if found is not None and found["metadata"]["uid"] == owner.uid else None
 
     def _still_disrupted(self, found: Object, pods: Collection[Object]) -> Object:
         """Return the granted evictions whose pods are still to be deleted, without those that took too long."""
@@ -156,5 +157,16 @@ class Budgets(Reconciler[Key]):
         return kept
 
 
+def _selector(budget: Object) -> Selector | None:
+    try:
+        return read_selector((budget.get("spec") or {}).get("selector"))
+    except MALFORMED:
+        return None
+
+
+def _replicas(item: Object) -> Any:
+    return (item.get("spec") or {}).get("replicas", 1)
+
+
 def _scale(item: Object) -> int:
-    return int(item["spec"].get("replicas", 1))
+    return int(_replicas(item))

@@ -71,7 +71,7 @@ class EventExpiry(Reconciler[tuple[str, str, str]]):
         if change.resource == "events" and change.type != "DELETED":
             metadata = change.object["metadata"]
             key = (metadata.get("namespace", ""), metadata["name"], metadata["resourceVersion"])
-            self._agenda.after(KEPT.total_seconds(), lambda: self.touch(key))
+            self._agenda.after(KEPT.total_seconds(), lambda: self.touch(key), key=f"event {key[0]}/{key[1]}")
 
     def sync(self, key: tuple[str, str, str]) -> None:
         """Delete the event if that was the last time."""

@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 
-from nodewright_fake.apiserver.store import Change, Object, Store
-from nodewright_fake.controllers.pods import key_of
+from nodewright_fake.apiserver.store import Change, Store
+from nodewright_fake.controllers.pods import key_of, owners_of
 from nodewright_fake.controllers.reconciler import Reconciler
 
 
@@ -17,28 +17,24 @@ class GarbageCollector(Reconciler[str]):
     def observe(self, change: Change) -> None:
         """Keep up with who belongs to whom, and note an owner that went."""
         place = (change.resource, *key_of(change.object))
-        owners = _owners(change.object) if change.type != "DELETED" else []
+        owners = [owner.uid for owner in owners_of(change.object)] if change.type != "DELETED" else []
         if change.before is not None:
-            for uid in _owners(change.before):
-                if uid not in owners:
-                    self._dependents[uid].pop(place, None)
-                    if not self._dependents[uid]:
-                        del self._dependents[uid]
+            for owner in owners_of(change.before):
+                if owner.uid not in owners:
+                    self._dependents[owner.uid].pop(place, None)
+                    if not self._dependents[owner.uid]:
+                        del self._dependents[owner.uid]
         for uid in owners:
             self._dependents[uid][place] = None
         if change.type == "DELETED":
-            self._touched[change.object["metadata"]["uid"]] = None
+            self._touched.add(change.object["metadata"]["uid"])
 
     def sync(self, key: str) -> None:
         """Delete what belongs to the owner with the uid *key* alone; what has other owners loses the reference."""
         for resource, namespace, name in tuple(self._dependents.get(key, ())):
             item = self.store.get(resource, name, namespace)
-            others = [reference for reference in item["metadata"]["ownerReferences"] if reference["uid"] != key]
+            others = [reference for reference in item["metadata"]["ownerReferences"] if reference.get("uid") != key]
             if others:
                 self.store.update(resource, {**item, "metadata": {**item["metadata"], "ownerReferences": others}})
             else:
                 self.store.delete(resource, name, namespace)
-
-
-def _owners(item: Object) -> list[str]:
-    return [owner["uid"] for owner in item["metadata"].get("ownerReferences") or ()]

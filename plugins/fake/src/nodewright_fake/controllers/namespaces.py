@@ -20,7 +20,7 @@ class Namespaces(Reconciler[str]):
         leaving = change.type == "DELETED" or "deletionTimestamp" in change.object["metadata"]
         if change.resource == "namespaces":
             if leaving:
-                self._touched[name] = None
+                self._touched.add(name)
         elif namespace:
             if change.type == "DELETED":
                 self._contents.get(namespace, {}).pop((change.resource, name), None)

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from nodewright_fake.apiserver.store import Change, Object
 
@@ -47,10 +48,35 @@ def is_ready(pod: Object) -> bool:
     )
 
 
-def controller_of(item: Object) -> Object | None:
-    """Return the owner reference of the controller that manages an object, if any."""
-    owners = item["metadata"].get("ownerReferences") or ()
-    return next((owner for owner in owners if owner.get("controller")), None)
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who an object belongs to."""
+
+    kind: str
+    name: str
+    uid: str
+    #: Whether the owner manages the object; one at the most does.
+    controls: bool
+
+
+def owners_of(item: Object) -> list[Owner]:
+    """Return all owners of an object; what is no proper reference is left out."""
+    references = item["metadata"].get("ownerReferences")
+    return [
+        Owner(
+            kind=str(owner.get("kind", "")),
+            name=str(owner.get("name", "")),
+            uid=str(owner.get("uid", "")),
+            controls=bool(owner.get("controller")),
+        )
+        for owner in (references if isinstance(references, list) else ())
+        if isinstance(owner, dict)
+    ]
+
+
+def controller_of(item: Object) -> Owner | None:
+    """Return the controller that manages an object, if any."""
+    return next((owner for owner in owners_of(item) if owner.controls), None)
 
 
 class PodIndex:
@@ -97,5 +123,5 @@ class PodIndex:
         if node := node_of(pod):
             places.append((self._by_node, node))
         if owner := controller_of(pod):
-            places.append((self._by_owner, owner["uid"]))
+            places.append((self._by_owner, owner.uid))
         return places

@@ -2,31 +2,35 @@
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
 from typing import Generic, TypeVar
 
 from nodewright_fake.apiserver.status import StatusError
 from nodewright_fake.apiserver.store import Change, Store
 
-K = TypeVar("K", bound=Hashable)
+#: A name, or the parts of one.
+K = TypeVar("K", str, tuple[str, str], tuple[str, str, str])
+
+#: What it raises to read an object whose fields are missing or of the wrong form. Whoever wrote it has to mend it.
+MALFORMED = (ValueError, TypeError, LookupError, AttributeError)
 
 _log = logging.getLogger(__name__)
 
 
 class Reconciler(ABC, Generic[K]):
-    """Looks at what was touched since the last time, one key after the other in the order of the touches.
+    """Looks at what was touched since the last time, one key after the other.
 
-    The store is locked while a key is looked at and free in between, so that requests get their turn.
+    They are sorted, so that it does not matter in which order requests came in at one moment. The store is locked
+    while a key is looked at and free in between, so that requests get their turn.
     """
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._touched: dict[K, None] = {}
+        self._touched: set[K] = set()
 
     def touch(self, key: K) -> None:
         """Look at *key* in the next `reconcile`. May be called from any thread."""
         with self.store.lock:
-            self._touched[key] = None
+            self._touched.add(key)
 
     @abstractmethod
     def observe(self, change: Change) -> None:
@@ -39,15 +43,16 @@ class Reconciler(ABC, Generic[K]):
     def reconcile(self) -> bool:
         """Look at everything that was touched; tell whether anything was written."""
         with self.store.lock:
-            batch, self._touched = self._touched, {}
+            batch, self._touched = sorted(self._touched), set()
         wrote = False
         for key in batch:
             with self.store.lock:
                 version = self.store.version
                 try:
                     self.sync(key)
-                except (StatusError, ValueError) as error:
-                    # Somebody's object is in the way or malformed: that is theirs to mend, the others go on.
+                except StatusError as error:
                     _log.warning("%s cannot reconcile %s: %s", type(self).__name__, key, error)
+                except MALFORMED as error:
+                    _log.warning("%s cannot reconcile %s: %s", type(self).__name__, key, error, exc_info=True)
                 wrote |= self.store.version != version
         return wrote

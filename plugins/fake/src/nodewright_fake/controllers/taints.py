@@ -43,7 +43,7 @@ class PodToleration:
 
 def read_taint(taint: Object) -> NodeTaint:
     """Read an entry of a node's ``spec.taints``."""
-    return NodeTaint(taint["key"], taint.get("value") or "", taint.get("effect") or "")
+    return NodeTaint(taint.get("key") or "", taint.get("value") or "", taint.get("effect") or "")
 
 
 def read_toleration(toleration: Object) -> PodToleration:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from nodewright_fake.agenda import Agenda
+from nodewright_fake.apiserver.document import dig
 from nodewright_fake.apiserver.store import Change, Object, Store
 from nodewright_fake.controllers.pods import Key, PodIndex, is_active, key_of, node_of
 from nodewright_fake.controllers.reconciler import Reconciler
@@ -42,14 +43,14 @@ class TaintEviction(Reconciler[Key]):
     def observe(self, change: Change) -> None:
         """Note a pod that came to a node, and all pods of a node whose taints changed."""
         if change.resource == "nodes" and change.type != "DELETED":
-            before = _taints(change.before) if change.before is not None else ()
-            if _taints(change.object) != before:
+            before = dig(change.before, "spec.taints") if change.before is not None else None
+            if dig(change.object, "spec.taints") != before:
                 for pod in self._pods.on_node(change.object["metadata"]["name"]):
-                    self._touched[key_of(pod)] = None
+                    self._touched.add(key_of(pod))
         elif change.resource == "pods" and (
             change.type == "DELETED" or change.before is None or node_of(change.before) != node_of(change.object)
         ):
-            self._touched[key_of(change.object)] = None
+            self._touched.add(key_of(change.object))
 
     def sync(self, key: Key) -> None:
         """Delete the pod if its time is over; otherwise look again when it is."""

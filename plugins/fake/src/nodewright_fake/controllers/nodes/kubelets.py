@@ -93,7 +93,7 @@ class Kubelets(Reconciler[Key]):
     def observe(self, change: Change) -> None:
         """Note a pod that is on a node."""
         if change.resource == "pods" and node_of(change.object):
-            self._touched[key_of(change.object)] = None
+            self._touched.add(key_of(change.object))
 
     def sync(self, key: Key) -> None:
         """Do what is due for a pod, and see to it that what comes next is looked at in time."""

@@ -21,7 +21,7 @@ class NodeLifecycle(Reconciler[str]):
     def observe(self, change: Change) -> None:
         """Note a node."""
         if change.resource == "nodes" and change.type != "DELETED":
-            self._touched[change.object["metadata"]["name"]] = None
+            self._touched.add(change.object["metadata"]["name"])
 
     def sync(self, key: str) -> None:
         """Set the taints of the node named *key*."""

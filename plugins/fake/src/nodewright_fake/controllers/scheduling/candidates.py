@@ -5,7 +5,7 @@ from heapq import heappop, heappush
 
 from nodewright_fake.controllers.scheduling.cluster import Cluster
 from nodewright_fake.controllers.scheduling.judge import NOT_SELECTED, Rank, rank, refusals
-from nodewright_fake.controllers.scheduling.shape import Needs
+from nodewright_fake.controllers.scheduling.needs import Needs
 
 
 class Candidates:

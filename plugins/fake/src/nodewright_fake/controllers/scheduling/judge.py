@@ -1,7 +1,7 @@
 """The filters that look at one node only, in kube-scheduler's order, and the order in which nodes are liked."""
 
+from nodewright_fake.controllers.scheduling.needs import Needs
 from nodewright_fake.controllers.scheduling.node import NodeState
-from nodewright_fake.controllers.scheduling.shape import Needs
 from nodewright_fake.controllers.taints import UNSCHEDULABLE, NodeTaint, is_covered
 
 NOT_SELECTED = "node(s) didn't match Pod's node affinity/selector"

@@ -5,7 +5,8 @@ from collections import Counter
 from nodewright.api import parse_resources
 
 from nodewright_fake.apiserver.store import Object
-from nodewright_fake.controllers.scheduling.shape import HostPort, Needs, Shape
+from nodewright_fake.controllers.scheduling.needs import HostPort, Needs
+from nodewright_fake.controllers.scheduling.shape import Shape
 from nodewright_fake.controllers.selectors import labels_of
 from nodewright_fake.controllers.taints import is_covered, read_taint
 

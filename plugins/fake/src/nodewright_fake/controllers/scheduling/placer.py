@@ -4,8 +4,9 @@ from collections import Counter, OrderedDict
 
 from nodewright_fake.controllers.scheduling.candidates import Candidates
 from nodewright_fake.controllers.scheduling.cluster import Cluster
+from nodewright_fake.controllers.scheduling.needs import Needs
 from nodewright_fake.controllers.scheduling.neighbours import Neighbours
-from nodewright_fake.controllers.scheduling.shape import Needs, Shape
+from nodewright_fake.controllers.scheduling.shape import Shape
 from nodewright_fake.controllers.scheduling.spread import Spread
 
 _KEPT_CANDIDATES = 512
@@ -36,7 +37,9 @@ class Placer:
         return best[-1] if best else reasons
 
     def _candidates_for(self, needs: Needs) -> Candidates:
-        candidates = self._candidates.setdefault(needs, Candidates(needs, self._cluster))
+        candidates = self._candidates.get(needs)
+        if candidates is None:
+            candidates = self._candidates[needs] = Candidates(needs, self._cluster)
         self._candidates.move_to_end(needs)
         if len(self._candidates) > _KEPT_CANDIDATES:
             self._candidates.popitem(last=False)

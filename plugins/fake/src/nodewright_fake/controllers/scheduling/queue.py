@@ -34,6 +34,7 @@ class Queue:
         self._numbers = count()
         self._waiting: dict[PodId, tuple[Line, Order]] = {}
         self._lines: dict[Shape, Line] = {}
+        self._looking_around: dict[Shape, Line] = {}
         self._listed: list[tuple[Order, int, Line]] = []
 
     def add(self, pod: PodId, shape: Shape, priority: int, created: str) -> None:
@@ -42,6 +43,8 @@ class Queue:
         if waiting is not None and waiting[0].shape is shape:
             return
         line = self._lines.setdefault(shape, Line(shape))
+        if shape.looks_around:
+            self._looking_around[shape] = line
         order = (-priority, created, next(self._numbers))
         self._waiting[pod] = (line, order)
         heappush(line.pods, (order, pod))
@@ -82,6 +85,10 @@ class Queue:
         """Return all lines."""
         return tuple(self._lines.values())
 
+    def lines_that_look_around(self) -> tuple[Line, ...]:
+        """Return the lines whose pods may be helped by the placement of others."""
+        return tuple(self._looking_around.values())
+
     def pods_of(self, line: Line) -> list[PodId]:
         """Return the pods of *line* in order."""
         return [pod for order, pod in sorted(line.pods) if self._waiting.get(pod) == (line, order)]
@@ -94,4 +101,5 @@ class Queue:
             heappop(line.pods)
         if self._lines.get(line.shape) is line:
             del self._lines[line.shape]
+            self._looking_around.pop(line.shape, None)
         return None

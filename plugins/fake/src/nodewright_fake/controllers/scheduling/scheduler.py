@@ -13,6 +13,7 @@ from nodewright_fake.apiserver.store import Change, Object, Store
 from nodewright_fake.controllers.conditions import condition_of, with_condition
 from nodewright_fake.controllers.events import Recorder
 from nodewright_fake.controllers.pods import is_finished, is_leaving, key_of, node_of
+from nodewright_fake.controllers.reconciler import MALFORMED
 from nodewright_fake.controllers.scheduling.cluster import Cluster, Placement, PodId
 from nodewright_fake.controllers.scheduling.placer import Placer
 from nodewright_fake.controllers.scheduling.queue import Line, Queue
@@ -84,8 +85,8 @@ class Scheduler:
             return True
         try:
             return self.cluster.set_node(node)
-        except ValueError as error:
-            _log.warning("node %s is left out: %s", name, error)
+        except MALFORMED as error:
+            _log.warning("node %s is left out: %s", name, error, exc_info=True)
             self.cluster.drop_node(name)
             return True
 
@@ -121,8 +122,8 @@ class Scheduler:
     def _shape(self, pod: Object) -> Shape | None:
         try:
             return self._shapes.of(pod)
-        except ValueError as error:
-            _log.warning("pod %s/%s is left out: %s", *key_of(pod), error)
+        except MALFORMED as error:
+            _log.warning("pod %s/%s is left out: %s", *key_of(pod), error, exc_info=True)
             return None
 
     @staticmethod
@@ -132,7 +133,7 @@ class Scheduler:
 
     def _wake_companions(self, placed: Shape) -> None:
         labels = self.cluster.namespace_labels(placed.namespace)
-        for line in self._queue.lines():
+        for line in self._queue.lines_that_look_around():
             if line.listed is None and line.shape.heeds(placed, labels):
                 self._queue.wake(line)
 

@@ -3,11 +3,12 @@
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
+from nodewright_fake.apiserver.document import dig
 from nodewright_fake.apiserver.store import Change, Object, Store
 from nodewright_fake.controllers import taints
 from nodewright_fake.controllers.pods import Key, controller_of, is_finished, is_leaving, is_ready, key_of, node_of
-from nodewright_fake.controllers.reconciler import Reconciler
-from nodewright_fake.controllers.scheduling.shape import Needs, read_needs
+from nodewright_fake.controllers.reconciler import MALFORMED, Reconciler
+from nodewright_fake.controllers.scheduling.needs import Needs, read_needs
 from nodewright_fake.controllers.selectors import labels_of
 from nodewright_fake.controllers.taints import is_covered, read_taint
 from nodewright_fake.controllers.workloads.status import observed, portion
@@ -55,7 +56,7 @@ class DaemonSets(Reconciler[Place]):
         elif change.resource == "nodes":
             if change.type != "MODIFIED" or change.before is None or _face(change.object) != _face(change.before):
                 for namespace, name in self._sets:
-                    self._touched[namespace, name, change.object["metadata"]["name"]] = None
+                    self._touched.add((namespace, name, change.object["metadata"]["name"]))
         elif change.resource == "pods":
             self._observe_pod(change)
 
@@ -67,24 +68,24 @@ class DaemonSets(Reconciler[Place]):
                 known.pop(uid, None)
             return
         self._sets[key] = uid
-        self._touched[*key, ""] = None
+        self._touched.add((*key, ""))
         if change.before is None or change.before["spec"] != change.object["spec"]:
             for node in self.store.list("nodes"):
-                self._touched[*key, node["metadata"]["name"]] = None
+                self._touched.add((*key, node["metadata"]["name"]))
 
     def _observe_pod(self, change: Change) -> None:
         pod = change.object
         owner = controller_of(pod)
-        if owner is None or owner["kind"] != "DaemonSet":
+        if owner is None or owner.kind != "DaemonSet":
             return
         node = _target(pod)
         if change.type == "DELETED":
-            self._pods[owner["uid"], node].pop(key_of(pod), None)
-            if not self._pods[owner["uid"], node]:
-                del self._pods[owner["uid"], node]
+            self._pods[owner.uid, node].pop(key_of(pod), None)
+            if not self._pods[owner.uid, node]:
+                del self._pods[owner.uid, node]
         else:
-            self._pods[owner["uid"], node][key_of(pod)] = None
-        self._touched[key_of(pod)[0], owner["name"], node] = None
+            self._pods[owner.uid, node][key_of(pod)] = None
+        self._touched.add((key_of(pod)[0], owner.name, node))
 
     def sync(self, key: Place) -> None:
         """Bring one pair into line, or the set as a whole: its update and its status."""
@@ -232,8 +233,11 @@ def _target(pod: Object) -> str:
     """Return the name of the node that a DaemonSet made *pod* for."""
     if node := node_of(pod):
         return node
-    only = read_needs(pod["spec"]).only_nodes
-    return min(only) if only else ""
+    required = dig(pod, "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution")
+    try:
+        return str(required["nodeSelectorTerms"][0]["matchFields"][0]["values"][0])
+    except MALFORMED:
+        return ""
 
 
 def _face(node: Object) -> tuple[object, object]:

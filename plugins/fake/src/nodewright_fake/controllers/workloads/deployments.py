@@ -30,13 +30,13 @@ class Deployments(Reconciler[Key]):
         """Note a Deployment that changed, whose ReplicaSet did, or whose pod went."""
         self._sets.observe(change)
         if change.resource == RESOURCE:
-            self._touched[key_of(change.object)] = None
+            self._touched.add(key_of(change.object))
         elif change.resource == SETS:
             self._note_owner(change.object)
         elif change.resource == "pods" and change.type == "DELETED":
             owner = controller_of(change.object)
-            if owner is not None and owner["kind"] == "ReplicaSet":
-                found = self.store.find(SETS, owner["name"], key_of(change.object)[0])
+            if owner is not None and owner.kind == "ReplicaSet":
+                found = self.store.find(SETS, owner.name, key_of(change.object)[0])
                 if found is not None:
                     self._note_owner(found)
 
@@ -154,8 +154,8 @@ class Deployments(Reconciler[Key]):
 
     def _note_owner(self, replica_set: Object) -> None:
         owner = controller_of(replica_set)
-        if owner is not None and owner["kind"] == "Deployment":
-            self._touched[key_of(replica_set)[0], owner["name"]] = None
+        if owner is not None and owner.kind == "Deployment":
+            self._touched.add((key_of(replica_set)[0], owner.name))
 
 
 def _replicas(item: Object) -> int:

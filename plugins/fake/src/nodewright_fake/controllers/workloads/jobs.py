@@ -55,14 +55,14 @@ class Jobs(Reconciler[Key]):
     def observe(self, change: Change) -> None:
         """Note a Job that changed or whose pod did, and what became of the pod."""
         if change.resource == RESOURCE:
-            self._touched[key_of(change.object)] = None
+            self._touched.add(key_of(change.object))
             if change.type == "DELETED":
                 self._tallies.pop(change.object["metadata"]["uid"], None)
         elif change.resource == "pods":
             owner = controller_of(change.object)
-            if owner is not None and owner["kind"] == "Job":
-                self._touched[key_of(change.object)[0], owner["name"]] = None
-                self._count(owner["uid"], change.object)
+            if owner is not None and owner.kind == "Job":
+                self._touched.add((key_of(change.object)[0], owner.name))
+                self._count(owner.uid, change.object)
 
     def _count(self, uid: str, pod: Object) -> None:
         tally = self._tallies.setdefault(uid, _Tally())

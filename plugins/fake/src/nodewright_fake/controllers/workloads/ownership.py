@@ -24,9 +24,9 @@ class OwnedIndex:
         key = key_of(change.object)
         owner = controller_of(change.object)
         before = controller_of(change.before) if change.before is not None else None
-        if before is not None and (change.type == "DELETED" or owner is None or owner["uid"] != before["uid"]):
-            self._owned[before["uid"]].pop(key, None)
-            if not self._owned[before["uid"]]:
-                del self._owned[before["uid"]]
+        if before is not None and (change.type == "DELETED" or owner is None or owner.uid != before.uid):
+            self._owned[before.uid].pop(key, None)
+            if not self._owned[before.uid]:
+                del self._owned[before.uid]
         if owner is not None and change.type != "DELETED":
-            self._owned[owner["uid"]][key] = change.object
+            self._owned[owner.uid][key] = change.object

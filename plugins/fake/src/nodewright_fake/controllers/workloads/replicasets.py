@@ -36,11 +36,11 @@ class ReplicaSets(Reconciler[Key]):
     def observe(self, change: Change) -> None:
         """Note a set that changed, or whose pod did."""
         if change.resource == self.resource:
-            self._touched[key_of(change.object)] = None
+            self._touched.add(key_of(change.object))
         elif change.resource == "pods":
             owner = controller_of(change.object)
-            if owner is not None and owner["kind"] == self.kind:
-                self._touched[key_of(change.object)[0], owner["name"]] = None
+            if owner is not None and owner.kind == self.kind:
+                self._touched.add((key_of(change.object)[0], owner.name))
 
     def sync(self, key: Key) -> None:
         """Create or delete pods, and write the status."""

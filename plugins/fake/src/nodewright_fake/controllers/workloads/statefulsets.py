@@ -34,11 +34,11 @@ class StatefulSets(Reconciler[Key]):
     def observe(self, change: Change) -> None:
         """Note a set that changed, or whose pod did."""
         if change.resource == RESOURCE:
-            self._touched[key_of(change.object)] = None
+            self._touched.add(key_of(change.object))
         elif change.resource == "pods":
             owner = controller_of(change.object)
-            if owner is not None and owner["kind"] == "StatefulSet":
-                self._touched[key_of(change.object)[0], owner["name"]] = None
+            if owner is not None and owner.kind == "StatefulSet":
+                self._touched.add((key_of(change.object)[0], owner.name))
 
     def sync(self, key: Key) -> None:
         """Go as far as the policy allows, and write the status."""

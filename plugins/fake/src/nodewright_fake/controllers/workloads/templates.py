@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from typing import Any
 
 from nodewright_fake.apiserver.store import Object
 
@@ -10,9 +11,19 @@ _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 
 
 def template_hash(template: Object) -> str:
-    """Return a short name for the contents of a template, the same in every run."""
-    digest = hashlib.sha256(json.dumps(template, sort_keys=True).encode()).digest()
+    """Return a short name for the contents of a template, the same in every run.
+
+    What is null or empty counts as absent: clients differ in whether they write such fields.
+    """
+    digest = hashlib.sha256(json.dumps(_stated(template), sort_keys=True).encode()).digest()
     return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in digest[:10])
+
+
+def _stated(value: Any) -> Any:
+    if isinstance(value, dict):
+        stated = {key: _stated(item) for key, item in value.items()}
+        return {key: item for key, item in stated.items() if item not in (None, "", {}, [])}
+    return [_stated(item) for item in value] if isinstance(value, list) else value
 
 
 def owner_reference(owner: Object, api_version: str, kind: str) -> Object:
