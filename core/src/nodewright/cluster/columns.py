@@ -13,6 +13,7 @@ from nodewright.cluster.node_table import Counts, NodeTable, Rows
 from nodewright.cluster.pod_class import PodClass, PodClasses
 from nodewright.cluster.pod_row import PodRow
 from nodewright.cluster.pod_slots import PodSlots
+from nodewright.cluster.storage import Storage
 from nodewright.cluster.tally import Tally
 from nodewright.objects import (
     CSINode,
@@ -61,10 +62,7 @@ class Cluster:
         self.pending: dict[str, PodRow] = {}
         self.daemon_sets: dict[str, DaemonSet] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
-        self.claims: dict[str, PersistentVolumeClaim] = {}
-        self.volumes: dict[str, PersistentVolume] = {}
-        self.storage_classes: dict[str, StorageClass] = {}
-        self.csi_nodes: dict[str, CSINode] = {}
+        self.storage = Storage(self.table, self._journal)
         self._slots = PodSlots()
         self._tidy_at = _MANY_CLASSES
         self._bound: dict[str, list[PodRow]] = {}
@@ -83,6 +81,7 @@ class Cluster:
                 self.table.charge(row, 1, pod.pod_class.requests, -1)
             return
         row = self.table.add(name, marks, allocatable)
+        self.storage.meet_node(name)
         self.nodes[name] = node
         for pod in self._bound.get(name, ()):
             self._slots.move(pod.slot, row)
@@ -157,6 +156,42 @@ class Cluster:
     def put_namespace(self, namespace: Namespace) -> None:
         """Add or replace a namespace."""
         self.pod_classes.name_space(namespace.metadata.name, namespace.metadata.labels)
+
+    def drop_namespace(self, name: str) -> None:
+        """Remove a namespace."""
+        self.pod_classes.drop_name_space(name)
+
+    def put_claim(self, claim: PersistentVolumeClaim) -> None:
+        """Add or replace a claim."""
+        self.storage.put_claim(claim)
+
+    def drop_claim(self, key: str) -> None:
+        """Remove a claim."""
+        self.storage.drop_claim(key)
+
+    def put_volume(self, volume: PersistentVolume) -> None:
+        """Add or replace a volume."""
+        self.storage.put_volume(volume)
+
+    def drop_volume(self, name: str) -> None:
+        """Remove a volume."""
+        self.storage.drop_volume(name)
+
+    def put_storage_class(self, storage_class: StorageClass) -> None:
+        """Add or replace a storage class."""
+        self.storage.put_class(storage_class)
+
+    def drop_storage_class(self, name: str) -> None:
+        """Remove a storage class."""
+        self.storage.drop_class(name)
+
+    def put_csi_node(self, csi_node: CSINode) -> None:
+        """Add or replace what storage drivers say about a node."""
+        self.storage.put_csi_node(csi_node)
+
+    def drop_csi_node(self, name: str) -> None:
+        """Forget what storage drivers said about a node."""
+        self.storage.drop_csi_node(name)
 
     def tidy(self) -> None:
         """Forget the classes of pods that are long gone, once there are many. Not to be called in a fork."""
@@ -245,6 +280,8 @@ class Cluster:
     def _put(self, pod_class: PodClass, rows: Rows, numbers: Rows, sign: int) -> None:
         self.table.charge(rows, numbers, pod_class.requests, -sign)
         self.tally.add(pod_class, rows, sign * numbers)
+        if pod_class.has_volumes:
+            self.storage.attachments.add(pod_class, rows, sign * numbers)
         pod_class.population += sign * int(numbers.sum())
 
     def _try_count(self, pod_class: PodClass, row: int, number: int) -> None:
@@ -255,6 +292,8 @@ class Cluster:
         pod_class.population += number
         self.table.charge(row, number, pod_class.requests, -1)
         self.tally.add(pod_class, row, number)
+        if pod_class.has_volumes:
+            self.storage.attachments.add(pod_class, row, number)
 
     def _whereabouts(self, pod_class: PodClass) -> Counts:
         """Count the pods of a class anew, those put onto nodes in forks among them."""

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from nodewright.cluster.selection import Namespaces, Selection, SpreadRule, Term, affinity_term, spread_rules
 from nodewright.objects import NodeSelectorTerm, Pod, Resources
 from nodewright.objects.node import HOSTNAME
+from nodewright.objects.volume import Volume
 
 #: Labels that tell a controller's pods apart; left out of classes until a selector looks at them.
 TELLING_LABELS = frozenset(
@@ -90,6 +91,27 @@ class PodClass:
         return tuple(claims)
 
     @cached_property
+    def claim_keys(self) -> tuple[str, ...]:
+        """The same with their namespace, as the cluster knows them."""
+        return tuple(f"{self.namespace}/{name}" for name in self.claims)
+
+    @cached_property
+    def named_claims(self) -> frozenset[str]:
+        """Names of those claims that are there without the pods, too."""
+        sources = (volume.persistent_volume_claim for volume in self.pod.spec.volumes)
+        return frozenset(source.claim_name for source in sources if source is not None)
+
+    @cached_property
+    def disks(self) -> tuple[Volume, ...]:
+        """Those of their volumes that name a disk themselves."""
+        return tuple(volume for volume in self.pod.spec.volumes if volume.names_disk)
+
+    @cached_property
+    def has_volumes(self) -> bool:
+        """Whether they have volumes that decide where they can run."""
+        return bool(self.claims or self.disks)
+
+    @cached_property
     def looks_at_names(self) -> bool:
         """Whether a constraint looks at what differs between otherwise equal nodes: name or hostname."""
         return HOSTNAME in self.node_labels or any(term.match_fields for term in _node_terms(self.pod))
@@ -125,6 +147,14 @@ class PodClasses:
         if self.namespaces.get(name) == labels:
             return
         self.namespaces[name] = labels
+        self._resolve_anew()
+
+    def drop_name_space(self, name: str) -> None:
+        """Forget a namespace."""
+        if self.namespaces.pop(name, None) is not None:
+            self._resolve_anew()
+
+    def _resolve_anew(self) -> None:
         self.resolved += 1
         self._selected.clear()
         for known in self.known:
@@ -198,8 +228,8 @@ def _telling(pod: Pod) -> tuple[Any, ...]:
         pod.is_mirror,
         (owner.kind, owner.api_version) if owner else None,
         meta.deletion_timestamp is not None,
-        # The name is part of the names of ephemeral volumes' claims.
-        meta.name if any(volume.ephemeral is not None for volume in spec.volumes) else "",
+        # Claims of ephemeral volumes are named after their pod, and belong to it.
+        (meta.name, meta.uid) if any(volume.ephemeral is not None for volume in spec.volumes) else "",
         [(each.resources.requests, each.ports) for each in spec.containers],
         [(each.resources.requests, each.ports, each.restart_policy) for each in spec.init_containers],
         [(each.resources, each.allocated_resources) for each in status.container_statuses],

@@ -5,7 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodewright.cluster import Cluster
-from nodewright.objects import DaemonSet, Node, Pod, PodDisruptionBudget
+from nodewright.objects import (
+    CSINode,
+    DaemonSet,
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    StorageClass,
+)
 from nodewright.objects.meta import KubeStruct
 
 
@@ -19,6 +29,8 @@ class Kind:
     put: Callable[[Cluster, Any], None]
     drop: Callable[[Cluster, str], None]
     known: Callable[[Cluster], list[str]]
+    #: Whether we do without it where the API server does not know it or does not let us see it.
+    optional: bool = False
 
 
 def _put_daemon_set(cluster: Cluster, daemon_set: DaemonSet) -> None:
@@ -69,5 +81,50 @@ KINDS = (
         put=_put_budget,
         drop=_drop_budget,
         known=lambda cluster: list(cluster.budgets),
+    ),
+    Kind(
+        name="namespaces",
+        path="/api/v1/namespaces",
+        type=Namespace,
+        put=Cluster.put_namespace,
+        drop=Cluster.drop_namespace,
+        known=lambda cluster: list(cluster.pod_classes.namespaces),
+        optional=True,
+    ),
+    Kind(
+        name="storageclasses",
+        path="/apis/storage.k8s.io/v1/storageclasses",
+        type=StorageClass,
+        put=Cluster.put_storage_class,
+        drop=Cluster.drop_storage_class,
+        known=lambda cluster: list(cluster.storage.classes),
+        optional=True,
+    ),
+    Kind(
+        name="persistentvolumes",
+        path="/api/v1/persistentvolumes",
+        type=PersistentVolume,
+        put=Cluster.put_volume,
+        drop=Cluster.drop_volume,
+        known=lambda cluster: list(cluster.storage.volumes),
+        optional=True,
+    ),
+    Kind(
+        name="persistentvolumeclaims",
+        path="/api/v1/persistentvolumeclaims",
+        type=PersistentVolumeClaim,
+        put=Cluster.put_claim,
+        drop=Cluster.drop_claim,
+        known=lambda cluster: list(cluster.storage.claims),
+        optional=True,
+    ),
+    Kind(
+        name="csinodes",
+        path="/apis/storage.k8s.io/v1/csinodes",
+        type=CSINode,
+        put=Cluster.put_csi_node,
+        drop=Cluster.drop_csi_node,
+        known=lambda cluster: list(cluster.storage.csi_nodes),
+        optional=True,
     ),
 )
