@@ -4,7 +4,7 @@ The format is that of the files that hold what Cluster Autoscaler decided: Kuber
 with a template each, and options that are its flags.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -99,23 +99,28 @@ class Scenario:
         return self.now + iteration * self.advance
 
     def world(self) -> World:
-        """Return the picture as a world to decide on: a new one at each call."""
+        """Return the picture as a world to decide on: a new one at each call.
+
+        Raises `ConfigurationError` that names the object with a malformed quantity.
+        """
         cluster = Cluster()
-        for namespace in self.objects.get("namespaces", ()):
-            cluster.put_namespace(namespace)
-        for node in self.nodes:
-            cluster.put_node(node)
-        for pod in self.objects.get("pods", ()):
-            cluster.put_pod(pod)
-        for known, key in (
-            (cluster.daemon_sets, "daemonSets"),
-            (cluster.budgets, "pdbs"),
-            (cluster.claims, "persistentVolumeClaims"),
-            (cluster.volumes, "persistentVolumes"),
-            (cluster.storage_classes, "storageClasses"),
-            (cluster.csi_nodes, "csiNodes"),
-        ):
-            known.update({each.metadata.key: each for each in self.objects.get(key, ())})
+        puts: tuple[tuple[str, Callable[[Any], None]], ...] = (
+            ("namespaces", cluster.put_namespace),
+            ("storageClasses", cluster.put_storage_class),
+            ("persistentVolumes", cluster.put_volume),
+            ("persistentVolumeClaims", cluster.put_claim),
+            ("nodes", cluster.put_node),
+            ("csiNodes", cluster.put_csi_node),
+            ("pods", cluster.put_pod),
+        )
+        for key, put in puts:
+            for each in self.nodes if key == "nodes" else self.objects.get(key, ()):
+                try:
+                    put(each)
+                except ValueError as error:
+                    raise wrong(f"{key} ({each.metadata.key})", str(error)) from None
+        cluster.daemon_sets.update({each.metadata.key: each for each in self.objects.get("daemonSets", ())})
+        cluster.budgets.update({each.metadata.key: each for each in self.objects.get("pdbs", ())})
         return World(cluster=cluster, groups=self.groups, group_of=self.group_of, gpus=self._gpus())
 
     def _gpus(self) -> dict[str, GpuConfig]:

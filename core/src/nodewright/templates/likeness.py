@@ -39,7 +39,7 @@ def of_node(node: Node, cluster: Cluster, settings: Settings) -> NodeTemplate:
         capacity=node.capacity,
         allocatable=node.allocatable,
         pods=tuple(map(_companion, companions)),
-        csi_drivers=_attach_limits(cluster.csi_nodes.get(node.name)),
+        csi_drivers=_attach_limits(cluster.storage.csi_nodes.get(node.name)),
         unschedulable=node.spec.unschedulable and not settings.templates.from_unschedulable,
         from_node=node.name,
     )
