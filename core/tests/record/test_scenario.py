@@ -179,8 +179,8 @@ def test_sizes_change_when_a_decision_is_carried_out():
         (
             a_document(pods=[a_pod_object(cpu="one")]),
             (
-                "scenario: pods (shop/web-1): cpu: 'one' is not a quantity: write a number with an optional suffix, such "
-                "as 500m, 2, 1.5Gi"
+                "scenario: pods (shop/web-1): cpu: 'one' is not a quantity: write a number with an optional suffix, "
+                "such as 500m, 2, 1.5Gi"
             ),
         ),
         (
