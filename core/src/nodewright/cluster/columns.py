@@ -49,7 +49,8 @@ class Cluster:
     """All nodes and pods. Written and read by the loop's thread only.
 
     `put_*` and `drop_*` follow the API server and must not be called in a fork; a malformed quantity raises
-    `ValueError` and changes nothing. `take`, `add_node` and `hide_node` try something and are called in forks only.
+    `ValueError` and changes nothing. `take`, `add_node`, `hide_node` and `leave_out` try something and are called in
+    forks only.
     """
 
     def __init__(self) -> None:
@@ -67,6 +68,7 @@ class Cluster:
         self._tidy_at = _MANY_CLASSES
         self._bound: dict[str, list[PodRow]] = {}
         self._guests: list[tuple[PodClass, Sequence[str], Rows]] = []
+        self._left_out: set[PodClass] = set()
 
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""
@@ -216,8 +218,9 @@ class Cluster:
             self.put_pod_row(replace(pod, pod_class=self.pod_classes.of(told), slot=-1))
 
     def pods_on(self, node: str) -> list[PodRow]:
-        """Return the unfinished pods bound to *node*."""
-        return self._bound.get(node, [])
+        """Return the unfinished pods bound to *node*, but for those left out."""
+        bound = self._bound.get(node, [])
+        return [pod for pod in bound if pod.pod_class not in self._left_out] if self._left_out else bound
 
     def used(self, node: str) -> Resources:
         """Return what the unfinished pods of *node* request in all."""
@@ -258,6 +261,14 @@ class Cluster:
         for pod_class in [*(pod.pod_class for pod in self.pods_on(name)), *(guest for guest, _ in self.guests(row))]:
             self._try_count(pod_class, row, -1)
         self.table.hide(row)
+
+    def leave_out(self, pod_class: PodClass) -> None:
+        """Take all bound pods of a class out, as if they did not run."""
+        counts = self._whereabouts(pod_class)
+        for row in np.flatnonzero(counts).tolist():
+            self._try_count(pod_class, row, -int(counts[row]))
+        self._left_out.add(pod_class)
+        self._journal.note(lambda: self._left_out.discard(pod_class))
 
     def take(self, pod_class: PodClass, keys: Sequence[str], at: Rows) -> None:
         """Put pods of one class onto nodes: one pod for each row in *at*, *keys* in the same order."""
@@ -313,7 +324,7 @@ class Cluster:
 
     def _whereabouts(self, pod_class: PodClass) -> Counts:
         """Count the pods of a class anew, those put onto nodes in forks among them."""
-        rows = [self._slots.rows_of(pod_class.index)]
+        rows = [self._slots.rows_of(pod_class.index)[: 0 if pod_class in self._left_out else None]]
         rows += [at for placed, _, at in self._guests if placed is pod_class]
         at = np.concatenate(rows)
         # What runs on hidden nodes does not run as long as they are hidden.
