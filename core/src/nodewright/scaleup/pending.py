@@ -10,6 +10,7 @@ from nodewright.api.processor import ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster
+from nodewright.objects import Pod
 from nodewright.plugins.results import made_from
 from nodewright.policy import Policy
 
