@@ -68,6 +68,9 @@ class Cluster:
         self._tidy_at = _MANY_CLASSES
         self._bound: dict[str, list[PodRow]] = {}
         self._guests: list[tuple[PodClass, Sequence[str], Rows]] = []
+        #: Which of the first *found* guests are on a row; looked for when somebody asks.
+        self._guests_of: dict[int, list[int]] = {}
+        self._found = 0
 
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""
@@ -97,6 +100,7 @@ class Cluster:
     def put_pod(self, pod: Pod) -> None:
         """Add or replace a pod."""
         meta = pod.metadata
+        waits = not pod.spec.node_name and not pod.finished
         self.put_pod_row(
             PodRow(
                 key=meta.key,
@@ -107,8 +111,8 @@ class Cluster:
                 created=meta.creation_timestamp,
                 deleted=meta.deletion_timestamp,
                 finished=pod.finished,
-                pending=None if pod.spec.node_name else pod,
-                unschedulable=not pod.spec.node_name and pod.marked_unschedulable,
+                pending=pod if waits else None,
+                unschedulable=waits and pod.marked_unschedulable,
             )
         )
 
@@ -219,16 +223,23 @@ class Cluster:
 
         def undo() -> None:
             self._guests.pop()
+            if self._found > len(self._guests):
+                self._found -= 1
+                for row in rows.tolist():
+                    self._guests_of[row].pop()
             self._put(pod_class, rows, numbers, -1)
 
         self._journal.note(undo)
 
     def guests(self, row: int) -> list[tuple[PodClass, str]]:
         """Return the pods that were put onto a node in forks that stand, with their keys."""
+        while self._found < len(self._guests):
+            for home in np.unique(self._guests[self._found][2]).tolist():
+                self._guests_of.setdefault(home, []).append(self._found)
+            self._found += 1
+        found = (self._guests[number] for number in self._guests_of.get(row, ()))
         return [
-            (pod_class, keys[index])
-            for pod_class, keys, at in self._guests
-            for index in np.flatnonzero(at == row).tolist()
+            (pod_class, keys[index]) for pod_class, keys, at in found for index in np.flatnonzero(at == row).tolist()
         ]
 
     def _renew(self, was: PodRow, pod: PodRow) -> None:
