@@ -100,8 +100,12 @@ def _managed(manager: str, subresource: str, fields: dict[str, Any]) -> dict[str
 
 
 def _owned_by_controllers(labels: Mapping[str, str]) -> dict[str, Any]:
-    probe = {"f:failureThreshold": {}, "f:httpGet": {"f:path": {}, "f:port": {}, "f:scheme": {}}, "f:periodSeconds": {}}
-    container = {
+    probe: dict[str, Any] = {
+        "f:failureThreshold": {},
+        "f:httpGet": {"f:path": {}, "f:port": {}, "f:scheme": {}},
+        "f:periodSeconds": {},
+    }
+    container: dict[str, Any] = {
         ".": {},
         "f:env": {".": {}} | {f'k:{{"name":"SETTING_{n}"}}': {".": {}, "f:name": {}, "f:value": {}} for n in range(2)},
         "f:image": {},
@@ -134,7 +138,13 @@ def _owned_by_controllers(labels: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _owned_by_kubelet() -> dict[str, Any]:
-    condition = {".": {}, "f:lastProbeTime": {}, "f:lastTransitionTime": {}, "f:status": {}, "f:type": {}}
+    condition: dict[str, Any] = {
+        ".": {},
+        "f:lastProbeTime": {},
+        "f:lastTransitionTime": {},
+        "f:status": {},
+        "f:type": {},
+    }
     types = ("ContainersReady", "Initialized", "PodReadyToStartContainers", "Ready")
     return {
         "f:status": {

@@ -69,6 +69,9 @@ class Cluster:
         self._bound: dict[str, list[PodRow]] = {}
         self._guests: list[tuple[PodClass, Sequence[str], Rows]] = []
         self._left_out: set[PodClass] = set()
+        #: Which of the first *found* guests are on a row; looked for when somebody asks.
+        self._guests_of: dict[int, list[int]] = {}
+        self._found = 0
 
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""
@@ -99,6 +102,7 @@ class Cluster:
     def put_pod(self, pod: Pod) -> None:
         """Add or replace a pod."""
         meta = pod.metadata
+        waits = not pod.spec.node_name and not pod.finished
         self.put_pod_row(
             PodRow(
                 key=meta.key,
@@ -109,9 +113,9 @@ class Cluster:
                 created=meta.creation_timestamp,
                 deleted=meta.deletion_timestamp,
                 finished=pod.finished,
-                pending=None if pod.spec.node_name else pod,
+                pending=pod if waits else None,
                 telling=tuple((name, meta.labels[name]) for name in TELLING_LABELS & meta.labels.keys()),
-                unschedulable=not pod.spec.node_name and pod.marked_unschedulable,
+                unschedulable=waits and pod.marked_unschedulable,
             )
         )
 
@@ -280,16 +284,23 @@ class Cluster:
 
         def undo() -> None:
             self._guests.pop()
+            if self._found > len(self._guests):
+                self._found -= 1
+                for row in rows.tolist():
+                    self._guests_of[row].pop()
             self._put(pod_class, rows, numbers, -1)
 
         self._journal.note(undo)
 
     def guests(self, row: int) -> list[tuple[PodClass, str]]:
         """Return the pods that were put onto a node in forks that stand, with their keys."""
+        while self._found < len(self._guests):
+            for home in np.unique(self._guests[self._found][2]).tolist():
+                self._guests_of.setdefault(home, []).append(self._found)
+            self._found += 1
+        found = (self._guests[number] for number in self._guests_of.get(row, ()))
         return [
-            (pod_class, keys[index])
-            for pod_class, keys, at in self._guests
-            for index in np.flatnonzero(at == row).tolist()
+            (pod_class, keys[index]) for pod_class, keys, at in found for index in np.flatnonzero(at == row).tolist()
         ]
 
     def _renew(self, was: PodRow, pod: PodRow) -> None:
