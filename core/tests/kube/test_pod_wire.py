@@ -305,6 +305,15 @@ def test_a_malformed_pod_is_told(broken, message):
     assert reader(compact(a_pod_of("ReplicaSet", 1))).key == "default/p-1"
 
 
+def test_a_pending_pod_is_not_tied_to_the_node_of_one_of_its_kind():
+    read = PodReader()
+    cluster = Cluster()
+    for pod in (a_pod("runs", node="n0"), a_pod("waits")):
+        read(msgspec.json.encode(pod)).put_into(cluster)
+    assert cluster.pods["default/waits"].pending.spec.node_name == ""
+    assert cluster.pods["default/waits"].pod_class is cluster.pods["default/runs"].pod_class
+
+
 def test_a_malformed_amount_is_told_for_each_pod_and_stops_no_other():
     cluster, reader = a_cluster(), PodReader()
     strange = a_pod_of("ReplicaSet", 1)

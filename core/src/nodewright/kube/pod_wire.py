@@ -30,7 +30,7 @@ class PodKind(Struct, gc=False, eq=False, frozen=True):
     """Pods that are alike byte by byte, as far as decisions look."""
 
     key: bytes
-    #: The first of them that was seen.
+    #: The first of them that was seen, without the node that it runs on.
     pod: Pod
 
 
@@ -59,9 +59,9 @@ class SeenPod(Struct, gc=False, eq=False, frozen=True, kw_only=True):
         """Add the pod to *cluster*, or replace it there. Raises `ValueError` if a quantity in it is malformed."""
         classes = cluster.pod_classes
         if any(name in classes.watched for name, _ in self.telling):
-            pod_class = classes.of(_with_labels(unbound(self.kind.pod), self.telling))
+            pod_class = classes.of(_with_labels(self.kind.pod, self.telling))
         else:
-            pod_class = classes.find(self.kind.key) or classes.alias(self.kind.key, unbound(self.kind.pod))
+            pod_class = classes.find(self.kind.key) or classes.alias(self.kind.key, self.kind.pod)
         cluster.put_pod_row(
             PodRow(
                 key=self.key,
@@ -97,7 +97,7 @@ class PodReader:
         node, finished = spec.node_name, status.phase in FINAL_PHASES
         owner = None if meta.owner_references is UNSET else _controller(bytes(meta.owner_references))
         key = self._key.encode(_telling(wire, owner))
-        kind = self._kinds.get(key) or self._remember(PodKind(key, self._whole.decode(raw)))
+        kind = self._kinds.get(key) or self._remember(PodKind(key, unbound(self._whole.decode(raw))))
         pending = None
         if not node and not finished:
             own = self._own.decode(raw)
