@@ -55,6 +55,7 @@ _ASPECTS = (
 _DISKS: tuple[dict[str, Any], ...] = (
     {"gce_persistent_disk": {"pdName": "one"}},
     {"gce_persistent_disk": {"pdName": "one", "readOnly": True}},
+    {"gce_persistent_disk": {"pdName": "two"}},
     {"aws_elastic_block_store": {"volumeID": "vol-1", "readOnly": True}},
     {"iscsi": {"iqn": "iqn-1", "lun": 0}},
     {"iscsi": {"iqn": "iqn-1", "lun": 1, "readOnly": True}},
@@ -80,7 +81,7 @@ def random_kind(dice: Dice, mix: Mix, storage: Storage) -> Pod:
         spec=PodSpec(
             containers=containers,
             init_containers=init_containers,
-            node_selector=dice.pick(_SELECTORS) if dice.chance(mix.node_affinity // 2) else {},
+            node_selector=dice.pick(_SELECTORS) if dice.chance(mix.node_affinity // 3) else {},
             affinity=random_affinity(dice, mix, app),
             tolerations=dice.some(_TOLERATIONS, 2) if dice.chance(mix.taints) else (),
             topology_spread_constraints=random_spread(dice, mix, app),
@@ -175,7 +176,7 @@ def _volumes(dice: Dice, mix: Mix, namespace: str, storage: Storage) -> tuple[Vo
         volumes = [Volume(name=f"disk-{n}", **disk) for n, disk in enumerate(dice.some(_DISKS, 2))]
     claims = [claim.metadata.name for claim in storage.claims if claim.metadata.namespace == namespace]
     if claims and dice.chance(mix.claims):
-        names = dice.some(claims, 2)
+        names = dice.some(claims, 3)
         if dice.chance(mix.oddities // 5):
             names = (*names, "claim-that-is-not-there")
         volumes += [Volume(name=name, persistent_volume_claim=ClaimSource(claim_name=name)) for name in names]
