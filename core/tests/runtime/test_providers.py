@@ -2,11 +2,13 @@
 
 from datetime import timedelta
 from threading import Event
+from time import monotonic
 
 import pytest
 from nodewright.api import (
     Capability,
     CloudUnavailableError,
+    GpuConfig,
     GroupNotFoundError,
     GroupOptions,
     NodeGroup,
@@ -144,8 +146,34 @@ def test_a_provider_that_is_late_is_not_asked_twice(read):
         assert providers.read({}, GroupOptions(), timedelta(seconds=0.01)).groups == ()
     assert len(started) == 1
     release.set()
-    assert [facts.error for facts in providers.read({}, GroupOptions(), SOON).groups] == [""]
+    until = monotonic() + 10
+    while not providers.read({}, GroupOptions(), SOON).groups:
+        assert monotonic() < until
+    assert len(started) == 1
     providers.close()
+
+
+def test_trouble_is_logged_when_it_begins_and_when_it_ends(read, caplog):
+    cloud = Cloud(Group())
+    read_all = read(cloud=cloud)
+    cloud.trouble = CloudUnavailableError("connection refused")
+    with caplog.at_level("INFO"):
+        for _ in range(3):
+            read_all()
+        cloud.trouble = None
+        for _ in range(3):
+            read_all()
+    assert [record.getMessage() for record in caplog.records] == [
+        "provider cloud could not be read, its groups are left alone: connection refused",
+        "provider cloud can be read again",
+    ]
+
+
+def test_of_two_groups_of_one_name_the_first_is_used(read, caplog):
+    first, second = Cloud(Group("same")), Cloud(Group("same"), Group("other"))
+    report = read(first=first, second=second)()
+    assert [(group.provider, group.id) for group in report.groups] == [("first", "same"), ("second", "other")]
+    assert "its group 'same' is left out: provider first has one of that name" in caplog.text
 
 
 def test_a_node_is_asked_about_once_unless_nobody_knew_it(read):
@@ -162,3 +190,15 @@ def test_a_group_that_is_gone_is_an_error_that_names_it():
     providers = Providers({}, SteppedClock(), Faults(SteppedClock()))
     with pytest.raises(GroupNotFoundError, match="no provider has a group 'gone' any more"):
         providers.group("gone")
+
+
+def test_a_provider_is_asked_for_the_gpus_of_nodes_with_its_label(read):
+    class GpuCloud(Cloud):
+        gpu_label = "gpu"
+
+        def gpu_config(self, labels):
+            return GpuConfig(label="gpu", type=labels["gpu"], resource="nvidia.com/gpu")
+
+    nodes = [a_node("plain"), a_node("fast", labels={"gpu": "t4"})]
+    report = read(cloud=GpuCloud())(nodes)
+    assert report.gpus == {"fast": GpuConfig(label="gpu", type="t4", resource="nvidia.com/gpu")}

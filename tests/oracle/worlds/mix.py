@@ -23,4 +23,4 @@ class Mix:
     @classmethod
     def roll(cls, dice: Dice) -> "Mix":
         """A mix in which some kinds are absent, some rare and some everywhere."""
-        return cls(**{field.name: dice.pick((0, 0, 15, 60)) for field in fields(cls)})
+        return cls(**{field.name: dice.pick((0, 0, 20, 80)) for field in fields(cls)})

@@ -55,6 +55,6 @@ def _resources(dice: Dice, mix: Mix) -> dict[str, str | int | float]:
             "memory": dice.pick(("8Gi", "3Gi")),
             "pods": dice.pick((110, 4, 2)),
         }
-    if dice.chance(30):
+    if dice.chance(50):
         resources |= {FPGA: dice.number(0, 2), "ephemeral-storage": dice.pick(("10Gi", "2Gi"))}
     return resources

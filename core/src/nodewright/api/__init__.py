@@ -39,6 +39,7 @@ from nodewright.api.expander import Expander, ExpanderContext
 from nodewright.api.group import GroupFacts, GroupOptions, NodeGroup
 from nodewright.api.hookspecs import hookimpl
 from nodewright.api.instance import ErrorClass, Instance, InstanceError, InstanceState
+from nodewright.api.nearest import nearest
 from nodewright.api.option import Option, PodSet
 from nodewright.api.plugin import Plugin, PluginConfig
 from nodewright.api.pricing import PricingModel
@@ -46,7 +47,7 @@ from nodewright.api.processor import PendingPodsProcessor, ProcessorContext, Sca
 from nodewright.api.provider import Capability, GpuConfig, GroupSpec, Provider, ProviderContext, ResourceLimits
 from nodewright.api.reasons import Reason
 from nodewright.api.simulation import Simulation
-from nodewright.api.template import NodeTemplate
+from nodewright.api.template import NodeTemplate, TemplateDifference
 from nodewright.api.verdict import Verdict
 from nodewright.api.version import API_VERSION
 from nodewright.objects import (
@@ -120,6 +121,7 @@ __all__ = [
     "Simulation",
     "SizeLimitError",
     "Taint",
+    "TemplateDifference",
     "TemporaryError",
     "ThrottledError",
     "Toleration",
@@ -127,6 +129,7 @@ __all__ = [
     "Verdict",
     "format_resource",
     "hookimpl",
+    "nearest",
     "parse_quantity",
     "parse_resources",
 ]

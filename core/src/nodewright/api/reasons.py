@@ -35,7 +35,10 @@ class Reason(StrEnum):
     VOLUME_RESTRICTIONS = "VolumeRestrictions", "node(s) had no available disk"
     VOLUME_IN_USE = (
         "VolumeInUse",
-        "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",
+        (
+            "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
+            "already in-use by another pod"
+        ),
     )
     VOLUME_LIMITS = "NodeVolumeLimits", "node(s) exceed max volume count"
     VOLUME_BINDING = "VolumeBinding", "node(s) didn't find available persistent volumes to bind"

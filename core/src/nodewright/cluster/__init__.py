@@ -6,6 +6,7 @@ from nodewright.cluster.node_table import Amounts, Counts, Domains, NodeTable, R
 from nodewright.cluster.pod_class import PodClass
 from nodewright.cluster.pod_row import PodRow
 from nodewright.cluster.selection import Selection, SpreadRule, Term
+from nodewright.cluster.storage import Storage
 
 __all__ = [
     "Amounts",
@@ -20,5 +21,6 @@ __all__ = [
     "Rows",
     "Selection",
     "SpreadRule",
+    "Storage",
     "Term",
 ]

@@ -5,14 +5,16 @@ from contextlib import contextmanager
 from dataclasses import replace as replace_marks
 
 import numpy as np
+from msgspec.structs import replace
 
 from nodewright.cluster.binding import unbound
 from nodewright.cluster.journal import Journal
 from nodewright.cluster.node_class import NodeMarks
 from nodewright.cluster.node_table import Counts, NodeTable, Rows
-from nodewright.cluster.pod_class import PodClass, PodClasses
+from nodewright.cluster.pod_class import TELLING_LABELS, PodClass, PodClasses
 from nodewright.cluster.pod_row import PodRow
 from nodewright.cluster.pod_slots import PodSlots
+from nodewright.cluster.storage import Storage
 from nodewright.cluster.tally import Tally
 from nodewright.objects import (
     CSINode,
@@ -47,7 +49,8 @@ class Cluster:
     """All nodes and pods. Written and read by the loop's thread only.
 
     `put_*` and `drop_*` follow the API server and must not be called in a fork; a malformed quantity raises
-    `ValueError` and changes nothing. `take`, `add_node` and `hide_node` try something and are called in forks only.
+    `ValueError` and changes nothing. `take`, `add_node`, `hide_node` and `leave_out` try something and are called in
+    forks only.
     """
 
     def __init__(self) -> None:
@@ -60,10 +63,7 @@ class Cluster:
         self.pending: dict[str, PodRow] = {}
         self.daemon_sets: dict[str, DaemonSet] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
-        self.claims: dict[str, PersistentVolumeClaim] = {}
-        self.volumes: dict[str, PersistentVolume] = {}
-        self.storage_classes: dict[str, StorageClass] = {}
-        self.csi_nodes: dict[str, CSINode] = {}
+        self.storage = Storage(self.table, self._journal)
         self._slots = PodSlots()
         self._tidy_at = _MANY_CLASSES
         self._bound: dict[str, list[PodRow]] = {}
@@ -71,6 +71,7 @@ class Cluster:
         #: Which of the first *found* guests are on a row; looked for when somebody asks.
         self._guests_of: dict[int, list[int]] = {}
         self._found = 0
+        self._left_out: set[PodClass] = set()
 
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""
@@ -82,6 +83,7 @@ class Cluster:
             self.table.change(self.table.rows[name], marks, was.allocatable, allocatable)
             return
         row = self.table.add(name, marks, allocatable)
+        self.storage.meet_node(name)
         for pod in self._bound.get(name, ()):
             self._slots.move(pod.slot, row)
             self._count(pod.pod_class, row, 1)
@@ -112,12 +114,15 @@ class Cluster:
                 deleted=meta.deletion_timestamp,
                 finished=pod.finished,
                 pending=pod if waits else None,
+                telling=tuple((name, meta.labels[name]) for name in TELLING_LABELS & meta.labels.keys()),
                 unschedulable=waits and pod.marked_unschedulable,
             )
         )
 
     def put_pod_row(self, pod: PodRow) -> None:
         """Add or replace a pod whose class is known."""
+        if self.pod_classes.unsettled and not self._journal.open:
+            self._sort_anew()
         self.table.meet(pod.pod_class.requests)
         was = self.pods.get(pod.key)
         if was is not None and was.counts_as(pod):
@@ -160,8 +165,46 @@ class Cluster:
         """Add or replace a namespace."""
         self.pod_classes.name_space(namespace.metadata.name, namespace.metadata.labels)
 
+    def drop_namespace(self, name: str) -> None:
+        """Remove a namespace."""
+        self.pod_classes.drop_name_space(name)
+
+    def put_claim(self, claim: PersistentVolumeClaim) -> None:
+        """Add or replace a claim."""
+        self.storage.put_claim(claim)
+
+    def drop_claim(self, key: str) -> None:
+        """Remove a claim."""
+        self.storage.drop_claim(key)
+
+    def put_volume(self, volume: PersistentVolume) -> None:
+        """Add or replace a volume."""
+        self.storage.put_volume(volume)
+
+    def drop_volume(self, name: str) -> None:
+        """Remove a volume."""
+        self.storage.drop_volume(name)
+
+    def put_storage_class(self, storage_class: StorageClass) -> None:
+        """Add or replace a storage class."""
+        self.storage.put_class(storage_class)
+
+    def drop_storage_class(self, name: str) -> None:
+        """Remove a storage class."""
+        self.storage.drop_class(name)
+
+    def put_csi_node(self, csi_node: CSINode) -> None:
+        """Add or replace what storage drivers say about a node."""
+        self.storage.put_csi_node(csi_node)
+
+    def drop_csi_node(self, name: str) -> None:
+        """Forget what storage drivers said about a node."""
+        self.storage.drop_csi_node(name)
+
     def tidy(self) -> None:
         """Forget the classes of pods that are long gone, once there are many. Not to be called in a fork."""
+        if self.pod_classes.unsettled:
+            self._sort_anew()
         if len(self.pod_classes.known) < self._tidy_at:
             return
         live = {pod.pod_class for pod in self.pods.values()}
@@ -169,9 +212,19 @@ class Cluster:
         self.tally.clear()
         self._tidy_at = max(_MANY_CLASSES, 2 * len(live))
 
+    def _sort_anew(self) -> None:
+        """Sort pods by labels that their classes have ignored so far."""
+        self.pod_classes.unsettled = False
+        for pod in [pod for pod in self.pods.values() if pod.telling]:
+            model = pod.pending or pod.pod_class.pod
+            labels = {**model.metadata.labels, **dict(pod.telling)}
+            told = replace(model, metadata=replace(model.metadata, labels=labels))
+            self.put_pod_row(replace(pod, pod_class=self.pod_classes.of(told), slot=-1))
+
     def pods_on(self, node: str) -> list[PodRow]:
-        """Return the unfinished pods bound to *node*."""
-        return self._bound.get(node, [])
+        """Return the unfinished pods bound to *node*, but for those left out."""
+        bound = self._bound.get(node, [])
+        return [pod for pod in bound if pod.pod_class not in self._left_out] if self._left_out else bound
 
     def used(self, node: str) -> Resources:
         """Return what the unfinished pods of *node* request in all."""
@@ -212,6 +265,14 @@ class Cluster:
         for pod_class in [*(pod.pod_class for pod in self.pods_on(name)), *(guest for guest, _ in self.guests(row))]:
             self._try_count(pod_class, row, -1)
         self.table.hide(row)
+
+    def leave_out(self, pod_class: PodClass) -> None:
+        """Take all bound pods of a class out, as if they did not run."""
+        counts = self._whereabouts(pod_class)
+        for row in np.flatnonzero(counts).tolist():
+            self._try_count(pod_class, row, -int(counts[row]))
+        self._left_out.add(pod_class)
+        self._journal.note(lambda: self._left_out.discard(pod_class))
 
     def take(self, pod_class: PodClass, keys: Sequence[str], at: Rows) -> None:
         """Put pods of one class onto nodes: one pod for each row in *at*, *keys* in the same order."""
@@ -257,6 +318,8 @@ class Cluster:
     def _put(self, pod_class: PodClass, rows: Rows, numbers: Rows, sign: int) -> None:
         self.table.charge(rows, numbers, pod_class.requests, -sign)
         self.tally.add(pod_class, rows, sign * numbers)
+        if pod_class.has_volumes:
+            self.storage.attachments.add(pod_class, rows, sign * numbers)
         pod_class.population += sign * int(numbers.sum())
 
     def _try_count(self, pod_class: PodClass, row: int, number: int) -> None:
@@ -267,10 +330,12 @@ class Cluster:
         pod_class.population += number
         self.table.charge(row, number, pod_class.requests, -1)
         self.tally.add(pod_class, row, number)
+        if pod_class.has_volumes:
+            self.storage.attachments.add(pod_class, row, number)
 
     def _whereabouts(self, pod_class: PodClass) -> Counts:
         """Count the pods of a class anew, those put onto nodes in forks among them."""
-        rows = [self._slots.rows_of(pod_class.index)]
+        rows = [self._slots.rows_of(pod_class.index)[: 0 if pod_class in self._left_out else None]]
         rows += [at for placed, _, at in self._guests if placed is pod_class]
         at = np.concatenate(rows)
         # What runs on hidden nodes does not run as long as they are hidden.

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from nodewright.cluster.selection import Namespaces, Selection, SpreadRule, Term, affinity_term, spread_rules
 from nodewright.objects import NodeSelectorTerm, Pod, Resources
+from nodewright.objects.affinity import PodAffinityTerm, TopologySpreadConstraint
 from nodewright.objects.node import HOSTNAME
 from nodewright.objects.volume import Volume
 
@@ -93,6 +94,27 @@ class PodClass:
         return tuple(claims)
 
     @cached_property
+    def claim_keys(self) -> tuple[str, ...]:
+        """The same with their namespace, as the cluster knows them."""
+        return tuple(f"{self.namespace}/{name}" for name in self.claims)
+
+    @cached_property
+    def named_claims(self) -> frozenset[str]:
+        """Names of those claims that are there without the pods, too."""
+        sources = (volume.persistent_volume_claim for volume in self.pod.spec.volumes)
+        return frozenset(source.claim_name for source in sources if source is not None)
+
+    @cached_property
+    def disks(self) -> tuple[Volume, ...]:
+        """Those of their volumes that name a disk themselves."""
+        return tuple(volume for volume in self.pod.spec.volumes if volume.names_disk)
+
+    @cached_property
+    def has_volumes(self) -> bool:
+        """Whether they have volumes that decide where they can run."""
+        return bool(self.claims or self.disks)
+
+    @cached_property
     def looks_at_names(self) -> bool:
         """Whether a constraint looks at what differs between otherwise equal nodes: name or hostname."""
         return HOSTNAME in self.node_labels or any(term.match_fields for term in _node_terms(self.pod))
@@ -103,6 +125,23 @@ class PodClass:
         spec = self.pod.spec
         lines = [line.key for term in _node_terms(self.pod) for line in term.match_expressions]
         return frozenset([*spec.node_selector, *lines])
+
+    @cached_property
+    def pod_labels(self) -> frozenset[str]:
+        """The labels of pods that constraints of the class look at."""
+        affinity = self.pod.spec.affinity
+        sides = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else ()
+        terms = [term for side in sides if side is not None for term in side.required]
+        looked: set[str] = set()
+        constraints: list[PodAffinityTerm | TopologySpreadConstraint] = [*terms]
+        constraints += self.pod.spec.topology_spread_constraints
+        for each in constraints:
+            looked.update(each.match_label_keys)
+            if each.label_selector is not None:
+                looked.update(each.label_selector.match_labels)
+                looked.update(line.key for line in each.label_selector.match_expressions)
+        looked.update(key for term in terms for key in term.mismatch_label_keys)
+        return frozenset(looked)
 
     def matched_by(self, selection: Selection) -> bool:
         """Tell whether *selection* selects these pods."""
@@ -115,6 +154,10 @@ class PodClasses:
 
     #: Called with the labels of nodes that a new class looks at.
     observe: Callable[[frozenset[str]], None] = lambda labels: None
+    #: Telling labels that a constraint looks at, so that they tell classes apart.
+    watched: set[str] = field(default_factory=set)
+    #: Whether pods are to be sorted anew, since a label was watched after they came.
+    unsettled: bool = False
     #: Labels by namespace.
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     known: list[PodClass] = field(default_factory=list)
@@ -130,6 +173,14 @@ class PodClasses:
         if self.namespaces.get(name) == labels:
             return
         self.namespaces[name] = labels
+        self._resolve_anew()
+
+    def drop_name_space(self, name: str) -> None:
+        """Forget a namespace."""
+        if self.namespaces.pop(name, None) is not None:
+            self._resolve_anew()
+
+    def _resolve_anew(self) -> None:
         self.resolved += 1
         self._selected.clear()
         for known in self.known:
@@ -141,12 +192,21 @@ class PodClasses:
         asked = self._asked.get(id(pod))
         if asked is not None:
             return asked[1]
-        key = class_key(pod)
-        found = self.find(key) or self.add(key, pod)
+        found = self._intern(pod)
+        if found.pod_labels & TELLING_LABELS - self.watched:
+            self.watched |= found.pod_labels & TELLING_LABELS
+            self.unsettled = True
+            self._by_key.clear()
+            self._asked.clear()
+            found = self._intern(pod)
         if len(self._asked) >= _MOST_ASKED:
             self._asked.clear()
         self._asked[id(pod)] = pod, found
         return found
+
+    def _intern(self, pod: Pod) -> PodClass:
+        key = class_key(pod, TELLING_LABELS - self.watched)
+        return self.find(key) or self.add(key, pod)
 
     def find(self, key: object) -> PodClass | None:
         """Return the class that was added with *key*."""
@@ -154,7 +214,8 @@ class PodClasses:
 
     def add(self, key: object, pod: Pod) -> PodClass:
         """Add the class of *pod* under *key*."""
-        shared = {name: value for name, value in pod.metadata.labels.items() if name not in TELLING_LABELS}
+        ignored = TELLING_LABELS - self.watched
+        shared = {name: value for name, value in pod.metadata.labels.items() if name not in ignored}
         added = PodClass(
             index=len(self.known),
             pod=replace(pod, metadata=replace(pod.metadata, labels=shared)),
@@ -202,23 +263,23 @@ def _node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
     return required.node_selector_terms if required else ()
 
 
-def class_key(pod: Pod) -> bytes:
+def class_key(pod: Pod, ignored: Collection[str] = TELLING_LABELS) -> bytes:
     """Return what makes the pod's class: equal for pods that no constraint and no rule can tell apart."""
-    return msgspec.json.encode(_telling(pod))
+    return msgspec.json.encode(_telling(pod, ignored))
 
 
-def _telling(pod: Pod) -> tuple[Any, ...]:
+def _telling(pod: Pod, ignored: Collection[str]) -> tuple[Any, ...]:
     meta, spec = pod.metadata, pod.spec
     owner = meta.controller
     return (
         meta.namespace,
-        sorted((key, value) for key, value in meta.labels.items() if key not in TELLING_LABELS),
+        sorted((key, value) for key, value in meta.labels.items() if key not in ignored),
         sorted((key, value) for key, value in meta.annotations.items() if key.startswith(TELLING_ANNOTATIONS)),
         pod.is_mirror,
         (owner.kind, owner.api_version) if owner else None,
         meta.deletion_timestamp is not None,
-        # The name is part of the names of ephemeral volumes' claims.
-        meta.name if any(volume.ephemeral is not None for volume in spec.volumes) else "",
+        # Claims of ephemeral volumes are named after their pod, and belong to it.
+        (meta.name, meta.uid) if any(volume.ephemeral is not None for volume in spec.volumes) else "",
         sorted(pod.requests.items()),
         [each.ports for each in spec.containers if each.ports],
         [(each.ports, each.restart_policy) for each in spec.init_containers if each.ports],

@@ -23,6 +23,8 @@ class PodRow(Struct, gc=False, kw_only=True, eq=False):
     finished: bool
     #: The pod itself, kept while it is pending.
     pending: Pod | None = None
+    #: Its labels that tell it from other pods of its controller, which its class ignores until somebody looks at them.
+    telling: tuple[tuple[str, str], ...] = ()
     #: Whether the scheduler said that no node fits.
     unschedulable: bool = False
     #: Where `Cluster` finds it, while it is bound.

@@ -7,9 +7,9 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from nodewright.api.errors import Problem
+from nodewright.api.nearest import nearest
 from nodewright.config.flag import Flag
 from nodewright.config.flag_table import FLAGS, REMOVED
-from nodewright.config.nearest import nearest
 from nodewright.config.paths import Path
 from nodewright.config.tree import Origin, Tree
 from nodewright.config.values import split_commas

@@ -9,6 +9,7 @@ from nodewright.api.errors import PluginError
 from nodewright.api.group import GroupOptions
 from nodewright.api.plugin import PluginConfig
 from nodewright.api.provider import Provider, ProviderContext
+from nodewright.config.context import provider_context
 from nodewright.config.effective import default_options
 from nodewright.config.mention import Mention
 from nodewright.config.model import Settings
@@ -30,14 +31,7 @@ def live_groups(settings: Settings, classes: PluginClasses, clock: Clock) -> lis
     Raises `PluginError` for the first provider that can't be made, fails, or takes longer than
     ``loop.refreshTimeout``.
     """
-    context = ProviderContext(
-        clock=clock,
-        cluster=settings.cluster,
-        namespace=settings.namespace,
-        user_agent=settings.kube.user_agent,
-        nodes=settings.node_groups,
-        discovery=settings.discovery,
-    )
+    context = provider_context(settings, clock)
     groups: list[LiveGroup] = []
     for mention in settings.providers:
         groups += _within(settings.loop.refresh_timeout.total_seconds(), mention, classes, context, settings)

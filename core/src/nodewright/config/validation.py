@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from nodewright.config.nearest import suggestion
 from nodewright.config.paths import Path, allowed_keys, step
+from nodewright.config.suggestion import suggestion
 from nodewright.config.wording import describe
 
 M = TypeVar("M", bound=BaseModel)

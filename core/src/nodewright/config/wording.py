@@ -7,7 +7,7 @@ from typing import Any, get_args
 from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
 
-from nodewright.config.nearest import suggestion
+from nodewright.config.suggestion import suggestion
 
 _LIST = "write a list, such as [a, b]"
 _SECTION = "write settings below it, as key: value"

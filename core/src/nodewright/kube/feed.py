@@ -48,6 +48,7 @@ class Feed:
         self._batches: deque[Batch] = deque()
         self._versions: dict[str, int] = {}
         self._trouble: dict[str, str] = {}
+        self._absent: set[str] = set()
         self._on_unschedulable = on_unschedulable
 
     def extend(self, batch: Batch) -> None:
@@ -57,6 +58,7 @@ class Feed:
                 self._batches.append(batch)
             if batch.version.isdigit():
                 self._versions[batch.kind.name] = int(batch.version)
+                self._absent.discard(batch.kind.name)
             self._trouble.pop(batch.kind.name, None)
             self._changed.notify_all()
         urgent = batch.kind.urgent
@@ -69,13 +71,22 @@ class Feed:
             self._trouble[kind] = error
             self._changed.notify_all()
 
+    def do_without(self, kind: Kind) -> None:
+        """Wait no longer for a kind that the API server does not show us; once it does, it is taken in as any."""
+        with self._changed:
+            self._absent.add(kind.name)
+            self._changed.notify_all()
+
     def wait_until_synced(self, timeout: float) -> None:
-        """Wait until every kind has been listed once; raises `ApiServerError` that says which was not, and why."""
-        self._wait(lambda: len(self._versions) == len(KINDS), timeout)
+        """Wait until every kind has been listed once, but for those that we do without.
+
+        Raises `ApiServerError` that says which was not, and why.
+        """
+        self._wait(lambda: not self._behind(), timeout)
 
     def wait_for_version(self, version: int, timeout: float) -> None:
-        """Wait until every kind was seen as of *version*, which needs the API server to send bookmarks."""
-        self._wait(lambda: all(self._versions.get(kind.name, 0) >= version for kind in KINDS), timeout)
+        """Wait until every kind that we watch was seen as of *version*; the API server has to send bookmarks."""
+        self._wait(lambda: not self._behind(version), timeout)
 
     def apply_to(self, cluster: Cluster) -> int:
         """Bring *cluster* up to date; returns how many objects changed. Malformed ones are logged and left out."""
@@ -95,13 +106,17 @@ class Feed:
                     _put(batch.kind, cluster, key, changed)
         return count
 
+    def _behind(self, version: int = 0) -> list[str]:
+        watched = [kind.name for kind in KINDS if kind.name not in self._absent]
+        return [name for name in watched if self._versions.get(name, -1) < version]
+
     def _wait(self, done: Callable[[], bool], timeout: float) -> None:
         until = monotonic() + timeout
         with self._changed:
             while not done():
                 left = until - monotonic()
                 if left <= 0:
-                    behind = [kind.name for kind in KINDS if kind.name not in self._versions]
+                    behind = self._behind()
                     causes = "; ".join(f"{kind}: {error}" for kind, error in self._trouble.items())
                     raise ApiServerError(
                         f"not in step with the API server after {timeout:.0f} s"

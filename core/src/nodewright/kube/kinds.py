@@ -8,7 +8,16 @@ import msgspec
 
 from nodewright.cluster import Cluster
 from nodewright.kube.pod_wire import PodReader
-from nodewright.objects import DaemonSet, Node, PodDisruptionBudget
+from nodewright.objects import (
+    CSINode,
+    DaemonSet,
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PodDisruptionBudget,
+    StorageClass,
+)
 from nodewright.objects.meta import KubeStruct
 
 #: Reads an object; raises `msgspec.MsgspecError` for a malformed one. Each belongs to one thread.
@@ -35,6 +44,8 @@ class Kind:
     put: Callable[[Cluster, Any], None]
     drop: Callable[[Cluster, str], None]
     known: Callable[[Cluster], list[str]]
+    #: Whether we do without it where the API server does not know it or does not let us see it.
+    optional: bool = False
     #: The key of what a reader returned.
     key: Callable[[Any], str] = _key
     #: Whether the loop should not wait with what a reader returned.
@@ -96,5 +107,50 @@ KINDS = (
         put=_put_budget,
         drop=_drop_budget,
         known=lambda cluster: list(cluster.budgets),
+    ),
+    Kind(
+        name="namespaces",
+        path="/api/v1/namespaces",
+        reader=reader_of(Namespace),
+        put=Cluster.put_namespace,
+        drop=Cluster.drop_namespace,
+        known=lambda cluster: list(cluster.pod_classes.namespaces),
+        optional=True,
+    ),
+    Kind(
+        name="storageclasses",
+        path="/apis/storage.k8s.io/v1/storageclasses",
+        reader=reader_of(StorageClass),
+        put=Cluster.put_storage_class,
+        drop=Cluster.drop_storage_class,
+        known=lambda cluster: list(cluster.storage.classes),
+        optional=True,
+    ),
+    Kind(
+        name="persistentvolumes",
+        path="/api/v1/persistentvolumes",
+        reader=reader_of(PersistentVolume),
+        put=Cluster.put_volume,
+        drop=Cluster.drop_volume,
+        known=lambda cluster: list(cluster.storage.volumes),
+        optional=True,
+    ),
+    Kind(
+        name="persistentvolumeclaims",
+        path="/api/v1/persistentvolumeclaims",
+        reader=reader_of(PersistentVolumeClaim),
+        put=Cluster.put_claim,
+        drop=Cluster.drop_claim,
+        known=lambda cluster: list(cluster.storage.claims),
+        optional=True,
+    ),
+    Kind(
+        name="csinodes",
+        path="/apis/storage.k8s.io/v1/csinodes",
+        reader=reader_of(CSINode),
+        put=Cluster.put_csi_node,
+        drop=Cluster.drop_csi_node,
+        known=lambda cluster: list(cluster.storage.csi_nodes),
+        optional=True,
     ),
 )

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec.structs import replace
 
 from nodewright.cluster import Cluster, PodRow
 from nodewright.cluster.binding import PINNED, unbound
@@ -15,7 +16,7 @@ from nodewright.objects import ObjectMeta, OwnerReference, Pod
 from nodewright.objects.pod import FINAL_PHASES, MIRROR, PodStatus
 
 #: More kinds of pods than this are forgotten and read anew.
-_MOST_KINDS = 50_000
+_MOST_KINDS = 20_000
 #: A service account's token is mounted from a volume with a random name.
 _TOKEN = re.compile(rb'\{"name":"kube-api-access-[a-z0-9]+","projected":')
 _TELLING_LABELS = tuple(label.encode() for label in TELLING_LABELS)
@@ -46,6 +47,8 @@ class SeenPod(Struct, gc=False, eq=False, frozen=True, kw_only=True):
     finished: bool
     #: The pod itself, if it has no node; it shares the specification of its kind.
     pending: Pod | None
+    #: Its labels that tell it from other pods of its kind.
+    telling: tuple[tuple[str, str], ...] = ()
 
     @property
     def wants_node(self) -> bool:
@@ -55,7 +58,10 @@ class SeenPod(Struct, gc=False, eq=False, frozen=True, kw_only=True):
     def put_into(self, cluster: Cluster) -> None:
         """Add the pod to *cluster*, or replace it there. Raises `ValueError` if a quantity in it is malformed."""
         classes = cluster.pod_classes
-        pod_class = classes.find(self.kind.key) or classes.alias(self.kind.key, unbound(self.kind.pod))
+        if any(name in classes.watched for name, _ in self.telling):
+            pod_class = classes.of(_with_labels(unbound(self.kind.pod), self.telling))
+        else:
+            pod_class = classes.find(self.kind.key) or classes.alias(self.kind.key, unbound(self.kind.pod))
         cluster.put_pod_row(
             PodRow(
                 key=self.key,
@@ -67,6 +73,7 @@ class SeenPod(Struct, gc=False, eq=False, frozen=True, kw_only=True):
                 deleted=self.deleted,
                 finished=self.finished,
                 pending=self.pending,
+                telling=self.telling,
                 unschedulable=self.wants_node,
             )
         )
@@ -105,6 +112,7 @@ class PodReader:
             deleted=meta.deletion_timestamp,
             finished=finished,
             pending=pending,
+            telling=() if meta.labels is UNSET else _telling_labels(bytes(meta.labels)),
         )
 
     def _remember(self, kind: PodKind) -> PodKind:
@@ -199,8 +207,8 @@ def _telling(wire: _Pod, owner: OwnerReference | None) -> tuple[object, ...]:
         _annotations(meta.annotations),
         owner and (owner.kind, owner.api_version),
         meta.deletion_timestamp is not None,
-        # The name is part of the names of ephemeral volumes' claims.
-        meta.name if ephemeral else "",
+        # Claims of ephemeral volumes are named after their pod, and belong to it.
+        (meta.name, meta.uid) if ephemeral else "",
         spec,
         status.container_statuses,
         status.init_container_statuses,
@@ -215,6 +223,18 @@ def _labels(labels: _Bytes) -> Raw | Mapping[str, str] | None:
         return labels
     told = msgspec.json.decode(text, type=dict[str, str])
     return {key: value for key, value in told.items() if key not in TELLING_LABELS}
+
+
+def _telling_labels(text: bytes) -> tuple[tuple[str, str], ...]:
+    if not _mentions(text, _TELLING_LABELS):
+        return ()
+    labels = msgspec.json.decode(text, type=dict[str, str])
+    return tuple((name, labels[name]) for name in TELLING_LABELS & labels.keys())
+
+
+def _with_labels(pod: Pod, labels: tuple[tuple[str, str], ...]) -> Pod:
+    told = {**pod.metadata.labels, **dict(labels)}
+    return replace(pod, metadata=replace(pod.metadata, labels=told))
 
 
 def _annotations(annotations: _Bytes) -> Mapping[str, str] | None:

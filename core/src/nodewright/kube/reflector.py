@@ -9,7 +9,7 @@ from threading import Event, Thread
 import msgspec
 import urllib3
 
-from nodewright.api.errors import ApiServerError, NodewrightError
+from nodewright.api.errors import AccessDeniedError, ApiServerError, NodewrightError
 from nodewright.kube.feed import Batch, Feed
 from nodewright.kube.kinds import Kind
 from nodewright.kube.transport import Transport
@@ -67,7 +67,8 @@ class Reflector:
     """Lists and watches one kind on a thread of its own and hands what it sees to a feed.
 
     A lost connection, a restart of the API server or an expired version (HTTP 410, or in the stream) is followed by
-    a new watch or list after a pause that grows with each failure. A malformed object is logged and left out.
+    a new watch or list after a pause that grows with each failure. A malformed object is logged and left out. While
+    the API server does not let us list an optional kind at all, we do without it and look again every now and then.
     """
 
     def __init__(self, kind: Kind, transport: Transport, feed: Feed) -> None:
@@ -76,6 +77,8 @@ class Reflector:
         self._feed = feed
         self._read = kind.reader()
         self._identify = msgspec.json.Decoder(_Identity).decode
+        self._listed = False
+        self._absent = False
         self._stop = Event()
         self._response: urllib3.BaseHTTPResponse | None = None
         self._thread = Thread(target=self._run, name=f"reflector-{kind.name}", daemon=True)
@@ -108,10 +111,27 @@ class Reflector:
                     return
                 if isinstance(error, ApiServerError) and error.status == 410:
                     version = ""
+                if self._can_do_without(error):
+                    self._do_without(error)
+                    continue
                 self._feed.note_trouble(self._kind.name, str(error))
                 _log.warning("cannot watch %s: %s", self._kind.name, error)
                 self._stop.wait(pause * random.uniform(0.5, 1.5))
                 pause = min(pause * 2, _LONGEST_PAUSE)
+
+    def _can_do_without(self, error: NodewrightError) -> bool:
+        refused = isinstance(error, AccessDeniedError | ApiServerError) and error.status in (403, 404)
+        # What was seen once is not forgotten because it can't be seen for a while.
+        return refused and self._kind.optional and not self._listed
+
+    def _do_without(self, error: NodewrightError) -> None:
+        if not self._absent:
+            self._absent = True
+            _log.warning(
+                "decisions are made as if there were no %s, which can't be watched: %s", self._kind.name, error
+            )
+            self._feed.do_without(self._kind)
+        self._stop.wait(_LONGEST_PAUSE * random.uniform(0.5, 1.5))
 
     def _list(self) -> str:
         query = {"limit": str(_PAGE)}
@@ -123,6 +143,7 @@ class Reflector:
             if not page.metadata.continue_:
                 batch.version = page.metadata.resource_version
                 self._feed.extend(batch)
+                self._listed = True
                 return batch.version
             query["continue"] = page.metadata.continue_
 

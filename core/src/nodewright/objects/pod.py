@@ -50,6 +50,7 @@ class PodSpec(KubeStruct, frozen=True, kw_only=True):
     host_network: bool = False
     priority: int | None = None
     priority_class_name: str = ""
+    preemption_policy: str = ""
     scheduler_name: str = "default-scheduler"
     restart_policy: str = "Always"
     termination_grace_period_seconds: int | None = None

@@ -5,9 +5,16 @@ from typing import Any
 from msgspec import field
 
 from nodewright.objects.meta import KubeStruct, ObjectMeta
-from nodewright.objects.selector import NodeSelector, NodeSelectorTerm, Requirement
+from nodewright.objects.quantity import parse_quantity
+from nodewright.objects.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
 
 Quantities = dict[str, str | int | float]
+
+_BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+_SELECTED_NODE = "volume.kubernetes.io/selected-node"
+_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
+#: Annotations of claims and volumes that decisions read.
+TELLING_ANNOTATIONS = frozenset([_BIND_COMPLETED, _SELECTED_NODE, _STORAGE_CLASS])
 
 
 class ClaimSource(KubeStruct, frozen=True, kw_only=True):
@@ -38,6 +45,11 @@ class Volume(KubeStruct, frozen=True, kw_only=True):
     iscsi: dict[str, Any] | None = None
     rbd: dict[str, Any] | None = None
 
+    @property
+    def names_disk(self) -> bool:
+        """Whether it names a disk itself that pods of a node may have to share."""
+        return bool(self.gce_persistent_disk or self.aws_elastic_block_store or self.iscsi or self.rbd)
+
 
 class ClaimResources(KubeStruct, frozen=True, kw_only=True):
     """What a claim asks for."""
@@ -53,7 +65,8 @@ class ClaimSpec(KubeStruct, frozen=True, kw_only=True):
     access_modes: tuple[str, ...] = ()
     resources: ClaimResources = ClaimResources()
     volume_mode: str = "Filesystem"
-    selector: dict[str, Any] | None = None
+    volume_attributes_class_name: str = ""
+    selector: LabelSelector | None = None
 
 
 class ClaimStatus(KubeStruct, frozen=True, kw_only=True):
@@ -72,7 +85,27 @@ class PersistentVolumeClaim(KubeStruct, frozen=True, kw_only=True):
     @property
     def bound(self) -> bool:
         """Whether a volume was found for it and says so too."""
-        return bool(self.spec.volume_name) and "pv.kubernetes.io/bind-completed" in self.metadata.annotations
+        return bool(self.spec.volume_name) and _BIND_COMPLETED in self.metadata.annotations
+
+    @property
+    def class_name(self) -> str:
+        """Name of its storage class, empty without one."""
+        return self.metadata.annotations.get(_STORAGE_CLASS, self.spec.storage_class_name or "")
+
+    @property
+    def selected_node(self) -> str:
+        """The node for which the scheduler had a volume made, empty if it did not."""
+        return self.metadata.annotations.get(_SELECTED_NODE, "")
+
+    @property
+    def size(self) -> int:
+        """How many bytes it asks for. Raises `ValueError` if that is malformed."""
+        return _bytes(self.spec.resources.requests)
+
+    def made_for(self, pod: ObjectMeta) -> bool:
+        """Tell whether it was made with *pod*, for an ephemeral volume."""
+        owner = self.metadata.controller
+        return owner is not None and owner.uid == pod.uid
 
 
 class VolumeNodeAffinity(KubeStruct, frozen=True, kw_only=True):
@@ -87,6 +120,11 @@ class ClaimReference(KubeStruct, frozen=True, kw_only=True):
     namespace: str = ""
     name: str = ""
     uid: str = ""
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``."""
+        return f"{self.namespace}/{self.name}"
 
 
 class CsiSource(KubeStruct, frozen=True, kw_only=True):
@@ -103,6 +141,7 @@ class VolumeSpec(KubeStruct, frozen=True, kw_only=True):
     access_modes: tuple[str, ...] = ()
     storage_class_name: str = ""
     volume_mode: str = "Filesystem"
+    volume_attributes_class_name: str = ""
     node_affinity: VolumeNodeAffinity | None = None
     claim_ref: ClaimReference | None = None
     csi: CsiSource | None = None
@@ -120,6 +159,22 @@ class PersistentVolume(KubeStruct, frozen=True, kw_only=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: VolumeSpec = VolumeSpec()
     status: VolumeStatus = VolumeStatus()
+
+    @property
+    def class_name(self) -> str:
+        """Name of its storage class, empty without one."""
+        return self.metadata.annotations.get(_STORAGE_CLASS, self.spec.storage_class_name)
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has. Raises `ValueError` if that is malformed."""
+        return _bytes(self.spec.capacity)
+
+    @property
+    def node_terms(self) -> tuple[NodeSelectorTerm, ...] | None:
+        """From which nodes it can be reached, as alternatives; None for all nodes."""
+        affinity = self.spec.node_affinity
+        return affinity.required.node_selector_terms if affinity and affinity.required else None
 
 
 class TopologyTerm(KubeStruct, frozen=True, kw_only=True):
@@ -149,6 +204,11 @@ class StorageClass(KubeStruct, frozen=True, kw_only=True):
         """Whether volumes are made when a pod that uses them is placed."""
         return self.volume_binding_mode == "WaitForFirstConsumer"
 
+    @property
+    def makes_volumes(self) -> bool:
+        """Whether volumes are made on demand, rather than by hand in advance."""
+        return self.provisioner not in ("", "kubernetes.io/no-provisioner")
+
 
 class DriverLimit(KubeStruct, frozen=True, kw_only=True):
     """How many volumes of a driver a node takes."""
@@ -174,3 +234,16 @@ class CSINode(KubeStruct, frozen=True, kw_only=True):
 
     metadata: ObjectMeta = ObjectMeta()
     spec: CSINodeSpec = CSINodeSpec()
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """How many volumes the node takes, by driver; a driver that is not in it sets no limit."""
+        return {
+            driver.name: driver.allocatable.count
+            for driver in self.spec.drivers
+            if driver.allocatable is not None and driver.allocatable.count is not None
+        }
+
+
+def _bytes(amounts: Quantities) -> int:
+    return parse_quantity(str(amounts.get("storage", 0)))

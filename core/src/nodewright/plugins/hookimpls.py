@@ -6,7 +6,7 @@ from inspect import Parameter
 import pluggy
 
 from nodewright.api.hookspecs import HOOKSPECS, PROJECT
-from nodewright.plugins.missing import nearest
+from nodewright.api.nearest import nearest
 
 
 class HookManager(pluggy.PluginManager):

@@ -1,7 +1,8 @@
 """Names that nobody registered: what was meant, and what to install."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
+
+from nodewright.api.nearest import nearest
 
 #: Distributions that are known to have an implementation, by kind and name.
 DISTRIBUTIONS = {
@@ -28,8 +29,3 @@ def advice(kind: str, name: str, names: Sequence[str]) -> str:
     if near:
         return f"did you mean {near!r}? Install it with: pip install {DISTRIBUTIONS[kind, near]}"
     return f"there is {', '.join(names)}" if names else "none is installed"
-
-
-def nearest(name: str, names: Sequence[str]) -> str:
-    """Return the one of *names* that was probably meant; empty if none is near."""
-    return next(iter(get_close_matches(name, names, n=1)), "")

@@ -95,6 +95,7 @@ class Autoscaler:
         decided = perf_counter()
         decision, self.memory = self._session.decide(world, self.memory, self._clock.now())
         self.metrics.decision_seconds.observe(perf_counter() - decided)
+        self.metrics.note_templates(self.memory.templates)
         hooks = self._session.policy.hooks
         hooks.on_decision(decision)
         self._announcer.announce(decision, self.cluster)

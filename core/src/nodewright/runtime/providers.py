@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from nodewright.api.clock import Clock
-from nodewright.api.errors import GroupNotFoundError, NodewrightError
+from nodewright.api.errors import GroupNotFoundError, NodewrightError, PluginError
 from nodewright.api.group import GroupFacts, GroupOptions, NodeGroup
 from nodewright.api.pricing import PricingModel
-from nodewright.api.provider import Capability, Provider
+from nodewright.api.provider import Capability, GpuConfig, Provider
 from nodewright.objects import Node
 from nodewright.plugins.faults import Faults
 
@@ -24,6 +24,8 @@ class ProviderReport:
 
     groups: tuple[GroupFacts, ...]
     group_of: Mapping[str, str]
+    #: GPUs by the name of the node that has them.
+    gpus: Mapping[str, GpuConfig]
     pricing: Mapping[str, PricingModel]
 
 
@@ -35,6 +37,10 @@ class _Seat:
     provider: Provider
     thread: ThreadPoolExecutor
     refresh: "Future[None] | None" = None
+    #: Whether that refresh has missed its deadline.
+    late: bool = False
+    #: What was wrong in the last loop.
+    trouble: str = ""
     groups: dict[str, NodeGroup] = field(default_factory=dict)
     facts: tuple[GroupFacts, ...] = ()
     pricing: PricingModel | None = None
@@ -62,15 +68,21 @@ class Providers:
         for seat in self._seats:
             if seat.refresh is None:
                 seat.refresh = seat.thread.submit(self._refresh, seat, defaults)
-        groups: list[GroupFacts] = []
+        groups: dict[str, GroupFacts] = {}
         group_of: dict[str, str] = {}
+        gpus: dict[str, GpuConfig] = {}
         for seat in self._seats:
             error = self._await(seat, timeout)
             facts = tuple(replace(known, error=error) for known in seat.facts) if error else seat.facts
-            groups.extend(facts)
+            for each in facts:
+                if each.id in groups:
+                    self._faults.note(seat.name, "groups", _taken(each, groups[each.id]))
+                else:
+                    groups[each.id] = each
             self._assign(seat, nodes, group_of)
+            self._ask_for_gpus(seat, nodes, gpus)
         pricing = {seat.name: seat.pricing for seat in self._seats if seat.pricing is not None}
-        return ProviderReport(groups=tuple(groups), group_of=group_of, pricing=pricing)
+        return ProviderReport(groups=tuple(groups.values()), group_of=group_of, gpus=gpus, pricing=pricing)
 
     def group(self, group_id: str) -> NodeGroup:
         """Return the group to act on; raises `GroupNotFoundError`."""
@@ -127,23 +139,31 @@ class Providers:
         return replace(facts, hourly_price=price)
 
     def _await(self, seat: _Seat, timeout: timedelta) -> str:
-        """Wait for a refresh; return what went wrong, or nothing. One that is late is waited for again next loop."""
+        """Wait for a refresh; return what went wrong, or nothing. One that is late is looked for again next loop."""
         assert seat.refresh is not None
+        error = ""
         try:
-            seat.refresh.result(timeout.total_seconds())
+            # Who was late once keeps nobody waiting a second time.
+            seat.refresh.result(0 if seat.late else timeout.total_seconds())
         except FutureTimeoutError:
-            _log.warning("provider %s did not answer within %s: its groups are left alone", seat.name, timeout)
-            return f"no answer within {timeout.total_seconds():.0f} s"
-        except NodewrightError as error:
-            seat.refresh = None
+            seat.late = True
+            return self._trouble(seat, f"no answer within {timeout.total_seconds():.0f} s")
+        except NodewrightError as failure:
+            error = str(failure)
+        except Exception as failure:
+            self._faults.note(seat.name, "refresh", failure)
+            error = f"{type(failure).__name__}: {failure}"
+        seat.refresh, seat.late = None, False
+        return self._trouble(seat, error)
+
+    def _trouble(self, seat: _Seat, error: str) -> str:
+        """Log what is wrong with a provider when that changes."""
+        if error and error != seat.trouble:
             _log.warning("provider %s could not be read, its groups are left alone: %s", seat.name, error)
-            return str(error)
-        except Exception as error:
-            seat.refresh = None
-            self._faults.note(seat.name, "refresh", error)
-            return f"{type(error).__name__}: {error}"
-        seat.refresh = None
-        return ""
+        elif seat.trouble and not error:
+            _log.info("provider %s can be read again", seat.name)
+        seat.trouble = error
+        return error
 
     def _assign(self, seat: _Seat, nodes: Mapping[str, Node], group_of: dict[str, str]) -> None:
         known: dict[tuple[str, str], str | None] = {}
@@ -157,3 +177,18 @@ class Providers:
             if group is not None:
                 group_of.setdefault(name, group)
         seat.known_nodes = known
+
+    def _ask_for_gpus(self, seat: _Seat, nodes: Mapping[str, Node], gpus: dict[str, GpuConfig]) -> None:
+        provider = seat.provider
+        for name, node in nodes.items():
+            if provider.gpu_label and provider.gpu_label in node.metadata.labels and name not in gpus:
+                gpu = self._faults.call(
+                    seat.name, "gpu_config", provider.gpu_config, node.metadata.labels, default=None
+                )
+                if gpu is not None:
+                    gpus[name] = gpu
+
+
+def _taken(group: GroupFacts, other: GroupFacts) -> PluginError:
+    message = f"its group {group.id!r} is left out: provider {other.provider} has one of that name"
+    return PluginError(group.provider, message)

@@ -5,8 +5,8 @@ from datetime import datetime
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
 from nodewright.api.group import GroupOptions
-from nodewright.api.provider import ProviderContext
 from nodewright.cluster import Cluster
+from nodewright.config.context import provider_context
 from nodewright.config.effective import default_options
 from nodewright.config.model import Settings
 from nodewright.decide import decide
@@ -31,14 +31,7 @@ class Session:
         self._strategies = Strategies(registry, faults)
         self.policy = self._strategies.policy(settings)
         self._defaults: GroupOptions = default_options(settings)
-        context = ProviderContext(
-            clock=clock,
-            cluster=settings.cluster,
-            namespace=settings.namespace,
-            user_agent=settings.kube.user_agent,
-            nodes=settings.node_groups,
-            discovery=settings.discovery,
-        )
+        context = provider_context(settings, clock)
         self._providers = Providers(self._strategies.providers(settings, context), clock, faults)
         self._actor = Actor(
             self._providers,
@@ -56,6 +49,7 @@ class Session:
             cluster=cluster,
             groups=report.groups,
             group_of=report.group_of,
+            gpus=report.gpus,
             outcomes=outcomes,
             pricing=report.pricing,
         )

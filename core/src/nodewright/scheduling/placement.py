@@ -76,7 +76,7 @@ def _constrained(cluster: Cluster, pod: PodClass, wanted: int, mask: Mask) -> Ro
     rows = node_resources_fit.fitting(cluster, pod, mask)
     if not len(rows):
         return rows
-    if neighbours.first or volumes.matter(pod):
+    if neighbours.first or (volumes.matter(pod) and not volumes.alike(cluster, pod)):
         # What this one brings changes what the next one finds.
         return rows[:1] if leader is None else rows[~leader.refused[rows]][:1]
     caps = node_resources_fit.room(cluster, pod, rows)

@@ -11,6 +11,8 @@ def texts(verdict: Verdict) -> tuple[str, ...]:
             return tuple(verdict.detail.split(", "))
         case Reason.VOLUME_CLAIM:
             return (verdict.detail,)
+        case Reason.VOLUME_NODE_AFFINITY | Reason.VOLUME_MISSING if verdict.detail:
+            return (verdict.reason.text, verdict.detail)
         case Reason.SPREAD if verdict.detail:
             return (f"{verdict.reason.text} ({verdict.detail})",)
     return (verdict.reason.text,)

@@ -76,6 +76,8 @@ class ClusterSimulation:
             fresh = placement.next_rows(cluster, pod_class, len(pods) - len(rows), mask)
             if not len(fresh):
                 break
+            for row in np.unique(fresh).tolist() if volumes.matter(pod_class) else ():
+                volumes.assume(cluster, pod_class, row)
             cluster.take(pod_class, pods.keys[len(rows) : len(rows) + len(fresh)], fresh)
             rows += fresh.tolist()
         return Placement(pods.keys, rows, cluster.table.names)
@@ -99,7 +101,8 @@ class ClusterSimulation:
 def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
     """Return the verdict of the first filter, in kube-scheduler's order, that keeps *pod* off a node; None if none."""
     return (
-        static.refusal(cluster, pod, row)
+        volumes.prefilter(cluster, pod)
+        or static.refusal(cluster, pod, row)
         or (node_ports.REFUSAL if pod.ports and node_ports.taken(cluster, pod)[row] else None)
         or node_resources_fit.refusal(cluster, pod, row)
         or volumes.refusal(cluster, pod, row)

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Annotated
 
+from nodewright.api import nearest
 from pydantic import AfterValidator, ValidationInfo
 
 
@@ -23,9 +23,9 @@ class Known:
 
 def suggest(value: str, names: Collection[str]) -> str:
     """Return the end of a sentence that tells what *value* may have been meant to be."""
-    close = get_close_matches(value, sorted(names), n=1)
-    if close:
-        return f"; did you mean {close[0]!r}?"
+    match = nearest(value, sorted(names))
+    if match is not None:
+        return f"; did you mean {match!r}?"
     return f"; there are: {', '.join(sorted(names))}" if names else "; there are none"
 
 
