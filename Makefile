@@ -24,7 +24,7 @@ $(UV):
 	@touch $@
 
 demo: .venv/.run ## a small cluster breathes on the screen for a minute
-	@$(BIN)/nodewright demo
+	@$(BIN)/nodewright demo $(ARGS)
 
 test: .venv/.dev ## all tests
 	$(BIN)/pytest -n auto $(ARGS)

@@ -2,18 +2,15 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 from msgspec import structs
-from nodewright.api import Pod, PodSet, ProcessorContext
+from nodewright.api import Pod, PodSet
 from nodewright.cluster import Cluster
-from nodewright.scaleup.pending import find_pending
+from nodewright.scaleup.pending import in_turn
 from nodewright.scheduling import ClusterSimulation
 from nodewright.testing.builders import a_pod, pods_like
-from nodewright.testing.clock import EPOCH
-from nodewright.testing.worlds import a_policy
 
 from bench.check import Ledger
 from bench.measure import Case, Figure, duration, median_of, timed
@@ -31,11 +28,6 @@ def place_all(cluster: Cluster, sets: list[PodSet]) -> Mapping[str, str]:
     return placed
 
 
-def _gathered(cluster: Cluster) -> list[PodSet]:
-    context = ProcessorContext(now=EPOCH, simulation=ClusterSimulation(cluster), groups=())
-    return list(find_pending(cluster, replace(a_policy(), pending_pods={}), context).sets)
-
-
 def _place_only(cluster: Cluster, sets: list[PodSet]) -> None:
     with ClusterSimulation(cluster).fork() as simulation:
         for pods in sets:
@@ -45,10 +37,10 @@ def _place_only(cluster: Cluster, sets: list[PodSet]) -> None:
 def _measured(shape: Shape) -> Figure:
     world = shape.world()
     cluster = world.cluster
-    sets = _gathered(cluster)
+    sets = in_turn(cluster)
     placed = place_all(cluster, sets)
     _check(cluster, placed)
-    grouping = median_of(lambda: _gathered(cluster))
+    grouping = median_of(lambda: in_turn(cluster))
     seconds = median_of(lambda: _place_only(cluster, sets))
     note = f"{len(placed)} of {shape.pending} placed; gathering the sets {duration(grouping)}"
     return Figure(seconds=seconds, note=note)
@@ -58,7 +50,7 @@ def _compared(shape: Shape) -> Figure:
     sys.path.insert(0, str(_ROOT / "tests"))
     oracle_of = import_module("oracle").Oracle
     cluster = shape.world().cluster
-    sets = _gathered(cluster)
+    sets = in_turn(cluster)
     placed = place_all(cluster, sets)
     _check(cluster, placed)
     seconds = median_of(lambda: _place_only(cluster, sets))

@@ -55,6 +55,7 @@ def _arrivals(cluster: Cluster, world: World) -> Iterator[Story]:
         (cluster.put_csi_node, world.csi_nodes),
         (cluster.put_node, world.nodes),
         (cluster.put_pod, world.running),
+        (cluster.put_pod, tuple(pod for pods in world.pending for pod in pods)),
     ]
     for put, things in puts:
         yield from ([partial(put, each)] for each in things)

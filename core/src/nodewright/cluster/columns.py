@@ -68,10 +68,10 @@ class Cluster:
         self._tidy_at = _MANY_CLASSES
         self._bound: dict[str, list[PodRow]] = {}
         self._guests: list[tuple[PodClass, Sequence[str], Rows]] = []
+        self._left_out: set[PodClass] = set()
         #: Which of the first *found* guests are on a row; looked for when somebody asks.
         self._guests_of: dict[int, list[int]] = {}
         self._found = 0
-        self._left_out: set[PodClass] = set()
 
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""

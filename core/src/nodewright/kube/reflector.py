@@ -158,6 +158,9 @@ class Reflector:
         response = self._transport.watch(self._kind.path, query, read_timeout=_WATCH_SECONDS + 30)
         self._response = response
         try:
+            if self._stop.is_set():
+                # `stop` came while the watch was being opened, so it found no response to shut down.
+                return version
             for events in _batches(response):
                 if self._stop.is_set():
                     break
