@@ -26,7 +26,7 @@ def main() -> int:
         if (arguments.full or not case.slow or arguments.words)
         and (not arguments.words or any(word in case.name for word in arguments.words))
     ]
-    print(_LINE.format("case", "median", "bar", "ratio", "peak", "").rstrip())
+    print(_LINE.format("case", "cpu time", "bar", "ratio", "peak", "").rstrip())
     return max([_run(case) for case in chosen], default=0)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
-from msgspec.structs import replace
+from msgspec import structs
 from nodewright.api import Pod, PodSet
 from nodewright.cluster import Cluster
 from nodewright.scaleup.pending import in_turn
@@ -78,7 +78,8 @@ def _pending(cluster: Cluster) -> dict[str, Pod]:
 
 def _on(pod: Pod, key: str, node: str) -> Pod:
     name = key.partition("/")[2]
-    return replace(pod, metadata=replace(pod.metadata, name=name), spec=replace(pod.spec, node_name=node))
+    metadata, spec = structs.replace(pod.metadata, name=name), structs.replace(pod.spec, node_name=node)
+    return structs.replace(pod, metadata=metadata, spec=spec)
 
 
 def _fork() -> Figure:

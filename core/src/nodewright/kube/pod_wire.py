@@ -16,7 +16,7 @@ from nodewright.objects import ObjectMeta, OwnerReference, Pod
 from nodewright.objects.pod import FINAL_PHASES, MIRROR, PodStatus
 
 #: More kinds of pods than this are forgotten and read anew.
-_MOST_KINDS = 50_000
+_MOST_KINDS = 20_000
 #: A service account's token is mounted from a volume with a random name.
 _TOKEN = re.compile(rb'\{"name":"kube-api-access-[a-z0-9]+","projected":')
 _TELLING_LABELS = tuple(label.encode() for label in TELLING_LABELS)
