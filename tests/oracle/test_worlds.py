@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from nodewright.objects import PodSpec
 
 from .filters import CHECKS
 from .worlds import random_world, shrunk
@@ -51,4 +52,5 @@ def test_a_failing_world_shrinks_to_what_makes_it_fail():
     world = next(world for world in map(random_world, SEEDS) if fails(world) and len(world.nodes) > 3)
     small = shrunk(world, fails)
     assert [node.spec.unschedulable for node in small.nodes] == [True]
-    assert (small.running, small.pending, small.claims) == ((), (), ())
+    assert (small.running, small.claims, small.volumes) == ((), (), ())
+    assert [pod.spec for pods in small.pending for pod in pods] == [PodSpec()]

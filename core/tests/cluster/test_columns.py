@@ -1,5 +1,6 @@
 """The columns stay right whatever changes in whatever order."""
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nodewright.cluster import Cluster
@@ -111,3 +112,19 @@ def test_a_class_that_is_left_out_neither_takes_room_nor_is_counted_until_the_fo
     assert cluster.table.free[0, row] == 2000
     assert len(cluster.pods_on("n")) == 2
     assert cluster.tally.total([low])[row] == 1
+
+
+def test_guests_of_a_node_are_those_of_forks_that_stand():
+    cluster = Cluster()
+    cluster.put_node(a_node("n"))
+    row = cluster.table.rows["n"]
+    guest = cluster.pod_classes.of(a_pod())
+    with cluster.fork():
+        cluster.take(guest, ["default/first"], np.array([row]))
+        with cluster.fork():
+            cluster.take(guest, ["default/second"], np.array([row]))
+            assert cluster.guests(row) == [(guest, "default/first"), (guest, "default/second")]
+        assert cluster.guests(row) == [(guest, "default/first")]
+        cluster.take(guest, ["default/third"], np.array([row]))
+        assert cluster.guests(row) == [(guest, "default/first"), (guest, "default/third")]
+    assert cluster.guests(row) == []

@@ -5,7 +5,7 @@ from nodewright.objects.affinity import Affinity, NodeAffinity, PodAffinity, Pod
 
 from .dice import Dice
 from .mix import Mix
-from .names import APPS, NAMESPACES, NODE_LINES, POD_LINES, TOPOLOGY_KEYS
+from .names import APPS, NAMESPACES, NODE_LINES, POD_INDEX, POD_LINES, TOPOLOGY_KEYS
 
 _NAMESPACE_SELECTORS = (
     LabelSelector(match_labels={"tier": "apps"}),
@@ -75,7 +75,7 @@ def _selector(dice: Dice, app: str) -> LabelSelector | None:
 
 def _label_keys(dice: Dice, selector: LabelSelector | None) -> tuple[str, ...]:
     """Keys beside a selector, which the API server takes only if there is one."""
-    return ("version",) if selector is not None and dice.chance(15) else ()
+    return (dice.pick(("version", "version", POD_INDEX)),) if selector is not None and dice.chance(15) else ()
 
 
 def _node_affinity(dice: Dice) -> NodeAffinity:

@@ -13,15 +13,16 @@ from nodewright.objects import (
     ResourceRequirements,
     Toleration,
 )
-from nodewright.objects.node import ZONE
+from nodewright.objects.node import HOSTNAME, ZONE
 from nodewright.objects.pod import ContainerPort
+from nodewright.objects.requests import ContainerStatus
 from nodewright.objects.volume import ClaimSource, Volume
 from nodewright.testing.clock import EPOCH
 
 from .constraints import random_affinity, random_spread
 from .dice import Dice
 from .mix import Mix
-from .names import APPS, FPGA, NAMESPACES, VERSIONS, ZONES
+from .names import APPS, FPGA, NAMESPACES, NODE_THAT_HAS_GONE, POD_INDEX, VERSIONS, ZONES
 from .storage import Storage
 
 _TOLERATIONS = (
@@ -30,14 +31,26 @@ _TOLERATIONS = (
     Toleration(key="spot", operator="Exists"),
     Toleration(operator="Exists", effect="NoSchedule"),
 )
-_SELECTORS = ({"disk": "ssd"}, {ZONE: ZONES[0]}, {ZONE: ZONES[1]}, {"gen": "1"})
+_SELECTORS = ({"disk": "ssd"}, {ZONE: ZONES[0]}, {ZONE: ZONES[1]}, {"gen": "1"}, {HOSTNAME: "node-1"})
 _PORTS = (
     ContainerPort(host_port=80),
     ContainerPort(host_port=80, host_ip="10.0.0.1"),
     ContainerPort(host_port=80, host_ip="10.0.0.2"),
+    ContainerPort(host_port=80, host_ip="::"),
     ContainerPort(host_port=80, protocol="UDP"),
     ContainerPort(host_port=443),
     ContainerPort(),
+)
+#: What may differ between pods of one namespace; volumes may, since claims of that name are in all of them.
+_ASPECTS = (
+    "containers",
+    "init_containers",
+    "node_selector",
+    "affinity",
+    "tolerations",
+    "topology_spread_constraints",
+    "volumes",
+    "priority",
 )
 _DISKS: tuple[dict[str, Any], ...] = (
     {"gce_persistent_disk": {"pdName": "one"}},
@@ -56,7 +69,11 @@ def random_kind(dice: Dice, mix: Mix, storage: Storage) -> Pod:
     """What all pods of a kind share: everything but name, node and state."""
     app = dice.pick(APPS)
     namespace = dice.pick(("default", "default", *NAMESPACES))
-    labels = {"app": app} | ({"version": dice.pick(VERSIONS)} if dice.chance(40) else {})
+    labels = {"app": app}
+    if dice.chance(40):
+        labels["version"] = dice.pick(VERSIONS)
+    if dice.chance(mix.oddities // 2):
+        labels[POD_INDEX] = dice.pick(VERSIONS)
     containers, init_containers = _containers(dice, mix)
     return Pod(
         metadata=ObjectMeta(namespace=namespace, labels=labels),
@@ -73,6 +90,15 @@ def random_kind(dice: Dice, mix: Mix, storage: Storage) -> Pod:
     )
 
 
+def random_kinds(dice: Dice, mix: Mix, storage: Storage) -> list[Pod]:
+    """A few kinds of pods; some differ from another in one thing only."""
+    kinds = [random_kind(dice, mix, storage)]
+    for _ in range(dice.number(0, 3)):
+        kind = random_kind(dice, mix, storage)
+        kinds.append(_but_for_one_thing(dice, dice.pick(kinds), kind) if dice.chance(40) else kind)
+    return kinds
+
+
 def pending_pods(dice: Dice, mix: Mix, kind: Pod, name: str, count: int, storage: Storage) -> tuple[Pod, ...]:
     """Pods of *kind* that wait for a node; with a claim of its own made for it, a pod is the only one."""
     if count and dice.chance(mix.claims // 4):
@@ -87,13 +113,32 @@ def running_pod(dice: Dice, mix: Mix, kind: Pod, name: str, node: str) -> Pod:
     """A pod of *kind* on *node*; now and then one that is ending, has ended, or whose node has gone."""
     pod = _named(kind, name)
     status = PodStatus(phase="Running")
+    if dice.chance(mix.oddities // 4):
+        status = _resized(dice, mix)
     if dice.chance(10):
         pod = replace(pod, metadata=replace(pod.metadata, deletion_timestamp=EPOCH))
     if dice.chance(mix.oddities // 5):
         status = PodStatus(phase="Succeeded")
-    if dice.chance(mix.oddities // 8):
-        node = "node-that-has-gone"
+    if dice.chance(mix.oddities // 6):
+        node = NODE_THAT_HAS_GONE
     return replace(pod, spec=replace(pod.spec, node_name=node), status=status)
+
+
+def _but_for_one_thing(dice: Dice, kind: Pod, other: Pod) -> Pod:
+    """The same kind, with one thing as in another."""
+    name = dice.pick(("labels", *_ASPECTS))
+    if name == "labels":
+        return replace(kind, metadata=replace(kind.metadata, labels=other.metadata.labels))
+    return replace(kind, spec=replace(kind.spec, **{name: getattr(other.spec, name)}))
+
+
+def _resized(dice: Dice, mix: Mix) -> PodStatus:
+    """The state of a pod that holds something else than it asks for."""
+    return PodStatus(
+        phase="Running",
+        container_statuses=(ContainerStatus(name="main", resources=_requests(dice, mix)),),
+        init_container_statuses=(ContainerStatus(name="init", resources=_requests(dice, mix)),),
+    )
 
 
 def _named(kind: Pod, name: str) -> Pod:

@@ -41,7 +41,8 @@ def take_census(
     leaving = {instance.id for instance in facts.instances if instance.state is InstanceState.DELETING}
     staying = [node for node in nodes if node.spec.provider_id not in leaving]
     registered = {node.spec.provider_id for node in staying}
-    unborn = [instance for instance in facts.instances if instance.id not in registered | leaving]
+    known = registered | leaving
+    unborn = [instance for instance in facts.instances if instance.id not in known]
     failed = tuple(instance for instance in unborn if instance.error is not None)
     unregistered = {instance.id: seen.get(instance.id, now) for instance in unborn if instance.error is None}
     overdue = tuple(key for key, since in unregistered.items() if now - since > options.max_node_provision_time)

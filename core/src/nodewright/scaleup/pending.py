@@ -29,7 +29,7 @@ class PendingPods:
 def find_pending(cluster: Cluster, policy: Policy, context: ProcessorContext) -> PendingPods:
     """Return the pods to help, after all processors and hooks have had their say."""
     verdicts: dict[str, Verdict] = {}
-    sets: Sequence[PodSet] = _in_turn(cluster)
+    sets: Sequence[PodSet] = in_turn(cluster)
     kept = _without_young(sets, cluster, policy, context.now)
     _note(verdicts, sets, kept, Verdict(reason=Reason.TOO_YOUNG))
     sets = kept
@@ -53,7 +53,7 @@ def is_expendable(pod: Pod, cutoff: int) -> bool:
     return pod.spec.priority is not None and pod.spec.priority < cutoff
 
 
-def _in_turn(cluster: Cluster) -> list[PodSet]:
+def in_turn(cluster: Cluster) -> list[PodSet]:
     """Return the pods that the scheduler could not place, higher priority first, then as they came; equals together.
 
     Equals with others in between are sets of their own, so that nobody is overtaken; unless there are very many of
@@ -62,7 +62,7 @@ def _in_turn(cluster: Cluster) -> list[PodSet]:
     waiting = [
         row.pending
         for row in cluster.pending.values()
-        if row.pending is not None and row.pending.marked_unschedulable and not row.pending.status.nominated_node_name
+        if row.unschedulable and row.pending is not None and not row.pending.status.nominated_node_name
     ]
     waiting.sort(key=lambda pod: -(pod.spec.priority or 0))
     runs = [list(run) for _, run in groupby(waiting, lambda pod: _identity(cluster, pod.key))]
