@@ -20,7 +20,7 @@ _SETTLING = timedelta(minutes=1)
 #: Devices may be announced long after the node is ready; only then is one that lacks them believed.
 _DEVICES = timedelta(minutes=15)
 #: So many nodes are asked what a group's nodes are like.
-_WITNESSES = 5
+_WITNESSES = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,9 @@ class _Chooser:
         if known != KnownTemplate(promised=known.promised):
             self.known[facts.id] = known
         template: NodeTemplate | None
-        if models:
+        if known.likeness is not None and models and known.likeness.from_node == models[0].name:
+            template = known.likeness
+        elif models:
             template = self._likeness(models[0])
         elif known.likeness is not None:
             template = known.likeness
@@ -114,10 +116,9 @@ class _Chooser:
         since = known.promised_since
         witnesses = [node for node in models if since is None or _made_after(node, since)]
         if witnesses:
-            seen = [self._likeness(node) for node in witnesses]
-            found = () if promise is None else self._differences(facts.id, promise, witnesses, seen)
+            found = () if promise is None else self._differences(facts.id, promise, witnesses)
             self.learnt += differences.news(found, known.differences)
-            return replace(known, likeness=seen[0], gone_since=None, differences=found)
+            return replace(known, likeness=self._likeness(witnesses[0]), gone_since=None, differences=found)
         if known.likeness is None:
             return known
         if known.gone_since is None:
@@ -127,8 +128,9 @@ class _Chooser:
         return known
 
     def _differences(
-        self, group: str, promise: NodeTemplate, witnesses: Sequence[Node], seen: Sequence[NodeTemplate]
+        self, group: str, promise: NodeTemplate, witnesses: Sequence[Node]
     ) -> tuple[TemplateDifference, ...]:
+        seen = [likeness.of_machine(node, self._settings) for node in witnesses]
         patient = any(self._ready_for(node) > _DEVICES for node in witnesses)
         found = differences.find(group, promise, seen)
         return found if patient else tuple(each for each in found if not _lacks_devices(each))

@@ -32,20 +32,27 @@ def of_node(node: Node, cluster: Cluster, settings: Settings) -> NodeTemplate:
     """
     companions = [row for row in cluster.pods_on(node.name) if row.deleted is None and _comes_along(row.pod_class.pod)]
     present = {f"{row.namespace}/{row.owner.name}" for row in companions if row.owner is not None}
-    likeness = NodeTemplate(
+    bare = of_machine(node, settings)
+    absent = [each for key, each in cluster.daemon_sets.items() if key not in present and _forces_in(each, settings)]
+    forced = tuple(each.pod for each in absent if runs_on(cluster, each, bare))
+    return replace(
+        bare,
+        pods=(*map(_companion, companions), *forced),
+        csi_drivers=_attach_limits(cluster.storage.csi_nodes.get(node.name)),
+    )
+
+
+def of_machine(node: Node, settings: Settings) -> NodeTemplate:
+    """Return what a machine like that of *node* offers, before any pod is on it."""
+    return NodeTemplate(
         labels=_marked(node.metadata.labels),
         annotations=node.metadata.annotations,
         taints=lasting(node.spec.taints, settings.templates),
         capacity=node.capacity,
         allocatable=node.allocatable,
-        pods=tuple(map(_companion, companions)),
-        csi_drivers=_attach_limits(cluster.storage.csi_nodes.get(node.name)),
         unschedulable=node.spec.unschedulable and not settings.templates.from_unschedulable,
         from_node=node.name,
     )
-    absent = [each for key, each in cluster.daemon_sets.items() if key not in present and _forces_in(each, settings)]
-    forced = tuple(each.pod for each in absent if runs_on(cluster, each, likeness))
-    return replace(likeness, pods=likeness.pods + forced)
 
 
 def of_promise(promised: NodeTemplate, settings: Settings) -> NodeTemplate:
