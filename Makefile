@@ -6,7 +6,7 @@ DISTRIBUTIONS := -e core -e plugins/fake
 EXAMPLES := -e examples/near-data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lock clean
+.PHONY: help demo test bench check format lock clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -34,6 +34,9 @@ check: .venv/.dev ## format, lint, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+bench: .venv/.dev ## how fast it is, each result checked; ARGS=--full for all shapes, ARGS="load update" for some
+	$(BIN)/python -m bench $(ARGS)
 
 format: .venv/.dev ## put the code into shape
 	$(BIN)/ruff check --fix-only --quiet .

@@ -6,7 +6,6 @@ from nodewright.kube.events import EventWriter
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
 from nodewright.kube.transport import connect
-from nodewright.testing.builders import a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright_fake.apiserver.faults import Fault
 
@@ -86,12 +85,12 @@ class TestEvents:
     def test_an_event_names_its_object_once_in_five_minutes(self, server, transport):
         events = EventWriter(transport, server.store.clock, "kube-system")
         for _ in range(3):
-            events.on_pod(a_pod("web"), "TriggeredScaleUp", "pod triggered scale-up: [{a 0->1}]")
+            events.on_pod("default/web", "uid", "TriggeredScaleUp", "pod triggered scale-up: [{a 0->1}]")
         (event,) = server.store.list("events", "default")
         assert event["involvedObject"]["name"] == "web"
         assert (event["reason"], event["source"]["component"]) == ("TriggeredScaleUp", "cluster-autoscaler")
         server.store.clock.advance(301)
-        events.on_pod(a_pod("web"), "TriggeredScaleUp", "pod triggered scale-up: [{a 0->1}]")
+        events.on_pod("default/web", "uid", "TriggeredScaleUp", "pod triggered scale-up: [{a 0->1}]")
         assert len(server.store.list("events", "default")) == 2
 
     def test_an_event_that_can_not_be_written_stops_nothing(self, server, transport, caplog):

@@ -6,6 +6,8 @@ from nodewright.cluster import Cluster
 from nodewright.scheduling import ClusterSimulation
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template, pods_like
 
+HOST = {"kubernetes.io/hostname": "host"}
+
 
 def simulate(*nodes, pods=()):
     cluster = Cluster()
@@ -13,7 +15,7 @@ def simulate(*nodes, pods=()):
         cluster.put_node(node)
     for pod in pods:
         cluster.put_pod(pod)
-    return ClusterSimulation(cluster, list(cluster.nodes))
+    return ClusterSimulation(cluster)
 
 
 def test_equal_pods_fill_node_after_node():
@@ -64,8 +66,8 @@ def test_a_kept_fork_within_a_forgotten_one_is_forgotten_with_it():
         (a_node("n", taints=[Taint(key="k", effect="PreferNoSchedule")]), a_pod(), None),
         (a_node("n", labels={"disk": "ssd"}), a_pod(node_selector={"disk": "ssd"}), None),
         (a_node("n"), a_pod(node_selector={"disk": "ssd"}), Reason.NODE_AFFINITY),
-        (a_node("n"), a_pod(node_selector={"kubernetes.io/hostname": "n"}), None),
-        (a_node("n"), a_pod(node_selector={"kubernetes.io/hostname": "m"}), Reason.NODE_AFFINITY),
+        (a_node("n", labels=HOST), a_pod(node_selector={"kubernetes.io/hostname": "host"}), None),
+        (a_node("n", labels=HOST), a_pod(node_selector={"kubernetes.io/hostname": "n"}), Reason.NODE_AFFINITY),
         (a_node("n", cpu="1"), a_pod(cpu="2"), Reason.RESOURCES),
         (a_node("n", pods=0), a_pod(), Reason.RESOURCES),
         # The first filter that refuses is the one that is told of.

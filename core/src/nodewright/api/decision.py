@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from nodewright.api.instance import InstanceError
+from nodewright.api.template import TemplateDifference
 from nodewright.api.verdict import Verdict
 
 
@@ -100,6 +101,8 @@ class Decision:
     #: Verdict by group that took no part in scale-up.
     groups: dict[str, Verdict] = field(default_factory=dict)
     options: tuple[OptionVerdict, ...] = ()
+    #: What was found out in this loop about nodes that are not as their provider promises; told once.
+    learnt: tuple[TemplateDifference, ...] = ()
 
     @property
     def quiet(self) -> bool:

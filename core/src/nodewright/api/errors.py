@@ -97,7 +97,14 @@ class PluginError(PermanentError):
 
 
 class AccessDeniedError(PermanentError):
-    """Credentials are missing, expired or lack a right; the message names the right."""
+    """Credentials are missing, expired or lack a right; the message names the right.
+
+    `status` is the HTTP status, 0 if there was none.
+    """
+
+    def __init__(self, message: str, *, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class GroupNotFoundError(PermanentError):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass
 
 from nodewright.api.group import GroupFacts
+from nodewright.api.placement import Placement
 from nodewright.objects import Pod
 
 
@@ -21,6 +22,9 @@ class PodSet:
 
     def without(self, keys: Container[str]) -> "PodSet | None":
         """Return the set of those pods whose key is not among *keys*; None if there are none."""
+        if isinstance(keys, Placement) and keys.of(self.keys):
+            rest = self.keys[len(keys) :]
+            return PodSet(pod=self.pod, keys=rest) if rest else None
         return self.only(lambda key: key not in keys)
 
     def only(self, keep: Callable[[str], bool]) -> "PodSet | None":

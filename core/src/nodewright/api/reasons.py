@@ -30,7 +30,26 @@ class Reason(StrEnum):
     NODE_NAME = "NodeName", "node(s) didn't match the requested node name"
     TAINT = "TaintToleration", "node(s) had untolerated taint(s)"
     NODE_AFFINITY = "NodeAffinity", "node(s) didn't match Pod's node affinity/selector"
+    PORTS = "NodePorts", "node(s) didn't have free ports for the requested pod ports"
     RESOURCES = "NodeResourcesFit", "Insufficient resources"
+    VOLUME_RESTRICTIONS = "VolumeRestrictions", "node(s) had no available disk"
+    VOLUME_IN_USE = (
+        "VolumeInUse",
+        (
+            "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
+            "already in-use by another pod"
+        ),
+    )
+    VOLUME_LIMITS = "NodeVolumeLimits", "node(s) exceed max volume count"
+    VOLUME_BINDING = "VolumeBinding", "node(s) didn't find available persistent volumes to bind"
+    VOLUME_NODE_AFFINITY = "VolumeNodeAffinity", "node(s) didn't match PersistentVolume's node affinity"
+    VOLUME_MISSING = "VolumeMissing", "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+    VOLUME_CLAIM = "VolumeClaim", "a claim of the pod can't be used"
+    VOLUME_ZONE = "VolumeZone", "node(s) had no available volume zone"
+    SPREAD = "PodTopologySpread", "node(s) didn't match pod topology spread constraints"
+    AFFINITY = "InterPodAffinity", "node(s) didn't match pod affinity rules"
+    ANTI_AFFINITY = "InterPodAntiAffinity", "node(s) didn't match pod anti-affinity rules"
+    EXISTING_ANTI_AFFINITY = "ExistingAntiAffinity", "node(s) didn't satisfy existing pods anti-affinity rules"
 
     # groups and options
     CHOSEN = "Chosen", "chosen"

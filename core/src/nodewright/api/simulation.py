@@ -1,6 +1,6 @@
 """The simulated cluster, as strategies see it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -20,7 +20,7 @@ class Simulation(Protocol):
         """Add *count* empty nodes like the group's template, with their DaemonSet pods; return their names."""
         ...
 
-    def place(self, pods: PodSet, *, on: Sequence[str] | None = None) -> dict[str, str]:
+    def place(self, pods: PodSet, *, on: Sequence[str] | None = None) -> Mapping[str, str]:
         """Put as many of *pods* as fit onto nodes *on* (by default all), first fit in node order.
 
         Returns the node by pod key. Pods that did not fit are not in it.

@@ -1,7 +1,26 @@
-"""The cluster as columns: nodes, pods and what the pods take from the nodes."""
+"""The cluster as columns: nodes, pods, what the pods take from the nodes, and where equal pods run."""
 
 from nodewright.cluster.columns import Cluster
-from nodewright.cluster.node_class import NodeClass
+from nodewright.cluster.node_class import NodeClass, NodeMarks
+from nodewright.cluster.node_table import Amounts, Counts, Domains, NodeTable, Rows
 from nodewright.cluster.pod_class import PodClass
+from nodewright.cluster.pod_row import PodRow
+from nodewright.cluster.selection import Selection, SpreadRule, Term
+from nodewright.cluster.storage import Storage
 
-__all__ = ["Cluster", "NodeClass", "PodClass"]
+__all__ = [
+    "Amounts",
+    "Cluster",
+    "Counts",
+    "Domains",
+    "NodeClass",
+    "NodeMarks",
+    "NodeTable",
+    "PodClass",
+    "PodRow",
+    "Rows",
+    "Selection",
+    "SpreadRule",
+    "Storage",
+    "Term",
+]

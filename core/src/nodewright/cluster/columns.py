@@ -1,130 +1,343 @@
-"""The cluster as columns, kept up to date object by object."""
+"""The cluster as columns, kept up to date object by object, and forked to try things."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace as replace_marks
 
 import numpy as np
-import numpy.typing as npt
+from msgspec.structs import replace
 
-from nodewright.cluster.node_class import NodeClass, NodeClasses
-from nodewright.cluster.pod_class import PodClass, PodClasses
-from nodewright.objects import DaemonSet, Node, Pod, PodDisruptionBudget, Resources
+from nodewright.cluster.binding import unbound
+from nodewright.cluster.journal import Journal
+from nodewright.cluster.node_class import NodeMarks
+from nodewright.cluster.node_table import Counts, NodeTable, Rows
+from nodewright.cluster.pod_class import TELLING_LABELS, PodClass, PodClasses
+from nodewright.cluster.pod_row import PodRow
+from nodewright.cluster.pod_slots import PodSlots
+from nodewright.cluster.storage import Storage
+from nodewright.cluster.tally import Tally
+from nodewright.objects import (
+    CSINode,
+    DaemonSet,
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    Resources,
+    StorageClass,
+)
+from nodewright.objects.node import HOSTNAME
 
-Amounts = npt.NDArray[np.int64]
+#: From so many pod classes on, those without pods are looked for.
+_MANY_CLASSES = 4096
+
+
+class Fork:
+    """A fork of the cluster: what is done in it is taken back at its end, unless it is kept."""
+
+    def __init__(self) -> None:
+        self.kept = False
+
+    def keep(self) -> None:
+        """Let it stand."""
+        self.kept = True
 
 
 class Cluster:
-    """All nodes and pods, with the free room of each node in one integer matrix (resource, row).
+    """All nodes and pods. Written and read by the loop's thread only.
 
-    Written and read by the loop's thread only. A malformed quantity raises `ValueError` and changes nothing.
-    The same sequence of changes always gives the same rows in the same order.
+    `put_*` and `drop_*` follow the API server and must not be called in a fork; a malformed quantity raises
+    `ValueError` and changes nothing. `take`, `add_node`, `hide_node` and `leave_out` try something and are called in
+    forks only.
     """
 
     def __init__(self) -> None:
-        self.pod_classes = PodClasses()
-        self.node_classes = NodeClasses()
-        self.dimensions: dict[str, int] = {"cpu": 0, "memory": 1, "pods": 2}
+        self._journal = Journal()
+        self.table = NodeTable(self._journal)
+        self.tally = Tally(self.table, self._whereabouts)
+        self.pod_classes = PodClasses(observe=self.table.observe)
         self.nodes: dict[str, Node] = {}
-        self.pods: dict[str, Pod] = {}
-        self.pending: dict[str, Pod] = {}
+        self.pods: dict[str, PodRow] = {}
+        self.pending: dict[str, PodRow] = {}
         self.daemon_sets: dict[str, DaemonSet] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
-        self._rows: dict[str, int] = {}
-        self._vacant: list[int] = []
-        self._classes: list[NodeClass | None] = []
-        self._free: Amounts = np.zeros((3, 0), dtype=np.int64)
-        self._pods_on: dict[str, dict[str, PodClass]] = {}
+        self.storage = Storage(self.table, self._journal)
+        self._slots = PodSlots()
+        self._tidy_at = _MANY_CLASSES
+        self._bound: dict[str, list[PodRow]] = {}
+        self._guests: list[tuple[PodClass, Sequence[str], Rows]] = []
+        self._left_out: set[PodClass] = set()
+        #: Which of the first *found* guests are on a row; looked for when somebody asks.
+        self._guests_of: dict[int, list[int]] = {}
+        self._found = 0
 
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""
-        name = node.name
-        allocatable = node.allocatable
-        node_class = self.node_classes.of(node.metadata.labels, node.spec.taints, unschedulable=node.spec.unschedulable)
-        row = self._rows.get(name)
-        if row is None:
-            row = self._rows[name] = self._vacant.pop() if self._vacant else self._new_row()
+        name, allocatable = node.name, node.allocatable
+        was = self.nodes.get(name)
+        marks = NodeMarks(labels=node.metadata.labels, taints=node.spec.taints, unschedulable=node.spec.unschedulable)
         self.nodes[name] = node
-        self._classes[row] = node_class
-        self._free[:, row] = 0
-        self._add(row, allocatable, 1)
-        for pod_class in self._pods_on.get(name, {}).values():
-            self._add(row, pod_class.requests, -1)
+        if was is not None:
+            self.table.change(self.table.rows[name], marks, was.allocatable, allocatable)
+            return
+        row = self.table.add(name, marks, allocatable)
+        self.storage.meet_node(name)
+        for pod in self._bound.get(name, ()):
+            self._slots.move(pod.slot, row)
+            self._count(pod.pod_class, row, 1)
 
     def drop_node(self, name: str) -> None:
         """Remove a node; pods that are bound to it stay known until they are dropped themselves."""
-        row = self._rows.pop(name, None)
-        if row is not None:
-            del self.nodes[name]
-            self._classes[row] = None
-            self._free[:, row] = 0
-            self._vacant.append(row)
+        row = self.table.rows.get(name)
+        if row is None:
+            return
+        for pod in self._bound.get(name, ()):
+            self._slots.move(pod.slot, -1)
+            self._count(pod.pod_class, row, -1)
+        self.table.remove(name)
+        del self.nodes[name]
 
     def put_pod(self, pod: Pod) -> None:
         """Add or replace a pod."""
-        pod_class = self.pod_classes.of(pod)
+        meta = pod.metadata
+        waits = not pod.spec.node_name and not pod.finished
+        self.put_pod_row(
+            PodRow(
+                key=meta.key,
+                uid=meta.uid,
+                pod_class=self.pod_classes.of(unbound(pod)),
+                node=pod.spec.node_name,
+                owner=meta.controller,
+                created=meta.creation_timestamp,
+                deleted=meta.deletion_timestamp,
+                finished=pod.finished,
+                pending=pod if waits else None,
+                telling=tuple((name, meta.labels[name]) for name in TELLING_LABELS & meta.labels.keys()),
+                unschedulable=waits and pod.marked_unschedulable,
+            )
+        )
+
+    def put_pod_row(self, pod: PodRow) -> None:
+        """Add or replace a pod whose class is known."""
+        if self.pod_classes.unsettled and not self._journal.open:
+            self._sort_anew()
+        self.table.meet(pod.pod_class.requests)
+        was = self.pods.get(pod.key)
+        if was is not None and was.counts_as(pod):
+            self._renew(was, pod)
+            return
         self.drop_pod(pod.key)
         self.pods[pod.key] = pod
-        if pod.spec.node_name and not pod.finished:
-            self._pods_on.setdefault(pod.spec.node_name, {})[pod.key] = pod_class
-            self._charge(pod.spec.node_name, pod_class.requests, -1)
-        elif not pod.finished and pod.metadata.deletion_timestamp is None:
-            self.pending[pod.key] = pod
+        if pod.finished:
+            return
+        if not pod.node:
+            if pod.deleted is None:
+                self.pending[pod.key] = pod
+            return
+        self._bound.setdefault(pod.node, []).append(pod)
+        row = self.table.rows.get(pod.node, -1)
+        pod.slot = self._slots.add(pod.pod_class.index, row)
+        if row >= 0:
+            self._count(pod.pod_class, row, 1)
 
     def drop_pod(self, key: str) -> None:
         """Remove a pod."""
         pod = self.pods.pop(key, None)
-        if pod is None:
+        if pod is None or pod.finished:
             return
-        self.pending.pop(key, None)
-        pod_class = self._pods_on.get(pod.spec.node_name, {}).pop(key, None)
-        if pod_class is not None:
-            self._charge(pod.spec.node_name, pod_class.requests, 1)
+        if not pod.node:
+            self.pending.pop(key, None)
+            return
+        bound = self._bound[pod.node]
+        # As in the scheduler's own lists, the last pod takes the place of the one that goes.
+        bound[bound.index(pod)] = bound[-1]
+        bound.pop()
+        if not bound:
+            del self._bound[pod.node]
+        self._slots.remove(pod.slot)
+        row = self.table.rows.get(pod.node)
+        if row is not None:
+            self._count(pod.pod_class, row, -1)
 
-    def pods_on(self, node: str) -> Iterator[Pod]:
-        """Yield the unfinished pods bound to *node*, in the order they came."""
-        return (self.pods[key] for key in self._pods_on.get(node, {}))
+    def put_namespace(self, namespace: Namespace) -> None:
+        """Add or replace a namespace."""
+        self.pod_classes.name_space(namespace.metadata.name, namespace.metadata.labels)
 
-    def class_of(self, node: str) -> NodeClass:
-        """Return the class of a node."""
-        node_class = self._classes[self._rows[node]]
-        assert node_class is not None
-        return node_class
+    def drop_namespace(self, name: str) -> None:
+        """Remove a namespace."""
+        self.pod_classes.drop_name_space(name)
 
-    def free(self, nodes: list[str]) -> Amounts:
-        """Return a copy of the free room of *nodes*, one column each; negative where a node is over-committed."""
-        return self._free[:, [self._rows[name] for name in nodes]]
+    def put_claim(self, claim: PersistentVolumeClaim) -> None:
+        """Add or replace a claim."""
+        self.storage.put_claim(claim)
+
+    def drop_claim(self, key: str) -> None:
+        """Remove a claim."""
+        self.storage.drop_claim(key)
+
+    def put_volume(self, volume: PersistentVolume) -> None:
+        """Add or replace a volume."""
+        self.storage.put_volume(volume)
+
+    def drop_volume(self, name: str) -> None:
+        """Remove a volume."""
+        self.storage.drop_volume(name)
+
+    def put_storage_class(self, storage_class: StorageClass) -> None:
+        """Add or replace a storage class."""
+        self.storage.put_class(storage_class)
+
+    def drop_storage_class(self, name: str) -> None:
+        """Remove a storage class."""
+        self.storage.drop_class(name)
+
+    def put_csi_node(self, csi_node: CSINode) -> None:
+        """Add or replace what storage drivers say about a node."""
+        self.storage.put_csi_node(csi_node)
+
+    def drop_csi_node(self, name: str) -> None:
+        """Forget what storage drivers said about a node."""
+        self.storage.drop_csi_node(name)
+
+    def tidy(self) -> None:
+        """Forget the classes of pods that are long gone, once there are many. Not to be called in a fork."""
+        if self.pod_classes.unsettled:
+            self._sort_anew()
+        if len(self.pod_classes.known) < self._tidy_at:
+            return
+        live = {pod.pod_class for pod in self.pods.values()}
+        self._slots.rename(self.pod_classes.forget_all_but(live))
+        self.tally.clear()
+        self._tidy_at = max(_MANY_CLASSES, 2 * len(live))
+
+    def _sort_anew(self) -> None:
+        """Sort pods by labels that their classes have ignored so far."""
+        self.pod_classes.unsettled = False
+        for pod in [pod for pod in self.pods.values() if pod.telling]:
+            model = pod.pending or pod.pod_class.pod
+            labels = {**model.metadata.labels, **dict(pod.telling)}
+            told = replace(model, metadata=replace(model.metadata, labels=labels))
+            self.put_pod_row(replace(pod, pod_class=self.pod_classes.of(told), slot=-1))
+
+    def pods_on(self, node: str) -> list[PodRow]:
+        """Return the unfinished pods bound to *node*, but for those left out."""
+        bound = self._bound.get(node, [])
+        return [pod for pod in bound if pod.pod_class not in self._left_out] if self._left_out else bound
 
     def used(self, node: str) -> Resources:
         """Return what the unfinished pods of *node* request in all."""
         total: dict[str, int] = {}
-        for pod_class in self._pods_on.get(node, {}).values():
-            for name, amount in pod_class.requests.items():
+        for pod in self.pods_on(node):
+            for name, amount in pod.pod_class.requests.items():
                 total[name] = total.get(name, 0) + amount
         return total
 
-    def vector(self, amounts: Resources) -> Amounts:
-        """Return *amounts* as a column; resources new to the cluster get a dimension, of which no node has any."""
-        for name in amounts:
-            if name not in self.dimensions:
-                self.dimensions[name] = len(self.dimensions)
-                self._free = np.vstack([self._free, np.zeros((1, self._free.shape[1]), dtype=np.int64)])
-        column = np.zeros(len(self.dimensions), dtype=np.int64)
-        for name, amount in amounts.items():
-            column[self.dimensions[name]] = amount
-        return column
+    @contextmanager
+    def fork(self) -> Iterator[Fork]:
+        """Try something: at the end of the ``with`` block it is taken back, unless `Fork.keep` was called."""
+        fork = Fork()
+        mark = self._journal.begin()
+        try:
+            yield fork
+        except BaseException:
+            fork.kept = False
+            raise
+        finally:
+            if fork.kept:
+                self._journal.commit(mark)
+            else:
+                self._journal.revert(mark)
 
-    def _charge(self, node: str, amounts: Resources, sign: int) -> None:
-        row = self._rows.get(node)
-        if row is not None:
-            self._add(row, amounts, sign)
-
-    def _add(self, row: int, amounts: Resources, sign: int) -> None:
-        column = self.vector(amounts)
-        self._free[:, row] += sign * column
-
-    def _new_row(self) -> int:
-        row = len(self._classes)
-        self._classes.append(None)
-        if row >= self._free.shape[1]:
-            room = np.zeros((len(self.dimensions), max(16, row)), dtype=np.int64)
-            self._free = np.hstack([self._free, room])
+    def add_node(self, name: str, marks: NodeMarks, free: Resources, companions: Iterable[PodClass]) -> int:
+        """Add a node that does not exist, with the pods that come with it; returns its row."""
+        labels = {**marks.labels, HOSTNAME: name}
+        row = self.table.add(name, replace_marks(marks, labels=labels), free)
+        for companion in companions:
+            self.table.meet(companion.requests)
+            self._try_count(companion, row, 1)
         return row
+
+    def hide_node(self, name: str) -> None:
+        """Take a node out, with all that runs on it."""
+        row = self.table.rows[name]
+        for pod_class in [*(pod.pod_class for pod in self.pods_on(name)), *(guest for guest, _ in self.guests(row))]:
+            self._try_count(pod_class, row, -1)
+        self.table.hide(row)
+
+    def leave_out(self, pod_class: PodClass) -> None:
+        """Take all bound pods of a class out, as if they did not run."""
+        counts = self._whereabouts(pod_class)
+        for row in np.flatnonzero(counts).tolist():
+            self._try_count(pod_class, row, -int(counts[row]))
+        self._left_out.add(pod_class)
+        self._journal.note(lambda: self._left_out.discard(pod_class))
+
+    def take(self, pod_class: PodClass, keys: Sequence[str], at: Rows) -> None:
+        """Put pods of one class onto nodes: one pod for each row in *at*, *keys* in the same order."""
+        each = np.bincount(at, minlength=self.table.size)
+        rows = np.flatnonzero(each)
+        numbers = each[rows]
+        self._put(pod_class, rows, numbers, 1)
+        self._guests.append((pod_class, keys, at))
+
+        def undo() -> None:
+            self._guests.pop()
+            if self._found > len(self._guests):
+                self._found -= 1
+                for row in rows.tolist():
+                    self._guests_of[row].pop()
+            self._put(pod_class, rows, numbers, -1)
+
+        self._journal.note(undo)
+
+    def guests(self, row: int) -> list[tuple[PodClass, str]]:
+        """Return the pods that were put onto a node in forks that stand, with their keys."""
+        while self._found < len(self._guests):
+            for home in np.unique(self._guests[self._found][2]).tolist():
+                self._guests_of.setdefault(home, []).append(self._found)
+            self._found += 1
+        found = (self._guests[number] for number in self._guests_of.get(row, ()))
+        return [
+            (pod_class, keys[index]) for pod_class, keys, at in found for index in np.flatnonzero(at == row).tolist()
+        ]
+
+    def _renew(self, was: PodRow, pod: PodRow) -> None:
+        """Replace a pod of which nothing changed that counts."""
+        self.pods[pod.key] = pod
+        if pod.key in self.pending:
+            self.pending[pod.key] = pod
+        pod.slot = was.slot
+        if pod.slot >= 0:
+            bound = self._bound[pod.node]
+            # As in the scheduler's own lists, a pod that changed comes last.
+            bound[bound.index(was)] = bound[-1]
+            bound[-1] = pod
+
+    def _put(self, pod_class: PodClass, rows: Rows, numbers: Rows, sign: int) -> None:
+        self.table.charge(rows, numbers, pod_class.requests, -sign)
+        self.tally.add(pod_class, rows, sign * numbers)
+        if pod_class.has_volumes:
+            self.storage.attachments.add(pod_class, rows, sign * numbers)
+        pod_class.population += sign * int(numbers.sum())
+
+    def _try_count(self, pod_class: PodClass, row: int, number: int) -> None:
+        self._count(pod_class, row, number)
+        self._journal.note(lambda: self._count(pod_class, row, -number))
+
+    def _count(self, pod_class: PodClass, row: int, number: int) -> None:
+        pod_class.population += number
+        self.table.charge(row, number, pod_class.requests, -1)
+        self.tally.add(pod_class, row, number)
+        if pod_class.has_volumes:
+            self.storage.attachments.add(pod_class, row, number)
+
+    def _whereabouts(self, pod_class: PodClass) -> Counts:
+        """Count the pods of a class anew, those put onto nodes in forks among them."""
+        rows = [self._slots.rows_of(pod_class.index)[: 0 if pod_class in self._left_out else None]]
+        rows += [at for placed, _, at in self._guests if placed is pod_class]
+        at = np.concatenate(rows)
+        # What runs on hidden nodes does not run as long as they are hidden.
+        at = at[self.table.class_of[at] >= 0]
+        return np.bincount(at, minlength=self.table.capacity).astype(np.int32)

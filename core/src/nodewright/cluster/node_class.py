@@ -1,36 +1,61 @@
 """Node classes: nodes that no constraint can tell apart, but for their names and their free room."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from nodewright.objects import Taint
+from nodewright.objects.node import HOSTNAME
 
-HOSTNAME = "kubernetes.io/hostname"
+
+@dataclass(frozen=True, kw_only=True)
+class NodeMarks:
+    """What a node shows to constraints."""
+
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...] = ()
+    unschedulable: bool = False
+
+    @property
+    def host(self) -> str:
+        """The hostname label, empty without one."""
+        return self.labels.get(HOSTNAME, "")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NodeClass:
     """One kind of node. Interned: two nodes of one kind have the identical class object."""
 
+    #: Counts up in the order of interning.
+    index: int
+    #: The labels that any constraint looks at, but for the hostname.
     labels: Mapping[str, str]
+    #: Taints that repel; preferences are left out.
     taints: tuple[Taint, ...]
     unschedulable: bool
 
 
 class NodeClasses:
-    """Interns node classes."""
+    """Interns node classes. Labels that no constraint has looked at so far tell no classes apart."""
 
     def __init__(self) -> None:
-        self._classes: dict[tuple[object, ...], NodeClass] = {}
+        self.known: list[NodeClass] = []
+        self._observed: set[str] = set()
+        self._by_key: dict[tuple[object, ...], NodeClass] = {}
 
-    def of(self, labels: Mapping[str, str], taints: tuple[Taint, ...], *, unschedulable: bool) -> NodeClass:
-        """Return the class of a node with these marks; the hostname label is left out of it."""
-        shared = {key: value for key, value in labels.items() if key != HOSTNAME}
-        # PreferNoSchedule taints (our own deletion candidates among them) never keep a pod off a node.
-        repelling = tuple(taint for taint in taints if taint.effect in ("NoSchedule", "NoExecute"))
-        key = (tuple(sorted(shared.items())), repelling, unschedulable)
-        known = self._classes.get(key)
+    def observe(self, labels: Iterable[str]) -> bool:
+        """Note that a constraint looks at *labels*; tells whether that is news, so that nodes are to be sorted anew."""
+        fresh = set(labels) - self._observed - {HOSTNAME}
+        self._observed |= fresh
+        return bool(fresh)
+
+    def of(self, marks: NodeMarks) -> NodeClass:
+        """Return the class of a node with these marks."""
+        shared = {key: value for key, value in marks.labels.items() if key in self._observed}
+        repelling = tuple(taint for taint in marks.taints if taint.effect in ("NoSchedule", "NoExecute"))
+        key = (tuple(sorted(shared.items())), repelling, marks.unschedulable)
+        known = self._by_key.get(key)
         if known is None:
-            known = NodeClass(labels=shared, taints=repelling, unschedulable=unschedulable)
-            self._classes[key] = known
+            known = NodeClass(index=len(self.known), labels=shared, taints=repelling, unschedulable=marks.unschedulable)
+            self._by_key[key] = known
+            self.known.append(known)
         return known

@@ -8,7 +8,7 @@ from uuid import uuid4
 from nodewright.api.clock import Clock
 from nodewright.api.errors import NodewrightError
 from nodewright.kube.transport import Transport
-from nodewright.objects import Node, Pod
+from nodewright.objects import Node
 
 STATUS_CONFIG_MAP = "cluster-autoscaler-status"
 _COMPONENT = "cluster-autoscaler"
@@ -30,10 +30,10 @@ class EventWriter:
         self._namespace = namespace
         self._written: dict[tuple[str, ...], datetime] = {}
 
-    def on_pod(self, pod: Pod, reason: str, message: str, *, warning: bool = False) -> None:
-        """Write an event about a pod."""
-        meta = pod.metadata
-        about = {"kind": "Pod", "apiVersion": "v1", "name": meta.name, "namespace": meta.namespace, "uid": meta.uid}
+    def on_pod(self, key: str, uid: str, reason: str, message: str, *, warning: bool = False) -> None:
+        """Write an event about the pod ``namespace/name``."""
+        namespace, _, name = key.partition("/")
+        about = {"kind": "Pod", "apiVersion": "v1", "name": name, "namespace": namespace, "uid": uid}
         self._write(about, reason, message, warning=warning)
 
     def on_node(self, node: Node, reason: str, message: str, *, warning: bool = False) -> None:

@@ -11,8 +11,6 @@ from typing import Any
 from nodewright.api.errors import ApiServerError
 from nodewright.cluster import Cluster
 from nodewright.kube.kinds import KINDS, Kind
-from nodewright.objects import Pod
-from nodewright.objects.meta import KubeStruct
 
 _log = logging.getLogger(__name__)
 
@@ -25,15 +23,21 @@ class Batch:
     version: str = ""
     #: The objects are all there are: whatever is not among them is gone.
     complete: bool = False
-    changes: list[tuple[str, Any]] = field(default_factory=list)
+    #: What came or changed, by key; None for what is gone. Of one object only the last counts.
+    changes: dict[str, Any] = field(default_factory=dict)
 
-    def put(self, changed: KubeStruct) -> None:
-        """Note an object that was added or changed."""
-        self.changes.append(("", changed))
+    def put(self, changed: Any) -> None:
+        """Note an object that was added or changed, as the kind's reader returned it."""
+        self._note(self.kind.key(changed), changed)
 
     def drop(self, key: str) -> None:
         """Note an object that is gone."""
-        self.changes.append((key, None))
+        self._note(key, None)
+
+    def _note(self, key: str, changed: Any) -> None:
+        # The order is that of the last changes.
+        self.changes.pop(key, None)
+        self.changes[key] = changed
 
 
 class Feed:
@@ -44,25 +48,21 @@ class Feed:
         self._batches: deque[Batch] = deque()
         self._versions: dict[str, int] = {}
         self._trouble: dict[str, str] = {}
+        self._absent: set[str] = set()
         self._on_unschedulable = on_unschedulable
 
-    def replace(self, kind: Kind, objects: list[KubeStruct], version: str) -> None:
-        """Take in a whole list."""
-        batch = Batch(kind=kind, version=version, complete=True)
-        for listed in objects:
-            batch.put(listed)
-        self.extend(batch)
-
     def extend(self, batch: Batch) -> None:
-        """Take in changes."""
+        """Take in changes, or a whole list."""
         with self._changed:
             if batch.changes or batch.complete:
                 self._batches.append(batch)
             if batch.version.isdigit():
                 self._versions[batch.kind.name] = int(batch.version)
+                self._absent.discard(batch.kind.name)
             self._trouble.pop(batch.kind.name, None)
             self._changed.notify_all()
-        if any(isinstance(changed, Pod) and _wants_node(changed) for _, changed in batch.changes):
+        urgent = batch.kind.urgent
+        if any(urgent(changed) for changed in batch.changes.values() if changed is not None):
             self._on_unschedulable()
 
     def note_trouble(self, kind: str, error: str) -> None:
@@ -71,13 +71,22 @@ class Feed:
             self._trouble[kind] = error
             self._changed.notify_all()
 
+    def do_without(self, kind: Kind) -> None:
+        """Wait no longer for a kind that the API server does not show us; once it does, it is taken in as any."""
+        with self._changed:
+            self._absent.add(kind.name)
+            self._changed.notify_all()
+
     def wait_until_synced(self, timeout: float) -> None:
-        """Wait until every kind has been listed once; raises `ApiServerError` that says which was not, and why."""
-        self._wait(lambda: len(self._versions) == len(KINDS), timeout)
+        """Wait until every kind has been listed once, but for those that we do without.
+
+        Raises `ApiServerError` that says which was not, and why.
+        """
+        self._wait(lambda: not self._behind(), timeout)
 
     def wait_for_version(self, version: int, timeout: float) -> None:
-        """Wait until every kind was seen as of *version*, which needs the API server to send bookmarks."""
-        self._wait(lambda: all(self._versions.get(kind.name, 0) >= version for kind in KINDS), timeout)
+        """Wait until every kind that we watch was seen as of *version*; the API server has to send bookmarks."""
+        self._wait(lambda: not self._behind(version), timeout)
 
     def apply_to(self, cluster: Cluster) -> int:
         """Bring *cluster* up to date; returns how many objects changed. Malformed ones are logged and left out."""
@@ -87,16 +96,19 @@ class Feed:
         for batch in batches:
             count += len(batch.changes)
             if batch.complete:
-                listed = {changed.metadata.key for _, changed in batch.changes}
                 for key in batch.kind.known(cluster):
-                    if key not in listed:
+                    if key not in batch.changes:
                         batch.kind.drop(cluster, key)
-            for key, changed in batch.changes:
+            for key, changed in batch.changes.items():
                 if changed is None:
                     batch.kind.drop(cluster, key)
                 else:
-                    _put(batch.kind, cluster, changed)
+                    _put(batch.kind, cluster, key, changed)
         return count
+
+    def _behind(self, version: int = 0) -> list[str]:
+        watched = [kind.name for kind in KINDS if kind.name not in self._absent]
+        return [name for name in watched if self._versions.get(name, -1) < version]
 
     def _wait(self, done: Callable[[], bool], timeout: float) -> None:
         until = monotonic() + timeout
@@ -104,7 +116,7 @@ class Feed:
             while not done():
                 left = until - monotonic()
                 if left <= 0:
-                    behind = [kind.name for kind in KINDS if kind.name not in self._versions]
+                    behind = self._behind()
                     causes = "; ".join(f"{kind}: {error}" for kind, error in self._trouble.items())
                     raise ApiServerError(
                         f"not in step with the API server after {timeout:.0f} s"
@@ -114,13 +126,9 @@ class Feed:
                 self._changed.wait(left)
 
 
-def _put(kind: Kind, cluster: Cluster, changed: Any) -> None:
+def _put(kind: Kind, cluster: Cluster, key: str, changed: Any) -> None:
     try:
         kind.put(cluster, changed)
     except ValueError as error:
-        _log.error("%s %s is malformed and left out: %s", kind.name, changed.metadata.key, error)
-        kind.drop(cluster, changed.metadata.key)
-
-
-def _wants_node(pod: Pod) -> bool:
-    return not pod.spec.node_name and pod.marked_unschedulable
+        _log.error("%s %s is malformed and left out: %s", kind.name, key, error)
+        kind.drop(cluster, key)

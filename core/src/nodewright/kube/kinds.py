@@ -4,9 +4,33 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from nodewright.cluster import Cluster
-from nodewright.objects import DaemonSet, Node, Pod, PodDisruptionBudget
+from nodewright.kube.pod_wire import PodReader
+from nodewright.objects import (
+    CSINode,
+    DaemonSet,
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PodDisruptionBudget,
+    StorageClass,
+)
 from nodewright.objects.meta import KubeStruct
+
+#: Reads an object; raises `msgspec.MsgspecError` for a malformed one. Each belongs to one thread.
+Reader = Callable[[msgspec.Raw], Any]
+
+
+def _key(seen: Any) -> str:
+    key: str = seen.metadata.key
+    return key
+
+
+def _never(seen: Any) -> bool:
+    return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,10 +39,22 @@ class Kind:
 
     name: str
     path: str
-    type: type[KubeStruct]
+    #: Makes a reader of its objects.
+    reader: Callable[[], Reader]
     put: Callable[[Cluster, Any], None]
     drop: Callable[[Cluster, str], None]
     known: Callable[[Cluster], list[str]]
+    #: Whether we do without it where the API server does not know it or does not let us see it.
+    optional: bool = False
+    #: The key of what a reader returned.
+    key: Callable[[Any], str] = _key
+    #: Whether the loop should not wait with what a reader returned.
+    urgent: Callable[[Any], bool] = _never
+
+
+def reader_of(struct: type[KubeStruct]) -> Callable[[], Reader]:
+    """Return what makes readers of objects that are kept as they are."""
+    return lambda: msgspec.json.Decoder(struct).decode
 
 
 def _put_daemon_set(cluster: Cluster, daemon_set: DaemonSet) -> None:
@@ -41,7 +77,7 @@ KINDS = (
     Kind(
         name="nodes",
         path="/api/v1/nodes",
-        type=Node,
+        reader=reader_of(Node),
         put=Cluster.put_node,
         drop=Cluster.drop_node,
         known=lambda cluster: list(cluster.nodes),
@@ -49,15 +85,17 @@ KINDS = (
     Kind(
         name="pods",
         path="/api/v1/pods",
-        type=Pod,
-        put=Cluster.put_pod,
+        reader=PodReader,
+        put=lambda cluster, seen: seen.put_into(cluster),
         drop=Cluster.drop_pod,
         known=lambda cluster: list(cluster.pods),
+        key=lambda seen: seen.key,
+        urgent=lambda seen: seen.wants_node,
     ),
     Kind(
         name="daemonsets",
         path="/apis/apps/v1/daemonsets",
-        type=DaemonSet,
+        reader=reader_of(DaemonSet),
         put=_put_daemon_set,
         drop=_drop_daemon_set,
         known=lambda cluster: list(cluster.daemon_sets),
@@ -65,9 +103,54 @@ KINDS = (
     Kind(
         name="poddisruptionbudgets",
         path="/apis/policy/v1/poddisruptionbudgets",
-        type=PodDisruptionBudget,
+        reader=reader_of(PodDisruptionBudget),
         put=_put_budget,
         drop=_drop_budget,
         known=lambda cluster: list(cluster.budgets),
+    ),
+    Kind(
+        name="namespaces",
+        path="/api/v1/namespaces",
+        reader=reader_of(Namespace),
+        put=Cluster.put_namespace,
+        drop=Cluster.drop_namespace,
+        known=lambda cluster: list(cluster.pod_classes.namespaces),
+        optional=True,
+    ),
+    Kind(
+        name="storageclasses",
+        path="/apis/storage.k8s.io/v1/storageclasses",
+        reader=reader_of(StorageClass),
+        put=Cluster.put_storage_class,
+        drop=Cluster.drop_storage_class,
+        known=lambda cluster: list(cluster.storage.classes),
+        optional=True,
+    ),
+    Kind(
+        name="persistentvolumes",
+        path="/api/v1/persistentvolumes",
+        reader=reader_of(PersistentVolume),
+        put=Cluster.put_volume,
+        drop=Cluster.drop_volume,
+        known=lambda cluster: list(cluster.storage.volumes),
+        optional=True,
+    ),
+    Kind(
+        name="persistentvolumeclaims",
+        path="/api/v1/persistentvolumeclaims",
+        reader=reader_of(PersistentVolumeClaim),
+        put=Cluster.put_claim,
+        drop=Cluster.drop_claim,
+        known=lambda cluster: list(cluster.storage.claims),
+        optional=True,
+    ),
+    Kind(
+        name="csinodes",
+        path="/apis/storage.k8s.io/v1/csinodes",
+        reader=reader_of(CSINode),
+        put=Cluster.put_csi_node,
+        drop=Cluster.drop_csi_node,
+        known=lambda cluster: list(cluster.storage.csi_nodes),
+        optional=True,
     ),
 )

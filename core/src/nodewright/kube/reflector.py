@@ -9,12 +9,10 @@ from threading import Event, Thread
 import msgspec
 import urllib3
 
-from nodewright.api.errors import ApiServerError, NodewrightError
+from nodewright.api.errors import AccessDeniedError, ApiServerError, NodewrightError
 from nodewright.kube.feed import Batch, Feed
 from nodewright.kube.kinds import Kind
 from nodewright.kube.transport import Transport
-from nodewright.objects import ObjectMeta
-from nodewright.objects.meta import KubeStruct
 
 _PAGE = 500
 _WATCH_SECONDS = 290
@@ -39,12 +37,26 @@ class _Event(msgspec.Struct):
     object: msgspec.Raw
 
 
+class _Name(msgspec.Struct, rename="camel", frozen=True):
+    name: str = ""
+    namespace: str = ""
+    resource_version: str = ""
+
+
 class _Identity(msgspec.Struct):
     """What can be read even of an object that is malformed otherwise."""
 
-    metadata: ObjectMeta = ObjectMeta()
+    metadata: _Name = _Name()
     code: int = 0
     message: str = ""
+
+    @property
+    def key(self) -> str:
+        name = self.metadata
+        return f"{name.namespace}/{name.name}" if name.namespace else name.name
+
+
+_PAGES = msgspec.json.Decoder(_Page)
 
 
 class _ExpiredError(Exception):
@@ -55,14 +67,18 @@ class Reflector:
     """Lists and watches one kind on a thread of its own and hands what it sees to a feed.
 
     A lost connection, a restart of the API server or an expired version (HTTP 410, or in the stream) is followed by
-    a new watch or list after a pause that grows with each failure. A malformed object is logged and left out.
+    a new watch or list after a pause that grows with each failure. A malformed object is logged and left out. While
+    the API server does not let us list an optional kind at all, we do without it and look again every now and then.
     """
 
     def __init__(self, kind: Kind, transport: Transport, feed: Feed) -> None:
         self._kind = kind
         self._transport = transport
         self._feed = feed
-        self._decoder = msgspec.json.Decoder(kind.type)
+        self._read = kind.reader()
+        self._identify = msgspec.json.Decoder(_Identity).decode
+        self._listed = False
+        self._absent = False
         self._stop = Event()
         self._response: urllib3.BaseHTTPResponse | None = None
         self._thread = Thread(target=self._run, name=f"reflector-{kind.name}", daemon=True)
@@ -95,20 +111,40 @@ class Reflector:
                     return
                 if isinstance(error, ApiServerError) and error.status == 410:
                     version = ""
+                if self._can_do_without(error):
+                    self._do_without(error)
+                    continue
                 self._feed.note_trouble(self._kind.name, str(error))
                 _log.warning("cannot watch %s: %s", self._kind.name, error)
                 self._stop.wait(pause * random.uniform(0.5, 1.5))
                 pause = min(pause * 2, _LONGEST_PAUSE)
 
+    def _can_do_without(self, error: NodewrightError) -> bool:
+        refused = isinstance(error, AccessDeniedError | ApiServerError) and error.status in (403, 404)
+        # What was seen once is not forgotten because it can't be seen for a while.
+        return refused and self._kind.optional and not self._listed
+
+    def _do_without(self, error: NodewrightError) -> None:
+        if not self._absent:
+            self._absent = True
+            _log.warning(
+                "decisions are made as if there were no %s, which can't be watched: %s", self._kind.name, error
+            )
+            self._feed.do_without(self._kind)
+        self._stop.wait(_LONGEST_PAUSE * random.uniform(0.5, 1.5))
+
     def _list(self) -> str:
         query = {"limit": str(_PAGE)}
-        objects: list[KubeStruct] = []
+        batch = Batch(kind=self._kind, complete=True)
         while True:
-            page = msgspec.json.decode(self._transport.get(self._kind.path, query), type=_Page)
-            objects.extend(decoded for raw in page.items if (decoded := self._decode(raw)) is not None)
+            page = _PAGES.decode(self._transport.get(self._kind.path, query))
+            for raw in page.items:
+                self._put(batch, raw)
             if not page.metadata.continue_:
-                self._feed.replace(self._kind, objects, page.metadata.resource_version)
-                return page.metadata.resource_version
+                batch.version = page.metadata.resource_version
+                self._feed.extend(batch)
+                self._listed = True
+                return batch.version
             query["continue"] = page.metadata.continue_
 
     def _watch(self, version: str) -> str:
@@ -140,29 +176,26 @@ class Reflector:
     def _take(self, events: list[_Event], version: str) -> str:
         batch = Batch(kind=self._kind)
         for event in events:
-            identity = msgspec.json.decode(event.object, type=_Identity)
+            identity = self._identify(event.object)
             if event.type == "ERROR":
                 if identity.code == 410:
                     raise _ExpiredError
                 raise ApiServerError(f"the watch of {self._kind.name} failed: {identity.message}", status=identity.code)
             version = identity.metadata.resource_version
             if event.type == "DELETED":
-                batch.drop(identity.metadata.key)
+                batch.drop(identity.key)
             elif event.type != "BOOKMARK":
-                decoded = self._decode(event.object)
-                if decoded is not None:
-                    batch.put(decoded)
+                self._put(batch, event.object)
         batch.version = version
         self._feed.extend(batch)
         return version
 
-    def _decode(self, raw: msgspec.Raw) -> KubeStruct | None:
+    def _put(self, batch: Batch, raw: msgspec.Raw) -> None:
         try:
-            return self._decoder.decode(raw)
+            batch.put(self._read(raw))
         except msgspec.MsgspecError as error:
-            name = msgspec.json.decode(raw, type=_Identity).metadata.key
+            name = self._identify(raw).key
             _log.error("%s %s is malformed and left out: %s", self._kind.name, name, error)
-            return None
 
 
 def _batches(response: urllib3.BaseHTTPResponse) -> Iterator[list[_Event]]:

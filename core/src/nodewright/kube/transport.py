@@ -124,7 +124,7 @@ def _refusal(method: str, path: str, response: urllib3.BaseHTTPResponse) -> Exce
     message = f"{method} {path}: {message or response.status}"
     match response.status:
         case 401 | 403:
-            return AccessDeniedError(message)
+            return AccessDeniedError(message, status=response.status)
         case 409:
             return ConflictError(message, status=409)
     return ApiServerError(message, status=response.status)

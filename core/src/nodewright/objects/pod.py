@@ -1,24 +1,20 @@
 """Pods: the fields that a scheduler and an autoscaler read."""
 
 from datetime import datetime
-from typing import Any
 
 from msgspec import field
 
+from nodewright.objects.affinity import Affinity, TopologySpreadConstraint
 from nodewright.objects.meta import Condition, KubeStruct, ObjectMeta
-from nodewright.objects.quantity import Resources, parse_resources
-from nodewright.objects.selector import NodeSelector
+from nodewright.objects.quantity import Resources
+from nodewright.objects.requests import ContainerStatus, ResourceRequirements, pod_requests
 from nodewright.objects.taint import Toleration
+from nodewright.objects.volume import Volume
 
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 MIRROR = "kubernetes.io/config.mirror"
-
-
-class ResourceRequirements(KubeStruct, frozen=True, kw_only=True):
-    """What a container (or a whole pod) asks for."""
-
-    requests: dict[str, str | int | float] = field(default_factory=dict)
-    limits: dict[str, str | int | float] = field(default_factory=dict)
+#: Phases of pods that have ended.
+FINAL_PHASES = ("Succeeded", "Failed")
 
 
 class ContainerPort(KubeStruct, frozen=True, kw_only=True):
@@ -38,20 +34,6 @@ class Container(KubeStruct, frozen=True, kw_only=True):
     restart_policy: str = ""
 
 
-class NodeAffinity(KubeStruct, frozen=True, kw_only=True):
-    """Which nodes a pod may run on."""
-
-    required: NodeSelector | None = field(default=None, name="requiredDuringSchedulingIgnoredDuringExecution")
-
-
-class Affinity(KubeStruct, frozen=True, kw_only=True):
-    """Affinity of a pod to nodes and to other pods."""
-
-    node_affinity: NodeAffinity | None = None
-    pod_affinity: dict[str, Any] | None = None
-    pod_anti_affinity: dict[str, Any] | None = None
-
-
 class PodSpec(KubeStruct, frozen=True, kw_only=True):
     """The specification of a pod."""
 
@@ -63,10 +45,12 @@ class PodSpec(KubeStruct, frozen=True, kw_only=True):
     node_selector: dict[str, str] = field(default_factory=dict)
     affinity: Affinity | None = None
     tolerations: tuple[Toleration, ...] = ()
-    topology_spread_constraints: tuple[dict[str, Any], ...] = ()
-    volumes: tuple[dict[str, Any], ...] = ()
+    topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
+    volumes: tuple[Volume, ...] = ()
+    host_network: bool = False
     priority: int | None = None
     priority_class_name: str = ""
+    preemption_policy: str = ""
     scheduler_name: str = "default-scheduler"
     restart_policy: str = "Always"
     termination_grace_period_seconds: int | None = None
@@ -79,6 +63,8 @@ class PodStatus(KubeStruct, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...] = ()
     nominated_node_name: str = ""
     start_time: datetime | None = None
+    container_statuses: tuple[ContainerStatus, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
 
 
 class Pod(KubeStruct, frozen=True, kw_only=True):
@@ -96,7 +82,7 @@ class Pod(KubeStruct, frozen=True, kw_only=True):
     @property
     def finished(self) -> bool:
         """Whether the pod has ended and holds no resources any more."""
-        return self.status.phase in ("Succeeded", "Failed")
+        return self.status.phase in FINAL_PHASES
 
     @property
     def grace_seconds(self) -> int:
@@ -126,34 +112,4 @@ class Pod(KubeStruct, frozen=True, kw_only=True):
     @property
     def requests(self) -> Resources:
         """What the pod takes from a node, by the scheduler's formula; the pod itself counts as one of ``pods``."""
-        spec = self.spec
-        total: dict[str, int] = {}
-        for container in spec.containers:
-            _add(total, parse_resources(container.resources.requests))
-        sidecars: dict[str, int] = {}
-        peak: dict[str, int] = {}
-        for container in spec.init_containers:
-            amounts = parse_resources(container.resources.requests)
-            if container.restart_policy == "Always":
-                _add(total, amounts)
-                _add(sidecars, amounts)
-                _raise(peak, sidecars)
-            else:
-                _add(amounts, sidecars)
-                _raise(peak, amounts)
-        _raise(total, peak)
-        if spec.resources is not None:
-            total.update(parse_resources(spec.resources.requests))
-        _add(total, parse_resources(spec.overhead))
-        total["pods"] = 1
-        return total
-
-
-def _add(total: dict[str, int], amounts: Resources) -> None:
-    for name, amount in amounts.items():
-        total[name] = total.get(name, 0) + amount
-
-
-def _raise(total: dict[str, int], amounts: Resources) -> None:
-    for name, amount in amounts.items():
-        total[name] = max(total.get(name, 0), amount)
+        return pod_requests(self.spec, self.status)

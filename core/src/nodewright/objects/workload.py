@@ -1,6 +1,10 @@
-"""Controllers of pods that the autoscaler has to know itself: so far DaemonSets, which run on new nodes too."""
+"""Controllers of pods, and what else decisions read beside pods and nodes."""
 
-from nodewright.objects.meta import KubeStruct, ObjectMeta
+from datetime import datetime
+
+from msgspec import field
+
+from nodewright.objects.meta import KubeStruct, ObjectMeta, OwnerReference
 from nodewright.objects.pod import Pod, PodSpec
 
 
@@ -9,6 +13,19 @@ class PodTemplate(KubeStruct, frozen=True, kw_only=True):
 
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()
+
+
+class ScaleSpec(KubeStruct, frozen=True, kw_only=True):
+    """How many pods a controller wants."""
+
+    replicas: int = 1
+
+
+class Controller(KubeStruct, frozen=True, kw_only=True):
+    """A ReplicaSet, ReplicationController, StatefulSet, Deployment or Job: that it exists, and its size."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ScaleSpec = ScaleSpec()
 
 
 class DaemonSetSpec(KubeStruct, frozen=True, kw_only=True):
@@ -33,6 +50,74 @@ class DaemonSet(KubeStruct, frozen=True, kw_only=True):
                 namespace=self.metadata.namespace,
                 labels=template.metadata.labels,
                 annotations=template.metadata.annotations,
+                owner_references=(
+                    OwnerReference(
+                        kind="DaemonSet",
+                        name=self.metadata.name,
+                        uid=self.metadata.uid,
+                        api_version="apps/v1",
+                        controller=True,
+                    ),
+                ),
             ),
             spec=template.spec,
         )
+
+
+class Namespace(KubeStruct, frozen=True, kw_only=True):
+    """A namespace; selectors look at its labels."""
+
+    metadata: ObjectMeta = ObjectMeta()
+
+
+class PriorityClass(KubeStruct, frozen=True, kw_only=True):
+    """A named priority."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    value: int = 0
+    global_default: bool = False
+    preemption_policy: str = "PreemptLowerPriority"
+
+
+class LeaseSpec(KubeStruct, frozen=True, kw_only=True):
+    """Who holds a lease."""
+
+    holder_identity: str = ""
+    lease_duration_seconds: int | None = None
+    acquire_time: datetime | None = None
+    renew_time: datetime | None = None
+    lease_transitions: int = 0
+
+
+class Lease(KubeStruct, frozen=True, kw_only=True):
+    """A lease, as leader election uses it."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: LeaseSpec = LeaseSpec()
+
+
+class ConfigMap(KubeStruct, frozen=True, kw_only=True):
+    """Configuration data."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    data: dict[str, str] = field(default_factory=dict)
+
+
+class ObjectReference(KubeStruct, frozen=True, kw_only=True):
+    """What an event is about."""
+
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+
+
+class Event(KubeStruct, frozen=True, kw_only=True):
+    """Something that happened to an object."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    involved_object: ObjectReference = ObjectReference()
+    reason: str = ""
+    message: str = ""
+    type: str = "Normal"
+    count: int = 1

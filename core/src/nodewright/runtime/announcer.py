@@ -6,7 +6,7 @@ from nodewright.api.decision import Decision, Drain, Grow, Outcome
 from nodewright.api.reasons import Reason
 from nodewright.cluster import Cluster
 from nodewright.kube.events import EventWriter
-from nodewright.record.narrative import tell, tell_outcome
+from nodewright.record.narrative import tell, tell_learnt, tell_outcome
 
 #: So many pods get an event of their own in one loop; the log line has them all in any case.
 _POD_EVENTS = 50
@@ -24,6 +24,9 @@ class Announcer:
         """Tell about a decision that is about to be carried out."""
         for line in tell(decision):
             _log.info("%s", line)
+        for line in tell_learnt(decision):
+            _log.info("%s", line)
+            self._events.on_status("TemplateDiffers", line, warning=True)
         for grow in decision.grow:
             self._growth(grow, cluster)
         for drain in decision.drain:
@@ -48,14 +51,16 @@ class Announcer:
         self._events.on_status("ScaledUpGroup", f"Scale-up: setting group {grow.group} size {size}")
         for key in grow.pods[:_POD_EVENTS]:
             if pod := cluster.pods.get(key):
-                self._events.on_pod(pod, "TriggeredScaleUp", f"pod triggered scale-up: [{{{grow.group} {size}}}]")
+                self._events.on_pod(
+                    pod.key, pod.uid, "TriggeredScaleUp", f"pod triggered scale-up: [{{{grow.group} {size}}}]"
+                )
 
     def _removal(self, drain: Drain, cluster: Cluster) -> None:
         if node := cluster.nodes.get(drain.node):
             self._events.on_node(node, "ScaleDown", "marked the node as toBeDeleted/unschedulable")
         for key in drain.pods[:_POD_EVENTS]:
             if pod := cluster.pods.get(key):
-                self._events.on_pod(pod, "ScaleDown", "deleting pod for node scale down")
+                self._events.on_pod(pod.key, pod.uid, "ScaleDown", "deleting pod for node scale down")
 
     def _unhelped(self, decision: Decision, cluster: Cluster) -> None:
         unhelped = [key for key, verdict in decision.pods.items() if verdict.reason is Reason.NO_GROUP_FITS]
@@ -65,4 +70,4 @@ class Announcer:
                 reasons[str(verdict)] = reasons.get(str(verdict), 0) + 1
             told = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
             if pod := cluster.pods.get(key):
-                self._events.on_pod(pod, "NotTriggerScaleUp", f"pod didn't trigger scale-up: {told}")
+                self._events.on_pod(pod.key, pod.uid, "NotTriggerScaleUp", f"pod didn't trigger scale-up: {told}")

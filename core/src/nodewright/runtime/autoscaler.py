@@ -99,11 +99,13 @@ class Autoscaler:
         self._reload()
         started = perf_counter()
         self.feed.apply_to(self.cluster)
+        self.cluster.tidy()
         world = self._session.observe(self.cluster, self._outcomes)
         self._outcomes = ()
         decided = perf_counter()
         decision, self.memory = self._session.decide(world, self.memory, self._clock.now())
         self.metrics.decision_seconds.observe(perf_counter() - decided)
+        self.metrics.note_templates(self.memory.templates)
         hooks = self._session.policy.hooks
         hooks.on_decision(decision)
         self._announcer.announce(decision, self.cluster)

@@ -7,6 +7,7 @@ from enum import Enum
 
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
+from nodewright.cluster import PodRow
 from nodewright.config.model import ScaleDown
 from nodewright.objects import Pod, PodDisruptionBudget
 from nodewright.objects.pod import SAFE_TO_EVICT
@@ -21,7 +22,7 @@ class Drainable:
     """What draining a node means for its pods."""
 
     #: Pods that have to find another node.
-    move: tuple[Pod, ...] = ()
+    move: tuple[PodRow, ...] = ()
     #: Why the node can't be drained: the first pod that must not move.
     blocker: Verdict | None = None
 
@@ -30,6 +31,8 @@ class Drainable:
 class _Case:
     """One pod under judgement."""
 
+    row: PodRow
+    #: A pod of its class: what it says of itself, all of them say.
     pod: Pod
     budgets: Sequence[PodDisruptionBudget]
     budgets_block: bool
@@ -48,7 +51,7 @@ _Rule = Callable[[_Case], _Fate | str | None]
 
 
 def judge(
-    pods: Iterable[Pod],
+    pods: Iterable[PodRow],
     budgets: Iterable[PodDisruptionBudget],
     settings: ScaleDown,
     now: datetime,
@@ -61,15 +64,22 @@ def judge(
     """
     budgets = tuple(budgets)
     move = []
-    for pod in pods:
+    for row in pods:
+        pod = row.pod_class.pod
         covering = [budget for budget in budgets if budget.covers(pod)]
-        case = _Case(pod=pod, budgets=covering, budgets_block=budgets_block, settings=settings, now=now)
+        case = _Case(row=row, pod=pod, budgets=covering, budgets_block=budgets_block, settings=settings, now=now)
         fate = _fate(case)
         if isinstance(fate, str):
-            return Drainable(blocker=Verdict(reason=Reason.BLOCKED_BY_POD, detail=f"{pod.key}: {fate}"))
+            return Drainable(blocker=Verdict(reason=Reason.BLOCKED_BY_POD, detail=f"{row.key}: {fate}"))
         if fate is _Fate.MOVES:
-            move.append(pod)
+            move.append(row)
     return Drainable(move=tuple(move))
+
+
+def is_long_terminating(row: PodRow, now: datetime) -> bool:
+    """Tell whether the pod should have ended by now: it counts as gone."""
+    patience = timedelta(seconds=row.pod_class.pod.grace_seconds + 30)
+    return row.deleted is not None and row.deleted + patience < now
 
 
 def _fate(case: _Case) -> _Fate | str:
@@ -85,8 +95,7 @@ def _mirror(case: _Case) -> _Fate | None:
 
 
 def _long_terminating(case: _Case) -> _Fate | None:
-    deleted = case.pod.metadata.deletion_timestamp
-    return _Fate.STAYS_BEHIND if deleted is not None and deleted + timedelta(seconds=30) < case.now else None
+    return _Fate.STAYS_BEHIND if is_long_terminating(case.row, case.now) else None
 
 
 def _daemon(case: _Case) -> _Fate | None:
@@ -109,7 +118,7 @@ def _not_replicated(case: _Case) -> str | None:
 def _system(case: _Case) -> _Fate | str | None:
     if not case.settings.skip_system_pods or case.pod.metadata.namespace != "kube-system" or case.budgets:
         return None
-    born = case.pod.metadata.creation_timestamp
+    born = case.row.created
     if born is not None and case.now - born > _SYSTEM_POD_PATIENCE:
         return _Fate.MOVES
     return "UnmovableKubeSystemPod"
@@ -125,8 +134,8 @@ def _local_storage(case: _Case) -> str | None:
         return None
     safe = case.pod.metadata.annotations.get(_SAFE_LOCAL_VOLUMES, "").split(",")
     for volume in case.pod.spec.volumes:
-        local = "hostPath" in volume or ("emptyDir" in volume and (volume["emptyDir"] or {}).get("medium") != "Memory")
-        if local and volume.get("name") not in safe:
+        on_disk = volume.empty_dir is not None and volume.empty_dir.medium != "Memory"
+        if (volume.host_path is not None or on_disk) and volume.name not in safe:
             return "LocalStorageRequested"
     return None
 

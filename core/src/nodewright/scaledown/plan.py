@@ -10,8 +10,10 @@ from nodewright.api.option import PodSet
 from nodewright.api.processor import ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
+from nodewright.cluster import PodRow
+from nodewright.health.readiness import is_ready
 from nodewright.memory import Memory, Removal
-from nodewright.objects import Node, Pod
+from nodewright.objects import Node
 from nodewright.policy import Policy
 from nodewright.scaledown.drainability import judge
 from nodewright.scaledown.eligibility import find_candidates
@@ -34,7 +36,7 @@ class _Removable:
 
     node: Node
     group: GroupFacts
-    move: tuple[Pod, ...]
+    move: tuple[PodRow, ...]
 
 
 def plan_scale_down(
@@ -66,7 +68,7 @@ def plan_scale_down(
             **stuck,
         },
     )
-    ripe = [entry for entry in removable if _is_ripe(entry, since, memory, policy, verdicts, now)]
+    ripe = [entry for entry in removable if _is_ripe(entry, since, world, memory, policy, verdicts, now)]
     chosen = _select(ripe, memory, policy, verdicts)
     removals = {
         entry.node.name: Removal(group=entry.group.id, provider_id=entry.node.spec.provider_id, started=now)
@@ -99,7 +101,9 @@ def _simulate(
             verdicts[node.name] = drainable.blocker
             continue
         # What this loop has put on the node so far has to go on with the rest.
-        leaving = [PodSet(pod=pod, keys=(pod.key,)) for pod in drainable.move] + simulation.guests(node.name)
+        leaving = [PodSet(pod=row.pod_class.pod, keys=(row.key,)) for row in drainable.move] + simulation.guests(
+            node.name
+        )
         homeless = _move(leaving, node, simulation)
         if homeless is not None:
             verdicts[node.name] = Verdict(reason=Reason.NO_PLACE, detail=homeless)
@@ -121,7 +125,7 @@ def _move(leaving: Sequence[PodSet], node: Node, simulation: ClusterSimulation) 
     return None
 
 
-def _unneeded(move: Sequence[Pod]) -> Verdict:
+def _unneeded(move: Sequence[PodRow]) -> Verdict:
     if not move:
         return Verdict(reason=Reason.EMPTY)
     return Verdict(reason=Reason.MOVABLE, detail=f"{len(move)} pods" if len(move) > 1 else move[0].key)
@@ -130,6 +134,7 @@ def _unneeded(move: Sequence[Pod]) -> Verdict:
 def _is_ripe(
     entry: _Removable,
     since: dict[str, datetime],
+    world: World,
     memory: Memory,
     policy: Policy,
     verdicts: dict[str, Verdict],
@@ -137,7 +142,8 @@ def _is_ripe(
 ) -> bool:
     name = entry.node.name
     options = policy.options_of(entry.group)
-    needed = options.scale_down_unneeded_time if entry.node.ready else options.scale_down_unready_time
+    ready = is_ready(entry.node, world, policy.settings.templates)
+    needed = options.scale_down_unneeded_time if ready else options.scale_down_unready_time
     waited = now - since[name]
     if waited < needed:
         verdicts[name] = Verdict(reason=Reason.NOT_LONG_ENOUGH, detail=f"{_seconds(waited)} of {_seconds(needed)}")

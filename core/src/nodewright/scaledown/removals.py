@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 from nodewright.api.decision import DeleteInstances, Evict, Restore
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
+from nodewright.cluster import PodRow
 from nodewright.memory import Memory, Removal
-from nodewright.objects import Node, Pod
+from nodewright.objects import Node
 from nodewright.objects.node import TO_BE_DELETED
 from nodewright.policy import Policy
 from nodewright.scaledown.drainability import judge
@@ -104,8 +105,8 @@ class _Steps:
         else:
             self._wait(node.name, drainable.move, removal, removal.evicting_since)
 
-    def _wait(self, name: str, pods: tuple[Pod, ...], removal: Removal, since: datetime) -> None:
-        staying = tuple(pod for pod in pods if pod.metadata.deletion_timestamp is None)
+    def _wait(self, name: str, pods: tuple[PodRow, ...], removal: Removal, since: datetime) -> None:
+        staying = tuple(pod for pod in pods if pod.deleted is None)
         waited = self._now - since
         grace = self._settings.max_graceful_termination + _GRACE_HEADROOM
         if staying and waited > self._settings.max_pod_eviction_time:
@@ -117,9 +118,9 @@ class _Steps:
         else:
             self.removals[name] = removal
 
-    def _evict(self, name: str, pods: tuple[Pod, ...], removal: Removal) -> None:
+    def _evict(self, name: str, pods: tuple[PodRow, ...], removal: Removal) -> None:
         longest = int(self._settings.max_graceful_termination.total_seconds())
-        graces = {pod.key: min(pod.grace_seconds, longest) for pod in pods}
+        graces = {pod.key: min(pod.pod_class.pod.grace_seconds, longest) for pod in pods}
         self.evict.append(Evict(node=name, pods=graces))
         self.removals[name] = replace(removal, evicted_at=self._now)
 

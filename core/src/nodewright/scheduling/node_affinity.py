@@ -1,15 +1,15 @@
 """Filter NodeAffinity: node selector and required node affinity."""
 
+from collections.abc import Mapping
+
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.cluster import NodeClass, PodClass
-from nodewright.cluster.node_class import HOSTNAME
+from nodewright.cluster import PodClass
 
 
-def check(pod: PodClass, node: NodeClass, name: str) -> Verdict | None:
-    """Return why *pod* may not run on *node*, or None."""
+def check(pod: PodClass, name: str, labels: Mapping[str, str]) -> Verdict | None:
+    """Return why *pod* may not run on the node called *name* with *labels*, or None."""
     spec = pod.pod.spec
-    labels = {**node.labels, HOSTNAME: name} if pod.looks_at_names else node.labels
     for key, value in spec.node_selector.items():
         if labels.get(key) != value:
             return Verdict(reason=Reason.NODE_AFFINITY, detail=f"{key}={value}")

@@ -1,24 +1,46 @@
 """Filter NodeResourcesFit: requests against free room, for one node and for many at once."""
 
 import numpy as np
-import numpy.typing as npt
 
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.cluster.columns import Amounts
+from nodewright.cluster import Amounts, Cluster, PodClass, Rows
+from nodewright.scheduling.static import Mask
+
+_FIRST = ("pods", "cpu", "memory", "ephemeral-storage")
 
 
-def check(requests: Amounts, free: Amounts, dimensions: dict[str, int]) -> Verdict | None:
-    """Return which resources of a node with *free* room do not suffice for *requests*, or None."""
-    short = [name for name, row in dimensions.items() if requests[row] > 0 and requests[row] > free[row]]
-    return (
-        Verdict(reason=Reason.RESOURCES, detail=", ".join(f"Insufficient {name}" for name in short)) if short else None
-    )
+def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
+    """Return which resources of a node do not suffice for *pod*, or None."""
+    table = cluster.table
+    table.meet(pod.requests)
+    short = {
+        name for name, amount in pod.requests.items() if amount > table.free[table.dimensions[name], row] and amount
+    }
+    if not short:
+        return None
+    named = [name for name in _FIRST if name in short] + sorted(short.difference(_FIRST))
+    told = ("Too many pods" if name == "pods" else f"Insufficient {name}" for name in named)
+    return Verdict(reason=Reason.RESOURCES, detail=", ".join(told))
 
 
-def room(requests: Amounts, free: Amounts) -> npt.NDArray[np.int64]:
-    """Return how many pods with *requests* fit on each of the nodes whose *free* room stands in columns."""
-    asked = np.flatnonzero(requests > 0)
-    counts = free[asked] // requests[asked, None]
-    fitting: npt.NDArray[np.int64] = np.maximum(counts.min(axis=0), 0)
-    return fitting
+def fitting(cluster: Cluster, pod: PodClass, mask: Mask) -> Rows:
+    """Return the rows of *mask* with room for at least one *pod*."""
+    table = cluster.table
+    table.meet(pod.requests)
+    for name, amount in pod.requests.items():
+        if amount:
+            mask = mask & (table.free[table.dimensions[name], : table.size] >= amount)
+    return np.flatnonzero(mask)
+
+
+def room(cluster: Cluster, pod: PodClass, rows: Rows) -> Amounts:
+    """Return how many times *pod* fits on each of *rows*."""
+    table = cluster.table
+    numbers: Amounts | None = None
+    for name, amount in pod.requests.items():
+        if amount:
+            here = table.free[table.dimensions[name], rows] // amount
+            numbers = here if numbers is None else np.minimum(numbers, here)
+    assert numbers is not None
+    return numbers

@@ -8,7 +8,7 @@ from nodewright.objects import Taint
 _CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
 
-def check(pod: PodClass, node: NodeClass, name: str) -> Verdict | None:
+def check(pod: PodClass, node: NodeClass) -> Verdict | None:
     """Return why *pod* may not run on *node*, or None."""
     if not node.unschedulable or any(toleration.tolerates(_CORDON) for toleration in pod.pod.spec.tolerations):
         return None

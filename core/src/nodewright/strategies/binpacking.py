@@ -23,7 +23,7 @@ class Binpacking(Estimator):
 
 def _place(group: GroupFacts, pods: PodSet, simulation: Simulation, nodes: list[str], limit: int) -> dict[str, str]:
     """Place *pods* on *nodes*, to which nodes are added as long as that helps; return the node by pod."""
-    placed = simulation.place(pods, on=nodes)
+    placed = dict(simulation.place(pods, on=nodes))
     added = 1
     while len(placed) < len(pods) and len(nodes) < limit:
         rest = pods.without(placed)

@@ -25,7 +25,8 @@ from nodewright.api import (
 )
 from nodewright.objects.meta import Condition, ObjectMeta, OwnerReference
 from nodewright.objects.node import INSTANCE_TYPE, ZONE, NodeSpec, NodeStatus
-from nodewright.objects.pod import Container, PodSpec, PodStatus, ResourceRequirements
+from nodewright.objects.pod import Container, PodSpec, PodStatus
+from nodewright.objects.requests import ResourceRequirements
 from nodewright.testing.clock import EPOCH
 
 UNSCHEDULABLE = Condition(type="PodScheduled", status="False", reason="Unschedulable", last_transition_time=EPOCH)

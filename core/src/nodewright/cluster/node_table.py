@@ -1,0 +1,175 @@
+"""The node table: one row per node, one array per thing to know of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewright.cluster.journal import Journal
+from nodewright.cluster.node_class import NodeClass, NodeClasses, NodeMarks
+from nodewright.objects import Resources
+
+Amounts = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.intp]
+Counts = npt.NDArray[np.int32]
+
+_FIRST_ROWS = 64
+#: Class of a row that is no node; as an index it means the last element of an array.
+VACANT = -1
+
+
+@dataclass(kw_only=True)
+class Domains:
+    """The domains of a topology key: the distinct values of a label."""
+
+    key: str
+    values: dict[str, int] = field(default_factory=dict)
+    #: Domain by row, -1 for nodes without the label.
+    of: Counts
+
+    @property
+    def count(self) -> int:
+        """How many values were ever seen."""
+        return len(self.values)
+
+
+class NodeTable:
+    """Rows of nodes. The same sequence of changes always gives the same rows in the same order."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.classes = NodeClasses()
+        self.dimensions: dict[str, int] = {"cpu": 0, "memory": 1, "pods": 2, "ephemeral-storage": 3}
+        #: Rows in use, vacant ones among them.
+        self.size = 0
+        self.names: list[str] = []
+        self.rows: dict[str, int] = {}
+        self.class_of: Counts = np.full(_FIRST_ROWS, VACANT, dtype=np.int32)
+        #: Free room, (dimension, row); negative where a node is over-committed.
+        self.free: Amounts = np.zeros((len(self.dimensions), _FIRST_ROWS), dtype=np.int64)
+        self._journal = journal
+        self._vacant: list[int] = []
+        self._domains: dict[str, Domains] = {}
+        self._marks: dict[str, NodeMarks] = {}
+        self._kinds: dict[str, NodeClass] = {}
+
+    @property
+    def capacity(self) -> int:
+        """Length of the arrays."""
+        return len(self.class_of)
+
+    def add(self, name: str, marks: NodeMarks, free: Resources) -> int:
+        """Add a node and return its row; in a fork always the last one."""
+        if self._vacant and not self._journal.open:
+            row = self._vacant.pop()
+            self.names[row] = name
+        else:
+            row = self.size
+            self._grow(row + 1)
+            self.size += 1
+            self.names.append(name)
+            self._journal.note(self._drop_last)
+        self.rows[name] = row
+        self._mark(row, marks)
+        self.free[:, row] = self.vector(free)
+        return row
+
+    def change(self, row: int, marks: NodeMarks, was: Resources, now: Resources) -> None:
+        """Replace a node's marks; what there is for pods *was* so much before and is so much *now*."""
+        if marks != self.marks(row):
+            self._mark(row, marks)
+        if was != now:
+            self.meet(now)
+            self.free[:, row] += self.vector(now) - self.vector(was)
+
+    def _mark(self, row: int, marks: NodeMarks) -> None:
+        name = self.names[row]
+        self._marks[name] = marks
+        self._kinds[name] = self.classes.of(marks)
+        self.class_of[row] = self._kinds[name].index
+        for key, domains in self._domains.items():
+            domains.of[row] = self._domain(domains, marks.labels.get(key))
+
+    def remove(self, name: str) -> None:
+        """Take a node out for good."""
+        row = self.rows.pop(name)
+        del self._kinds[name], self._marks[name]
+        self.names[row] = ""
+        self.class_of[row] = VACANT
+        self.free[:, row] = 0
+        self._vacant.append(row)
+
+    def hide(self, row: int) -> None:
+        """Take a node out for the length of a fork."""
+        self.class_of[row] = VACANT
+        self._journal.note(lambda: self.class_of.__setitem__(row, self.node_class(row).index))
+
+    def observe(self, labels: Iterable[str]) -> None:
+        """Tell nodes apart by *labels*, too, from now on."""
+        if not self.classes.observe(labels):
+            return
+        for name, row in self.rows.items():
+            kind = self._kinds[name] = self.classes.of(self._marks[name])
+            if self.class_of[row] != VACANT:
+                self.class_of[row] = kind.index
+
+    def node_class(self, row: int) -> NodeClass:
+        """Return the class of a node, hidden or not."""
+        return self._kinds[self.names[row]]
+
+    def marks(self, row: int) -> NodeMarks:
+        """Return all that a node shows to constraints, hidden or not."""
+        return self._marks[self.names[row]]
+
+    def charge(self, rows: Rows | int, amounts: Amounts | int, requests: Resources, sign: int) -> None:
+        """Add (or take, with *sign* -1) *amounts* times *requests* of free room."""
+        for name, amount in requests.items():
+            if amount:
+                self.free[self.dimensions[name], rows] += sign * amount * amounts
+
+    def vector(self, amounts: Resources) -> Amounts:
+        """Return *amounts* as a column."""
+        self.meet(amounts)
+        column = np.zeros(len(self.dimensions), dtype=np.int64)
+        for name, amount in amounts.items():
+            column[self.dimensions[name]] = amount
+        return column
+
+    def meet(self, amounts: Resources) -> None:
+        """Give resources that are new to the table a dimension, of which no node has any so far."""
+        for name in amounts:
+            if name not in self.dimensions:
+                self.dimensions[name] = len(self.dimensions)
+                self.free = np.vstack([self.free, np.zeros((1, self.capacity), dtype=np.int64)])
+
+    def domains(self, key: str) -> Domains:
+        """Return the domains of a topology key; built when they are first asked for, kept up to date from then on."""
+        known = self._domains.get(key)
+        if known is None:
+            known = Domains(key=key, of=np.full(self.capacity, -1, dtype=np.int32))
+            for name, row in self.rows.items():
+                # A node that is hidden now comes back with its domain.
+                known.of[row] = self._domain(known, self._marks[name].labels.get(key))
+            self._domains[key] = known
+        return known
+
+    @staticmethod
+    def _domain(domains: Domains, label: str | None) -> int:
+        return -1 if label is None else domains.values.setdefault(label, len(domains.values))
+
+    def _drop_last(self) -> None:
+        self.size -= 1
+        row = self.size
+        name = self.names.pop()
+        del self.rows[name], self._kinds[name], self._marks[name]
+        self.class_of[row] = VACANT
+        self.free[:, row] = 0
+
+    def _grow(self, size: int) -> None:
+        if size <= self.capacity:
+            return
+        more = max(self.capacity, size - self.capacity)
+        self.class_of = np.concatenate([self.class_of, np.full(more, VACANT, dtype=np.int32)])
+        self.free = np.hstack([self.free, np.zeros((len(self.dimensions), more), dtype=np.int64)])
+        for domains in self._domains.values():
+            domains.of = np.concatenate([domains.of, np.full(more, -1, dtype=np.int32)])

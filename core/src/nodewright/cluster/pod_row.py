@@ -1,0 +1,50 @@
+"""Pod rows: all that is kept of a pod, besides its class."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from nodewright.cluster.pod_class import PodClass
+from nodewright.objects import OwnerReference, Pod
+
+
+class PodRow(Struct, gc=False, kw_only=True, eq=False):
+    """One pod. Written by `Cluster` only."""
+
+    #: ``namespace/name``.
+    key: str
+    uid: str
+    pod_class: PodClass
+    #: Name of the node that it is bound to, empty while it is pending.
+    node: str
+    owner: OwnerReference | None
+    created: datetime | None
+    deleted: datetime | None
+    finished: bool
+    #: The pod itself, kept while it is pending.
+    pending: Pod | None = None
+    #: Its labels that tell it from other pods of its controller, which its class ignores until somebody looks at them.
+    telling: tuple[tuple[str, str], ...] = ()
+    #: Whether the scheduler said that no node fits.
+    unschedulable: bool = False
+    #: Where `Cluster` finds it, while it is bound.
+    slot: int = -1
+
+    @property
+    def namespace(self) -> str:
+        """The pod's namespace."""
+        return self.key.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """The pod's name."""
+        return self.key.partition("/")[2]
+
+    def counts_as(self, other: "PodRow") -> bool:
+        """Tell whether *other* takes the same from the same node."""
+        return (
+            self.pod_class is other.pod_class
+            and self.node == other.node
+            and self.finished == other.finished
+            and (self.deleted is None) == (other.deleted is None)
+        )

@@ -1,0 +1,249 @@
+"""Volumes of pods, and the claims, volumes and classes behind them."""
+
+from typing import Any
+
+from msgspec import field
+
+from nodewright.objects.meta import KubeStruct, ObjectMeta
+from nodewright.objects.quantity import parse_quantity
+from nodewright.objects.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
+
+Quantities = dict[str, str | int | float]
+
+_BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+_SELECTED_NODE = "volume.kubernetes.io/selected-node"
+_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
+#: Annotations of claims and volumes that decisions read.
+TELLING_ANNOTATIONS = frozenset([_BIND_COMPLETED, _SELECTED_NODE, _STORAGE_CLASS])
+
+
+class ClaimSource(KubeStruct, frozen=True, kw_only=True):
+    """A pod's reference to a claim."""
+
+    claim_name: str = ""
+    read_only: bool = False
+
+
+class EmptyDir(KubeStruct, frozen=True, kw_only=True):
+    """Room on the node, or in its memory, that lives as long as the pod."""
+
+    medium: str = ""
+
+
+class Volume(KubeStruct, frozen=True, kw_only=True):
+    """A volume of a pod, as far as placement and removal depend on it."""
+
+    name: str = ""
+    persistent_volume_claim: ClaimSource | None = None
+    #: The claim is made with the pod, and named ``<pod>-<volume>``.
+    ephemeral: dict[str, Any] | None = None
+    empty_dir: EmptyDir | None = None
+    host_path: dict[str, Any] | None = None
+    csi: dict[str, Any] | None = None
+    gce_persistent_disk: dict[str, Any] | None = None
+    aws_elastic_block_store: dict[str, Any] | None = field(default=None, name="awsElasticBlockStore")
+    iscsi: dict[str, Any] | None = None
+    rbd: dict[str, Any] | None = None
+
+    @property
+    def names_disk(self) -> bool:
+        """Whether it names a disk itself that pods of a node may have to share."""
+        return bool(self.gce_persistent_disk or self.aws_elastic_block_store or self.iscsi or self.rbd)
+
+
+class ClaimResources(KubeStruct, frozen=True, kw_only=True):
+    """What a claim asks for."""
+
+    requests: Quantities = field(default_factory=dict)
+
+
+class ClaimSpec(KubeStruct, frozen=True, kw_only=True):
+    """The specification of a claim."""
+
+    volume_name: str = ""
+    storage_class_name: str | None = None
+    access_modes: tuple[str, ...] = ()
+    resources: ClaimResources = ClaimResources()
+    volume_mode: str = "Filesystem"
+    volume_attributes_class_name: str = ""
+    selector: LabelSelector | None = None
+
+
+class ClaimStatus(KubeStruct, frozen=True, kw_only=True):
+    """The state of a claim."""
+
+    phase: str = "Pending"
+
+
+class PersistentVolumeClaim(KubeStruct, frozen=True, kw_only=True):
+    """A demand for a volume."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ClaimSpec = ClaimSpec()
+    status: ClaimStatus = ClaimStatus()
+
+    @property
+    def bound(self) -> bool:
+        """Whether a volume was found for it and says so too."""
+        return bool(self.spec.volume_name) and _BIND_COMPLETED in self.metadata.annotations
+
+    @property
+    def class_name(self) -> str:
+        """Name of its storage class, empty without one."""
+        return self.metadata.annotations.get(_STORAGE_CLASS, self.spec.storage_class_name or "")
+
+    @property
+    def selected_node(self) -> str:
+        """The node for which the scheduler had a volume made, empty if it did not."""
+        return self.metadata.annotations.get(_SELECTED_NODE, "")
+
+    @property
+    def size(self) -> int:
+        """How many bytes it asks for. Raises `ValueError` if that is malformed."""
+        return _bytes(self.spec.resources.requests)
+
+    def made_for(self, pod: ObjectMeta) -> bool:
+        """Tell whether it was made with *pod*, for an ephemeral volume."""
+        owner = self.metadata.controller
+        return owner is not None and owner.uid == pod.uid
+
+
+class VolumeNodeAffinity(KubeStruct, frozen=True, kw_only=True):
+    """From which nodes a volume can be reached."""
+
+    required: NodeSelector | None = None
+
+
+class ClaimReference(KubeStruct, frozen=True, kw_only=True):
+    """The claim that a volume belongs to."""
+
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``."""
+        return f"{self.namespace}/{self.name}"
+
+
+class CsiSource(KubeStruct, frozen=True, kw_only=True):
+    """The driver behind a volume."""
+
+    driver: str = ""
+    volume_handle: str = ""
+
+
+class VolumeSpec(KubeStruct, frozen=True, kw_only=True):
+    """The specification of a persistent volume."""
+
+    capacity: Quantities = field(default_factory=dict)
+    access_modes: tuple[str, ...] = ()
+    storage_class_name: str = ""
+    volume_mode: str = "Filesystem"
+    volume_attributes_class_name: str = ""
+    node_affinity: VolumeNodeAffinity | None = None
+    claim_ref: ClaimReference | None = None
+    csi: CsiSource | None = None
+
+
+class VolumeStatus(KubeStruct, frozen=True, kw_only=True):
+    """The state of a persistent volume."""
+
+    phase: str = ""
+
+
+class PersistentVolume(KubeStruct, frozen=True, kw_only=True):
+    """A volume."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: VolumeSpec = VolumeSpec()
+    status: VolumeStatus = VolumeStatus()
+
+    @property
+    def class_name(self) -> str:
+        """Name of its storage class, empty without one."""
+        return self.metadata.annotations.get(_STORAGE_CLASS, self.spec.storage_class_name)
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has. Raises `ValueError` if that is malformed."""
+        return _bytes(self.spec.capacity)
+
+    @property
+    def node_terms(self) -> tuple[NodeSelectorTerm, ...] | None:
+        """From which nodes it can be reached, as alternatives; None for all nodes."""
+        affinity = self.spec.node_affinity
+        return affinity.required.node_selector_terms if affinity and affinity.required else None
+
+
+class TopologyTerm(KubeStruct, frozen=True, kw_only=True):
+    """Where volumes of a class can be made."""
+
+    match_label_expressions: tuple[dict[str, Any], ...] = ()
+
+    def as_node_selector_term(self) -> NodeSelectorTerm:
+        """The same as a term over node labels."""
+        lines = tuple(
+            Requirement(key=line["key"], operator="In", values=tuple(line.get("values") or ()))
+            for line in self.match_label_expressions
+        )
+        return NodeSelectorTerm(match_expressions=lines)
+
+
+class StorageClass(KubeStruct, frozen=True, kw_only=True):
+    """A kind of volume."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    provisioner: str = ""
+    volume_binding_mode: str = "Immediate"
+    allowed_topologies: tuple[TopologyTerm, ...] | None = None
+
+    @property
+    def waits_for_pod(self) -> bool:
+        """Whether volumes are made when a pod that uses them is placed."""
+        return self.volume_binding_mode == "WaitForFirstConsumer"
+
+    @property
+    def makes_volumes(self) -> bool:
+        """Whether volumes are made on demand, rather than by hand in advance."""
+        return self.provisioner not in ("", "kubernetes.io/no-provisioner")
+
+
+class DriverLimit(KubeStruct, frozen=True, kw_only=True):
+    """How many volumes of a driver a node takes."""
+
+    count: int | None = None
+
+
+class NodeDriver(KubeStruct, frozen=True, kw_only=True):
+    """A driver on a node."""
+
+    name: str = ""
+    allocatable: DriverLimit | None = None
+
+
+class CSINodeSpec(KubeStruct, frozen=True, kw_only=True):
+    """The drivers of a node."""
+
+    drivers: tuple[NodeDriver, ...] = ()
+
+
+class CSINode(KubeStruct, frozen=True, kw_only=True):
+    """What the storage drivers say about a node of the same name."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: CSINodeSpec = CSINodeSpec()
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """How many volumes the node takes, by driver; a driver that is not in it sets no limit."""
+        return {
+            driver.name: driver.allocatable.count
+            for driver in self.spec.drivers
+            if driver.allocatable is not None and driver.allocatable.count is not None
+        }
+
+
+def _bytes(amounts: Quantities) -> int:
+    return parse_quantity(str(amounts.get("storage", 0)))

@@ -1,0 +1,126 @@
+"""Filter InterPodAffinity: pods that have to be near others, or must not be."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nodewright.api.reasons import Reason
+from nodewright.api.verdict import Verdict
+from nodewright.cluster import Cluster, Counts, PodClass, Term
+from nodewright.scheduling.static import Mask
+
+AFFINITY = Verdict(reason=Reason.AFFINITY)
+ANTI_AFFINITY = Verdict(reason=Reason.ANTI_AFFINITY)
+EXISTING_ANTI_AFFINITY = Verdict(reason=Reason.EXISTING_ANTI_AFFINITY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbours:
+    """What the pods that run now mean for one more pod of a class, by row."""
+
+    #: Where those that it has to be near are not.
+    lonely: Mask | None
+    #: Where those are that it must not be near.
+    disliked: Mask | None
+    #: Where those are that don't want it near.
+    unwelcome: Mask | None
+    #: Whether it is the first of its kind, which only has to be near itself.
+    first: bool
+
+
+def neighbours(cluster: Cluster, pod: PodClass) -> Neighbours:
+    """Return what the pods that run now mean for one more *pod*."""
+    lonely, first = _lonely(cluster, pod) if pod.affinity else (None, False)
+    disliked: Mask | None = None
+    for term in pod.anti_affinity:
+        near = _near(cluster, term.key, cluster.tally.total(cluster.pod_classes.selected_by(term.selection)))
+        disliked = near if disliked is None else disliked | near
+    return Neighbours(lonely=lonely, disliked=disliked, unwelcome=_unwelcome(cluster, pod), first=first)
+
+
+def repels_itself(pod: PodClass) -> list[Term]:
+    """Return the anti-affinity terms of *pod* that select itself: of these pods, a domain takes one."""
+    return [term for term in pod.anti_affinity if pod.matched_by(term.selection)]
+
+
+def attracts_itself(pod: PodClass) -> bool:
+    """Tell whether a pod that is placed helps the next one of its class."""
+    return all(pod.matched_by(term.selection) for term in pod.affinity)
+
+
+def _lonely(cluster: Cluster, pod: PodClass) -> tuple[Mask, bool]:
+    size = cluster.table.size
+    classes = cluster.pod_classes.selected_by(pod.affinity[0].selection)
+    # Only pods that match all terms count, for each of them.
+    wanted = [other for other in classes if all(other.matched_by(term.selection) for term in pod.affinity[1:])]
+    pods = cluster.tally.total(wanted)
+    lonely = np.zeros(size, dtype=np.bool_)
+    unlabelled = np.zeros(size, dtype=np.bool_)
+    anywhere = False
+    for term in pod.affinity:
+        domains = cluster.table.domains(term.key)
+        unlabelled |= domains.of[:size] < 0
+        near = _near(cluster, term.key, pods)
+        anywhere = anywhere or bool(near.any())
+        lonely |= ~near
+    if not anywhere and attracts_itself(pod):
+        return unlabelled, True
+    return lonely, False
+
+
+def _unwelcome(cluster: Cluster, pod: PodClass) -> Mask | None:
+    unwelcome: Mask | None = None
+    for other, term in dislikers(cluster, pod):
+        if not other.population:
+            continue
+        near = _near(cluster, term.key, cluster.tally.of(other))
+        unwelcome = near if unwelcome is None else unwelcome | near
+    return unwelcome
+
+
+def dislikers(cluster: Cluster, pod: PodClass) -> list[tuple[PodClass, Term]]:
+    """Return the classes that don't want *pod* near, each with the term that says so."""
+    version = cluster.pod_classes.resolved
+    found: list[tuple[PodClass, Term]]
+    asked, found = pod.memo.get("dislikers", ((version, 0), []))
+    known = cluster.pod_classes.known
+    if asked[0] != version:
+        asked, found = (version, 0), []
+    if asked[1] < len(known):
+        found = found + [
+            (other, term)
+            for other in known[asked[1] :]
+            for term in other.anti_affinity
+            if pod.matched_by(term.selection)
+        ]
+        pod.memo["dislikers"] = ((version, len(known)), found)
+    return found
+
+
+def _near(cluster: Cluster, key: str, pods: Counts) -> Mask:
+    """Return by row whether any of *pods* runs in the node's domain."""
+    size = cluster.table.size
+    domains = cluster.table.domains(key)
+    domain = domains.of[:size]
+    rows = np.flatnonzero(pods[:size])
+    occupied = np.zeros(domains.count + 1, dtype=np.bool_)
+    occupied[domain[rows]] = True
+    # The last place stands for nodes without the label, which have no neighbours.
+    occupied[-1] = False
+    near: Mask = occupied[domain]
+    return near
+
+
+def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
+    """Return why the pods that run now keep *pod* off a node, or None."""
+    if not (pod.affinity or pod.anti_affinity or dislikers(cluster, pod)):
+        return None
+    found = neighbours(cluster, pod)
+    for mask, verdict in (
+        (found.lonely, AFFINITY),
+        (found.disliked, ANTI_AFFINITY),
+        (found.unwelcome, EXISTING_ANTI_AFFINITY),
+    ):
+        if mask is not None and mask[row]:
+            return verdict
+    return None

@@ -1,0 +1,164 @@
+"""Placing pods of one class: where the next of them go, many at once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewright.cluster import Amounts, Cluster, Counts, PodClass, Rows
+from nodewright.scheduling import (
+    inter_pod_affinity,
+    level,
+    node_ports,
+    node_resources_fit,
+    pod_topology_spread,
+    static,
+    volumes,
+)
+from nodewright.scheduling.pod_topology_spread import Spread
+from nodewright.scheduling.static import Mask
+
+
+def next_rows(cluster: Cluster, pod: PodClass, wanted: int, on: Mask | None = None) -> Rows:
+    """Return the rows for the next pods of a class, at most *wanted*: one row for each, legal in this order.
+
+    Fewer than wanted does not mean that no more fit: ask again once these are taken. None means that.
+    """
+    mask = static.allowed(cluster, pod)
+    if on is not None:
+        mask = mask & on
+    if not _is_plain(cluster, pod):
+        return _constrained(cluster, pod, wanted, mask)
+    rows = node_resources_fit.fitting(cluster, pod, mask)[:wanted]
+    return _first_fit(rows, node_resources_fit.room(cluster, pod, rows), wanted)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Quota:
+    """How many more pods each domain of a key may take, whatever happens in other domains."""
+
+    #: Domain by candidate.
+    domain: Counts
+    left: npt.NDArray[np.int64]
+
+    @property
+    def narrow(self) -> bool:
+        """Whether no two candidates share a domain."""
+        return bool(np.bincount(self.domain).max() <= 1)
+
+
+def _is_plain(cluster: Cluster, pod: PodClass) -> bool:
+    return not (
+        pod.ports
+        or pod.spread
+        or pod.affinity
+        or pod.anti_affinity
+        or volumes.matter(pod)
+        or inter_pod_affinity.dislikers(cluster, pod)
+    )
+
+
+def _constrained(cluster: Cluster, pod: PodClass, wanted: int, mask: Mask) -> Rows:
+    spreads = pod_topology_spread.spreads(cluster, pod)
+    neighbours = inter_pod_affinity.neighbours(cluster, pod)
+    leader = _leader(spreads)
+    for spread in spreads:
+        mask = mask & (spread.domain >= 0)
+        if spread is not leader:
+            mask = mask & ~spread.refused
+    for refused in (neighbours.lonely, neighbours.disliked, neighbours.unwelcome):
+        if refused is not None:
+            mask = mask & ~refused
+    if pod.ports:
+        mask = mask & (node_ports.taken(cluster, pod) == 0)
+    if volumes.matter(pod):
+        mask = volumes.allowed(cluster, pod, mask)
+    rows = node_resources_fit.fitting(cluster, pod, mask)
+    if not len(rows):
+        return rows
+    if neighbours.first or (volumes.matter(pod) and not volumes.alike(cluster, pod)):
+        # What this one brings changes what the next one finds.
+        return rows[:1] if leader is None else rows[~leader.refused[rows]][:1]
+    caps = node_resources_fit.room(cluster, pod, rows)
+    if pod.ports:
+        caps = np.minimum(caps, 1)
+    others = [spread for spread in spreads if spread is not leader and spread.rule.counts_itself]
+    quotas = [_allowance(spread, rows) for spread in others] + [
+        _one_each(cluster, term.key, rows) for term in inter_pod_affinity.repels_itself(pod)
+    ]
+    return _within_quotas(rows, caps, leader, quotas, wanted)
+
+
+def _leader(spreads: list[Spread]) -> Spread | None:
+    """Return the rule to fill domains by: of those that the pods themselves count for, the one with fewest domains."""
+    levelled = [spread for spread in spreads if spread.rule.counts_itself]
+    return min(levelled, key=lambda spread: len(spread.counts), default=None)
+
+
+def _within_quotas(rows: Rows, caps: Amounts, leader: Spread | None, quotas: list[_Quota], wanted: int) -> Rows:
+    wide = []
+    for quota in quotas:
+        if quota.narrow:
+            caps = np.minimum(caps, quota.left[quota.domain])
+        else:
+            wide.append(quota)
+    if wide:
+        if leader is not None:
+            wide.append(_allowance(leader, rows))
+        return _one_by_one(rows, caps, wide, wanted)
+    if leader is not None:
+        return _by_level(rows, caps, leader, wanted)
+    return _first_fit(rows, caps, wanted)
+
+
+def _allowance(spread: Spread, rows: Rows) -> _Quota:
+    # The smallest number in a domain never falls while pods are added: this much is right in any order.
+    return _Quota(domain=spread.domain[rows], left=np.maximum(spread.allowance, 0))
+
+
+def _one_each(cluster: Cluster, key: str, rows: Rows) -> _Quota:
+    domains = cluster.table.domains(key)
+    domain = domains.of[rows]
+    # A node without the label is in no domain, and takes as many as fit.
+    alone = domains.count + np.arange(len(rows), dtype=np.int32)
+    left = np.concatenate([np.ones(domains.count, dtype=np.int64), np.full(len(rows), np.iinfo(np.int32).max)])
+    return _Quota(domain=np.where(domain < 0, alone, domain).astype(np.int32), left=left)
+
+
+def _first_fit(rows: Rows, caps: Amounts, wanted: int) -> Rows:
+    before = np.cumsum(caps) - caps
+    return np.repeat(rows, np.clip(wanted - before, 0, caps))
+
+
+def _by_level(rows: Rows, caps: Amounts, spread: Spread, wanted: int) -> Rows:
+    domain = spread.domain[rows]
+    size = len(spread.counts)
+    capacity = np.bincount(domain, weights=caps, minlength=size).astype(np.int64)
+    if spread.rises:
+        filled = level.fill(spread.counts, capacity, spread.counted, spread.rule.max_skew, wanted)
+    else:
+        filled = np.minimum(capacity, np.maximum(spread.allowance, 0))
+    order = np.argsort(domain, kind="stable")
+    rows, caps, domain = rows[order], caps[order], domain[order]
+    # Within its domain, each node is filled before the next.
+    before = np.cumsum(caps) - caps
+    before -= (np.cumsum(capacity) - capacity)[domain]
+    taken = np.clip(filled[domain] - before, 0, caps)
+    sequence, home = np.repeat(rows, taken), np.repeat(domain, taken)
+    reached = spread.counts[home] + np.arange(len(home)) - (np.cumsum(filled) - filled)[home]
+    return sequence[np.argsort(reached, kind="stable")][:wanted]
+
+
+def _one_by_one(rows: Rows, caps: Amounts, quotas: list[_Quota], wanted: int) -> Rows:
+    left = [quota.left.copy() for quota in quotas]
+    sequence: list[int] = []
+    for index, row in enumerate(rows.tolist()):
+        homes = [int(quota.domain[index]) for quota in quotas]
+        number = min(
+            int(caps[index]), wanted - len(sequence), *(int(room[home]) for room, home in zip(left, homes, strict=True))
+        )
+        if number > 0:
+            sequence += [row] * number
+            for room, home in zip(left, homes, strict=True):
+                room[home] -= number
+    return np.array(sequence, dtype=np.intp)

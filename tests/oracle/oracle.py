@@ -1,0 +1,64 @@
+"""The oracle: where may a pod go, and what does a placement break?"""
+
+from collections.abc import Iterable
+
+from nodewright.objects import CSINode, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
+
+from .filters import CHECKS, PRECHECKS
+from .filters.volume_binding import assume
+from .snapshot import Refusal, Snapshot
+from .violations import violations_of
+
+
+class Oracle:
+    """A cluster that answers as kube-scheduler would, one pod and one node at a time."""
+
+    def __init__(
+        self,
+        nodes: Iterable[Node],
+        pods: Iterable[Pod] = (),
+        *,
+        claims: Iterable[PersistentVolumeClaim] = (),
+        volumes: Iterable[PersistentVolume] = (),
+        storage_classes: Iterable[StorageClass] = (),
+        csi_nodes: Iterable[CSINode] = (),
+        namespaces: Iterable[Namespace] = (),
+    ) -> None:
+        self._snapshot = Snapshot(nodes, pods, claims, volumes, storage_classes, csi_nodes, namespaces)
+        self._newcomers: list[tuple[Pod, str]] = []
+
+    def refusal(self, pod: Pod, node_name: str) -> Refusal | None:
+        """What keeps *pod* off the node now; None if nothing does."""
+        info = self._snapshot.nodes[node_name]
+        for name, precheck in PRECHECKS.items():
+            if reasons := precheck(self._snapshot, pod):
+                return Refusal(filter=name, reasons=reasons)
+        for name, check in CHECKS.items():
+            if reasons := check(self._snapshot, pod, info):
+                return Refusal(filter=name, reasons=reasons)
+        return None
+
+    def bind(self, pod: Pod, node_name: str) -> None:
+        """Put *pod* on the node, whether it may go there or not."""
+        info = self._snapshot.nodes[node_name]
+        assume(self._snapshot, pod, info)
+        info.add(pod)
+        self._newcomers.append((pod, node_name))
+
+    def place(self, pods: Iterable[Pod]) -> dict[str, str]:
+        """Bind each of *pods*, in their order, to the first node that takes it; return the node by pod key."""
+        placed = {}
+        for pod in pods:
+            node = next((name for name in self._snapshot.nodes if self.refusal(pod, name) is None), None)
+            if node is not None:
+                self.bind(pod, node)
+                placed[pod.key] = node
+        return placed
+
+    def violations(self) -> list[str]:
+        """Which hard rules the pods bound here break in the end, one sentence each.
+
+        Only rules that still hold after any sequence of legal placements: affinity and spread may look broken
+        later without ever having been.
+        """
+        return violations_of(self._snapshot, self._newcomers)
