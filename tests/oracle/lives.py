@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 from nodewright.cluster import Cluster
-from nodewright.objects import Node, Pod
+from nodewright.objects import Node, PersistentVolume, PersistentVolumeClaim, Pod
 from nodewright.scheduling import ClusterSimulation
 
 from .worlds import NODE_THAT_HAS_GONE, World
 
 #: What happens to one object, in order.
 Story = list[Callable[[], Any]]
-T = TypeVar("T", bound=Node | Pod)
+T = TypeVar("T", bound=Node | Pod | PersistentVolume | PersistentVolumeClaim)
 
 
 def new_cluster(world: World) -> Cluster:
@@ -34,7 +34,7 @@ def lived_cluster(world: World, random: Random) -> Cluster:
     """
     cluster = Cluster()
     stories = [
-        *(([was] if random.random() < 0.3 else []) + story for was, story in _with_pasts(cluster, world, random)),
+        *(([was] if random.random() < 0.5 else []) + story for was, story in _with_pasts(cluster, world, random)),
         *_passers_by(cluster, world, random),
         *([partial(_look, cluster, world)] for _ in range(3)),
     ]
@@ -70,13 +70,19 @@ def _with_pasts(cluster: Cluster, world: World, random: Random) -> Iterator[tupl
 
 
 def _passers_by(cluster: Cluster, world: World, random: Random) -> Iterator[Story]:
-    """Nodes and pods that came and went."""
+    """Nodes, pods, volumes and claims that came and went."""
     node, pod = random.choice(world.nodes), random.choice([*world.running, world.pending[0][0]])
     passing = _named(node, NODE_THAT_HAS_GONE)
     yield [partial(cluster.put_node, passing), partial(cluster.drop_node, passing.name)]
     for name, home in (("one", node.name), ("another", passing.name), ("waiting", "")):
         here = _named(replace(pod, spec=replace(pod.spec, node_name=home)), name)
         yield [partial(cluster.put_pod, here), partial(cluster.drop_pod, here.key)]
+    for volume in world.volumes[-3:]:
+        passing = _named(volume, f"passing-{volume.metadata.name}")
+        yield [partial(cluster.put_volume, passing), partial(cluster.drop_volume, passing.metadata.name)]
+    for claim in world.claims[-3:]:
+        passing = _named(claim, f"passing-{claim.metadata.name}")
+        yield [partial(cluster.put_claim, passing), partial(cluster.drop_claim, passing.metadata.key)]
 
 
 def _renamed(thing: T, like: T) -> T:

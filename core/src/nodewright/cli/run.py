@@ -4,7 +4,7 @@ import logging
 import signal
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from threading import Event
+from threading import Event, Thread
 from types import FrameType
 
 from nodewright.api.command import Command
@@ -80,7 +80,8 @@ class RunCommand(Command):
 
 def _on_signals(end: Callable[[], None]) -> None:
     def handle(number: int, frame: FrameType | None) -> None:
-        end()
+        # The main thread may hold the lock of the very event that *end* sets: another thread waits its turn.
+        Thread(target=end, name="end", daemon=True).start()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, handle)

@@ -155,6 +155,9 @@ def test_a_slow_call_does_not_hold_up_others_nor_the_end(town):
     slow = threading.Thread(target=wait_for_prices)
     began = time.monotonic()
     slow.start()
+    while "prices" not in town.cloud.gate.calls:
+        assert time.monotonic() - began < 5, "the slow call never arrived"
+        time.sleep(0.005)
     assert call(town, "GET", "/v1/snapshot")[0] == 200
     town.server.stop()
     slow.join(5)
