@@ -12,6 +12,7 @@ from nodewright.api.plugin import Plugin
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
 from nodewright.config.watch import ConfigFile
+from nodewright.health import adopt_orders
 from nodewright.kube.events import EventWriter
 from nodewright.kube.feed import Feed
 from nodewright.kube.kinds import KINDS
@@ -47,6 +48,7 @@ class Autoscaler:
     ) -> None:
         self.cluster = Cluster()
         self.memory = Memory()
+        self._first = True
         self.metrics = Metrics()
         self._clock = clock
         self._transport = transport
@@ -102,8 +104,11 @@ class Autoscaler:
         self.cluster.tidy()
         world = self._session.observe(self.cluster, self._outcomes)
         self._outcomes = ()
+        now = self._clock.now()
+        if self._first:
+            self.memory, self._first = adopt_orders(world, self.memory, now), False
         decided = perf_counter()
-        decision, self.memory = self._session.decide(world, self.memory, self._clock.now())
+        decision, self.memory = self._session.decide(world, self.memory, now)
         self.metrics.decision_seconds.observe(perf_counter() - decided)
         self.metrics.note_templates(self.memory.templates)
         hooks = self._session.policy.hooks
