@@ -49,6 +49,7 @@ def _decide(world: World, memory: Memory, policy: Policy, now: datetime) -> tupl
         nodes=scale_down.nodes,
         groups=scale_up.groups,
         options=scale_up.options,
+        notices=scale_up.notices,
     )
     return decision, scale_down.memory
 

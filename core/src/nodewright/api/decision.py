@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from nodewright.api.instance import InstanceError
+from nodewright.api.notice import Notice
 from nodewright.api.verdict import Verdict
 
 
@@ -100,6 +101,8 @@ class Decision:
     #: Verdict by group that took no part in scale-up.
     groups: dict[str, Verdict] = field(default_factory=dict)
     options: tuple[OptionVerdict, ...] = ()
+    #: What strategies had to tell besides.
+    notices: tuple[Notice, ...] = ()
 
     @property
     def quiet(self) -> bool:

@@ -1,11 +1,12 @@
 """The kinds of objects that are watched."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from nodewright.cluster import Cluster
 from nodewright.objects import (
+    ConfigMap,
     CSINode,
     DaemonSet,
     Namespace,
@@ -31,6 +32,8 @@ class Kind:
     known: Callable[[Cluster], list[str]]
     #: Whether we do without it where the API server does not know it or does not let us see it.
     optional: bool = False
+    #: Which of them are listed and watched, as query parameters; all by default.
+    query: Mapping[str, str] = field(default_factory=dict)
 
 
 def _put_daemon_set(cluster: Cluster, daemon_set: DaemonSet) -> None:
@@ -49,6 +52,30 @@ def _drop_budget(cluster: Cluster, key: str) -> None:
     cluster.budgets.pop(key, None)
 
 
+def _put_config_map(cluster: Cluster, config_map: ConfigMap) -> None:
+    cluster.config_maps[config_map.metadata.key] = config_map
+
+
+def _drop_config_map(cluster: Cluster, key: str) -> None:
+    cluster.config_maps.pop(key, None)
+
+
+def one_config_map(namespace: str, name: str) -> Kind:
+    """Return the kind of which there is one object at most: the ConfigMap *name* in *namespace*."""
+    key = f"{namespace}/{name}"
+    return Kind(
+        name=f"configmap {key}",
+        path=f"/api/v1/namespaces/{namespace}/configmaps",
+        type=ConfigMap,
+        put=_put_config_map,
+        drop=_drop_config_map,
+        known=lambda cluster: [key] if key in cluster.config_maps else [],
+        optional=True,
+        query={"fieldSelector": f"metadata.name={name}"},
+    )
+
+
+#: What is always watched, all of it.
 KINDS = (
     Kind(
         name="nodes",

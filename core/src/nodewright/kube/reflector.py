@@ -121,7 +121,7 @@ class Reflector:
         self._stop.wait(_LONGEST_PAUSE * random.uniform(0.5, 1.5))
 
     def _list(self) -> str:
-        query = {"limit": str(_PAGE)}
+        query = {"limit": str(_PAGE), **self._kind.query}
         objects: list[KubeStruct] = []
         while True:
             page = msgspec.json.decode(self._transport.get(self._kind.path, query), type=_Page)
@@ -138,6 +138,7 @@ class Reflector:
             "resourceVersion": version,
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(_WATCH_SECONDS),
+            **self._kind.query,
         }
         # A dead connection says nothing: give up reading soon after the server should have ended the watch.
         response = self._transport.watch(self._kind.path, query, read_timeout=_WATCH_SECONDS + 30)

@@ -19,14 +19,17 @@ from nodewright.api import (
     Pod,
     PodSet,
     PricingModel,
+    Simulation,
     Taint,
     Toleration,
     parse_resources,
 )
+from nodewright.cluster import Cluster
 from nodewright.objects.meta import Condition, ObjectMeta, OwnerReference
 from nodewright.objects.node import INSTANCE_TYPE, ZONE, NodeSpec, NodeStatus
 from nodewright.objects.pod import Container, PodSpec, PodStatus
 from nodewright.objects.requests import ResourceRequirements
+from nodewright.scheduling import ClusterSimulation
 from nodewright.testing.clock import EPOCH
 
 UNSCHEDULABLE = Condition(type="PodScheduled", status="False", reason="Unschedulable", last_transition_time=EPOCH)
@@ -179,10 +182,24 @@ def an_expander_context(
     now: datetime = EPOCH,
     seed: int = 0,
     cluster_size: int = 3,
+    room: int | None = None,
     pricing: Mapping[str, PricingModel] | None = None,
+    config_maps: Mapping[str, Mapping[str, str]] | None = None,
+    simulation: Simulation | None = None,
 ) -> ExpanderContext:
-    """What an expander may know besides the options; *seed* makes its chance repeatable."""
-    return ExpanderContext(now=now, random=Random(seed), cluster_size=cluster_size, pricing=dict(pricing or {}))
+    """What an expander may know besides the options; *seed* makes its chance repeatable.
+
+    The simulation is that of an empty cluster unless another is given.
+    """
+    return ExpanderContext(
+        now=now,
+        random=Random(seed),
+        cluster_size=cluster_size,
+        room=room,
+        pricing=dict(pricing or {}),
+        config_maps=dict(config_maps or {}),
+        simulation=simulation or ClusterSimulation(Cluster()),
+    )
 
 
 def _metadata(
