@@ -7,7 +7,7 @@ OPTIONAL := -e plugins/least-cost
 EXAMPLES := -e examples/near-data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lock clean
+.PHONY: help demo test bench check format lock clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -25,7 +25,7 @@ $(UV):
 	@touch $@
 
 demo: .venv/.run ## a small cluster breathes on the screen for a minute
-	@$(BIN)/nodewright demo
+	@$(BIN)/nodewright demo $(ARGS)
 
 test: .venv/.dev ## all tests
 	$(BIN)/pytest -n auto $(ARGS)
@@ -35,6 +35,9 @@ check: .venv/.dev ## format, lint, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+bench: .venv/.dev ## how fast it is, each result checked; ARGS=--full for all shapes, ARGS="load update" for some
+	$(BIN)/python -m bench $(ARGS)
 
 format: .venv/.dev ## put the code into shape
 	$(BIN)/ruff check --fix-only --quiet .

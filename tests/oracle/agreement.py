@@ -5,12 +5,11 @@ from dataclasses import replace
 from random import Random
 
 from msgspec import structs
-from nodewright.api import GroupFacts
+from nodewright.api import GroupFacts, NodeTemplate
 from nodewright.objects import Node
 from nodewright.objects.node import HOSTNAME
 from nodewright.scheduling import ClusterSimulation
 from nodewright.scheduling.reasons import texts
-from nodewright.scheduling.templates import template_from
 from nodewright.testing.builders import a_group
 
 from .lives import lived_cluster, new_cluster
@@ -45,7 +44,6 @@ def disagreements_in_forks(world: World, random: Random) -> Iterator[str]:
     simulation = ClusterSimulation(new_cluster(world))
     gone, like = random.choice(world.nodes), random.choice(world.nodes)
     with simulation.fork():
-        before = verdicts(world, simulation)
         with simulation.fork():
             simulation.remove_nodes([gone.name])
             smaller = _without(world, gone)
@@ -56,7 +54,7 @@ def disagreements_in_forks(world: World, random: Random) -> Iterator[str]:
             yield from _compare("with new nodes", verdicts(larger, simulation), judgements(larger, oracle))
             yield from _place(larger, simulation, oracle)
             yield from _compare("with pods on them", verdicts(larger, simulation), judgements(larger, oracle))
-        yield from _compare("when all that is taken back", verdicts(world, simulation), before)
+        yield from _compare("with all that taken back", verdicts(world, simulation), judgements(world, world.oracle()))
 
 
 def verdicts(world: World, simulation: ClusterSimulation) -> Said:
@@ -109,15 +107,18 @@ def _without(world: World, gone: Node) -> World:
 
 
 def _group_of(node: Node) -> GroupFacts:
-    return a_group("group", template=template_from(node))
+    """A group of nodes like *node*, but for its own name."""
+    labels = {key: value for key, value in node.metadata.labels.items() if key != HOSTNAME}
+    template = NodeTemplate(
+        labels=labels, taints=node.spec.taints, capacity=node.capacity, allocatable=node.allocatable
+    )
+    return a_group("group", template=template)
 
 
 def _another(node: Node, name: str) -> Node:
-    """A new node like *node*: with its name as hostname, and without what is the matter with this one."""
-    labels = node.metadata.labels | {HOSTNAME: name}
-    taints = tuple(taint for taint in node.spec.taints if taint.key != "node.kubernetes.io/unschedulable")
+    """A new node of that group; its name is its hostname."""
     return Node(
-        metadata=structs.replace(node.metadata, name=name, labels=labels),
-        spec=structs.replace(node.spec, taints=taints, unschedulable=False),
+        metadata=structs.replace(node.metadata, name=name, labels=node.metadata.labels | {HOSTNAME: name}),
+        spec=structs.replace(node.spec, unschedulable=False),
         status=node.status,
     )

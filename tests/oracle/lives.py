@@ -10,7 +10,7 @@ from nodewright.cluster import Cluster
 from nodewright.objects import Node, Pod
 from nodewright.scheduling import ClusterSimulation
 
-from .worlds import World
+from .worlds import NODE_THAT_HAS_GONE, World
 
 #: What happens to one object, in order.
 Story = list[Callable[[], Any]]
@@ -55,6 +55,7 @@ def _arrivals(cluster: Cluster, world: World) -> Iterator[Story]:
         (cluster.put_csi_node, world.csi_nodes),
         (cluster.put_node, world.nodes),
         (cluster.put_pod, world.running),
+        (cluster.put_pod, tuple(pod for pods in world.pending for pod in pods)),
     ]
     for put, things in puts:
         yield from ([partial(put, each)] for each in things)
@@ -71,9 +72,9 @@ def _with_pasts(cluster: Cluster, world: World, random: Random) -> Iterator[tupl
 def _passers_by(cluster: Cluster, world: World, random: Random) -> Iterator[Story]:
     """Nodes and pods that came and went."""
     node, pod = random.choice(world.nodes), random.choice([*world.running, world.pending[0][0]])
-    passing = _named(node, "passing")
-    yield [partial(cluster.put_node, passing), partial(cluster.drop_node, "passing")]
-    for name, home in (("one", node.name), ("another", "passing"), ("waiting", "")):
+    passing = _named(node, NODE_THAT_HAS_GONE)
+    yield [partial(cluster.put_node, passing), partial(cluster.drop_node, passing.name)]
+    for name, home in (("one", node.name), ("another", passing.name), ("waiting", "")):
         here = _named(replace(pod, spec=replace(pod.spec, node_name=home)), name)
         yield [partial(cluster.put_pod, here), partial(cluster.drop_pod, here.key)]
 

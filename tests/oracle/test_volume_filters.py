@@ -106,6 +106,7 @@ def test_claims_that_wait_take_the_volumes_of_their_class_that_the_node_can_reac
         {"capacity": {"storage": "1023Mi"}},
         {"accessModes": ["ReadOnlyMany"]},
         {"volumeMode": "Block"},
+        {"volumeAttributesClassName": "gold"},
         {"claimRef": {"namespace": "default", "name": "other"}},
         {"claimRef": {"namespace": "default", "name": "c", "uid": "of an earlier one"}},
         {"phase": "Released"},

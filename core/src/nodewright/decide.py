@@ -1,7 +1,9 @@
 """The one function: what is, what is remembered and what is wanted go in; what to do, and why, comes out."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+import numpy as np
 
 from nodewright.api.decision import Decision
 from nodewright.api.group import GroupFacts
@@ -11,28 +13,52 @@ from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.policy import Policy
 from nodewright.scaledown import plan_removals, plan_scale_down
 from nodewright.scaledown.drainability import judge
+from nodewright.scaledown.utilization import Utilization, utilization
 from nodewright.scaleup import ScaleUpPlan, plan_scale_up
+from nodewright.scaleup.pending import is_expendable
 from nodewright.scheduling import ClusterSimulation
-from nodewright.scheduling.templates import template_from
+from nodewright.templates import choose_templates
 from nodewright.world import World
 
 
-def decide(world: World, memory: Memory, policy: Policy, now: datetime) -> tuple[Decision, Memory]:
+@dataclass(kw_only=True)
+class Particulars:
+    """What is found out on the way to a decision and is no part of it: filled in for those who want to look closer."""
+
+    #: All groups, with the templates that were gone by.
+    groups: tuple[GroupFacts, ...] = ()
+    #: Nodes that were counted on though they are not there yet, by group.
+    upcoming: dict[str, int] = field(default_factory=dict)
+    #: By node, after pending pods were placed.
+    utilization: dict[str, Utilization] = field(default_factory=dict)
+
+
+def decide(
+    world: World, memory: Memory, policy: Policy, now: datetime, particulars: Particulars | None = None
+) -> tuple[Decision, Memory]:
     """Return what to do about *world* at *now*, and what to remember for the next time.
 
     Pure: no clock, no network, no chance but what the policy's seed and *now* make of it. Raises nothing: a plugin
-    that fails is left out and noted with the policy's faults.
+    that fails is left out and noted with the policy's faults. *particulars* are filled in if they are given.
     """
     with world.cluster.fork():
-        return _decide(_with_templates(world, policy), memory, policy, now)
+        _settle_pods(world, policy)
+        world = replace(world, groups=tuple(policy.hooks.adjust_groups(world.groups)))
+        return _decide(world, memory, policy, now, particulars)
 
 
-def _decide(world: World, memory: Memory, policy: Policy, now: datetime) -> tuple[Decision, Memory]:
-    health = assess(world, memory, policy, now)
+def _decide(
+    world: World, memory: Memory, policy: Policy, now: datetime, particulars: Particulars | None
+) -> tuple[Decision, Memory]:
+    templates = choose_templates(world, memory, policy, now)
+    world = replace(world, groups=templates.groups)
+    health = assess(world, templates.memory, policy, now)
     removals = plan_removals(world, health.memory, policy, now)
     simulation, upcoming = _simulate_now(world, health, removals.memory, policy, now)
     scale_up = plan_scale_up(world, health, simulation, policy, now)
     memory = _remember_growth(removals.memory, scale_up, now)
+    if particulars is not None:
+        _fill_in(particulars, world, health, policy, now)
     # No pod is moved onto a node that may never come.
     simulation.remove_nodes(upcoming)
     scale_down = plan_scale_down(world, health.starting, memory, simulation, policy, now)
@@ -50,29 +76,22 @@ def _decide(world: World, memory: Memory, policy: Policy, now: datetime) -> tupl
         groups=scale_up.groups,
         options=scale_up.options,
         notices=scale_up.notices,
+        learnt=templates.learnt,
     )
     return decision, scale_down.memory
 
 
-def _with_templates(world: World, policy: Policy) -> World:
-    """Let hooks adjust groups and templates; a group whose provider has no template takes one of its nodes for it."""
-    groups = policy.hooks.adjust_groups(world.groups)
-    return replace(world, groups=tuple(_with_template(group, world, policy) for group in groups))
-
-
-def _with_template(group: GroupFacts, world: World, policy: Policy) -> GroupFacts:
-    template = group.template
-    if template is None:
-        ready = (
-            node
-            for name, node in world.cluster.nodes.items()
-            if world.group_of.get(name) == group.id and node.ready and not node.spec.unschedulable
-        )
-        model = next(ready, None)
-        if model is None:
-            return group
-        template = template_from(model)
-    return replace(group, template=policy.hooks.adjust_template(group, template))
+def _settle_pods(world: World, policy: Policy) -> None:
+    """Leave expendable pods out, as they give way, and put pods where the scheduler is about to put them."""
+    cluster, cutoff = world.cluster, policy.settings.scale_up.expendable_priority_cutoff
+    for pod_class in cluster.pod_classes.known:
+        if pod_class.population and is_expendable(pod_class.pod, cutoff):
+            cluster.leave_out(pod_class)
+    for row in cluster.pending.values():
+        if row.pending is not None and row.pending.status.nominated_node_name:
+            at = cluster.table.rows.get(row.pending.status.nominated_node_name)
+            if at is not None and not is_expendable(row.pending, cutoff):
+                cluster.take(row.pod_class, (row.key,), np.array([at], dtype=np.intp))
 
 
 def _simulate_now(
@@ -102,6 +121,25 @@ def _remember_growth(memory: Memory, scale_up: ScaleUpPlan, now: datetime) -> Me
         return memory
     requests = dict(memory.requests)
     for grow in scale_up.grow:
-        open_count = requests[grow.group].count if grow.group in requests else 0
+        known = requests.get(grow.group)
+        open_count = known.count if known else 0
         requests[grow.group] = ScaleUpRequest(at=now, count=open_count + grow.count)
     return replace(memory, requests=requests, last_scale_up=now)
+
+
+def _fill_in(particulars: Particulars, world: World, health: Assessment, policy: Policy, now: datetime) -> None:
+    particulars.groups = world.groups
+    particulars.upcoming = {group.facts.id: group.upcoming for group in health.groups if group.upcoming}
+    options = {group.id: policy.options_of(group) for group in world.groups}
+    particulars.utilization = {
+        name: utilization(
+            world.cluster,
+            node,
+            policy.settings.scale_down,
+            now,
+            gpu=world.gpus.get(name),
+            ignore_daemons=options[world.group_of[name]].ignore_daemonsets_utilization,
+        )
+        for name, node in world.cluster.nodes.items()
+        if world.group_of.get(name) in options and name not in health.starting
+    }

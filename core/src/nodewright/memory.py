@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from nodewright.api.instance import ErrorClass
+from nodewright.api.template import NodeTemplate, TemplateDifference
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,6 +15,8 @@ class ScaleUpRequest:
 
     at: datetime
     count: int
+    #: False if we do not remember to have asked for them: they are waited for, but not counted on before they exist.
+    ours: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +46,22 @@ class Removal:
 
 
 @dataclass(frozen=True, kw_only=True)
+class KnownTemplate:
+    """What a group's nodes were seen to be like."""
+
+    #: Fingerprint of the provider's template, empty if it has none.
+    promised: str = ""
+    #: Since when it has been this one; None if it was when the group was first seen.
+    promised_since: datetime | None = None
+    #: Taken from a node of the group.
+    likeness: NodeTemplate | None = None
+    #: When the last node that could be taken for a likeness went; None while there is one.
+    gone_since: datetime | None = None
+    #: What is not as the provider promises.
+    differences: tuple[TemplateDifference, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Memory:
     """All that survives a loop. Immutable: `decide` returns the next one."""
 
@@ -52,6 +71,7 @@ class Memory:
     requests: dict[str, ScaleUpRequest] = field(default_factory=dict)
     backoffs: dict[str, Backoff] = field(default_factory=dict)
     removals: dict[str, Removal] = field(default_factory=dict)
+    templates: dict[str, KnownTemplate] = field(default_factory=dict)
     last_scale_up: datetime | None = None
     last_scale_down: datetime | None = None
     last_scale_down_failure: datetime | None = None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from nodewright.api.decision import Outcome
 from nodewright.api.group import GroupFacts
 from nodewright.api.pricing import PricingModel
+from nodewright.api.provider import GpuConfig
 from nodewright.cluster import Cluster
 
 
@@ -18,6 +19,8 @@ class World:
     groups: tuple[GroupFacts, ...] = ()
     #: Group id by node name; a node that no provider knows is not in it.
     group_of: Mapping[str, str] = field(default_factory=dict)
+    #: What GPUs each node has that has some, by node name.
+    gpus: Mapping[str, GpuConfig] = field(default_factory=dict)
     #: How the actions of the decisions since the last one went.
     outcomes: tuple[Outcome, ...] = ()
     #: Prices by provider, where it has them.

@@ -1,5 +1,6 @@
 """The columns stay right whatever changes in whatever order."""
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nodewright.cluster import Cluster
@@ -93,3 +94,37 @@ def test_a_finished_pod_takes_no_room():
     cluster.put_pod(pod)
     cluster.put_pod(replace(pod, status=replace(pod.status, phase="Succeeded")))
     assert cluster.table.free[0, 0] == 4000
+
+
+def test_a_class_that_is_left_out_neither_takes_room_nor_is_counted_until_the_fork_ends():
+    cluster = Cluster()
+    cluster.put_node(a_node("n", cpu="4"))
+    for pod in (a_pod("low", cpu="1", priority=-11, node="n"), a_pod("web", cpu="1", node="n")):
+        cluster.put_pod(pod)
+    low = cluster.pods["default/low"].pod_class
+    row = cluster.table.rows["n"]
+    with cluster.fork():
+        cluster.leave_out(low)
+        assert cluster.table.free[0, row] == 3000
+        assert [pod.key for pod in cluster.pods_on("n")] == ["default/web"]
+        assert cluster.tally.total([low])[row] == 0
+        cluster.hide_node("n")
+    assert cluster.table.free[0, row] == 2000
+    assert len(cluster.pods_on("n")) == 2
+    assert cluster.tally.total([low])[row] == 1
+
+
+def test_guests_of_a_node_are_those_of_forks_that_stand():
+    cluster = Cluster()
+    cluster.put_node(a_node("n"))
+    row = cluster.table.rows["n"]
+    guest = cluster.pod_classes.of(a_pod())
+    with cluster.fork():
+        cluster.take(guest, ["default/first"], np.array([row]))
+        with cluster.fork():
+            cluster.take(guest, ["default/second"], np.array([row]))
+            assert cluster.guests(row) == [(guest, "default/first"), (guest, "default/second")]
+        assert cluster.guests(row) == [(guest, "default/first")]
+        cluster.take(guest, ["default/third"], np.array([row]))
+        assert cluster.guests(row) == [(guest, "default/first"), (guest, "default/third")]
+    assert cluster.guests(row) == []

@@ -148,7 +148,7 @@ groups:
   - match: "spot-*"
   - match: "*"
     allowNonAtomicScaleUpToMax: true
-    scaleDown: {gpuUtilizationThreshold: 0.7, unneededTime: 1m}
+    scaleDown: {unneededTime: 1m}
   - match: "spot-*"
   - match: "late"
 """
@@ -158,7 +158,6 @@ groups:
         ":4: scaleDown.utilizationThreshold: above 1, even full nodes count as unneeded",
         f":8: groups[1].allowNonAtomicScaleUpToMax: {idle}: groups that are used whole or not at all",
         ":8: groups[1].allowNonAtomicScaleUpToMax: has no effect without zeroOrMax: true",
-        f":9: groups[1].scaleDown.gpuUtilizationThreshold: {idle}: utilization of GPUs",
         ":10: groups[2]: never reached: groups[0] matches first",
         ":11: groups[3]: never reached: groups[1] matches first",
     ]

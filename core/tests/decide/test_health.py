@@ -66,11 +66,21 @@ def test_demand_that_the_cloud_never_met_is_given_up():
     assert memory.requests == {}
 
 
-def test_an_order_from_before_our_memory_is_waited_for():
-    world = a_world(groups=[replace(a_group("a"), target_size=2)], pods=[a_pod()])
-    decision, memory = decide_on(world)
+def test_an_order_that_we_do_not_remember_is_counted_on_once_its_machine_exists():
+    group = replace(a_group("a"), target_size=1)
+    decision, memory = decide_on(a_world(groups=[group], pods=[a_pod()]))
+    assert decision.grow[0].count == 1
+    group = replace(group, instances=(creating("i-1"),))
+    decision, memory = decide_on(a_world(groups=[group], pods=[a_pod()]))
     assert not decision.grow
-    assert memory.requests["a"].count == 2
+    assert memory.requests["a"].count == 1
+
+
+def test_an_order_that_we_do_not_remember_is_given_up_like_any_other():
+    world = a_world(groups=[replace(a_group("a"), target_size=2)])
+    _, memory = decide_on(world)
+    decision, _ = decide_on(world, memory, NOW + timedelta(minutes=16))
+    assert decision.shrink[0].count == 2
 
 
 def test_a_node_that_is_starting_counts_as_upcoming_and_not_as_there():

@@ -3,10 +3,12 @@
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 from nodewright.api import ErrorClass, Expander, InstanceError, Option, Outcome, Plugin, Reason, Taint, hookimpl
 from nodewright.config.model import Settings
 from nodewright.decide import decide
 from nodewright.memory import Memory
+from nodewright.objects import Condition
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -222,3 +224,50 @@ def test_expendable_and_daemon_set_pods_bring_no_nodes():
     assert not decision.grow
     assert decision.pods["default/cheap"].reason is Reason.EXPENDABLE
     assert decision.pods["default/agent"].reason is Reason.DAEMON
+
+
+def test_expendable_pods_that_run_give_way():
+    node = a_node("n", cpu="2", provider_id="fake://a-0")
+    running = a_pod("low", cpu="2", priority=-11, node="n")
+    world = a_world(groups=[a_group("a", size=1)], nodes={"a": [node]}, pods=[running, a_pod("web", cpu="2")])
+    before = world.cluster.table.free.copy()
+    decision, _ = decide_on(world)
+    assert decision.pods["default/web"].reason is Reason.FITS
+    assert (world.cluster.table.free == before).all()
+    assert [row.key for row in world.cluster.pods_on("n")] == ["default/low"]
+
+
+def test_a_nominated_pod_holds_its_place():
+    node = a_node("n", cpu="2", provider_id="fake://a-0")
+    nominated = a_pod("important", cpu="1500m", priority=100)
+    nominated = replace(nominated, status=replace(nominated.status, nominated_node_name="n"))
+    world = a_world(groups=[a_group("a", size=1)], nodes={"a": [node]}, pods=[nominated, a_pod("web", cpu="1")])
+    decision, _ = decide_on(world)
+    assert "default/important" not in decision.pods
+    assert decision.grow[0].pods == ("default/web",)
+
+
+def test_a_gated_pod_brings_no_nodes():
+    pod = a_pod("web")
+    gated = Condition(type="PodScheduled", status="False", reason="SchedulingGated")
+    pod = replace(pod, status=replace(pod.status, conditions=(gated,)))
+    decision, _ = decide_on(a_world(groups=[a_group("a")], pods=[pod]))
+    assert decision.pods == {}
+
+
+def test_pods_of_one_priority_take_the_room_in_the_order_in_which_they_came():
+    """They alternate between two shapes; who came first must not be overtaken by a later pod of the other one."""
+    node = a_node("n", cpu="4", pods=4, provider_id="fake://a-0")
+    came = [a_pod(f"web-{number}", cpu="500m" if number % 2 else "400m") for number in range(8)]
+    world = a_world(groups=[a_group("a", size=1)], nodes={"a": [node]}, pods=came)
+    decision, _ = decide_on(world)
+    fitting = [key for key, verdict in decision.pods.items() if verdict.reason is Reason.FITS]
+    assert sorted(fitting) == [f"default/web-{number}" for number in range(4)]
+
+
+def test_higher_priority_comes_first():
+    node = a_node("n", cpu="1", provider_id="fake://a-0")
+    came = [a_pod("low", cpu="1", priority=1), a_pod("high", cpu="1", priority=2)]
+    decision, _ = decide_on(a_world(groups=[a_group("a", size=1)], nodes={"a": [node]}, pods=came))
+    assert decision.pods["default/high"].reason is Reason.FITS
+    assert decision.grow[0].pods == ("default/low",)

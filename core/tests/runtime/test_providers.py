@@ -8,6 +8,7 @@ import pytest
 from nodewright.api import (
     Capability,
     CloudUnavailableError,
+    GpuConfig,
     GroupNotFoundError,
     GroupOptions,
     NodeGroup,
@@ -189,3 +190,15 @@ def test_a_group_that_is_gone_is_an_error_that_names_it():
     providers = Providers({}, SteppedClock(), Faults(SteppedClock()))
     with pytest.raises(GroupNotFoundError, match="no provider has a group 'gone' any more"):
         providers.group("gone")
+
+
+def test_a_provider_is_asked_for_the_gpus_of_nodes_with_its_label(read):
+    class GpuCloud(Cloud):
+        gpu_label = "gpu"
+
+        def gpu_config(self, labels):
+            return GpuConfig(label="gpu", type=labels["gpu"], resource="nvidia.com/gpu")
+
+    nodes = [a_node("plain"), a_node("fast", labels={"gpu": "t4"})]
+    report = read(cloud=GpuCloud())(nodes)
+    assert report.gpus == {"fast": GpuConfig(label="gpu", type="t4", resource="nvidia.com/gpu")}

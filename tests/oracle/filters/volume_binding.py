@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from msgspec import convert
 from msgspec.structs import replace
-from nodewright.objects import LabelSelector, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass, parse_quantity
+from nodewright.objects import PersistentVolume, PersistentVolumeClaim, Pod, StorageClass, parse_quantity
 from nodewright.objects.volume import ClaimReference
 
 from ..selectors import selects, term_matches
@@ -136,19 +135,19 @@ def _find(snapshot: Snapshot, claim: PersistentVolumeClaim, taken: set[str], inf
     """The volume kept for *claim* if it can be reached from here; else the smallest free one that will do."""
     big_enough = [
         volume
-        for volume in snapshot.volumes.values()
+        for volume in sorted(snapshot.volumes.values(), key=_rank)
         if volume.metadata.name not in taken
         and class_name(volume) == class_name(claim)
         and _size(volume) >= _size_of_claim(claim)
         and volume.spec.volume_mode == claim.spec.volume_mode
+        and volume.spec.volume_attributes_class_name == claim.spec.volume_attributes_class_name
         and volume.metadata.deletion_timestamp is None
     ]
     for volume in big_enough:
         if _is_kept_for(volume, claim):
             return volume if _reachable(volume, info) else None
     free = [volume for volume in big_enough if volume.spec.claim_ref is None and volume.status.phase == "Available"]
-    suitable = [volume for volume in free if _suits(volume, claim) and _reachable(volume, info)]
-    return min(suitable, key=lambda volume: (_size(volume), volume.metadata.name), default=None)
+    return next((volume for volume in free if _suits(volume, claim) and _reachable(volume, info)), None)
 
 
 def _is_kept_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
@@ -159,11 +158,14 @@ def _is_kept_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool
 
 
 def _suits(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    if claim.spec.selector is not None:
-        selector = convert(claim.spec.selector, LabelSelector)
-        if not selects(selector, volume.metadata.labels):
-            return False
+    if claim.spec.selector is not None and not selects(claim.spec.selector, volume.metadata.labels):
+        return False
     return set(claim.spec.access_modes) <= set(volume.spec.access_modes)
+
+
+def _rank(volume: PersistentVolume) -> tuple[int, str]:
+    """Smaller volumes first; kube-scheduler's choice among equally large ones is chance."""
+    return _size(volume), volume.metadata.name
 
 
 def _size(volume: PersistentVolume) -> int:

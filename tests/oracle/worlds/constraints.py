@@ -16,7 +16,7 @@ _NAMESPACE_SELECTORS = (
 
 def random_affinity(dice: Dice, mix: Mix, app: str) -> Affinity | None:
     """What a pod labelled *app* wants near it and what not; None if it doesn't care."""
-    nodes = _node_affinity(dice) if dice.chance(mix.node_affinity // 2) else None
+    nodes = _node_affinity(dice) if dice.chance(mix.node_affinity // 3) else None
     near = _pod_affinity(dice, app) if dice.chance(mix.affinity) else None
     far = _pod_affinity(dice, app) if dice.chance(mix.anti_affinity) else None
     if nodes is None and near is None and far is None:

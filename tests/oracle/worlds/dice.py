@@ -65,5 +65,5 @@ class DrawnDice:
 
     def some(self, options: Sequence[T], most: int) -> tuple[T, ...]:
         return tuple(
-            self._draw(st.lists(st.sampled_from(options), min_size=1, max_size=min(most, len(options)), unique=True))
+            self._draw(st.lists(st.sampled_from(options), min_size=1, max_size=min(most, len(options)), unique_by=id))
         )

@@ -6,6 +6,7 @@ from nodewright.objects.node import HOSTNAME, ZONE
 REGION = "topology.kubernetes.io/region"
 OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"
 RACK = "rack"
+NODE_THAT_HAS_GONE = "node-that-has-gone"
 ZONES = ("zone-a", "zone-b", "zone-c")
 RACKS = ("1", "2")
 TOPOLOGY_KEYS = (ZONE, HOSTNAME, RACK)

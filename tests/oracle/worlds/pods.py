@@ -22,7 +22,7 @@ from nodewright.testing.clock import EPOCH
 from .constraints import random_affinity, random_spread
 from .dice import Dice
 from .mix import Mix
-from .names import APPS, FPGA, NAMESPACES, POD_INDEX, VERSIONS, ZONES
+from .names import APPS, FPGA, NAMESPACES, NODE_THAT_HAS_GONE, POD_INDEX, VERSIONS, ZONES
 from .storage import Storage
 
 _TOLERATIONS = (
@@ -41,9 +41,21 @@ _PORTS = (
     ContainerPort(host_port=443),
     ContainerPort(),
 )
+#: What may differ between pods of one namespace; volumes may, since claims of that name are in all of them.
+_ASPECTS = (
+    "containers",
+    "init_containers",
+    "node_selector",
+    "affinity",
+    "tolerations",
+    "topology_spread_constraints",
+    "volumes",
+    "priority",
+)
 _DISKS: tuple[dict[str, Any], ...] = (
     {"gce_persistent_disk": {"pdName": "one"}},
     {"gce_persistent_disk": {"pdName": "one", "readOnly": True}},
+    {"gce_persistent_disk": {"pdName": "two"}},
     {"aws_elastic_block_store": {"volumeID": "vol-1", "readOnly": True}},
     {"iscsi": {"iqn": "iqn-1", "lun": 0}},
     {"iscsi": {"iqn": "iqn-1", "lun": 1, "readOnly": True}},
@@ -69,7 +81,7 @@ def random_kind(dice: Dice, mix: Mix, storage: Storage) -> Pod:
         spec=PodSpec(
             containers=containers,
             init_containers=init_containers,
-            node_selector=dice.pick(_SELECTORS) if dice.chance(mix.node_affinity // 2) else {},
+            node_selector=dice.pick(_SELECTORS) if dice.chance(mix.node_affinity // 3) else {},
             affinity=random_affinity(dice, mix, app),
             tolerations=dice.some(_TOLERATIONS, 2) if dice.chance(mix.taints) else (),
             topology_spread_constraints=random_spread(dice, mix, app),
@@ -77,6 +89,15 @@ def random_kind(dice: Dice, mix: Mix, storage: Storage) -> Pod:
             priority=dice.pick((None, 0, 100)),
         ),
     )
+
+
+def random_kinds(dice: Dice, mix: Mix, storage: Storage) -> list[Pod]:
+    """A few kinds of pods; some differ from another in one thing only."""
+    kinds = [random_kind(dice, mix, storage)]
+    for _ in range(dice.number(0, 3)):
+        kind = random_kind(dice, mix, storage)
+        kinds.append(_but_for_one_thing(dice, dice.pick(kinds), kind) if dice.chance(40) else kind)
+    return kinds
 
 
 def pending_pods(dice: Dice, mix: Mix, kind: Pod, name: str, count: int, storage: Storage) -> tuple[Pod, ...]:
@@ -99,9 +120,17 @@ def running_pod(dice: Dice, mix: Mix, kind: Pod, name: str, node: str) -> Pod:
         pod = replace(pod, metadata=replace(pod.metadata, deletion_timestamp=EPOCH))
     if dice.chance(mix.oddities // 5):
         status = PodStatus(phase="Succeeded")
-    if dice.chance(mix.oddities // 8):
-        node = "node-that-has-gone"
+    if dice.chance(mix.oddities // 6):
+        node = NODE_THAT_HAS_GONE
     return replace(pod, spec=replace(pod.spec, node_name=node), status=status)
+
+
+def _but_for_one_thing(dice: Dice, kind: Pod, other: Pod) -> Pod:
+    """The same kind, with one thing as in another."""
+    name = dice.pick(("labels", *_ASPECTS))
+    if name == "labels":
+        return replace(kind, metadata=replace(kind.metadata, labels=other.metadata.labels))
+    return replace(kind, spec=replace(kind.spec, **{name: getattr(other.spec, name)}))
 
 
 def _resized(dice: Dice, mix: Mix) -> PodStatus:
@@ -147,7 +176,7 @@ def _volumes(dice: Dice, mix: Mix, namespace: str, storage: Storage) -> tuple[Vo
         volumes = [Volume(name=f"disk-{n}", **disk) for n, disk in enumerate(dice.some(_DISKS, 2))]
     claims = [claim.metadata.name for claim in storage.claims if claim.metadata.namespace == namespace]
     if claims and dice.chance(mix.claims):
-        names = dice.some(claims, 2)
+        names = dice.some(claims, 3)
         if dice.chance(mix.oddities // 5):
             names = (*names, "claim-that-is-not-there")
         volumes += [Volume(name=name, persistent_volume_claim=ClaimSource(claim_name=name)) for name in names]

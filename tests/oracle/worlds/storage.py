@@ -1,11 +1,11 @@
 """Random claims, volumes, their classes and what drivers say about nodes."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from msgspec.structs import replace
 from nodewright.objects import (
     CSINode,
+    LabelSelector,
     Node,
     NodeSelector,
     NodeSelectorTerm,
@@ -37,6 +37,8 @@ from .mix import Mix
 from .names import DRIVER, NAMESPACES, OLD_ZONE, REGION, ZONES
 
 _BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
+_SELECTED = "volume.kubernetes.io/selected-node"
+_ONCE = ("ReadWriteOnce",)
 _WAITS = "WaitForFirstConsumer"
 _CLASSES = (
     StorageClass(metadata=ObjectMeta(name="waits"), provisioner=DRIVER, volume_binding_mode=_WAITS),
@@ -65,38 +67,25 @@ class Storage:
 
     def add_claim(self, dice: Dice, mix: Mix, metadata: ObjectMeta) -> None:
         """Make a claim named by *metadata*, and its volume if it is to have one."""
-        kind = dice.pick(("bound", "bound", "bound", "open", "open"))
+        metadata = replace(metadata, uid=f"uid-{metadata.namespace}-{metadata.name}")
+        kind = dice.pick(("bound", "open"))
         if dice.chance(mix.oddities // 3):
-            kind = dice.pick(("lost", "missing volume", "prebound", "deleted", "chosen node", "no such class"))
-        modes = ("ReadWriteOncePod",) if dice.chance(12) else ("ReadWriteOnce",)
-        storage_class = dice.pick(("waits", "waits", "local", "local", "waits-in-a"))
-        if kind == "open" and dice.chance(mix.oddities // 4):
-            storage_class = dice.pick(("at-once", ""))
-        spec: dict[str, Any] = {"storage_class_name": storage_class}
-        changes: dict[str, Any] = {}
-        volume = f"volume-of-{metadata.name}-{metadata.namespace}"
-        match kind:
-            case "bound" | "lost" | "deleted":
-                spec["volume_name"] = volume
-                changes["annotations"] = _BOUND
-                self.volumes.append(_bound_volume(dice, volume, metadata))
-            case "missing volume":
-                spec["volume_name"] = volume
-                changes["annotations"] = _BOUND
-            case "prebound":
-                spec["volume_name"] = volume
-            case "chosen node":
-                changes["annotations"] = {"volume.kubernetes.io/selected-node": "node-1"}
-            case "no such class":
-                spec["storage_class_name"] = "gone"
+            kind = dice.pick(("lost", "volume gone", "prebound", "deleted", "class gone"))
         if kind == "deleted":
-            changes["deletion_timestamp"] = EPOCH
+            metadata = replace(metadata, deletion_timestamp=EPOCH)
+        spec = _open_spec(dice, mix)
+        annotations = {_SELECTED: f"node-{dice.number(0, 3)}"} if kind == "open" and dice.chance(12) else {}
+        if kind in ("bound", "lost", "deleted"):
+            self.volumes.append(_bound_volume(dice, f"volume-of-{metadata.name}-{metadata.namespace}", metadata))
+        if kind in ("bound", "lost", "deleted", "volume gone", "prebound"):
+            spec = replace(spec, volume_name=f"volume-of-{metadata.name}-{metadata.namespace}")
+            annotations = {} if kind == "prebound" else _BOUND
+        if kind == "class gone":
+            spec = replace(spec, storage_class_name="gone")
         self.claims.append(
             PersistentVolumeClaim(
-                metadata=_with(metadata, **changes),
-                spec=ClaimSpec(
-                    access_modes=modes, resources=ClaimResources(requests={"storage": dice.pick(_SIZES)}), **spec
-                ),
+                metadata=replace(metadata, annotations=annotations),
+                spec=spec,
                 status=ClaimStatus(phase={"bound": "Bound", "lost": "Lost"}.get(kind, "Pending")),
             )
         )
@@ -110,33 +99,47 @@ def random_storage(dice: Dice, mix: Mix, nodes: tuple[Node, ...]) -> Storage:
     for namespace in NAMESPACES:
         for number in range(dice.number(1, 4)):
             storage.add_claim(dice, mix, ObjectMeta(name=f"claim-{number}", namespace=namespace))
-    storage.volumes += [_free_volume(dice, number, nodes) for number in range(dice.number(0, 4))]
+    storage.volumes += [_free_volume(dice, number, nodes) for number in range(dice.number(0, 8))]
     storage.csi_nodes = tuple(
         CSINode(
             metadata=ObjectMeta(name=node.name),
             spec=CSINodeSpec(
-                drivers=(NodeDriver(name=DRIVER, allocatable=DriverLimit(count=dice.pick((3, 2, 1, 0, None)))),)
+                drivers=(NodeDriver(name=DRIVER, allocatable=DriverLimit(count=dice.pick((3, 2, 1, 1, 0, None)))),)
             ),
         )
         for node in nodes
-        if dice.chance(40)
+        if dice.chance(60)
     )
     return storage
+
+
+def _open_spec(dice: Dice, mix: Mix) -> ClaimSpec:
+    """What a claim asks for that has no volume so far."""
+    storage_class = dice.pick(("local", "local", "waits", "waits-in-a"))
+    if dice.chance(mix.oddities // 8):
+        storage_class = dice.pick(("at-once", ""))
+    return ClaimSpec(
+        storage_class_name=storage_class,
+        access_modes=dice.pick((_ONCE, _ONCE, (*_ONCE, "ReadOnlyMany"), ("ReadWriteOncePod",))),
+        resources=ClaimResources(requests={"storage": dice.pick(_SIZES)}),
+        volume_attributes_class_name="gold" if dice.chance(5) else "",
+        selector=LabelSelector(match_labels={"tier": "fast"}) if dice.chance(10) else None,
+    )
 
 
 def _bound_volume(dice: Dice, name: str, claim: ObjectMeta) -> PersistentVolume:
     """A volume with an owner, that can be reached from some zone, from everywhere, or carries zone labels."""
     zones = dice.some(ZONES, 2)
     labels = {}
-    if dice.chance(25):
+    if dice.chance(40):
         labels[dice.pick((ZONE, ZONE, OLD_ZONE, REGION))] = dice.pick(("__".join(zones), zones[0], f"{zones[0]}__"))
     source = CsiSource(driver=DRIVER, volume_handle=dice.pick((name, name, "shared"))) if dice.chance(60) else None
     return PersistentVolume(
         metadata=ObjectMeta(name=name, labels=labels),
         spec=VolumeSpec(
             capacity={"storage": "5Gi"},
-            access_modes=("ReadWriteOnce",),
-            node_affinity=_only_in(ZONE, zones) if dice.chance(50) else None,
+            access_modes=_ONCE,
+            node_affinity=_where((_in(ZONE, *zones),)) if dice.chance(40) else None,
             claim_ref=ClaimReference(namespace=claim.namespace, name=claim.name),
             csi=source,
         ),
@@ -145,27 +148,37 @@ def _bound_volume(dice: Dice, name: str, claim: ObjectMeta) -> PersistentVolume:
 
 
 def _free_volume(dice: Dice, number: int, nodes: tuple[Node, ...]) -> PersistentVolume:
-    """A volume of class ``local`` (or another) on one node or in one zone, perhaps kept for a claim."""
-    where = _only_in(HOSTNAME, (dice.pick(nodes).name,)) if dice.chance(60) else _only_in(ZONE, (dice.pick(ZONES),))
+    """A volume that waits for a claim, or is kept for one; mostly of class ``local``, on one node."""
+    host = _in(HOSTNAME, dice.pick(nodes).name)
+    zone = _in(ZONE, dice.pick(ZONES))
     kept_for = ClaimReference(namespace="default", name=f"claim-{dice.number(0, 3)}") if dice.chance(15) else None
     return PersistentVolume(
-        metadata=ObjectMeta(name=f"free-{number}"),
+        metadata=ObjectMeta(
+            name=f"free-{number}",
+            labels=dice.pick(({"tier": "fast"}, {})),
+            deletion_timestamp=EPOCH if dice.chance(5) else None,
+        ),
         spec=VolumeSpec(
             capacity={"storage": dice.pick(_SIZES)},
-            access_modes=dice.pick((("ReadWriteOnce", "ReadWriteOncePod"), ("ReadWriteOnce",))),
-            storage_class_name=dice.pick(("local", "local", "waits")),
-            volume_mode=dice.pick(("Filesystem", "Filesystem", "Filesystem", "Block")),
-            node_affinity=where,
+            access_modes=dice.pick(((*_ONCE, "ReadWriteOncePod", "ReadOnlyMany"), _ONCE)),
+            storage_class_name=dice.pick(("local", "local", "local", "waits")),
+            volume_mode="Block" if dice.chance(10) else "Filesystem",
+            volume_attributes_class_name="gold" if dice.chance(5) else "",
+            node_affinity=dice.pick(
+                (_where((host,)), _where((host,), (zone,)), _where((host, zone)), _where((zone,)), None)
+            ),
             claim_ref=kept_for,
         ),
-        status=VolumeStatus(phase=dice.pick(("Available", "Available", "Available", "Released"))),
+        status=VolumeStatus(phase="Released" if dice.chance(10) else "Available"),
     )
 
 
-def _only_in(key: str, values: tuple[str, ...]) -> VolumeNodeAffinity:
-    line = Requirement(key=key, operator="In", values=values)
-    return VolumeNodeAffinity(required=NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=(line,)),)))
+def _where(*terms: tuple[Requirement, ...]) -> VolumeNodeAffinity:
+    """Nodes for which all lines of one of *terms* hold."""
+    return VolumeNodeAffinity(
+        required=NodeSelector(node_selector_terms=tuple(NodeSelectorTerm(match_expressions=term) for term in terms))
+    )
 
 
-def _with(metadata: ObjectMeta, **changes: Any) -> ObjectMeta:
-    return replace(metadata, uid=f"uid-{metadata.namespace}-{metadata.name}", **changes)
+def _in(key: str, *values: str) -> Requirement:
+    return Requirement(key=key, operator="In", values=values)

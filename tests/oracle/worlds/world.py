@@ -22,7 +22,7 @@ from .dice import Dice, DrawnDice, SeededDice
 from .mix import Mix
 from .names import NAMESPACES
 from .nodes import random_nodes
-from .pods import pending_pods, random_kind, running_pod
+from .pods import pending_pods, random_kinds, running_pod
 from .storage import random_storage
 
 
@@ -90,7 +90,7 @@ def _roll(dice: Dice) -> World:
     mix = Mix.roll(dice)
     nodes = random_nodes(dice, mix)
     storage = random_storage(dice, mix, nodes)
-    kinds = [random_kind(dice, mix, storage) for _ in range(dice.number(1, 4))]
+    kinds = random_kinds(dice, mix, storage)
     crowded = nodes[: dice.number(1, len(nodes))]
     running = tuple(
         running_pod(dice, mix, dice.pick(kinds), f"running-{number}", dice.pick(crowded).name)

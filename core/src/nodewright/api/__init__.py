@@ -48,7 +48,7 @@ from nodewright.api.processor import PendingPodsProcessor, ProcessorContext, Sca
 from nodewright.api.provider import Capability, GpuConfig, GroupSpec, Provider, ProviderContext, ResourceLimits
 from nodewright.api.reasons import Reason
 from nodewright.api.simulation import Simulation
-from nodewright.api.template import NodeTemplate
+from nodewright.api.template import NodeTemplate, TemplateDifference
 from nodewright.api.verdict import Verdict
 from nodewright.api.version import API_VERSION
 from nodewright.objects import (
@@ -123,6 +123,7 @@ __all__ = [
     "Simulation",
     "SizeLimitError",
     "Taint",
+    "TemplateDifference",
     "TemporaryError",
     "ThrottledError",
     "Toleration",

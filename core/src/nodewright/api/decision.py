@@ -5,6 +5,7 @@ from datetime import datetime
 
 from nodewright.api.instance import InstanceError
 from nodewright.api.notice import Notice
+from nodewright.api.template import TemplateDifference
 from nodewright.api.verdict import Verdict
 
 
@@ -103,6 +104,8 @@ class Decision:
     options: tuple[OptionVerdict, ...] = ()
     #: What strategies had to tell besides.
     notices: tuple[Notice, ...] = ()
+    #: What was found out in this loop about nodes that are not as their provider promises; told once.
+    learnt: tuple[TemplateDifference, ...] = ()
 
     @property
     def quiet(self) -> bool:

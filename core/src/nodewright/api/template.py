@@ -20,7 +20,25 @@ class NodeTemplate:
     capacity: Resources
     #: What pods may use: capacity without what kubelet and system reserve.
     allocatable: Resources
-    #: Static pods that the kubelet starts by itself. DaemonSet pods are added by the core.
+    #: Static pods that the kubelet starts by itself. DaemonSet pods are added by the core, unless it is `from_node`.
     pods: tuple[Pod, ...] = ()
     #: Attach limit by CSI driver, where the provider knows it.
     csi_drivers: Mapping[str, int] = field(default_factory=dict)
+    #: Whether new nodes come cordoned, as far as anybody can tell.
+    unschedulable: bool = False
+    #: The node that the core took this from, of which `pods` are all that come along; empty if a provider made it.
+    from_node: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TemplateDifference:
+    """Something about the nodes of a group that is not as its provider's template promises."""
+
+    group: str
+    #: What kind of thing: ``capacity``, ``allocatable``, ``label`` or ``taint``.
+    kind: str
+    #: The resource, the label's key, or the taint as ``key:effect``.
+    name: str
+    #: Amounts are integers as in `nodewright.objects.Resources`; None is for what is not there.
+    promised: int | str | None
+    real: int | str | None

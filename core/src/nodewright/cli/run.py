@@ -3,6 +3,7 @@
 import logging
 import signal
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from threading import Event
 from types import FrameType
 
@@ -58,7 +59,13 @@ class RunCommand(Command):
                 f"can't listen on {settings.server.address}: {error.strerror}. "
                 "Free the port, or name another one with server.address or --address"
             ) from error
-        stop = _stop_on_signals()
+        stop = Event()
+
+        def end() -> None:
+            stop.set()
+            autoscaler.wake()
+
+        _on_signals(end)
         server.start()
         try:
             autoscaler.start()
@@ -71,12 +78,9 @@ class RunCommand(Command):
         return 0
 
 
-def _stop_on_signals() -> Event:
-    stop = Event()
-
+def _on_signals(end: Callable[[], None]) -> None:
     def handle(number: int, frame: FrameType | None) -> None:
-        stop.set()
+        end()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, handle)
-    return stop

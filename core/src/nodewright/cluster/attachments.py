@@ -44,7 +44,7 @@ class Attachments:
             use = self._uses[pod_class] = _Use(needs=self._needs(pod_class))
             for key in pod_class.claim_keys:
                 self._users.setdefault(key, {})[pod_class] = None
-        for row, number in zip(np.atleast_1d(rows).tolist(), np.atleast_1d(numbers).tolist(), strict=True):
+        for row, number in _pairs(rows, numbers):
             _change(use.at, row, number)
             self._attach(use.needs, row, number)
         if not use.at:
@@ -119,6 +119,12 @@ class Attachments:
             more = np.full(self._table.capacity - len(column), default, dtype=np.int32)
             column = columns[driver] = np.concatenate([column, more])
         return column
+
+
+def _pairs(rows: Rows | int, numbers: Rows | int) -> Iterable[tuple[int, int]]:
+    if isinstance(rows, int) and isinstance(numbers, int):
+        return ((rows, numbers),)
+    return zip(np.atleast_1d(rows).tolist(), np.atleast_1d(numbers).tolist(), strict=True)
 
 
 def _change(numbers: dict[int, int], row: int, by: int) -> None:

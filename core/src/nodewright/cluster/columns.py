@@ -7,10 +7,11 @@ from dataclasses import replace as replace_marks
 import numpy as np
 from msgspec.structs import replace
 
+from nodewright.cluster.binding import unbound
 from nodewright.cluster.journal import Journal
 from nodewright.cluster.node_class import NodeMarks
 from nodewright.cluster.node_table import Counts, NodeTable, Rows
-from nodewright.cluster.pod_class import PodClass, PodClasses
+from nodewright.cluster.pod_class import TELLING_LABELS, PodClass, PodClasses
 from nodewright.cluster.pod_row import PodRow
 from nodewright.cluster.pod_slots import PodSlots
 from nodewright.cluster.storage import Storage
@@ -49,7 +50,8 @@ class Cluster:
     """All nodes and pods. Written and read by the loop's thread only.
 
     `put_*` and `drop_*` follow the API server and must not be called in a fork; a malformed quantity raises
-    `ValueError` and changes nothing. `take`, `add_node` and `hide_node` try something and are called in forks only.
+    `ValueError` and changes nothing. `take`, `add_node`, `hide_node` and `leave_out` try something and are called in
+    forks only.
     """
 
     def __init__(self) -> None:
@@ -68,21 +70,22 @@ class Cluster:
         self._tidy_at = _MANY_CLASSES
         self._bound: dict[str, list[PodRow]] = {}
         self._guests: list[tuple[PodClass, Sequence[str], Rows]] = []
+        self._left_out: set[PodClass] = set()
+        #: Which of the first *found* guests are on a row; looked for when somebody asks.
+        self._guests_of: dict[int, list[int]] = {}
+        self._found = 0
 
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""
         name, allocatable = node.name, node.allocatable
+        was = self.nodes.get(name)
         marks = NodeMarks(labels=node.metadata.labels, taints=node.spec.taints, unschedulable=node.spec.unschedulable)
-        row = self.table.rows.get(name)
-        if row is not None:
-            self.table.set(row, marks, allocatable)
-            self.nodes[name] = node
-            for pod in self._bound.get(name, ()):
-                self.table.charge(row, 1, pod.pod_class.requests, -1)
+        self.nodes[name] = node
+        if was is not None:
+            self.table.change(self.table.rows[name], marks, was.allocatable, allocatable)
             return
         row = self.table.add(name, marks, allocatable)
         self.storage.meet_node(name)
-        self.nodes[name] = node
         for pod in self._bound.get(name, ()):
             self._slots.move(pod.slot, row)
             self._count(pod.pod_class, row, 1)
@@ -101,25 +104,32 @@ class Cluster:
     def put_pod(self, pod: Pod) -> None:
         """Add or replace a pod."""
         meta = pod.metadata
-        # Where a pod runs is no part of what it is: it may be asked whether it would run elsewhere.
-        unbound = replace(pod, spec=replace(pod.spec, node_name="")) if pod.spec.node_name else pod
+        waits = not pod.spec.node_name and not pod.finished
         self.put_pod_row(
             PodRow(
                 key=meta.key,
                 uid=meta.uid,
-                pod_class=self.pod_classes.of(unbound),
+                pod_class=self.pod_classes.of(unbound(pod)),
                 node=pod.spec.node_name,
                 owner=meta.controller,
                 created=meta.creation_timestamp,
                 deleted=meta.deletion_timestamp,
                 finished=pod.finished,
-                pending=None if pod.spec.node_name else pod,
+                pending=pod if waits else None,
+                telling=tuple((name, meta.labels[name]) for name in TELLING_LABELS & meta.labels.keys()),
+                unschedulable=waits and pod.marked_unschedulable,
             )
         )
 
     def put_pod_row(self, pod: PodRow) -> None:
         """Add or replace a pod whose class is known."""
+        if self.pod_classes.unsettled and not self._journal.open:
+            self._sort_anew()
         self.table.meet(pod.pod_class.requests)
+        was = self.pods.get(pod.key)
+        if was is not None and was.counts_as(pod):
+            self._renew(was, pod)
+            return
         self.drop_pod(pod.key)
         self.pods[pod.key] = pod
         if pod.finished:
@@ -195,6 +205,8 @@ class Cluster:
 
     def tidy(self) -> None:
         """Forget the classes of pods that are long gone, once there are many. Not to be called in a fork."""
+        if self.pod_classes.unsettled:
+            self._sort_anew()
         if len(self.pod_classes.known) < self._tidy_at:
             return
         live = {pod.pod_class for pod in self.pods.values()}
@@ -202,9 +214,19 @@ class Cluster:
         self.tally.clear()
         self._tidy_at = max(_MANY_CLASSES, 2 * len(live))
 
+    def _sort_anew(self) -> None:
+        """Sort pods by labels that their classes have ignored so far."""
+        self.pod_classes.unsettled = False
+        for pod in [pod for pod in self.pods.values() if pod.telling]:
+            model = pod.pending or pod.pod_class.pod
+            labels = {**model.metadata.labels, **dict(pod.telling)}
+            told = replace(model, metadata=replace(model.metadata, labels=labels))
+            self.put_pod_row(replace(pod, pod_class=self.pod_classes.of(told), slot=-1))
+
     def pods_on(self, node: str) -> list[PodRow]:
-        """Return the unfinished pods bound to *node*."""
-        return self._bound.get(node, [])
+        """Return the unfinished pods bound to *node*, but for those left out."""
+        bound = self._bound.get(node, [])
+        return [pod for pod in bound if pod.pod_class not in self._left_out] if self._left_out else bound
 
     def used(self, node: str) -> Resources:
         """Return what the unfinished pods of *node* request in all."""
@@ -246,6 +268,14 @@ class Cluster:
             self._try_count(pod_class, row, -1)
         self.table.hide(row)
 
+    def leave_out(self, pod_class: PodClass) -> None:
+        """Take all bound pods of a class out, as if they did not run."""
+        counts = self._whereabouts(pod_class)
+        for row in np.flatnonzero(counts).tolist():
+            self._try_count(pod_class, row, -int(counts[row]))
+        self._left_out.add(pod_class)
+        self._journal.note(lambda: self._left_out.discard(pod_class))
+
     def take(self, pod_class: PodClass, keys: Sequence[str], at: Rows) -> None:
         """Put pods of one class onto nodes: one pod for each row in *at*, *keys* in the same order."""
         each = np.bincount(at, minlength=self.table.size)
@@ -256,17 +286,36 @@ class Cluster:
 
         def undo() -> None:
             self._guests.pop()
+            if self._found > len(self._guests):
+                self._found -= 1
+                for row in rows.tolist():
+                    self._guests_of[row].pop()
             self._put(pod_class, rows, numbers, -1)
 
         self._journal.note(undo)
 
     def guests(self, row: int) -> list[tuple[PodClass, str]]:
         """Return the pods that were put onto a node in forks that stand, with their keys."""
+        while self._found < len(self._guests):
+            for home in np.unique(self._guests[self._found][2]).tolist():
+                self._guests_of.setdefault(home, []).append(self._found)
+            self._found += 1
+        found = (self._guests[number] for number in self._guests_of.get(row, ()))
         return [
-            (pod_class, keys[index])
-            for pod_class, keys, at in self._guests
-            for index in np.flatnonzero(at == row).tolist()
+            (pod_class, keys[index]) for pod_class, keys, at in found for index in np.flatnonzero(at == row).tolist()
         ]
+
+    def _renew(self, was: PodRow, pod: PodRow) -> None:
+        """Replace a pod of which nothing changed that counts."""
+        self.pods[pod.key] = pod
+        if pod.key in self.pending:
+            self.pending[pod.key] = pod
+        pod.slot = was.slot
+        if pod.slot >= 0:
+            bound = self._bound[pod.node]
+            # As in the scheduler's own lists, a pod that changed comes last.
+            bound[bound.index(was)] = bound[-1]
+            bound[-1] = pod
 
     def _put(self, pod_class: PodClass, rows: Rows, numbers: Rows, sign: int) -> None:
         self.table.charge(rows, numbers, pod_class.requests, -sign)
@@ -288,7 +337,7 @@ class Cluster:
 
     def _whereabouts(self, pod_class: PodClass) -> Counts:
         """Count the pods of a class anew, those put onto nodes in forks among them."""
-        rows = [self._slots.rows_of(pod_class.index)]
+        rows = [self._slots.rows_of(pod_class.index)[: 0 if pod_class in self._left_out else None]]
         rows += [at for placed, _, at in self._guests if placed is pod_class]
         at = np.concatenate(rows)
         # What runs on hidden nodes does not run as long as they are hidden.

@@ -70,16 +70,23 @@ class NodeTable:
             self.names.append(name)
             self._journal.note(self._drop_last)
         self.rows[name] = row
-        self.set(row, marks, free)
+        self._mark(row, marks)
+        self.free[:, row] = self.vector(free)
         return row
 
-    def set(self, row: int, marks: NodeMarks, free: Resources) -> None:
-        """Replace what is known of a node."""
+    def change(self, row: int, marks: NodeMarks, was: Resources, now: Resources) -> None:
+        """Replace a node's marks; what there is for pods *was* so much before and is so much *now*."""
+        if marks != self.marks(row):
+            self._mark(row, marks)
+        if was != now:
+            self.meet(now)
+            self.free[:, row] += self.vector(now) - self.vector(was)
+
+    def _mark(self, row: int, marks: NodeMarks) -> None:
         name = self.names[row]
         self._marks[name] = marks
         self._kinds[name] = self.classes.of(marks)
         self.class_of[row] = self._kinds[name].index
-        self.free[:, row] = self.vector(free)
         for key, domains in self._domains.items():
             domains.of[row] = self._domain(domains, marks.labels.get(key))
 

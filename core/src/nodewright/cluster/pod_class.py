@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from nodewright.cluster.selection import Namespaces, Selection, SpreadRule, Term, affinity_term, spread_rules
 from nodewright.objects import NodeSelectorTerm, Pod, Resources
+from nodewright.objects.affinity import PodAffinityTerm, TopologySpreadConstraint
 from nodewright.objects.node import HOSTNAME
 from nodewright.objects.volume import Volume
 
@@ -23,6 +24,8 @@ TELLING_LABELS = frozenset(
 )
 #: Annotations that rules look at.
 TELLING_ANNOTATIONS = ("cluster-autoscaler.kubernetes.io/", "nodewright.dev/")
+
+_MOST_ASKED = 4096
 
 
 @dataclass(kw_only=True, eq=False)
@@ -123,6 +126,23 @@ class PodClass:
         lines = [line.key for term in _node_terms(self.pod) for line in term.match_expressions]
         return frozenset([*spec.node_selector, *lines])
 
+    @cached_property
+    def pod_labels(self) -> frozenset[str]:
+        """The labels of pods that constraints of the class look at."""
+        affinity = self.pod.spec.affinity
+        sides = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else ()
+        terms = [term for side in sides if side is not None for term in side.required]
+        looked: set[str] = set()
+        constraints: list[PodAffinityTerm | TopologySpreadConstraint] = [*terms]
+        constraints += self.pod.spec.topology_spread_constraints
+        for each in constraints:
+            looked.update(each.match_label_keys)
+            if each.label_selector is not None:
+                looked.update(each.label_selector.match_labels)
+                looked.update(line.key for line in each.label_selector.match_expressions)
+        looked.update(key for term in terms for key in term.mismatch_label_keys)
+        return frozenset(looked)
+
     def matched_by(self, selection: Selection) -> bool:
         """Tell whether *selection* selects these pods."""
         return selection.matches(self.namespace, self.pod.metadata.labels, terminating=self.terminating)
@@ -134,6 +154,10 @@ class PodClasses:
 
     #: Called with the labels of nodes that a new class looks at.
     observe: Callable[[frozenset[str]], None] = lambda labels: None
+    #: Telling labels that a constraint looks at, so that they tell classes apart.
+    watched: set[str] = field(default_factory=set)
+    #: Whether pods are to be sorted anew, since a label was watched after they came.
+    unsettled: bool = False
     #: Labels by namespace.
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     known: list[PodClass] = field(default_factory=list)
@@ -141,6 +165,8 @@ class PodClasses:
     resolved: int = 0
     _by_key: dict[object, PodClass] = field(default_factory=dict)
     _selected: dict[Selection, tuple[int, list[PodClass]]] = field(default_factory=dict)
+    #: The pods that were asked for last, by identity: in a loop each is asked for many times.
+    _asked: dict[int, tuple[Pod, PodClass]] = field(default_factory=dict)
 
     def name_space(self, name: str, labels: Mapping[str, str]) -> None:
         """Note a namespace's labels; terms that select namespaces by label are resolved anew if they changed."""
@@ -163,7 +189,23 @@ class PodClasses:
 
     def of(self, pod: Pod) -> PodClass:
         """Return the class of *pod*. Raises `ValueError` if a quantity in it is malformed."""
-        key = class_key(pod)
+        asked = self._asked.get(id(pod))
+        if asked is not None:
+            return asked[1]
+        found = self._intern(pod)
+        if found.pod_labels & TELLING_LABELS - self.watched:
+            self.watched |= found.pod_labels & TELLING_LABELS
+            self.unsettled = True
+            self._by_key.clear()
+            self._asked.clear()
+            found = self._intern(pod)
+        if len(self._asked) >= _MOST_ASKED:
+            self._asked.clear()
+        self._asked[id(pod)] = pod, found
+        return found
+
+    def _intern(self, pod: Pod) -> PodClass:
+        key = class_key(pod, TELLING_LABELS - self.watched)
         return self.find(key) or self.add(key, pod)
 
     def find(self, key: object) -> PodClass | None:
@@ -172,7 +214,8 @@ class PodClasses:
 
     def add(self, key: object, pod: Pod) -> PodClass:
         """Add the class of *pod* under *key*."""
-        shared = {name: value for name, value in pod.metadata.labels.items() if name not in TELLING_LABELS}
+        ignored = TELLING_LABELS - self.watched
+        shared = {name: value for name, value in pod.metadata.labels.items() if name not in ignored}
         added = PodClass(
             index=len(self.known),
             pod=replace(pod, metadata=replace(pod.metadata, labels=shared)),
@@ -185,6 +228,12 @@ class PodClasses:
         self.observe(added.node_labels)
         return added
 
+    def alias(self, key: object, pod: Pod) -> PodClass:
+        """Return the class of *pod*, which `find` finds by *key*, too, from now on. Raises as `of` does."""
+        known = self.of(pod)
+        self._by_key[key] = known
+        return known
+
     def forget_all_but(self, kept: Collection[PodClass]) -> dict[int, int]:
         """Forget all other classes, and what was found out about any; returns the new index by the old one."""
         indices = {}
@@ -195,6 +244,7 @@ class PodClasses:
             each.memo.clear()
         self._by_key = {key: each for key, each in self._by_key.items() if each in kept}
         self._selected.clear()
+        self._asked.clear()
         self.resolved += 1
         return indices
 
@@ -213,34 +263,33 @@ def _node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
     return required.node_selector_terms if required else ()
 
 
-def class_key(pod: Pod) -> bytes:
+def class_key(pod: Pod, ignored: Collection[str] = TELLING_LABELS) -> bytes:
     """Return what makes the pod's class: equal for pods that no constraint and no rule can tell apart."""
-    return msgspec.json.encode(_telling(pod))
+    return msgspec.json.encode(_telling(pod, ignored))
 
 
-def _telling(pod: Pod) -> tuple[Any, ...]:
-    meta, spec, status = pod.metadata, pod.spec, pod.status
+def _telling(pod: Pod, ignored: Collection[str]) -> tuple[Any, ...]:
+    meta, spec = pod.metadata, pod.spec
     owner = meta.controller
     return (
         meta.namespace,
-        sorted((key, value) for key, value in meta.labels.items() if key not in TELLING_LABELS),
+        sorted((key, value) for key, value in meta.labels.items() if key not in ignored),
         sorted((key, value) for key, value in meta.annotations.items() if key.startswith(TELLING_ANNOTATIONS)),
         pod.is_mirror,
         (owner.kind, owner.api_version) if owner else None,
         meta.deletion_timestamp is not None,
         # Claims of ephemeral volumes are named after their pod, and belong to it.
         (meta.name, meta.uid) if any(volume.ephemeral is not None for volume in spec.volumes) else "",
-        [(each.resources.requests, each.ports) for each in spec.containers],
-        [(each.resources.requests, each.ports, each.restart_policy) for each in spec.init_containers],
-        [(each.resources, each.allocated_resources) for each in status.container_statuses],
-        spec.resources and spec.resources.requests,
-        spec.overhead,
+        sorted(pod.requests.items()),
+        [each.ports for each in spec.containers if each.ports],
+        [(each.ports, each.restart_policy) for each in spec.init_containers if each.ports],
         spec.node_name,
         spec.node_selector,
         spec.affinity,
         spec.tolerations,
         spec.topology_spread_constraints,
-        spec.volumes,
+        # Volumes of other kinds decide nothing, and the names of some are random.
+        [volume for volume in spec.volumes if volume != Volume(name=volume.name)],
         spec.priority,
         spec.restart_policy,
         spec.termination_grace_period_seconds,

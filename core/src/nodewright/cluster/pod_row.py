@@ -23,6 +23,10 @@ class PodRow(Struct, gc=False, kw_only=True, eq=False):
     finished: bool
     #: The pod itself, kept while it is pending.
     pending: Pod | None = None
+    #: Its labels that tell it from other pods of its controller, which its class ignores until somebody looks at them.
+    telling: tuple[tuple[str, str], ...] = ()
+    #: Whether the scheduler said that no node fits.
+    unschedulable: bool = False
     #: Where `Cluster` finds it, while it is bound.
     slot: int = -1
 
@@ -35,3 +39,12 @@ class PodRow(Struct, gc=False, kw_only=True, eq=False):
     def name(self) -> str:
         """The pod's name."""
         return self.key.partition("/")[2]
+
+    def counts_as(self, other: "PodRow") -> bool:
+        """Tell whether *other* takes the same from the same node."""
+        return (
+            self.pod_class is other.pod_class
+            and self.node == other.node
+            and self.finished == other.finished
+            and (self.deleted is None) == (other.deleted is None)
+        )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -34,6 +34,8 @@ class Storage:
         self.volumes: dict[str, PersistentVolume] = {}
         self.classes: dict[str, StorageClass] = {}
         self.csi_nodes: dict[str, CSINode] = {}
+        #: What filters found out about free volumes; forgotten whenever a volume comes, goes or changes.
+        self.memo: dict[bytes, Any] = {}
         self.attachments = Attachments(table, self.needs)
         self._table = table
         self._journal = journal
@@ -132,9 +134,14 @@ class Storage:
         return kept
 
     def free_volumes(self, class_name: str) -> Iterable[PersistentVolume]:
-        """Return the volumes of a class that any claim can have."""
-        free = self._free.get(class_name, {})
-        return (volume for name, volume in free.items() if not self._is_taken(name))
+        """Return the volumes of a class that belong to no claim, whether they are taken in a fork or not."""
+        return self._free.get(class_name, {}).values()
+
+    def is_taken(self, volume: str) -> bool:
+        """Tell whether a claim is assumed to get *volume*."""
+        taker = self._takers.get(volume)
+        assumed = None if taker is None else self._assumption(taker)
+        return assumed is not None and assumed.volume == volume
 
     def needs(self, pod: PodClass) -> frozenset[Attachment]:
         """Return what a driver has to attach for one *pod*."""
@@ -161,11 +168,6 @@ class Storage:
         assumed = self._assumed.get(claim)
         return None if assumed is None or self._table.class_of[assumed.row] == VACANT else assumed
 
-    def _is_taken(self, volume: str) -> bool:
-        taker = self._takers.get(volume)
-        assumed = None if taker is None else self._assumption(taker)
-        return assumed is not None and assumed.volume == volume
-
     def _attachment(self, claim: PersistentVolumeClaim) -> Attachment | None:
         volume = self.volumes.get(claim.spec.volume_name)
         if volume is not None:
@@ -183,6 +185,7 @@ class Storage:
             _discard(self._claimants, claim.spec.volume_name, key)
 
     def _forget_volume(self, name: str) -> None:
+        self.memo.clear()
         volume = self.volumes.pop(name, None)
         if volume is None:
             return

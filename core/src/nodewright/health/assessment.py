@@ -11,6 +11,7 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.health.backoff import TIMEOUT, back_off, remembered
 from nodewright.health.census import Census, take_census
+from nodewright.health.readiness import is_ready
 from nodewright.memory import Backoff, Memory, ScaleUpRequest
 from nodewright.objects import Node
 from nodewright.policy import Policy
@@ -71,6 +72,7 @@ class _Assessor:
     """Goes from group to group and gathers what is to be done and remembered."""
 
     def __init__(self, world: World, memory: Memory, policy: Policy, now: datetime) -> None:
+        self._world = world
         self._policy = policy
         self._settings = policy.settings.health.backoff
         self._now = now
@@ -93,7 +95,7 @@ class _Assessor:
 
     def examine(self, facts: GroupFacts, nodes: Sequence[Node]) -> GroupHealth:
         options = self._policy.options_of(facts)
-        census = take_census(facts, nodes, options, self._seen, self._now)
+        census = take_census(facts, nodes, options, self._seen, self._now, self._is_ready)
         self.unregistered_since |= census.unregistered_since
         self._clear_failed(facts, census)
         self._clear_overdue(facts, census)
@@ -101,6 +103,8 @@ class _Assessor:
         request = self._follow_request(facts, missing)
         if request and census.unmet and self._now - request.at > options.max_node_provision_time:
             self._give_up(facts, census.unmet)
+            missing -= census.unmet
+        elif request and not request.ours:
             missing -= census.unmet
         backoff = self._running_backoff(facts)
         return GroupHealth(
@@ -111,6 +115,9 @@ class _Assessor:
             starting=census.starting,
             blocked=_blocked(facts, backoff),
         )
+
+    def _is_ready(self, node: Node) -> bool:
+        return is_ready(node, self._world, self._policy.settings.templates)
 
     def _clear_failed(self, facts: GroupFacts, census: Census) -> None:
         if census.failed:
@@ -137,7 +144,7 @@ class _Assessor:
         if not missing:
             self.requests.pop(facts.id, None)
         elif facts.id not in self.requests:
-            self.requests[facts.id] = ScaleUpRequest(at=self._now, count=missing)
+            self.requests[facts.id] = ScaleUpRequest(at=self._now, count=missing, ours=False)
         return self.requests.get(facts.id)
 
     def _give_up(self, facts: GroupFacts, unmet: int) -> None:

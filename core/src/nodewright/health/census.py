@@ -1,6 +1,6 @@
 """The census of a group: its machines by what has become of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -35,16 +35,18 @@ def take_census(
     options: GroupOptions,
     seen: Mapping[str, datetime],
     now: datetime,
+    is_ready: Callable[[Node], bool],
 ) -> Census:
     """Return the census of a group with *nodes*; *seen* tells when unregistered machines were first seen."""
     leaving = {instance.id for instance in facts.instances if instance.state is InstanceState.DELETING}
     staying = [node for node in nodes if node.spec.provider_id not in leaving]
     registered = {node.spec.provider_id for node in staying}
-    unborn = [instance for instance in facts.instances if instance.id not in registered | leaving]
+    known = registered | leaving
+    unborn = [instance for instance in facts.instances if instance.id not in known]
     failed = tuple(instance for instance in unborn if instance.error is not None)
     unregistered = {instance.id: seen.get(instance.id, now) for instance in unborn if instance.error is None}
     overdue = tuple(key for key, since in unregistered.items() if now - since > options.max_node_provision_time)
-    starting = tuple(node.name for node in staying if not node.ready and _young(node, options, now))
+    starting = tuple(node.name for node in staying if not is_ready(node) and _young(node, options, now))
     return Census(
         settled=tuple(node.name for node in staying if node.name not in starting),
         starting=starting,

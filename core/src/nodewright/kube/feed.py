@@ -11,8 +11,6 @@ from typing import Any
 from nodewright.api.errors import ApiServerError
 from nodewright.cluster import Cluster
 from nodewright.kube.kinds import KINDS, Kind
-from nodewright.objects import Pod
-from nodewright.objects.meta import KubeStruct
 
 _log = logging.getLogger(__name__)
 
@@ -25,15 +23,21 @@ class Batch:
     version: str = ""
     #: The objects are all there are: whatever is not among them is gone.
     complete: bool = False
-    changes: list[tuple[str, Any]] = field(default_factory=list)
+    #: What came or changed, by key; None for what is gone. Of one object only the last counts.
+    changes: dict[str, Any] = field(default_factory=dict)
 
-    def put(self, changed: KubeStruct) -> None:
-        """Note an object that was added or changed."""
-        self.changes.append(("", changed))
+    def put(self, changed: Any) -> None:
+        """Note an object that was added or changed, as the kind's reader returned it."""
+        self._note(self.kind.key(changed), changed)
 
     def drop(self, key: str) -> None:
         """Note an object that is gone."""
-        self.changes.append((key, None))
+        self._note(key, None)
+
+    def _note(self, key: str, changed: Any) -> None:
+        # The order is that of the last changes.
+        self.changes.pop(key, None)
+        self.changes[key] = changed
 
 
 class Feed:
@@ -48,15 +52,8 @@ class Feed:
         self._absent: set[str] = set()
         self._on_unschedulable = on_unschedulable
 
-    def replace(self, kind: Kind, objects: list[KubeStruct], version: str) -> None:
-        """Take in a whole list."""
-        batch = Batch(kind=kind, version=version, complete=True)
-        for listed in objects:
-            batch.put(listed)
-        self.extend(batch)
-
     def extend(self, batch: Batch) -> None:
-        """Take in changes."""
+        """Take in changes, or a whole list."""
         with self._changed:
             if batch.changes or batch.complete:
                 self._batches.append(batch)
@@ -65,7 +62,8 @@ class Feed:
                 self._absent.discard(batch.kind.name)
             self._trouble.pop(batch.kind.name, None)
             self._changed.notify_all()
-        if any(isinstance(changed, Pod) and _wants_node(changed) for _, changed in batch.changes):
+        urgent = batch.kind.urgent
+        if any(urgent(changed) for changed in batch.changes.values() if changed is not None):
             self._on_unschedulable()
 
     def follow(self, kind: Kind) -> None:
@@ -113,15 +111,14 @@ class Feed:
         for batch in batches:
             count += len(batch.changes)
             if batch.complete:
-                listed = {changed.metadata.key for _, changed in batch.changes}
                 for key in batch.kind.known(cluster):
-                    if key not in listed:
+                    if key not in batch.changes:
                         batch.kind.drop(cluster, key)
-            for key, changed in batch.changes:
+            for key, changed in batch.changes.items():
                 if changed is None:
                     batch.kind.drop(cluster, key)
                 else:
-                    _put(batch.kind, cluster, changed)
+                    _put(batch.kind, cluster, key, changed)
         return count
 
     def _behind(self, version: int = 0) -> list[str]:
@@ -144,13 +141,9 @@ class Feed:
                 self._changed.wait(left)
 
 
-def _put(kind: Kind, cluster: Cluster, changed: Any) -> None:
+def _put(kind: Kind, cluster: Cluster, key: str, changed: Any) -> None:
     try:
         kind.put(cluster, changed)
     except ValueError as error:
-        _log.error("%s %s is malformed and left out: %s", kind.name, changed.metadata.key, error)
-        kind.drop(cluster, changed.metadata.key)
-
-
-def _wants_node(pod: Pod) -> bool:
-    return not pod.spec.node_name and pod.marked_unschedulable
+        _log.error("%s %s is malformed and left out: %s", kind.name, key, error)
+        kind.drop(cluster, key)

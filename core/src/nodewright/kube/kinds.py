@@ -4,7 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from nodewright.cluster import Cluster
+from nodewright.kube.pod_wire import PodReader
 from nodewright.objects import (
     ConfigMap,
     CSINode,
@@ -13,11 +16,22 @@ from nodewright.objects import (
     Node,
     PersistentVolume,
     PersistentVolumeClaim,
-    Pod,
     PodDisruptionBudget,
     StorageClass,
 )
 from nodewright.objects.meta import KubeStruct
+
+#: Reads an object; raises `msgspec.MsgspecError` for a malformed one. Each belongs to one thread.
+Reader = Callable[[msgspec.Raw], Any]
+
+
+def _key(seen: Any) -> str:
+    key: str = seen.metadata.key
+    return key
+
+
+def _never(seen: Any) -> bool:
+    return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +40,8 @@ class Kind:
 
     name: str
     path: str
-    type: type[KubeStruct]
+    #: Makes a reader of its objects.
+    reader: Callable[[], Reader]
     put: Callable[[Cluster, Any], None]
     drop: Callable[[Cluster, str], None]
     known: Callable[[Cluster], list[str]]
@@ -34,6 +49,15 @@ class Kind:
     optional: bool = False
     #: Which of them are listed and watched, as query parameters; all by default.
     query: Mapping[str, str] = field(default_factory=dict)
+    #: The key of what a reader returned.
+    key: Callable[[Any], str] = _key
+    #: Whether the loop should not wait with what a reader returned.
+    urgent: Callable[[Any], bool] = _never
+
+
+def reader_of(struct: type[KubeStruct]) -> Callable[[], Reader]:
+    """Return what makes readers of objects that are kept as they are."""
+    return lambda: msgspec.json.Decoder(struct).decode
 
 
 def _put_daemon_set(cluster: Cluster, daemon_set: DaemonSet) -> None:
@@ -66,7 +90,7 @@ def one_config_map(namespace: str, name: str) -> Kind:
     return Kind(
         name=f"configmap {key}",
         path=f"/api/v1/namespaces/{namespace}/configmaps",
-        type=ConfigMap,
+        reader=reader_of(ConfigMap),
         put=_put_config_map,
         drop=_drop_config_map,
         known=lambda cluster: [key] if key in cluster.config_maps else [],
@@ -80,7 +104,7 @@ KINDS = (
     Kind(
         name="nodes",
         path="/api/v1/nodes",
-        type=Node,
+        reader=reader_of(Node),
         put=Cluster.put_node,
         drop=Cluster.drop_node,
         known=lambda cluster: list(cluster.nodes),
@@ -88,15 +112,17 @@ KINDS = (
     Kind(
         name="pods",
         path="/api/v1/pods",
-        type=Pod,
-        put=Cluster.put_pod,
+        reader=PodReader,
+        put=lambda cluster, seen: seen.put_into(cluster),
         drop=Cluster.drop_pod,
         known=lambda cluster: list(cluster.pods),
+        key=lambda seen: seen.key,
+        urgent=lambda seen: seen.wants_node,
     ),
     Kind(
         name="daemonsets",
         path="/apis/apps/v1/daemonsets",
-        type=DaemonSet,
+        reader=reader_of(DaemonSet),
         put=_put_daemon_set,
         drop=_drop_daemon_set,
         known=lambda cluster: list(cluster.daemon_sets),
@@ -104,7 +130,7 @@ KINDS = (
     Kind(
         name="poddisruptionbudgets",
         path="/apis/policy/v1/poddisruptionbudgets",
-        type=PodDisruptionBudget,
+        reader=reader_of(PodDisruptionBudget),
         put=_put_budget,
         drop=_drop_budget,
         known=lambda cluster: list(cluster.budgets),
@@ -112,7 +138,7 @@ KINDS = (
     Kind(
         name="namespaces",
         path="/api/v1/namespaces",
-        type=Namespace,
+        reader=reader_of(Namespace),
         put=Cluster.put_namespace,
         drop=Cluster.drop_namespace,
         known=lambda cluster: list(cluster.pod_classes.namespaces),
@@ -121,7 +147,7 @@ KINDS = (
     Kind(
         name="storageclasses",
         path="/apis/storage.k8s.io/v1/storageclasses",
-        type=StorageClass,
+        reader=reader_of(StorageClass),
         put=Cluster.put_storage_class,
         drop=Cluster.drop_storage_class,
         known=lambda cluster: list(cluster.storage.classes),
@@ -130,7 +156,7 @@ KINDS = (
     Kind(
         name="persistentvolumes",
         path="/api/v1/persistentvolumes",
-        type=PersistentVolume,
+        reader=reader_of(PersistentVolume),
         put=Cluster.put_volume,
         drop=Cluster.drop_volume,
         known=lambda cluster: list(cluster.storage.volumes),
@@ -139,7 +165,7 @@ KINDS = (
     Kind(
         name="persistentvolumeclaims",
         path="/api/v1/persistentvolumeclaims",
-        type=PersistentVolumeClaim,
+        reader=reader_of(PersistentVolumeClaim),
         put=Cluster.put_claim,
         drop=Cluster.drop_claim,
         known=lambda cluster: list(cluster.storage.claims),
@@ -148,7 +174,7 @@ KINDS = (
     Kind(
         name="csinodes",
         path="/apis/storage.k8s.io/v1/csinodes",
-        type=CSINode,
+        reader=reader_of(CSINode),
         put=Cluster.put_csi_node,
         drop=Cluster.drop_csi_node,
         known=lambda cluster: list(cluster.storage.csi_nodes),

@@ -13,8 +13,6 @@ from nodewright.api.errors import AccessDeniedError, ApiServerError, NodewrightE
 from nodewright.kube.feed import Batch, Feed
 from nodewright.kube.kinds import Kind
 from nodewright.kube.transport import Transport
-from nodewright.objects import ObjectMeta
-from nodewright.objects.meta import KubeStruct
 
 _PAGE = 500
 _WATCH_SECONDS = 290
@@ -39,12 +37,26 @@ class _Event(msgspec.Struct):
     object: msgspec.Raw
 
 
+class _Name(msgspec.Struct, rename="camel", frozen=True):
+    name: str = ""
+    namespace: str = ""
+    resource_version: str = ""
+
+
 class _Identity(msgspec.Struct):
     """What can be read even of an object that is malformed otherwise."""
 
-    metadata: ObjectMeta = ObjectMeta()
+    metadata: _Name = _Name()
     code: int = 0
     message: str = ""
+
+    @property
+    def key(self) -> str:
+        name = self.metadata
+        return f"{name.namespace}/{name.name}" if name.namespace else name.name
+
+
+_PAGES = msgspec.json.Decoder(_Page)
 
 
 class _ExpiredError(Exception):
@@ -63,7 +75,8 @@ class Reflector:
         self._kind = kind
         self._transport = transport
         self._feed = feed
-        self._decoder = msgspec.json.Decoder(kind.type)
+        self._read = kind.reader()
+        self._identify = msgspec.json.Decoder(_Identity).decode
         self._listed = False
         self._absent = False
         self._stop = Event()
@@ -122,14 +135,16 @@ class Reflector:
 
     def _list(self) -> str:
         query = {"limit": str(_PAGE), **self._kind.query}
-        objects: list[KubeStruct] = []
+        batch = Batch(kind=self._kind, complete=True)
         while True:
-            page = msgspec.json.decode(self._transport.get(self._kind.path, query), type=_Page)
-            objects.extend(decoded for raw in page.items if (decoded := self._decode(raw)) is not None)
+            page = _PAGES.decode(self._transport.get(self._kind.path, query))
+            for raw in page.items:
+                self._put(batch, raw)
             if not page.metadata.continue_:
-                self._feed.replace(self._kind, objects, page.metadata.resource_version)
+                batch.version = page.metadata.resource_version
+                self._feed.extend(batch)
                 self._listed = True
-                return page.metadata.resource_version
+                return batch.version
             query["continue"] = page.metadata.continue_
 
     def _watch(self, version: str) -> str:
@@ -144,6 +159,9 @@ class Reflector:
         response = self._transport.watch(self._kind.path, query, read_timeout=_WATCH_SECONDS + 30)
         self._response = response
         try:
+            if self._stop.is_set():
+                # `stop` came while the watch was being opened, so it found no response to shut down.
+                return version
             for events in _batches(response):
                 if self._stop.is_set():
                     break
@@ -159,29 +177,26 @@ class Reflector:
     def _take(self, events: list[_Event], version: str) -> str:
         batch = Batch(kind=self._kind)
         for event in events:
-            identity = msgspec.json.decode(event.object, type=_Identity)
+            identity = self._identify(event.object)
             if event.type == "ERROR":
                 if identity.code == 410:
                     raise _ExpiredError
                 raise ApiServerError(f"the watch of {self._kind.name} failed: {identity.message}", status=identity.code)
             version = identity.metadata.resource_version
             if event.type == "DELETED":
-                batch.drop(identity.metadata.key)
+                batch.drop(identity.key)
             elif event.type != "BOOKMARK":
-                decoded = self._decode(event.object)
-                if decoded is not None:
-                    batch.put(decoded)
+                self._put(batch, event.object)
         batch.version = version
         self._feed.extend(batch)
         return version
 
-    def _decode(self, raw: msgspec.Raw) -> KubeStruct | None:
+    def _put(self, batch: Batch, raw: msgspec.Raw) -> None:
         try:
-            return self._decoder.decode(raw)
+            batch.put(self._read(raw))
         except msgspec.MsgspecError as error:
-            name = msgspec.json.decode(raw, type=_Identity).metadata.key
+            name = self._identify(raw).key
             _log.error("%s %s is malformed and left out: %s", self._kind.name, name, error)
-            return None
 
 
 def _batches(response: urllib3.BaseHTTPResponse) -> Iterator[list[_Event]]:

@@ -13,6 +13,8 @@ from nodewright.objects.volume import Volume
 
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 MIRROR = "kubernetes.io/config.mirror"
+#: Phases of pods that have ended.
+FINAL_PHASES = ("Succeeded", "Failed")
 
 
 class ContainerPort(KubeStruct, frozen=True, kw_only=True):
@@ -48,6 +50,7 @@ class PodSpec(KubeStruct, frozen=True, kw_only=True):
     host_network: bool = False
     priority: int | None = None
     priority_class_name: str = ""
+    preemption_policy: str = ""
     scheduler_name: str = "default-scheduler"
     restart_policy: str = "Always"
     termination_grace_period_seconds: int | None = None
@@ -79,7 +82,7 @@ class Pod(KubeStruct, frozen=True, kw_only=True):
     @property
     def finished(self) -> bool:
         """Whether the pod has ended and holds no resources any more."""
-        return self.status.phase in ("Succeeded", "Failed")
+        return self.status.phase in FINAL_PHASES
 
     @property
     def grace_seconds(self) -> int:

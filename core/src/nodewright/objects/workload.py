@@ -4,7 +4,7 @@ from datetime import datetime
 
 from msgspec import field
 
-from nodewright.objects.meta import KubeStruct, ObjectMeta
+from nodewright.objects.meta import KubeStruct, ObjectMeta, OwnerReference
 from nodewright.objects.pod import Pod, PodSpec
 
 
@@ -50,6 +50,15 @@ class DaemonSet(KubeStruct, frozen=True, kw_only=True):
                 namespace=self.metadata.namespace,
                 labels=template.metadata.labels,
                 annotations=template.metadata.annotations,
+                owner_references=(
+                    OwnerReference(
+                        kind="DaemonSet",
+                        name=self.metadata.name,
+                        uid=self.metadata.uid,
+                        api_version="apps/v1",
+                        controller=True,
+                    ),
+                ),
             ),
             spec=template.spec,
         )

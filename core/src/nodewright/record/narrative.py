@@ -1,6 +1,8 @@
 """A decision told in lines that a person reads: one line per thing to do, with its reason."""
 
 from nodewright.api.decision import Decision, DeleteInstances, Drain, Evict, Grow, Outcome, Restore, Shrink
+from nodewright.api.template import TemplateDifference
+from nodewright.objects import format_resource
 
 
 def tell(decision: Decision) -> list[str]:
@@ -12,6 +14,18 @@ def tell(decision: Decision) -> list[str]:
         *(_delete(action) for action in decision.delete),
         *(_drain(action) for action in decision.drain),
         *(_evict(action) for action in decision.evict),
+    ]
+
+
+def tell_learnt(decision: Decision) -> list[str]:
+    """Return one line for each group whose nodes turned out not to be as its provider says."""
+    by_group: dict[str, list[TemplateDifference]] = {}
+    for difference in decision.learnt:
+        by_group.setdefault(difference.group, []).append(difference)
+    return [
+        f"nodes of {group} are not as its provider's template says, from now on they decide: "
+        + ", ".join(map(_difference, differences))
+        for group, differences in by_group.items()
     ]
 
 
@@ -47,6 +61,19 @@ def _evict(action: Evict) -> str:
 
 def _restore(action: Restore) -> str:
     return f"restore {action.node}: {action.verdict}"
+
+
+def _difference(difference: TemplateDifference) -> str:
+    promised, real = (_written(difference, value) for value in (difference.promised, difference.real))
+    return f"{difference.kind} {difference.name} is {real}, not {promised}"
+
+
+def _written(difference: TemplateDifference, value: int | str | None) -> str:
+    if value is None:
+        return "missing"
+    if isinstance(value, int):
+        return format_resource(difference.name, value)
+    return value or "there"
 
 
 def _count(number: int, noun: str) -> str:

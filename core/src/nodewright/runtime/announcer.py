@@ -7,7 +7,7 @@ from nodewright.api.notice import Notice
 from nodewright.api.reasons import Reason
 from nodewright.cluster import Cluster
 from nodewright.kube.events import EventWriter
-from nodewright.record.narrative import tell, tell_outcome
+from nodewright.record.narrative import tell, tell_learnt, tell_outcome
 
 #: So many pods get an event of their own in one loop; the log line has them all in any case.
 _POD_EVENTS = 50
@@ -29,6 +29,9 @@ class Announcer:
         """Tell about a decision that is about to be carried out."""
         for line in tell(decision):
             _log.info("%s", line)
+        for line in tell_learnt(decision):
+            _log.info("%s", line)
+            self._events.on_status("TemplateDiffers", line, warning=True)
         for grow in decision.grow:
             self._growth(grow, cluster)
         for drain in decision.drain:

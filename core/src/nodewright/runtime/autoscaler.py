@@ -76,9 +76,15 @@ class Autoscaler:
         self.feed.wait_until_synced(timeout)
 
     def run(self, stop: Event) -> None:
-        """Run loops until *stop* is set. What goes wrong in one loop is logged; the next one tries again."""
-        while not stop.is_set():
+        """Run loops until *stop* is set; `wake` after that, or the end comes with the next loop.
+
+        What goes wrong in one loop is logged; the next one tries again.
+        """
+        while True:
+            # In this order: whoever sets *stop* and wakes the loop is never missed.
             self._wake.clear()
+            if stop.is_set():
+                return
             try:
                 decision = self.run_once()
                 productive = not decision.quiet
@@ -89,6 +95,10 @@ class Autoscaler:
                 _log.exception("this loop failed, the next one tries again")
                 productive = False
             self._pause(stop, productive=productive)
+
+    def wake(self) -> None:
+        """Begin the next loop at once. Safe to call from any thread."""
+        self._wake.set()
 
     def run_once(self) -> Decision:
         """Run one loop and return what was decided in it."""
@@ -101,6 +111,7 @@ class Autoscaler:
         decided = perf_counter()
         decision, self.memory = self._session.decide(world, self.memory, self._clock.now())
         self.metrics.decision_seconds.observe(perf_counter() - decided)
+        self.metrics.note_templates(self.memory.templates)
         hooks = self._session.policy.hooks
         hooks.on_decision(decision)
         self._announcer.announce(decision, self.cluster)

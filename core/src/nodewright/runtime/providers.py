@@ -11,7 +11,7 @@ from nodewright.api.clock import Clock
 from nodewright.api.errors import GroupNotFoundError, NodewrightError, PluginError
 from nodewright.api.group import GroupFacts, GroupOptions, NodeGroup
 from nodewright.api.pricing import PricingModel
-from nodewright.api.provider import Capability, Provider
+from nodewright.api.provider import Capability, GpuConfig, Provider
 from nodewright.objects import Node
 from nodewright.plugins.faults import Faults
 
@@ -24,6 +24,8 @@ class ProviderReport:
 
     groups: tuple[GroupFacts, ...]
     group_of: Mapping[str, str]
+    #: GPUs by the name of the node that has them.
+    gpus: Mapping[str, GpuConfig]
     pricing: Mapping[str, PricingModel]
 
 
@@ -68,6 +70,7 @@ class Providers:
                 seat.refresh = seat.thread.submit(self._refresh, seat, defaults)
         groups: dict[str, GroupFacts] = {}
         group_of: dict[str, str] = {}
+        gpus: dict[str, GpuConfig] = {}
         for seat in self._seats:
             error = self._await(seat, timeout)
             facts = tuple(replace(known, error=error) for known in seat.facts) if error else seat.facts
@@ -77,8 +80,9 @@ class Providers:
                 else:
                     groups[each.id] = each
             self._assign(seat, nodes, group_of)
+            self._ask_for_gpus(seat, nodes, gpus)
         pricing = {seat.name: seat.pricing for seat in self._seats if seat.pricing is not None}
-        return ProviderReport(groups=tuple(groups.values()), group_of=group_of, pricing=pricing)
+        return ProviderReport(groups=tuple(groups.values()), group_of=group_of, gpus=gpus, pricing=pricing)
 
     def group(self, group_id: str) -> NodeGroup:
         """Return the group to act on; raises `GroupNotFoundError`."""
@@ -173,6 +177,16 @@ class Providers:
             if group is not None:
                 group_of.setdefault(name, group)
         seat.known_nodes = known
+
+    def _ask_for_gpus(self, seat: _Seat, nodes: Mapping[str, Node], gpus: dict[str, GpuConfig]) -> None:
+        provider = seat.provider
+        for name, node in nodes.items():
+            if provider.gpu_label and provider.gpu_label in node.metadata.labels and name not in gpus:
+                gpu = self._faults.call(
+                    seat.name, "gpu_config", provider.gpu_config, node.metadata.labels, default=None
+                )
+                if gpu is not None:
+                    gpus[name] = gpu
 
 
 def _taken(group: GroupFacts, other: GroupFacts) -> PluginError:

@@ -53,6 +53,7 @@ class Session:
             cluster=cluster,
             groups=report.groups,
             group_of=report.group_of,
+            gpus=report.gpus,
             outcomes=outcomes,
             pricing=report.pricing,
             config_maps={

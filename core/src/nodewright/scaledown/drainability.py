@@ -76,6 +76,12 @@ def judge(
     return Drainable(move=tuple(move))
 
 
+def is_long_terminating(row: PodRow, now: datetime) -> bool:
+    """Tell whether the pod should have ended by now: it counts as gone."""
+    patience = timedelta(seconds=row.pod_class.pod.grace_seconds + 30)
+    return row.deleted is not None and row.deleted + patience < now
+
+
 def _fate(case: _Case) -> _Fate | str:
     for rule in _RULES:
         answer = rule(case)
@@ -89,9 +95,7 @@ def _mirror(case: _Case) -> _Fate | None:
 
 
 def _long_terminating(case: _Case) -> _Fate | None:
-    deleted = case.row.deleted
-    patience = timedelta(seconds=case.pod.grace_seconds + 30)
-    return _Fate.STAYS_BEHIND if deleted is not None and deleted + patience < case.now else None
+    return _Fate.STAYS_BEHIND if is_long_terminating(case.row, case.now) else None
 
 
 def _daemon(case: _Case) -> _Fate | None:

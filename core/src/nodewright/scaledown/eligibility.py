@@ -7,6 +7,7 @@ from nodewright.api.group import GroupFacts
 from nodewright.api.processor import ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
+from nodewright.health.readiness import is_ready
 from nodewright.memory import Memory
 from nodewright.objects import Node
 from nodewright.objects.node import SCALE_DOWN_DISABLED
@@ -68,18 +69,22 @@ def _objection(
         return Verdict(reason=Reason.GROUP_AT_MIN, detail=f"{group.target_size} of {group.min_size}")
     if node.metadata.annotations.get(SCALE_DOWN_DISABLED) == "true":
         return Verdict(reason=Reason.SCALE_DOWN_DISABLED)
-    options = policy.options_of(group)
-    if not node.ready and not policy.settings.scale_down.unready_enabled:
+    if not is_ready(node, world, policy.settings.templates) and not policy.settings.scale_down.unready_enabled:
         return Verdict(reason=Reason.SCALE_DOWN_UNREADY_DISABLED)
+    options = policy.options_of(group)
     used = utilization(
         world.cluster,
         node,
         policy.settings.scale_down,
+        now,
+        gpu=world.gpus.get(node.name),
         ignore_daemons=options.ignore_daemonsets_utilization,
     )
-    if used > options.scale_down_utilization_threshold:
-        detail = f"{used:.0%} of {options.scale_down_utilization_threshold:.0%}"
-        return Verdict(reason=Reason.NEEDED, detail=detail)
+    threshold = (
+        options.scale_down_utilization_threshold if used.gpu is None else options.scale_down_gpu_utilization_threshold
+    )
+    if used.value > threshold:
+        return Verdict(reason=Reason.NEEDED, detail=f"{used.value:.0%} of {threshold:.0%}")
     return None
 
 

@@ -11,6 +11,7 @@ from nodewright.api.processor import ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
+from nodewright.health.readiness import is_ready
 from nodewright.memory import Memory, Removal
 from nodewright.objects import Node
 from nodewright.policy import Policy
@@ -67,7 +68,7 @@ def plan_scale_down(
             **stuck,
         },
     )
-    ripe = [entry for entry in removable if _is_ripe(entry, since, memory, policy, verdicts, now)]
+    ripe = [entry for entry in removable if _is_ripe(entry, since, world, memory, policy, verdicts, now)]
     chosen = _select(ripe, memory, policy, verdicts)
     removals = {
         entry.node.name: Removal(group=entry.group.id, provider_id=entry.node.spec.provider_id, started=now)
@@ -133,6 +134,7 @@ def _unneeded(move: Sequence[PodRow]) -> Verdict:
 def _is_ripe(
     entry: _Removable,
     since: dict[str, datetime],
+    world: World,
     memory: Memory,
     policy: Policy,
     verdicts: dict[str, Verdict],
@@ -140,7 +142,8 @@ def _is_ripe(
 ) -> bool:
     name = entry.node.name
     options = policy.options_of(entry.group)
-    needed = options.scale_down_unneeded_time if entry.node.ready else options.scale_down_unready_time
+    ready = is_ready(entry.node, world, policy.settings.templates)
+    needed = options.scale_down_unneeded_time if ready else options.scale_down_unready_time
     waited = now - since[name]
     if waited < needed:
         verdicts[name] = Verdict(reason=Reason.NOT_LONG_ENOUGH, detail=f"{_seconds(waited)} of {_seconds(needed)}")

@@ -1,8 +1,9 @@
 """Pending pods: which of them need a node that is not there."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 
 from nodewright.api.option import PodSet
 from nodewright.api.processor import ProcessorContext
@@ -12,6 +13,9 @@ from nodewright.cluster import Cluster
 from nodewright.objects import Pod
 from nodewright.plugins.results import made_from
 from nodewright.policy import Policy
+
+#: Up to so many sets, pods are placed in the very order in which they came.
+_MOST_TURNS = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +29,7 @@ class PendingPods:
 def find_pending(cluster: Cluster, policy: Policy, context: ProcessorContext) -> PendingPods:
     """Return the pods to help, after all processors and hooks have had their say."""
     verdicts: dict[str, Verdict] = {}
-    sets: Sequence[PodSet] = equivalence_sets(cluster)
+    sets: Sequence[PodSet] = in_turn(cluster)
     kept = _without_young(sets, cluster, policy, context.now)
     _note(verdicts, sets, kept, Verdict(reason=Reason.TOO_YOUNG))
     sets = kept
@@ -41,19 +45,46 @@ def find_pending(cluster: Cluster, policy: Policy, context: ProcessorContext) ->
         kept = policy.hooks.adjust_pending_pods(sets, context.now)
         _note(verdicts, sets, kept, Verdict(reason=Reason.FILTERED, detail="a hook"))
         sets = kept
-    return PendingPods(sets=tuple(sets), verdicts=verdicts)
+    return PendingPods(sets=tuple(_united(sets, cluster)), verdicts=verdicts)
 
 
-def equivalence_sets(cluster: Cluster) -> list[PodSet]:
-    """Return the pods that the scheduler could not place, in sets of equals; higher priority first, then by name."""
-    sets: dict[tuple[str, int], list[Pod]] = {}
-    for key in sorted(cluster.pending):
-        row = cluster.pending[key]
-        if row.pending is not None and row.pending.marked_unschedulable:
-            identity = row.owner.uid if row.owner else row.uid or key
-            sets.setdefault((identity, row.pod_class.index), []).append(row.pending)
-    ordered = sorted(sets.values(), key=lambda pods: -(pods[0].spec.priority or 0))
-    return [PodSet(pod=pods[0], keys=tuple(pod.key for pod in pods)) for pods in ordered]
+def is_expendable(pod: Pod, cutoff: int) -> bool:
+    """Tell whether a pod gives way to any other: it brings no nodes and holds no room. One without priority never."""
+    return pod.spec.priority is not None and pod.spec.priority < cutoff
+
+
+def in_turn(cluster: Cluster) -> list[PodSet]:
+    """Return the pods that the scheduler could not place, higher priority first, then as they came; equals together.
+
+    Equals with others in between are sets of their own, so that nobody is overtaken; unless there are very many of
+    them. A pod that is nominated for a node has its place: those that are in its way are being evicted.
+    """
+    waiting = [
+        row.pending
+        for row in cluster.pending.values()
+        if row.unschedulable and row.pending is not None and not row.pending.status.nominated_node_name
+    ]
+    waiting.sort(key=lambda pod: -(pod.spec.priority or 0))
+    runs = [list(run) for _, run in groupby(waiting, lambda pod: _identity(cluster, pod.key))]
+    sets = [PodSet(pod=run[0], keys=tuple(pod.key for pod in run)) for run in runs]
+    return sets if len(sets) <= _MOST_TURNS else _united(sets, cluster)
+
+
+def _united(sets: Iterable[PodSet], cluster: Cluster) -> list[PodSet]:
+    """Return *sets* with those of equal pods made one, where the first of them was."""
+    united: dict[tuple[str, int], list[PodSet]] = {}
+    for pods in sets:
+        united.setdefault(_identity(cluster, pods.keys[0]), []).append(pods)
+    return [
+        same[0] if len(same) == 1 else PodSet(pod=same[0].pod, keys=tuple(key for pods in same for key in pods.keys))
+        for same in united.values()
+    ]
+
+
+def _identity(cluster: Cluster, key: str) -> tuple[str, int]:
+    """Return what is the same for pods of one controller that a scheduler can't tell apart."""
+    row = cluster.pending[key]
+    return (row.owner.uid if row.owner else row.uid or key, row.pod_class.index)
 
 
 def _without_young(sets: Sequence[PodSet], cluster: Cluster, policy: Policy, now: datetime) -> Sequence[PodSet]:

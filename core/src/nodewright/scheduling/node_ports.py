@@ -5,7 +5,8 @@ from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, Counts, PodClass
 
 REFUSAL = Verdict(reason=Reason.PORTS)
-_EVERY_ADDRESS = ("0.0.0.0", "::")
+#: kube-scheduler knows no other address that stands for all.
+_EVERY_ADDRESS = "0.0.0.0"
 
 
 def taken(cluster: Cluster, pod: PodClass) -> Counts:
@@ -23,4 +24,4 @@ def _clash(pod: PodClass, other: PodClass) -> bool:
 
 
 def _overlap(address: str, other: str) -> bool:
-    return address == other or address in _EVERY_ADDRESS or other in _EVERY_ADDRESS
+    return address == other or _EVERY_ADDRESS in (address, other)

@@ -1,15 +1,31 @@
 """Open claims: those that get their volume when their pod is placed, and what each can get on which node."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+import msgspec
+from msgspec.structs import replace
 
 from nodewright.cluster import Storage
 from nodewright.objects import NodeSelectorTerm, PersistentVolume, PersistentVolumeClaim
 from nodewright.objects.node import HOSTNAME
+from nodewright.objects.volume import ClaimResources
 
 #: The name of the volume that each claim gets, by the claim's key; empty if a volume is made for it.
 Plan = Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Offer:
+    """The volumes that any claim of one kind can have, the smallest first, whether one has them by now or not."""
+
+    #: By host, those that can be reached from some hosts only.
+    local: Mapping[str, Sequence[PersistentVolume]]
+    #: Those that depend on no host, or not on that alone.
+    remote: Sequence[PersistentVolume]
+    #: The labels of nodes that decide which of them can be reached.
+    labels: frozenset[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,20 +38,16 @@ class OpenClaim:
     node: str
     #: A volume that is kept for it: it gets this one or a new one.
     kept: PersistentVolume | None
-    #: Free volumes by the one host that they can be reached from, the smallest first.
-    local: Mapping[str, Sequence[PersistentVolume]]
-    #: Free volumes that depend on no host, the smallest first.
-    remote: Sequence[PersistentVolume]
+    offer: _Offer
+    #: Tells whether another claim has a volume by now.
+    is_taken: Callable[[str], bool]
     #: Where volumes can be made for it, as alternatives; None if they can't be made.
     makes: tuple[NodeSelectorTerm, ...] | None
 
     @property
     def labels(self) -> frozenset[str]:
         """The labels of nodes that decide what it gets."""
-        volumes = [*self.remote, *([self.kept] if self.kept else [])]
-        terms = [*(self.makes or ()), *(term for volume in volumes for term in volume.node_terms or ())]
-        hosts = {HOSTNAME} if self.local else set()
-        return frozenset(hosts.union(line.key for term in terms for line in term.match_expressions))
+        return self.offer.labels | _labels([*((self.kept and self.kept.node_terms) or ()), *(self.makes or ())])
 
     def volume_on(self, labels: Mapping[str, str], taken: Iterable[str]) -> str | None:
         """Return what it gets on a node with *labels* while others have *taken* theirs; None if it gets nothing."""
@@ -48,12 +60,13 @@ class OpenClaim:
     def _existing(self, labels: Mapping[str, str], taken: Iterable[str]) -> PersistentVolume | None:
         if self.kept is not None and self.kept.metadata.name not in taken:
             return self.kept if reachable(self.kept, labels) else None
-        choices = (self.local.get(labels.get(HOSTNAME, ""), ()), self.remote)
-        firsts = [
-            next((each for each in volumes if each.metadata.name not in taken and reachable(each, labels)), None)
-            for volumes in choices
-        ]
+        choices = (self.offer.local.get(labels.get(HOSTNAME, ""), ()), self.offer.remote)
+        firsts = (next((each for each in volumes if self._can_have(each, labels, taken)), None) for volumes in choices)
         return min((each for each in firsts if each is not None), key=_rank, default=None)
+
+    def _can_have(self, volume: PersistentVolume, labels: Mapping[str, str], taken: Iterable[str]) -> bool:
+        name = volume.metadata.name
+        return name not in taken and not self.is_taken(name) and reachable(volume, labels)
 
 
 def open_claims(storage: Storage, claims: Iterable[PersistentVolumeClaim]) -> list[OpenClaim]:
@@ -85,25 +98,40 @@ def _open_claim(storage: Storage, claim: PersistentVolumeClaim) -> OpenClaim:
     makes = storage_class is not None and storage_class.makes_volumes
     topologies = (storage_class.allowed_topologies if storage_class else None) or ()
     kept = [volume for volume in storage.volumes_for(claim) if _will_do(volume, claim)]
-    free = [volume for volume in storage.free_volumes(claim.class_name) if _suits(volume, claim)]
+    return OpenClaim(
+        key=claim.metadata.key,
+        size=claim.size,
+        node=storage.node_of(claim),
+        kept=min(kept, key=_rank, default=None),
+        offer=_offer(storage, claim),
+        is_taken=storage.is_taken,
+        makes=tuple(topology.as_node_selector_term() for topology in topologies) if makes else None,
+    )
+
+
+def _offer(storage: Storage, claim: PersistentVolumeClaim) -> _Offer:
+    # What tells claims apart as far as free volumes go, see _suits.
+    kind = msgspec.json.encode((claim.class_name, claim.size, replace(claim.spec, resources=ClaimResources())))
+    known: _Offer | None = storage.memo.get(kind)
+    if known is None:
+        known = storage.memo[kind] = _offer_of(
+            volume for volume in storage.free_volumes(claim.class_name) if _suits(volume, claim)
+        )
+    return known
+
+
+def _offer_of(volumes: Iterable[PersistentVolume]) -> _Offer:
     local: dict[str, list[PersistentVolume]] = defaultdict(list)
     remote = []
-    for volume in sorted(free, key=_rank):
+    for volume in sorted(volumes, key=_rank):
         hosts = _hosts(volume)
         if hosts is None:
             remote.append(volume)
         else:
             for host in hosts:
                 local[host].append(volume)
-    return OpenClaim(
-        key=claim.metadata.key,
-        size=claim.size,
-        node=storage.node_of(claim),
-        kept=min(kept, key=_rank, default=None),
-        local=dict(local),
-        remote=remote,
-        makes=tuple(topology.as_node_selector_term() for topology in topologies) if makes else None,
-    )
+    labels = _labels(term for volume in remote for term in volume.node_terms or ())
+    return _Offer(local=dict(local), remote=remote, labels=labels | {HOSTNAME} if local else labels)
 
 
 def _will_do(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
@@ -144,6 +172,10 @@ def _hosts(volume: PersistentVolume) -> set[str] | None:
 def _any_matches(terms: Iterable[NodeSelectorTerm], labels: Mapping[str, str]) -> bool:
     # As in kube-scheduler, the node's name is not known here.
     return any(term.matches("", labels) for term in terms)
+
+
+def _labels(terms: Iterable[NodeSelectorTerm]) -> frozenset[str]:
+    return frozenset(line.key for term in terms for line in term.match_expressions)
 
 
 def _rank(volume: PersistentVolume) -> tuple[int, str]:

@@ -5,26 +5,8 @@ from dataclasses import dataclass
 from nodewright.api.group import GroupFacts
 from nodewright.api.template import NodeTemplate
 from nodewright.cluster import Cluster, NodeMarks, PodClass
-from nodewright.objects import Node, Resources, Taint
-from nodewright.objects.node import DELETION_CANDIDATE, TO_BE_DELETED
+from nodewright.objects import DaemonSet, Resources
 from nodewright.scheduling import node_affinity, taint_toleration
-
-#: Taints that come from the state of one node, not from its group.
-_PASSING_TAINTS = frozenset(
-    [TO_BE_DELETED, DELETION_CANDIDATE, "node.cloudprovider.kubernetes.io/uninitialized"]
-    + [
-        f"node.kubernetes.io/{state}"
-        for state in (
-            "not-ready",
-            "unreachable",
-            "unschedulable",
-            "memory-pressure",
-            "disk-pressure",
-            "pid-pressure",
-            "network-unavailable",
-        )
-    ]
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,22 +23,17 @@ def blank_node(cluster: Cluster, group: GroupFacts) -> Blank:
     """Return a new node of *group*, which must have a template."""
     template = group.template
     assert template is not None
-    marks = NodeMarks(labels=template.labels, taints=template.taints)
-    companions = [cluster.pod_classes.of(pod) for pod in template.pods]
-    companions += [
-        pod_class
-        for daemon_set in cluster.daemon_sets.values()
-        if _runs_on(pod_class := cluster.pod_classes.of(daemon_set.pod), marks)
-    ]
-    return Blank(marks=marks, allocatable=template.allocatable, companions=tuple(companions))
+    companions = tuple(cluster.pod_classes.of(pod) for pod in template.pods)
+    if not template.from_node:
+        suitable = (each for each in cluster.daemon_sets.values() if runs_on(cluster, each, template))
+        companions += tuple(cluster.pod_classes.of(each.pod) for each in suitable)
+    marks = NodeMarks(labels=template.labels, taints=template.taints, unschedulable=template.unschedulable)
+    return Blank(marks=marks, allocatable=template.allocatable, companions=companions)
 
 
-def template_from(node: Node) -> NodeTemplate:
-    """Return what a new node like *node* looks like: without the passing marks of this one."""
-    labels = {key: value for key, value in node.metadata.labels.items() if key != "kubernetes.io/hostname"}
-    taints: tuple[Taint, ...] = tuple(taint for taint in node.spec.taints if taint.key not in _PASSING_TAINTS)
-    return NodeTemplate(labels=labels, taints=taints, capacity=node.capacity, allocatable=node.allocatable)
-
-
-def _runs_on(pod: PodClass, marks: NodeMarks) -> bool:
-    return taint_toleration.check(pod, marks.taints) is None and node_affinity.check(pod, "", marks.labels) is None
+def runs_on(cluster: Cluster, daemon_set: DaemonSet, template: NodeTemplate) -> bool:
+    """Tell whether *daemon_set* would start a pod on a node like *template*."""
+    pod = cluster.pod_classes.of(daemon_set.pod)
+    return (
+        taint_toleration.check(pod, template.taints) is None and node_affinity.check(pod, "", template.labels) is None
+    )

@@ -1,6 +1,10 @@
 """Metrics for Prometheus."""
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from collections.abc import Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from nodewright.memory import KnownTemplate
 
 _SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
@@ -25,6 +29,18 @@ class Metrics:
             ("plugin", "where"),
             registry=self.registry,
         )
+        self.template_differences = Gauge(
+            "nodewright_template_differences",
+            "In how much the nodes of a group are not as its provider's template promises.",
+            ("group",),
+            registry=self.registry,
+        )
+
+    def note_templates(self, templates: Mapping[str, KnownTemplate]) -> None:
+        """Take over what is remembered of groups' templates."""
+        self.template_differences.clear()
+        for group, known in templates.items():
+            self.template_differences.labels(group=group).set(len(known.differences))
 
     def render(self) -> bytes:
         """Return all metrics in Prometheus' text format."""

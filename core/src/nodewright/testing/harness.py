@@ -61,5 +61,9 @@ class Harness:
         return self._autoscaler.run_once()
 
     def run(self, stop: Event) -> None:
-        """Run loops until *stop* is set."""
+        """Run loops until *stop* is set; `wake` after that, or the end comes with the next loop."""
         self._autoscaler.run(stop)
+
+    def wake(self) -> None:
+        """Let `run` begin its next loop at once. Safe to call from any thread."""
+        self._autoscaler.wake()

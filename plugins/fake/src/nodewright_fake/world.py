@@ -223,8 +223,11 @@ class World:
 
     def _live(self) -> None:
         try:
-            while not self._stopping.is_set():
+            while True:
+                # In this order: `stop`, which sets both, is never missed.
                 self.agenda.changed.clear()
+                if self._stopping.is_set():
+                    return
                 self.settle()
                 moment = self.agenda.next_moment
                 idle = (moment - self.clock.now()).total_seconds() if moment else _IDLE_SECONDS

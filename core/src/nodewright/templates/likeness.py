@@ -1,0 +1,98 @@
+"""Likenesses: what a new node would look like if it were made like one that is there, or as its provider says."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+
+import msgspec
+from msgspec.structs import replace as struct_replace
+
+from nodewright.api.template import NodeTemplate
+from nodewright.cluster import Cluster, PodRow
+from nodewright.config.model import Settings
+from nodewright.health.readiness import lasting
+from nodewright.objects import CSINode, DaemonSet, Node, Pod
+from nodewright.objects.node import HOSTNAME
+from nodewright.scheduling.templates import runs_on
+
+TEMPLATE_NODE = "cluster-autoscaler.kubernetes.io/template-node"
+_CRITICAL = "system-node-critical"
+#: Older names of labels, under which they are still set.
+_OLDER_NAMES = {
+    "node.kubernetes.io/instance-type": "beta.kubernetes.io/instance-type",
+    "topology.kubernetes.io/region": "failure-domain.beta.kubernetes.io/region",
+    "topology.kubernetes.io/zone": "failure-domain.beta.kubernetes.io/zone",
+}
+
+
+def of_node(node: Node, cluster: Cluster, settings: Settings) -> NodeTemplate:
+    """Return what a node like *node* looks like, without the passing marks of this one, with the pods that come along.
+
+    These are its static pods and those of DaemonSets; other DaemonSets that suit it only where they force their way.
+    """
+    companions = [row for row in cluster.pods_on(node.name) if row.deleted is None and _comes_along(row.pod_class.pod)]
+    present = {f"{row.namespace}/{row.owner.name}" for row in companions if row.owner is not None}
+    bare = of_machine(node, settings)
+    absent = [each for key, each in cluster.daemon_sets.items() if key not in present and _forces_in(each, settings)]
+    forced = tuple(each.pod for each in absent if runs_on(cluster, each, bare))
+    return replace(
+        bare,
+        pods=(*map(_companion, companions), *forced),
+        csi_drivers=_attach_limits(cluster.storage.csi_nodes.get(node.name)),
+    )
+
+
+def of_machine(node: Node, settings: Settings) -> NodeTemplate:
+    """Return what a machine like that of *node* offers, before any pod is on it."""
+    return NodeTemplate(
+        labels=_marked(node.metadata.labels),
+        annotations=node.metadata.annotations,
+        taints=lasting(node.spec.taints, settings.templates),
+        capacity=node.capacity,
+        allocatable=node.allocatable,
+        unschedulable=node.spec.unschedulable and not settings.templates.from_unschedulable,
+        from_node=node.name,
+    )
+
+
+def of_promise(promised: NodeTemplate, settings: Settings) -> NodeTemplate:
+    """Return the provider's template without marks that a node has for a time only."""
+    older = {old: promised.labels[name] for name, old in _OLDER_NAMES.items() if name in promised.labels}
+    labels = _marked(promised.labels) | older
+    return replace(promised, labels=labels, taints=lasting(promised.taints, settings.templates), from_node="")
+
+
+def fingerprint(promised: NodeTemplate | None) -> str:
+    """Return a short text that differs between templates that differ; empty for none."""
+    if promised is None:
+        return ""
+    return sha256(msgspec.json.encode(promised, order="sorted")).hexdigest()[:16]
+
+
+def _marked(labels: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in labels.items() if key != HOSTNAME} | {TEMPLATE_NODE: "true"}
+
+
+def _comes_along(pod: Pod) -> bool:
+    return pod.is_mirror or pod.is_daemon
+
+
+def _companion(row: PodRow) -> Pod:
+    """Return the pod of *row*, as a class does not know it by name."""
+    pod = row.pod_class.pod
+    owners = (row.owner,) if row.owner is not None else ()
+    return struct_replace(pod, metadata=struct_replace(pod.metadata, name=row.name, uid="", owner_references=owners))
+
+
+def _forces_in(daemon_set: DaemonSet, settings: Settings) -> bool:
+    """Tell whether a pod of the DaemonSet is counted on new nodes though it is not on the model."""
+    spec = daemon_set.spec.template.spec
+    critical = spec.priority_class_name == _CRITICAL and spec.preemption_policy != "Never"
+    return settings.scale_up.force_daemonsets or critical
+
+
+def _attach_limits(drivers: CSINode | None) -> dict[str, int]:
+    if drivers is None:
+        return {}
+    limits = {driver.name: driver.allocatable for driver in drivers.spec.drivers}
+    return {name: limit.count for name, limit in limits.items() if limit is not None and limit.count is not None}

@@ -1,0 +1,40 @@
+"""What was learnt of a group's nodes is told by log, event and metric."""
+
+import logging
+
+from nodewright.api import Decision, TemplateDifference
+from nodewright.cluster import Cluster
+from nodewright.memory import KnownTemplate
+from nodewright.runtime.announcer import Announcer
+from nodewright.serve.metrics import Metrics
+from nodewright.testing.clock import EPOCH
+
+MEMORY = TemplateDifference(group="spot", kind="capacity", name="memory", promised=4 * 1024**3, real=16 * 1024**3)
+LINE = (
+    "nodes of spot are not as its provider's template says, from now on they decide: capacity memory is 16Gi, not 4Gi"
+)
+
+
+class Events:
+    def __init__(self):
+        self.written = []
+
+    def on_status(self, reason, message, *, warning=False):
+        self.written.append((reason, message, warning))
+
+
+def test_what_was_learnt_is_an_event_on_the_status_and_a_line_in_the_log(caplog):
+    events = Events()
+    with caplog.at_level(logging.INFO):
+        Announcer(events).announce(Decision(at=EPOCH, learnt=(MEMORY,)), Cluster())
+    assert events.written == [("TemplateDiffers", LINE, True)]
+    assert caplog.messages == [LINE]
+
+
+def test_the_metric_counts_differences_by_group_and_forgets_groups_that_are_gone():
+    metrics = Metrics()
+    metrics.note_templates({"spot": KnownTemplate(differences=(MEMORY,)), "web": KnownTemplate()})
+    assert b'nodewright_template_differences{group="spot"} 1.0' in metrics.render()
+    assert b'nodewright_template_differences{group="web"} 0.0' in metrics.render()
+    metrics.note_templates({})
+    assert b"spot" not in metrics.render()

@@ -1,0 +1,1 @@
+"""The demo: a small cluster that breathes on the screen, told in about a minute."""

@@ -1,0 +1,40 @@
+"""Ctrl-C and SIGTERM, as something to look at between two frames."""
+
+import signal
+from types import FrameType, TracebackType
+from typing import Self
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interruption:
+    """Catches these signals for the length of its ``with`` block, so that none hits in the middle of something.
+
+    For the main thread.
+    """
+
+    def __init__(self) -> None:
+        #: The signal that came, 0 if none did.
+        self.signal = 0
+        self._previous: dict[int, signal._HANDLER] = {}
+
+    def __enter__(self) -> Self:
+        self._previous = {number: signal.signal(number, self._note) for number in _SIGNALS}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+
+    def __bool__(self) -> bool:
+        return self.signal != 0
+
+    @property
+    def status(self) -> int:
+        """The exit status of a program that was ended by the signal."""
+        return 128 + self.signal
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.signal = number

@@ -1,0 +1,97 @@
+"""``nodewright run`` as people start and stop it: a process of its own."""
+
+import signal
+import socket
+import subprocess
+import sys
+from time import monotonic, sleep
+from urllib.request import urlopen
+
+import pytest
+from nodewright.testing.clock import FastClock
+from nodewright_fake.scenario import parse_scenario
+from nodewright_fake.world import World
+
+SCENARIO = """
+zones: [eu-a]
+instanceTypes:
+  small: {cpu: 4, memory: 8Gi, price: 0.2}
+groups:
+  - {name: pool, zone: eu-a, instanceType: small, max: 5, bootTime: 0s}
+workloads:
+  deployments:
+    - {name: web, replicas: 2, cpu: "1"}
+"""
+
+
+@pytest.fixture
+def world():
+    """A world in real time."""
+    with World(parse_scenario(SCENARIO), FastClock()) as world:
+        yield world
+
+
+@pytest.fixture
+def run(world, tmp_path):
+    """Starts ``nodewright run`` on the world; what still runs after the test is ended."""
+    started = []
+
+    def start(*flags, address="127.0.0.1:0"):
+        config = tmp_path / "nodewright.yaml"
+        config.write_text(
+            "apiVersion: nodewright.dev/v1\nkind: Autoscaler\n"
+            f"providers: [fake: {{url: '{world.provider_config['url']}'}}]\nserver: {{address: '{address}'}}\n"
+        )
+        command = [sys.executable, "-m", "nodewright", "run", "--config", str(config)]
+        command += ["--kubeconfig", str(world.kubeconfig), *flags]
+        started.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def eventually(holds):
+    until = monotonic() + 20
+    while not holds():
+        assert monotonic() < until, "it never came to that"
+        sleep(0.05)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_scales_until_it_is_told_to_stop(world, run, number):
+    port = free_port()
+    process = run(address=f"127.0.0.1:{port}")
+    eventually(lambda: world.store.list("nodes"))
+    with urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+        assert b"nodewright_decision_seconds_count" in answer.read()
+    with urlopen(f"http://127.0.0.1:{port}/health-check") as answer:
+        assert answer.read() == b"OK"
+    process.send_signal(number)
+    _, told = process.communicate(timeout=5)
+    assert process.returncode == 0
+    assert "grow pool 0 → 1 for 2 pods: the only option" in told
+    assert told.rstrip().endswith("stopping")
+
+
+def test_a_port_that_is_taken_is_told_with_what_to_do(run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        process = run(address=f"127.0.0.1:{taken.getsockname()[1]}")
+        _, told = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert "Address already in use. Free the port, or name another one with server.address or --address" in told
+
+
+def test_wrong_flags_end_it_before_it_begins(run):
+    _, told = (process := run("--scan-intervall=1s", "--expander=least-wast")).communicate(timeout=20)
+    assert process.returncode == 2
+    assert "flags: --scan-intervall: unknown flag; did you mean --scan-interval?" in told
+    assert "no expander is called 'least-wast': did you mean 'least-waste'?" in told
