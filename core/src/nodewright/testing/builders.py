@@ -24,12 +24,10 @@ from nodewright.api import (
     Toleration,
     parse_resources,
 )
-from nodewright.cluster import Cluster
 from nodewright.objects.meta import Condition, ObjectMeta, OwnerReference
 from nodewright.objects.node import INSTANCE_TYPE, ZONE, NodeSpec, NodeStatus
 from nodewright.objects.pod import Container, PodSpec, PodStatus
 from nodewright.objects.requests import ResourceRequirements
-from nodewright.scheduling import ClusterSimulation
 from nodewright.testing.clock import EPOCH
 
 UNSCHEDULABLE = Condition(type="PodScheduled", status="False", reason="Unschedulable", last_transition_time=EPOCH)
@@ -191,6 +189,10 @@ def an_expander_context(
 
     The simulation is that of an empty cluster unless another is given.
     """
+    # Columns need numpy, which the other builders do without.
+    from nodewright.cluster import Cluster
+    from nodewright.scheduling import ClusterSimulation
+
     return ExpanderContext(
         now=now,
         random=Random(seed),
