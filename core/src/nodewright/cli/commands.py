@@ -12,6 +12,7 @@ BUILT_IN = {
     "config": "nodewright.cli.config:ConfigCommand",
     "plugins": "nodewright.cli.plugins:PluginsCommand",
     "run": "nodewright.cli.run:RunCommand",
+    "why": "nodewright.cli.why:WhyCommand",
 }
 
 

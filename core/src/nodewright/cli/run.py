@@ -28,30 +28,10 @@ class RunCommand(Command):
 
     def run(self, arguments: Namespace) -> int:
         """Run the autoscaler and return 0 after a clean stop."""
-        from nodewright.config.document import load
-        from nodewright.config.flags import parse_flags
-        from nodewright.config.watch import ConfigFile
-        from nodewright.kube.transport import connect
-        from nodewright.plugins import Registry
-        from nodewright.runtime.autoscaler import Autoscaler
-        from nodewright.runtime.clock import SystemClock
-        from nodewright.runtime.log import set_up_logging
+        from nodewright.cli.start import autoscaler_for
         from nodewright.serve.server import Server
 
-        registry = Registry()
-        flags = parse_flags(arguments.rest)
-        config_file = ConfigFile(flags.config, flags=flags, classes=registry) if flags.config else None
-        if config_file is not None:
-            loaded = config_file.load(tolerant=True)
-        else:
-            loaded = load(flags=flags, classes=registry, tolerant=True)
-        settings = loaded.settings
-        set_up_logging(verbosity=settings.logging.verbosity, json_format=settings.logging.format == "json")
-        for warning in loaded.warnings:
-            _log.warning("%s", warning)
-        kube = settings.kube
-        transport = connect(kubeconfig=kube.kubeconfig, server=kube.server, user_agent=kube.user_agent)
-        autoscaler = Autoscaler(settings, transport, SystemClock(), registry=registry, config_file=config_file)
+        autoscaler, settings = autoscaler_for(arguments.rest)
         try:
             server = Server(settings.server.address, autoscaler.metrics)
         except OSError as error:
@@ -69,7 +49,7 @@ class RunCommand(Command):
         server.start()
         try:
             autoscaler.start()
-            _log.info("watching the cluster at %s", transport.host)
+            _log.info("watching the cluster at %s", autoscaler.host)
             autoscaler.run(stop)
             _log.info("stopping")
         finally:

@@ -94,7 +94,8 @@ class Reflector:
         if response is not None:
             with suppress(Exception):
                 response.shutdown()
-        self._thread.join(timeout=5)
+        if self._thread.is_alive():
+            self._thread.join(timeout=5)
 
     def _run(self) -> None:
         pause = _FIRST_PAUSE

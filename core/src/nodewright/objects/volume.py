@@ -226,7 +226,8 @@ class NodeDriver(KubeStruct, frozen=True, kw_only=True):
 class CSINodeSpec(KubeStruct, frozen=True, kw_only=True):
     """The drivers of a node."""
 
-    drivers: tuple[NodeDriver, ...] = ()
+    #: A node without any has null here, not an empty list.
+    drivers: tuple[NodeDriver, ...] | None = None
 
 
 class CSINode(KubeStruct, frozen=True, kw_only=True):
@@ -240,7 +241,7 @@ class CSINode(KubeStruct, frozen=True, kw_only=True):
         """How many volumes the node takes, by driver; a driver that is not in it sets no limit."""
         return {
             driver.name: driver.allocatable.count
-            for driver in self.spec.drivers
+            for driver in self.spec.drivers or ()
             if driver.allocatable is not None and driver.allocatable.count is not None
         }
 

@@ -24,7 +24,7 @@ def tell_learnt(decision: Decision) -> list[str]:
         by_group.setdefault(difference.group, []).append(difference)
     return [
         f"nodes of {group} are not as its provider's template says, from now on they decide: "
-        + ", ".join(map(_difference, differences))
+        + ", ".join(map(tell_difference, differences))
         for group, differences in by_group.items()
     ]
 
@@ -63,7 +63,8 @@ def _restore(action: Restore) -> str:
     return f"restore {action.node}: {action.verdict}"
 
 
-def _difference(difference: TemplateDifference) -> str:
+def tell_difference(difference: TemplateDifference) -> str:
+    """Return in what a group's nodes are not as promised."""
     promised, real = (_written(difference, value) for value in (difference.promised, difference.real))
     return f"{difference.kind} {difference.name} is {real}, not {promised}"
 

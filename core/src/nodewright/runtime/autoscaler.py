@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import datetime
 from threading import Event
 from time import perf_counter
 
@@ -13,6 +14,7 @@ from nodewright.api.plugin import Plugin
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
 from nodewright.config.watch import ConfigFile
+from nodewright.decide import Particulars
 from nodewright.health import adopt_orders
 from nodewright.kube.config_maps import ConfigMapWatch
 from nodewright.kube.events import EventWriter
@@ -22,9 +24,11 @@ from nodewright.kube.reflector import Reflector
 from nodewright.kube.transport import Transport
 from nodewright.memory import Memory
 from nodewright.plugins import Fault, Faults, Registry
+from nodewright.record.explanation import Look
 from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.session import Session
 from nodewright.serve.metrics import Metrics
+from nodewright.world import World
 
 #: After a wake-up the loop waits this long for what belongs together: pods of one burst, nodes of one order.
 _GATHER_SECONDS = 0.5
@@ -70,6 +74,11 @@ class Autoscaler:
         self._outcomes: tuple[Outcome, ...] = ()
         self._session = self._open(settings)
 
+    @property
+    def host(self) -> str:
+        """Address of the API server."""
+        return self._transport.host
+
     def start(self, timeout: float = 60.0) -> None:
         """Begin to watch the cluster; returns when all of it was seen once, or raises `ApiServerError`."""
         for reflector in self._reflectors:
@@ -102,17 +111,19 @@ class Autoscaler:
         """Begin the next loop at once. Safe to call from any thread."""
         self._wake.set()
 
+    def look(self) -> Look:
+        """Decide as in a loop, but do nothing, tell nobody and remember nothing."""
+        world, now = self._observe()
+        particulars = Particulars()
+        decision, memory = self._session.decide(world, self.memory, now, particulars)
+        return Look(world=world, decision=decision, memory=memory, particulars=particulars)
+
     def run_once(self) -> Decision:
         """Run one loop and return what was decided in it."""
         self._reload()
         started = perf_counter()
-        self.feed.apply_to(self.cluster)
-        self.cluster.tidy()
-        world = self._session.observe(self.cluster, self._outcomes)
+        world, now = self._observe()
         self._outcomes = ()
-        now = self._clock.now()
-        if self._first:
-            self.memory, self._first = adopt_orders(world, self.memory, now), False
         decided = perf_counter()
         decision, self.memory = self._session.decide(world, self.memory, now)
         self.metrics.decision_seconds.observe(perf_counter() - decided)
@@ -134,6 +145,15 @@ class Autoscaler:
             reflector.stop()
         self._config_maps.close()
         self._session.close()
+
+    def _observe(self) -> tuple[World, datetime]:
+        self.feed.apply_to(self.cluster)
+        self.cluster.tidy()
+        world = self._session.observe(self.cluster, self._outcomes)
+        now = self._clock.now()
+        if self._first:
+            self.memory, self._first = adopt_orders(world, self.memory, now), False
+        return world, now
 
     def _open(self, settings: Settings) -> Session:
         session = Session(settings, self._registry, self._transport, self._clock, self._faults)

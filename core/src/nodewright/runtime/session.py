@@ -9,7 +9,7 @@ from nodewright.cluster import Cluster
 from nodewright.config.context import provider_context
 from nodewright.config.effective import default_options
 from nodewright.config.model import Settings
-from nodewright.decide import decide
+from nodewright.decide import Particulars, decide
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
 from nodewright.kube.transport import Transport
@@ -63,9 +63,11 @@ class Session:
             },
         )
 
-    def decide(self, world: World, memory: Memory, now: datetime) -> tuple[Decision, Memory]:
+    def decide(
+        self, world: World, memory: Memory, now: datetime, particulars: Particulars | None = None
+    ) -> tuple[Decision, Memory]:
         """Decide by this session's policy."""
-        return decide(world, memory, self.policy, now)
+        return decide(world, memory, self.policy, now, particulars)
 
     def act(self, decision: Decision, world: World) -> tuple[Outcome, ...]:
         """Carry a decision out."""

@@ -94,5 +94,5 @@ def _forces_in(daemon_set: DaemonSet, settings: Settings) -> bool:
 def _attach_limits(drivers: CSINode | None) -> dict[str, int]:
     if drivers is None:
         return {}
-    limits = {driver.name: driver.allocatable for driver in drivers.spec.drivers}
+    limits = {driver.name: driver.allocatable for driver in drivers.spec.drivers or ()}
     return {name: limit.count for name, limit in limits.items() if limit is not None and limit.count is not None}

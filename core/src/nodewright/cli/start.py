@@ -1,0 +1,38 @@
+"""What commands have in common that work on a cluster: configuration, a connection, an autoscaler."""
+
+import logging
+from collections.abc import Sequence
+
+from nodewright.config.document import load
+from nodewright.config.flags import parse_flags
+from nodewright.config.model import Settings
+from nodewright.config.watch import ConfigFile
+from nodewright.kube.transport import connect
+from nodewright.plugins import Registry
+from nodewright.runtime.autoscaler import Autoscaler
+from nodewright.runtime.clock import SystemClock
+from nodewright.runtime.log import set_up_logging
+
+_log = logging.getLogger("nodewright.start")
+
+
+def autoscaler_for(words: Sequence[str]) -> tuple[Autoscaler, Settings]:
+    """Return an autoscaler for the flags that *words* are, not started yet, with its settings.
+
+    Sets logging up on the way. Raises `ConfigurationError` with everything that is wrong.
+    """
+    registry = Registry()
+    flags = parse_flags(words)
+    config_file = ConfigFile(flags.config, flags=flags, classes=registry) if flags.config else None
+    if config_file is not None:
+        loaded = config_file.load(tolerant=True)
+    else:
+        loaded = load(flags=flags, classes=registry, tolerant=True)
+    settings = loaded.settings
+    set_up_logging(verbosity=settings.logging.verbosity, json_format=settings.logging.format == "json")
+    for warning in loaded.warnings:
+        _log.warning("%s", warning)
+    kube = settings.kube
+    transport = connect(kubeconfig=kube.kubeconfig, server=kube.server, user_agent=kube.user_agent)
+    autoscaler = Autoscaler(settings, transport, SystemClock(), registry=registry, config_file=config_file)
+    return autoscaler, settings

@@ -1,0 +1,130 @@
+"""Why: what a decision says about one pod, node or group, in lines that a person reads."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from nodewright.api.decision import Decision
+from nodewright.api.errors import NodewrightError
+from nodewright.api.group import GroupFacts
+from nodewright.api.nearest import nearest
+from nodewright.api.verdict import Verdict
+from nodewright.decide import Particulars
+from nodewright.memory import Memory
+from nodewright.objects import Resources, format_resource
+from nodewright.record.narrative import tell_difference
+from nodewright.scheduling.reasons import texts
+from nodewright.world import World
+
+
+class UnknownError(NodewrightError):
+    """Asked about something that is not there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What was seen and what would be done about it now."""
+
+    world: World
+    decision: Decision
+    #: What would be remembered.
+    memory: Memory
+    particulars: Particulars
+
+
+def explain_pod(look: Look, key: str) -> list[str]:
+    """Return what would happen for the pod ``namespace/name`` and why. Raises `UnknownError` if there is none."""
+    pods = look.world.cluster.pods
+    pod = pods.get(key)
+    if pod is None:
+        raise _unknown("pod", key, pods)
+    if pod.node:
+        return [f"pod {key} runs on node {pod.node}"]
+    verdict = look.decision.pods.get(key)
+    if verdict is None:
+        return [f"pod {key} waits, but the scheduler has not said that no node fits: nothing is done for it"]
+    against = {**look.decision.groups, **look.decision.rejections.get(key, {})}
+    options = {option.group: option.verdict for option in look.decision.options}
+    lines = [f"pod {key}: {verdict}"]
+    for group in look.particulars.groups:
+        reason = against.get(group.id) or options.get(group.id)
+        if reason is not None:
+            lines.append(f"  group {group.id}: {'; '.join(texts(reason))}")
+    return lines
+
+
+def explain_node(look: Look, name: str) -> list[str]:
+    """Return whether a node would stay or go, and why. Raises `UnknownError` if there is none."""
+    nodes = look.world.cluster.nodes
+    if name not in nodes:
+        raise _unknown("node", name, nodes)
+    group = look.world.group_of.get(name)
+    lines = [f"node {name}" + (f" of group {group}" if group else "")]
+    verdict = look.decision.nodes.get(name)
+    fate = "goes" if _goes(look.decision, name) else "stays"
+    lines.append(f"  {fate}: {verdict or 'nobody looked at it'}")
+    used = look.particulars.utilization.get(name)
+    if used is not None:
+        of = "its GPUs" if used.gpu is not None else "its cpu" if used.of_cpu else "its memory"
+        lines.append(f"  utilization: {used.value:.0%} of {of}")
+    return lines
+
+
+def explain_group(look: Look, group_id: str) -> list[str]:
+    """Return how a group is, what a new node of it looks like, and whether it would grow. Raises `UnknownError`."""
+    groups = {group.id: group for group in look.particulars.groups}
+    group = groups.get(group_id)
+    if group is None:
+        raise _unknown("group", group_id, groups)
+    lines = [
+        (
+            f"group {group.id} of provider {group.provider}: {group.target_size} nodes wanted, "
+            f"{group.min_size} to {group.max_size} allowed"
+        ),
+        *_price(group),
+        f"  on their way: {look.particulars.upcoming.get(group.id, 0)}",
+        f"  growth: {_growth(look.decision, group.id)}",
+        *_template(group),
+    ]
+    known = look.memory.templates.get(group.id)
+    if known is not None:
+        lines += [f"  learnt from its nodes: {tell_difference(each)}" for each in known.differences]
+    return lines
+
+
+def _growth(decision: Decision, group: str) -> str:
+    for grow in decision.grow:
+        if grow.group == group:
+            return f"{grow.from_size} → {grow.from_size + grow.count} for {len(grow.pods)} pods: {grow.verdict}"
+    options: Mapping[str, Verdict] = {option.group: option.verdict for option in decision.options}
+    verdict = options.get(group) or decision.groups.get(group)
+    return str(verdict) if verdict is not None else "no pod waits for a node"
+
+
+def _price(group: GroupFacts) -> Iterable[str]:
+    if group.hourly_price is not None:
+        yield f"  price: {group.hourly_price:g} an hour for a node"
+
+
+def _template(group: GroupFacts) -> Iterable[str]:
+    template = group.template
+    if template is None:
+        yield "  a new node: nobody can tell what it looks like"
+        return
+    source = f"as node {template.from_node}" if template.from_node else "as its provider says"
+    yield f"  a new node, {source}: {_amounts(template.allocatable)}"
+    if template.taints:
+        yield f"    taints: {', '.join(map(str, template.taints))}"
+    yield f"    labels: {', '.join(f'{key}={value}' for key, value in sorted(template.labels.items()))}"
+
+
+def _amounts(resources: Resources) -> str:
+    return ", ".join(f"{name} {format_resource(name, amount)}" for name, amount in sorted(resources.items()))
+
+
+def _goes(decision: Decision, name: str) -> bool:
+    return any(drain.node == name for drain in decision.drain) or any(name in each.nodes for each in decision.delete)
+
+
+def _unknown(kind: str, name: str, names: Iterable[str]) -> UnknownError:
+    match = nearest(name, names)
+    return UnknownError(f"there is no {kind} {name}" + (f": did you mean {match}?" if match else ""))

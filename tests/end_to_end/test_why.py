@@ -1,0 +1,105 @@
+"""``nodewright why`` answers from the live cluster, and changes nothing there."""
+
+import pytest
+from nodewright.cli.main import main
+from nodewright.testing.clock import FastClock
+from nodewright_fake.scenario import parse_scenario
+from nodewright_fake.world import World
+
+SCENARIO = """
+zones: [eu-a]
+instanceTypes:
+  small: {cpu: 4, memory: 8Gi, price: 0.2}
+  big: {cpu: 64, memory: 256Gi, price: 3}
+groups:
+  - {name: pool, zone: eu-a, instanceType: small, min: 1, max: 5, bootTime: 0s}
+  - {name: tainted, zone: eu-a, instanceType: big, max: 2, bootTime: 0s, taints: ["gpu=yes:NoSchedule"]}
+workloads:
+  deployments:
+    - {name: web, replicas: 1, cpu: "1"}
+    - {name: big, replicas: 1, cpu: "16"}
+"""
+
+
+@pytest.fixture
+def world():
+    """A world in which one pod runs and another one fits nowhere."""
+    with World(parse_scenario(SCENARIO), FastClock(50)) as world:
+        while len([pod for pod in world.store.list("pods", "default") if pod["status"].get("conditions")]) < 2:
+            pass
+        while not any(pod["spec"].get("nodeName") for pod in world.store.list("pods", "default")):
+            pass
+        yield world
+
+
+@pytest.fixture
+def why(world, tmp_path, capsys):
+    """Asks, and returns the exit status and what was said."""
+    config = tmp_path / "nodewright.yaml"
+    config.write_text(
+        "apiVersion: nodewright.dev/v1\nkind: Autoscaler\n"
+        f"providers: [fake: {{url: '{world.provider_config['url']}'}}]\n"
+    )
+
+    def ask(*words):
+        status = main(["why", *words, "--config", str(config), "--kubeconfig", str(world.kubeconfig)])
+        told = capsys.readouterr()
+        return status, told.out + told.err
+
+    return ask
+
+
+def pod_named(world, beginning):
+    (key,) = [
+        f"default/{pod['metadata']['name']}"
+        for pod in world.store.list("pods", "default")
+        if pod["metadata"]["name"].startswith(beginning)
+    ]
+    return key
+
+
+def test_a_pod_that_fits_nowhere_is_told_why_for_each_group(world, why):
+    key = pod_named(world, "big-")
+    assert why("pod", key) == (
+        0,
+        (
+            f"pod {key}: fits on a new node of no group\n"
+            "  group pool: Insufficient cpu\n"
+            "  group tainted: node(s) had untolerated taint(s)\n"
+        ),
+    )
+
+
+def test_a_node_is_told_why_it_stays(world, why):
+    status, told = why("node", "pool-1")
+    assert status == 0
+    assert told.splitlines()[:2] == [
+        "node pool-1 of group pool",
+        "  stays: its group is at its minimum size (1 of 1)",
+    ]
+
+
+def test_a_group_is_told_how_it_is_and_what_its_nodes_look_like(world, why):
+    status, told = why("group", "tainted")
+    assert status == 0
+    assert "group tainted of provider fake: 0 nodes wanted, 0 to 2 allowed" in told
+    assert "price: 3 an hour for a node" in told
+    assert "growth: no pending pod would fit" in told
+    assert "a new node, as its provider says: cpu 64" in told
+    assert "taints: gpu=yes:NoSchedule" in told
+
+
+def test_what_is_not_there_is_told_with_the_nearest_name(why):
+    assert why("group", "poll") == (1, "nodewright: there is no group poll: did you mean pool?\n")
+    assert why("pod", "default/none")[0] == 1
+
+
+def test_wrong_usage_is_told(why):
+    assert why("pods", "x") == (2, "usage: nodewright why pod NAMESPACE/NAME | node NAME | group NAME [flags]\n")
+
+
+def test_nothing_is_changed(world, why):
+    before = world.store.version, [group.desired for group in world.cloud.groups]
+    why("pod", pod_named(world, "big-"))
+    assert world.api_server.record.count(verb="patch") + world.api_server.record.count(verb="create") == 0
+    assert before[1] == [group.desired for group in world.cloud.groups]
