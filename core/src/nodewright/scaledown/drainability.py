@@ -78,8 +78,9 @@ def judge(
 
 def is_long_terminating(row: PodRow, now: datetime) -> bool:
     """Tell whether the pod should have ended by now: it counts as gone."""
-    patience = timedelta(seconds=row.pod_class.pod.grace_seconds + 30)
-    return row.deleted is not None and row.deleted + patience < now
+    if row.deleted is None:
+        return False
+    return row.deleted + timedelta(seconds=row.pod_class.pod.grace_seconds + 30) < now
 
 
 def _fate(case: _Case) -> _Fate | str:

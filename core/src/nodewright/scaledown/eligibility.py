@@ -1,9 +1,9 @@
 """Eligibility: which nodes are worth a closer look."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
 
-from nodewright.api.group import GroupFacts
+from nodewright.api.group import GroupFacts, GroupOptions
 from nodewright.api.processor import ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
@@ -31,13 +31,14 @@ def find_candidates(
     """Return the nodes that may be unneeded, in order of name, and why each other node is not among them."""
     verdicts: dict[str, Verdict] = {}
     candidates: list[Node] = []
+    options = {group.id: policy.options_of(group) for group in groups.values()}
     for name in sorted(world.cluster.nodes):
         node = world.cluster.nodes[name]
         group = groups.get(world.group_of.get(name, ""))
         verdict = (
             Verdict(reason=Reason.NOT_STARTED)
             if name in starting
-            else _objection(node, group, world, memory, policy, context.now)
+            else _objection(node, group, options, world, memory, policy, context.now)
         )
         if verdict is None:
             candidates.append(node)
@@ -54,7 +55,13 @@ def find_candidates(
 
 
 def _objection(
-    node: Node, group: GroupFacts | None, world: World, memory: Memory, policy: Policy, now: datetime
+    node: Node,
+    group: GroupFacts | None,
+    options_of: Mapping[str, GroupOptions],
+    world: World,
+    memory: Memory,
+    policy: Policy,
+    now: datetime,
 ) -> Verdict | None:
     if group is None:
         return Verdict(reason=Reason.NOT_OURS)
@@ -71,7 +78,7 @@ def _objection(
         return Verdict(reason=Reason.SCALE_DOWN_DISABLED)
     if not is_ready(node, world, policy.settings.templates) and not policy.settings.scale_down.unready_enabled:
         return Verdict(reason=Reason.SCALE_DOWN_UNREADY_DISABLED)
-    options = policy.options_of(group)
+    options = options_of[group.id]
     used = utilization(
         world.cluster,
         node,

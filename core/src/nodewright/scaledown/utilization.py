@@ -53,7 +53,11 @@ def utilization(
         for resource, at in zip(resources, dimensions, strict=True)
     ]
     has = [allocatable.get(resource, 0) for resource in resources]
+    leaves_out = ignore_daemons or settings.ignore_mirror_pods_utilization
     for pod in cluster.pods_on(node.name):
+        if pod.deleted is None and not leaves_out:
+            # So it is with nearly all pods of nearly all clusters.
+            continue
         ignored = _is_ignored(pod, settings, ignore_daemons=ignore_daemons)
         if ignored or is_long_terminating(pod, now):
             for index, resource in enumerate(resources):

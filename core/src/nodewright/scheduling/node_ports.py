@@ -4,9 +4,14 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, Counts, PodClass
 
-REFUSAL = Verdict(reason=Reason.PORTS)
+_REFUSAL = Verdict(reason=Reason.PORTS)
 #: kube-scheduler knows no other address that stands for all.
 _EVERY_ADDRESS = "0.0.0.0"
+
+
+def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
+    """Return why the host ports of *pod* keep it off a node, or None."""
+    return _REFUSAL if pod.ports and taken(cluster, pod)[row] else None
 
 
 def taken(cluster: Cluster, pod: PodClass) -> Counts:

@@ -9,17 +9,10 @@ from nodewright.api.group import GroupFacts
 from nodewright.api.option import PodSet
 from nodewright.api.placement import Placement
 from nodewright.api.verdict import Verdict
-from nodewright.cluster import Cluster, PodClass
+from nodewright.cluster import Cluster
 from nodewright.objects import Resources
-from nodewright.scheduling import (
-    inter_pod_affinity,
-    node_ports,
-    node_resources_fit,
-    placement,
-    pod_topology_spread,
-    static,
-    volumes,
-)
+from nodewright.scheduling import placement, volumes
+from nodewright.scheduling.filters import refusal
 from nodewright.scheduling.static import Mask
 from nodewright.scheduling.templates import blank_node
 
@@ -103,16 +96,3 @@ class ClusterSimulation:
         mask = np.zeros(table.size, dtype=np.bool_)
         mask[[table.rows[name] for name in names]] = True
         return mask
-
-
-def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
-    """Return the verdict of the first filter, in kube-scheduler's order, that keeps *pod* off a node; None if none."""
-    return (
-        volumes.prefilter(cluster, pod)
-        or static.refusal(cluster, pod, row)
-        or (node_ports.REFUSAL if pod.ports and node_ports.taken(cluster, pod)[row] else None)
-        or node_resources_fit.refusal(cluster, pod, row)
-        or volumes.refusal(cluster, pod, row)
-        or pod_topology_spread.refusal(cluster, pod, row)
-        or inter_pod_affinity.refusal(cluster, pod, row)
-    )
