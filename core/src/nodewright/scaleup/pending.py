@@ -9,7 +9,7 @@ from nodewright.api.option import PodSet
 from nodewright.api.processor import ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.cluster import Cluster
+from nodewright.cluster import Cluster, PodRow
 from nodewright.objects import Pod
 from nodewright.plugins.results import made_from
 from nodewright.policy import Policy
@@ -60,31 +60,34 @@ def in_turn(cluster: Cluster) -> list[PodSet]:
     them. A pod that is nominated for a node has its place: those that are in its way are being evicted.
     """
     waiting = [
-        row.pending
+        row
         for row in cluster.pending.values()
         if row.unschedulable and row.pending is not None and not row.pending.status.nominated_node_name
     ]
-    waiting.sort(key=lambda pod: -(pod.spec.priority or 0))
-    runs = [list(run) for _, run in groupby(waiting, lambda pod: _identity(cluster, pod.key))]
-    sets = [PodSet(pod=run[0], keys=tuple(pod.key for pod in run)) for run in runs]
-    return sets if len(sets) <= _MOST_TURNS else _united(sets, cluster)
+    waiting.sort(key=lambda row: -(row.pod_class.pod.spec.priority or 0))
+    runs = [list(run) for _, run in groupby(waiting, _kind)]
+    if len(runs) > _MOST_TURNS:
+        together: dict[tuple[str, int], list[PodRow]] = {}
+        for run in runs:
+            together.setdefault(_kind(run[0]), []).extend(run)
+        runs = list(together.values())
+    return [PodSet(pod=run[0].pending, keys=tuple([row.key for row in run])) for run in runs if run[0].pending]
 
 
 def _united(sets: Iterable[PodSet], cluster: Cluster) -> list[PodSet]:
     """Return *sets* with those of equal pods made one, where the first of them was."""
     united: dict[tuple[str, int], list[PodSet]] = {}
     for pods in sets:
-        united.setdefault(_identity(cluster, pods.keys[0]), []).append(pods)
+        united.setdefault(_kind(cluster.pending[pods.keys[0]]), []).append(pods)
     return [
         same[0] if len(same) == 1 else PodSet(pod=same[0].pod, keys=tuple(key for pods in same for key in pods.keys))
         for same in united.values()
     ]
 
 
-def _identity(cluster: Cluster, key: str) -> tuple[str, int]:
+def _kind(row: PodRow) -> tuple[str, int]:
     """Return what is the same for pods of one controller that a scheduler can't tell apart."""
-    row = cluster.pending[key]
-    return (row.owner.uid if row.owner else row.uid or key, row.pod_class.index)
+    return (row.owner.uid if row.owner else row.uid or row.key, row.pod_class.index)
 
 
 def _without_young(sets: Sequence[PodSet], cluster: Cluster, policy: Policy, now: datetime) -> Sequence[PodSet]:
