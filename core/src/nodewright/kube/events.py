@@ -29,6 +29,7 @@ class EventWriter:
         self._clock = clock
         self.namespace = namespace
         self._written: dict[tuple[str, ...], datetime] = {}
+        self._failing = False
 
     def on_pod(self, key: str, uid: str, reason: str, message: str, *, warning: bool = False) -> None:
         """Write an event about the pod ``namespace/name``."""
@@ -79,4 +80,10 @@ class EventWriter:
         try:
             self._transport.post(f"/api/v1/namespaces/{namespace}/events", event)
         except NodewrightError as error:
-            _log.warning("event %s about %s %s could not be written: %s", reason, about["kind"], about["name"], error)
+            # Without the right to write them, none can be written: one line says so.
+            level = logging.DEBUG if self._failing else logging.WARNING
+            what = (reason, about["kind"], about["name"])
+            _log.log(level, "event %s about %s %s could not be written: %s", *what, error)
+            self._failing = True
+        else:
+            self._failing = False
