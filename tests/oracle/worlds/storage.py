@@ -102,7 +102,7 @@ def random_storage(dice: Dice, mix: Mix, nodes: tuple[Node, ...]) -> Storage:
         for number in range(dice.number(1, 4)):
             storage.add_claim(dice, mix, ObjectMeta(name=f"claim-{number}", namespace=namespace))
     storage.volumes += [
-        _free_volume(dice, number, nodes) for number in range(dice.number(2, 8) if storage.local else dice.number(0, 3))
+        _free_volume(dice, number, nodes) for number in range(dice.number(3, 10) if storage.local else dice.number(0, 3))
     ]
     storage.csi_nodes = tuple(
         CSINode(
@@ -153,7 +153,7 @@ def _bound_volume(dice: Dice, name: str, claim: ObjectMeta) -> PersistentVolume:
 
 def _free_volume(dice: Dice, number: int, nodes: tuple[Node, ...]) -> PersistentVolume:
     """A volume that waits for a claim, or is kept for one; mostly of class ``local``, on one node."""
-    host = _in(HOSTNAME, dice.pick(nodes).name)
+    host = _in(HOSTNAME, dice.pick(nodes[:3]).name)
     zone = _in(ZONE, dice.pick(ZONES))
     kept_for = ClaimReference(namespace="default", name=f"claim-{dice.number(0, 3)}") if dice.chance(15) else None
     return PersistentVolume(
