@@ -102,7 +102,8 @@ def random_storage(dice: Dice, mix: Mix, nodes: tuple[Node, ...]) -> Storage:
         for number in range(dice.number(1, 4)):
             storage.add_claim(dice, mix, ObjectMeta(name=f"claim-{number}", namespace=namespace))
     storage.volumes += [
-        _free_volume(dice, number, nodes) for number in range(dice.number(3, 10) if storage.local else dice.number(0, 3))
+        _free_volume(dice, number, nodes)
+        for number in range(dice.number(3, 10) if storage.local else dice.number(0, 3))
     ]
     storage.csi_nodes = tuple(
         CSINode(
