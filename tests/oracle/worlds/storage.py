@@ -70,7 +70,7 @@ class Storage:
     def add_claim(self, dice: Dice, mix: Mix, metadata: ObjectMeta) -> None:
         """Make a claim named by *metadata*, and its volume if it is to have one."""
         metadata = replace(metadata, uid=f"uid-{metadata.namespace}-{metadata.name}")
-        kind = dice.pick(("open", "open", "open", "bound") if self.local else ("bound", "open"))
+        kind = dice.pick(("open", "open", "open", "bound") if self.local else ("bound", "bound", "open"))
         if dice.chance(mix.oddities // 3):
             kind = dice.pick(("lost", "volume gone", "prebound", "deleted", "class gone"))
         if kind == "deleted":
@@ -95,7 +95,7 @@ class Storage:
 
 def random_storage(dice: Dice, mix: Mix, nodes: tuple[Node, ...]) -> Storage:
     """Up to four claims in each namespace, some volumes that wait for a claim, limits on some nodes."""
-    storage = Storage(local=dice.chance(50))
+    storage = Storage(local=dice.chance(40))
     if mix.claims == 0:
         return storage
     for namespace in NAMESPACES:
@@ -136,7 +136,7 @@ def _bound_volume(dice: Dice, name: str, claim: ObjectMeta) -> PersistentVolume:
     """A volume with an owner, that can be reached from some zone, from everywhere, or carries zone labels."""
     zones = dice.some(ZONES, 2)
     labels = {}
-    if dice.chance(40):
+    if dice.chance(50):
         labels[dice.pick((ZONE, ZONE, OLD_ZONE, REGION))] = dice.pick(("__".join(zones), zones[0], f"{zones[0]}__"))
     source = CsiSource(driver=DRIVER, volume_handle=dice.pick((name, name, "shared"))) if dice.chance(60) else None
     return PersistentVolume(
