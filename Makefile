@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := $(BIN)/uv
 DISTRIBUTIONS := -e core -e plugins/fake
+OPTIONAL := -e plugins/least-cost
 EXAMPLES := -e examples/near-data
 
 .DEFAULT_GOAL := help
@@ -19,8 +20,8 @@ $(UV):
 	$(UV) pip install --quiet --python $(BIN)/python $(DISTRIBUTIONS)
 	@touch $@
 
-.venv/.dev: .venv/.run requirements-dev.lock examples/near-data/pyproject.toml
-	$(UV) pip install --quiet --python $(BIN)/python --requirement requirements-dev.lock $(DISTRIBUTIONS) $(EXAMPLES)
+.venv/.dev: .venv/.run requirements-dev.lock plugins/least-cost/pyproject.toml examples/near-data/pyproject.toml
+	$(UV) pip install --quiet --python $(BIN)/python --requirement requirements-dev.lock $(DISTRIBUTIONS) $(OPTIONAL) $(EXAMPLES)
 	@touch $@
 
 demo: .venv/.run ## a small cluster breathes on the screen for a minute

@@ -41,10 +41,23 @@ class Diary(Plugin):
 class Life:
     """A world and an autoscaler in it, moved on together."""
 
-    def __init__(self, world, autoscaler, diary):
+    def __init__(self, world, settings, stack):
         self.world = world
-        self.autoscaler = autoscaler
-        self.diary = diary
+        self.diary = Diary(world.clock)
+        self.config = CONFIG.format(url=world.provider_config["url"], settings=settings)
+        self.stack = stack
+        self.start_again()
+
+    def start_again(self):
+        """Let another autoscaler, which remembers nothing, go on where the one before was killed."""
+        self.autoscaler = self.stack.enter_context(
+            Harness(
+                self.config,
+                kubeconfig=str(self.world.kubeconfig),
+                clock=self.world.clock,
+                observers={"diary": self.diary},
+            )
+        )
 
     def go_on(self, seconds, *, every=10):
         """Let *seconds* pass, with one loop of the autoscaler *every* so often; returns the last decision."""
@@ -94,11 +107,7 @@ def begin():
     with ExitStack() as stack:
 
         def start(scenario, settings=""):
-            clock = SteppedClock()
-            world = stack.enter_context(World(parse_scenario(scenario), clock))
-            diary = Diary(clock)
-            config = CONFIG.format(url=world.provider_config["url"], settings=settings)
-            harness = Harness(config, kubeconfig=str(world.kubeconfig), clock=clock, observers={"diary": diary})
-            return Life(world, stack.enter_context(harness), diary)
+            world = stack.enter_context(World(parse_scenario(scenario), SteppedClock()))
+            return Life(world, settings, stack)
 
         yield start

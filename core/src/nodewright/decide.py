@@ -75,6 +75,7 @@ def _decide(
         nodes=scale_down.nodes,
         groups=scale_up.groups,
         options=scale_up.options,
+        notices=scale_up.notices,
         learnt=templates.learnt,
     )
     return decision, scale_down.memory

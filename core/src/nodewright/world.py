@@ -25,3 +25,5 @@ class World:
     outcomes: tuple[Outcome, ...] = ()
     #: Prices by provider, where it has them.
     pricing: Mapping[str, PricingModel] = field(default_factory=dict)
+    #: Data of the ConfigMaps that strategies ask for, by name.
+    config_maps: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -127,11 +127,11 @@ class TestWithConfiguration:
         ]
 
     def test_one_that_is_not_installed_is_missing(self, states: Callable[..., Any]) -> None:
-        status, plugins = states("[least-cost]")
+        status, plugins = states("[grpc]")
         assert status == 2
-        assert plugins["least-cost"] == (
+        assert plugins["grpc"] == (
             "missing",
-            "scaleUp.expanders: no expander is called 'least-cost': install it with: pip install nodewright-least-cost",
+            "scaleUp.expanders: no expander is called 'grpc': install it with: pip install nodewright-grpc",
         )
 
     def test_a_file_that_can_not_be_read_is_told(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

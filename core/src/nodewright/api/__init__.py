@@ -40,6 +40,7 @@ from nodewright.api.group import GroupFacts, GroupOptions, NodeGroup
 from nodewright.api.hookspecs import hookimpl
 from nodewright.api.instance import ErrorClass, Instance, InstanceError, InstanceState
 from nodewright.api.nearest import nearest
+from nodewright.api.notice import Notice
 from nodewright.api.option import Option, PodSet
 from nodewright.api.plugin import Plugin, PluginConfig
 from nodewright.api.pricing import PricingModel
@@ -97,6 +98,7 @@ __all__ = [
     "NodeGroup",
     "NodeTemplate",
     "NodewrightError",
+    "Notice",
     "Option",
     "OptionVerdict",
     "Outcome",

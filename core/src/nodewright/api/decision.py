@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from nodewright.api.instance import InstanceError
+from nodewright.api.notice import Notice
 from nodewright.api.template import TemplateDifference
 from nodewright.api.verdict import Verdict
 
@@ -101,6 +102,8 @@ class Decision:
     #: Verdict by group that took no part in scale-up.
     groups: dict[str, Verdict] = field(default_factory=dict)
     options: tuple[OptionVerdict, ...] = ()
+    #: What strategies had to tell besides.
+    notices: tuple[Notice, ...] = ()
     #: What was found out in this loop about nodes that are not as their provider promises; told once.
     learnt: tuple[TemplateDifference, ...] = ()
 

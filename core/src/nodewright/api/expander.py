@@ -1,14 +1,16 @@
 """Expanders: which of several ways to grow is taken."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from random import Random
 
+from nodewright.api.notice import Notice
 from nodewright.api.option import Option
 from nodewright.api.plugin import Plugin
 from nodewright.api.pricing import PricingModel
+from nodewright.api.simulation import Simulation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,8 +22,24 @@ class ExpanderContext:
     random: Random
     #: Nodes in the cluster now, those on their way included.
     cluster_size: int
-    #: Prices by provider name, where it has them.
-    pricing: dict[str, PricingModel]
+    #: How many nodes the cluster may gain, over all groups; None: as many as the groups may.
+    room: int | None = None
+    #: Prices by provider name, where it has them. They never raise: what they can't tell is None.
+    pricing: Mapping[str, PricingModel]
+    #: The cluster with upcoming nodes, to try things out in forks.
+    simulation: Simulation
+    #: Data of the ConfigMaps that expanders ask for with `Expander.config_map`, by name; one that is missing is not
+    #: in it.
+    config_maps: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    #: What the expanders had to tell so far.
+    notices: list[Notice] = field(default_factory=list)
+
+    def notice(self, reason: str, message: str, *, config_map: str = "", warning: bool = True) -> None:
+        """Tell people something: it becomes part of the decision, a log line and, as a *warning*, an event.
+
+        It is told again only when it, or the ConfigMap that it is about, has changed.
+        """
+        self.notices.append(Notice(reason=reason, message=message, config_map=config_map, warning=warning))
 
 
 class Expander(Plugin):
@@ -31,9 +49,30 @@ class Expander(Plugin):
     An exception makes the chain go on as if this expander had kept all options.
     """
 
+    @property
+    def config_map(self) -> str:
+        """Name of a ConfigMap in the autoscaler's namespace that this expander wants to read; none by default.
+
+        Asked once, when a configuration takes effect. The core watches the ConfigMap and nothing else of its kind;
+        its data are in `ExpanderContext.config_maps`.
+        """
+        return ""
+
+    def plan(self, options: Sequence[Option], context: ExpanderContext) -> Sequence[Option] | None:
+        """Return several options to take together, in place of a choice among *options*; None (the default): choose.
+
+        Called before `best`, with the same arguments; if there is a plan, `best` is not called and the chain ends.
+        Each option of a plan is of a group in *options* (a group may have several) and helps pods of *options*, each
+        pod once; in all, a group takes no more nodes than its option has. The core puts the pods of each option onto
+        its new nodes in simulation, set by set and first fit, and takes what holds; pods that found no place are left
+        to the next round. Where the configuration limits how many groups grow in one loop, the first ones are taken.
+        """
+        return None
+
     @abstractmethod
     def best(self, options: Sequence[Option], context: ExpanderContext) -> Sequence[Option]:
-        """Return those of *options* (at least two) that are best, in their order; ties are left to the next expander.
+        """Return those of *options* that are best, in their order; ties are left to the next expander.
 
+        The first expander of the chain is asked even if there is only one option; the others are given at least two.
         An empty answer means that none is acceptable: no scale-up in this loop.
         """

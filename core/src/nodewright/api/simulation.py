@@ -7,6 +7,7 @@ from typing import Protocol
 from nodewright.api.group import GroupFacts
 from nodewright.api.option import PodSet
 from nodewright.api.verdict import Verdict
+from nodewright.objects import Resources
 
 
 class Simulation(Protocol):
@@ -29,4 +30,8 @@ class Simulation(Protocol):
 
     def why_not(self, pods: PodSet, node: str) -> Verdict | None:
         """Why a pod of *pods* does not fit on *node* now; None if it does."""
+        ...
+
+    def free(self, node: str) -> Resources:
+        """What pods may still take of *node*."""
         ...

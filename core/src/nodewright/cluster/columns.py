@@ -17,6 +17,7 @@ from nodewright.cluster.pod_slots import PodSlots
 from nodewright.cluster.storage import Storage
 from nodewright.cluster.tally import Tally
 from nodewright.objects import (
+    ConfigMap,
     CSINode,
     DaemonSet,
     Namespace,
@@ -63,6 +64,7 @@ class Cluster:
         self.pending: dict[str, PodRow] = {}
         self.daemon_sets: dict[str, DaemonSet] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
+        self.config_maps: dict[str, ConfigMap] = {}
         self.storage = Storage(self.table, self._journal)
         self._slots = PodSlots()
         self._tidy_at = _MANY_CLASSES

@@ -27,7 +27,7 @@ class EventWriter:
     def __init__(self, transport: Transport, clock: Clock, namespace: str) -> None:
         self._transport = transport
         self._clock = clock
-        self._namespace = namespace
+        self.namespace = namespace
         self._written: dict[tuple[str, ...], datetime] = {}
 
     def on_pod(self, key: str, uid: str, reason: str, message: str, *, warning: bool = False) -> None:
@@ -44,13 +44,12 @@ class EventWriter:
 
     def on_status(self, reason: str, message: str, *, warning: bool = False) -> None:
         """Write an event about the autoscaler itself, attached to its status ConfigMap."""
-        about = {
-            "kind": "ConfigMap",
-            "apiVersion": "v1",
-            "name": STATUS_CONFIG_MAP,
-            "namespace": self._namespace,
-        }
-        self._write(about, reason, message, warning=warning, key=message)
+        self.on_config_map(STATUS_CONFIG_MAP, reason, message, warning=warning)
+
+    def on_config_map(self, name: str, reason: str, message: str, *, uid: str = "", warning: bool = False) -> None:
+        """Write an event about a ConfigMap in the autoscaler's namespace, whether it exists or not."""
+        about = {"kind": "ConfigMap", "apiVersion": "v1", "name": name, "namespace": self.namespace}
+        self._write(about | ({"uid": uid} if uid else {}), reason, message, warning=warning, key=message)
 
     def _write(self, about: dict[str, Any], reason: str, message: str, *, warning: bool, key: str = "") -> None:
         now = self._clock.now()

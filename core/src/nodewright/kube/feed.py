@@ -45,6 +45,7 @@ class Feed:
 
     def __init__(self, on_unschedulable: Callable[[], None] = lambda: None) -> None:
         self._changed = Condition()
+        self._kinds = dict.fromkeys(kind.name for kind in KINDS)
         self._batches: deque[Batch] = deque()
         self._versions: dict[str, int] = {}
         self._trouble: dict[str, str] = {}
@@ -64,6 +65,20 @@ class Feed:
         urgent = batch.kind.urgent
         if any(urgent(changed) for changed in batch.changes.values() if changed is not None):
             self._on_unschedulable()
+
+    def follow(self, kind: Kind) -> None:
+        """Count on *kind*, too, when waiting: a reflector of it is about to start."""
+        with self._changed:
+            self._kinds[kind.name] = None
+
+    def leave(self, kind: Kind) -> None:
+        """Count on *kind* no longer: its reflector has ended. What was seen of it stays."""
+        with self._changed:
+            self._kinds.pop(kind.name, None)
+            for seen in (self._versions, self._trouble):
+                seen.pop(kind.name, None)
+            self._absent.discard(kind.name)
+            self._changed.notify_all()
 
     def note_trouble(self, kind: str, error: str) -> None:
         """Remember why a kind can't be kept up with."""
@@ -107,7 +122,7 @@ class Feed:
         return count
 
     def _behind(self, version: int = 0) -> list[str]:
-        watched = [kind.name for kind in KINDS if kind.name not in self._absent]
+        watched = [name for name in self._kinds if name not in self._absent]
         return [name for name in watched if self._versions.get(name, -1) < version]
 
     def _wait(self, done: Callable[[], bool], timeout: float) -> None:

@@ -1,7 +1,7 @@
 """The kinds of objects that are watched."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -9,6 +9,7 @@ import msgspec
 from nodewright.cluster import Cluster
 from nodewright.kube.pod_wire import PodReader
 from nodewright.objects import (
+    ConfigMap,
     CSINode,
     DaemonSet,
     Namespace,
@@ -46,6 +47,8 @@ class Kind:
     known: Callable[[Cluster], list[str]]
     #: Whether we do without it where the API server does not know it or does not let us see it.
     optional: bool = False
+    #: Which of them are listed and watched, as query parameters; all by default.
+    query: Mapping[str, str] = field(default_factory=dict)
     #: The key of what a reader returned.
     key: Callable[[Any], str] = _key
     #: Whether the loop should not wait with what a reader returned.
@@ -73,6 +76,30 @@ def _drop_budget(cluster: Cluster, key: str) -> None:
     cluster.budgets.pop(key, None)
 
 
+def _put_config_map(cluster: Cluster, config_map: ConfigMap) -> None:
+    cluster.config_maps[config_map.metadata.key] = config_map
+
+
+def _drop_config_map(cluster: Cluster, key: str) -> None:
+    cluster.config_maps.pop(key, None)
+
+
+def one_config_map(namespace: str, name: str) -> Kind:
+    """Return the kind of which there is one object at most: the ConfigMap *name* in *namespace*."""
+    key = f"{namespace}/{name}"
+    return Kind(
+        name=f"configmap {key}",
+        path=f"/api/v1/namespaces/{namespace}/configmaps",
+        reader=reader_of(ConfigMap),
+        put=_put_config_map,
+        drop=_drop_config_map,
+        known=lambda cluster: [key] if key in cluster.config_maps else [],
+        optional=True,
+        query={"fieldSelector": f"metadata.name={name}"},
+    )
+
+
+#: What is always watched, all of it.
 KINDS = (
     Kind(
         name="nodes",

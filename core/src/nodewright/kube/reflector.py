@@ -134,7 +134,7 @@ class Reflector:
         self._stop.wait(_LONGEST_PAUSE * random.uniform(0.5, 1.5))
 
     def _list(self) -> str:
-        query = {"limit": str(_PAGE)}
+        query = {"limit": str(_PAGE), **self._kind.query}
         batch = Batch(kind=self._kind, complete=True)
         while True:
             page = _PAGES.decode(self._transport.get(self._kind.path, query))
@@ -153,6 +153,7 @@ class Reflector:
             "resourceVersion": version,
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(_WATCH_SECONDS),
+            **self._kind.query,
         }
         # A dead connection says nothing: give up reading soon after the server should have ended the watch.
         response = self._transport.watch(self._kind.path, query, read_timeout=_WATCH_SECONDS + 30)

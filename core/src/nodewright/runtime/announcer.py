@@ -3,6 +3,7 @@
 import logging
 
 from nodewright.api.decision import Decision, Drain, Grow, Outcome
+from nodewright.api.notice import Notice
 from nodewright.api.reasons import Reason
 from nodewright.cluster import Cluster
 from nodewright.kube.events import EventWriter
@@ -10,6 +11,8 @@ from nodewright.record.narrative import tell, tell_learnt, tell_outcome
 
 #: So many pods get an event of their own in one loop; the log line has them all in any case.
 _POD_EVENTS = 50
+#: So many notices are remembered as told, for each ConfigMap.
+_NOTICES = 1024
 
 _log = logging.getLogger("nodewright.decision")
 
@@ -19,6 +22,8 @@ class Announcer:
 
     def __init__(self, events: EventWriter) -> None:
         self._events = events
+        #: By ConfigMap: which version of it was there, and what was told of it.
+        self._told: dict[str, tuple[str, set[Notice]]] = {}
 
     def announce(self, decision: Decision, cluster: Cluster) -> None:
         """Tell about a decision that is about to be carried out."""
@@ -32,6 +37,8 @@ class Announcer:
         for drain in decision.drain:
             self._removal(drain, cluster)
         self._unhelped(decision, cluster)
+        for notice in decision.notices:
+            self._notice(notice, cluster)
 
     def report(self, outcomes: tuple[Outcome, ...]) -> None:
         """Tell about actions that failed."""
@@ -71,3 +78,23 @@ class Announcer:
             told = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
             if pod := cluster.pods.get(key):
                 self._events.on_pod(pod.key, pod.uid, "NotTriggerScaleUp", f"pod didn't trigger scale-up: {told}")
+
+    def _notice(self, notice: Notice, cluster: Cluster) -> None:
+        """Tell of *notice* unless that was done already and the ConfigMap that it is about has not changed since."""
+        found = cluster.config_maps.get(f"{self._events.namespace}/{notice.config_map}")
+        version = found.metadata.resource_version if found else ""
+        seen, told = self._told.get(notice.config_map, ("", set()))
+        if seen != version or len(told) >= _NOTICES:
+            told = set()
+        self._told[notice.config_map] = version, told
+        if notice in told:
+            return
+        told.add(notice)
+        _log.log(logging.WARNING if notice.warning else logging.INFO, "%s: %s", notice.reason, notice.message)
+        if not notice.warning:
+            return
+        if notice.config_map:
+            uid = found.metadata.uid if found else ""
+            self._events.on_config_map(notice.config_map, notice.reason, notice.message, uid=uid, warning=True)
+        else:
+            self._events.on_status(notice.reason, notice.message, warning=True)

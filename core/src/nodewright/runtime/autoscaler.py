@@ -2,16 +2,19 @@
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from threading import Event
 from time import perf_counter
 
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
-from nodewright.api.errors import ConfigurationError, NodewrightError
+from nodewright.api.errors import ApiServerError, ConfigurationError, NodewrightError
 from nodewright.api.plugin import Plugin
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
 from nodewright.config.watch import ConfigFile
+from nodewright.health import adopt_orders
+from nodewright.kube.config_maps import ConfigMapWatch
 from nodewright.kube.events import EventWriter
 from nodewright.kube.feed import Feed
 from nodewright.kube.kinds import KINDS
@@ -25,6 +28,8 @@ from nodewright.serve.metrics import Metrics
 
 #: After a wake-up the loop waits this long for what belongs together: pods of one burst, nodes of one order.
 _GATHER_SECONDS = 0.5
+#: A changed configuration waits so long for the ConfigMaps that it wants; strategies can do without for a loop.
+_CONFIG_MAP_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
 
@@ -47,6 +52,7 @@ class Autoscaler:
     ) -> None:
         self.cluster = Cluster()
         self.memory = Memory()
+        self._first = True
         self.metrics = Metrics()
         self._clock = clock
         self._transport = transport
@@ -58,6 +64,7 @@ class Autoscaler:
         self._wake = Event()
         self.feed = Feed(on_unschedulable=self._wake.set)
         self._reflectors = [Reflector(kind, transport, self.feed) for kind in KINDS]
+        self._config_maps = ConfigMapWatch(transport, self.feed)
         self._events = EventWriter(transport, clock, settings.namespace)
         self._announcer = Announcer(self._events)
         self._outcomes: tuple[Outcome, ...] = ()
@@ -67,6 +74,7 @@ class Autoscaler:
         """Begin to watch the cluster; returns when all of it was seen once, or raises `ApiServerError`."""
         for reflector in self._reflectors:
             reflector.start()
+        self._watch_config_maps()
         self.feed.wait_until_synced(timeout)
 
     def run(self, stop: Event) -> None:
@@ -102,8 +110,11 @@ class Autoscaler:
         self.cluster.tidy()
         world = self._session.observe(self.cluster, self._outcomes)
         self._outcomes = ()
+        now = self._clock.now()
+        if self._first:
+            self.memory, self._first = adopt_orders(world, self.memory, now), False
         decided = perf_counter()
-        decision, self.memory = self._session.decide(world, self.memory, self._clock.now())
+        decision, self.memory = self._session.decide(world, self.memory, now)
         self.metrics.decision_seconds.observe(perf_counter() - decided)
         self.metrics.note_templates(self.memory.templates)
         hooks = self._session.policy.hooks
@@ -121,6 +132,7 @@ class Autoscaler:
         """End all threads and let go of all plugins."""
         for reflector in self._reflectors:
             reflector.stop()
+        self._config_maps.close()
         self._session.close()
 
     def _open(self, settings: Settings) -> Session:
@@ -146,9 +158,15 @@ class Autoscaler:
             _log.warning("%s", warning)
         old, self._session = self._session, self._open(loaded.settings)
         old.close()
+        self._watch_config_maps()
+        with suppress(ApiServerError):
+            self.feed.wait_until_synced(_CONFIG_MAP_SECONDS)
         _log.info("the changed configuration is in effect")
         self._events.on_status("ConfigurationChanged", "The changed configuration is in effect")
         self._session.policy.hooks.on_config_changed()
+
+    def _watch_config_maps(self) -> None:
+        self._config_maps.watch(self._session.settings.namespace, self._session.config_maps)
 
     def _pause(self, stop: Event, *, productive: bool) -> None:
         loop = self._session.settings.loop

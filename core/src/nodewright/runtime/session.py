@@ -15,6 +15,8 @@ from nodewright.kube.nodes import NodeWriter
 from nodewright.kube.transport import Transport
 from nodewright.memory import Memory
 from nodewright.plugins import Faults, Registry
+from nodewright.plugins.results import instance_of
+from nodewright.policy import Policy
 from nodewright.runtime.actor import Actor
 from nodewright.runtime.providers import Providers
 from nodewright.runtime.strategies import Strategies
@@ -30,6 +32,8 @@ class Session:
         self.settings = settings
         self._strategies = Strategies(registry, faults)
         self.policy = self._strategies.policy(settings)
+        #: Names of the ConfigMaps that strategies want to read.
+        self.config_maps = _wanted_config_maps(self.policy)
         self._defaults: GroupOptions = default_options(settings)
         context = provider_context(settings, clock)
         self._providers = Providers(self._strategies.providers(settings, context), clock, faults)
@@ -52,6 +56,11 @@ class Session:
             gpus=report.gpus,
             outcomes=outcomes,
             pricing=report.pricing,
+            config_maps={
+                name: config_map.data
+                for name in self.config_maps
+                if (config_map := cluster.config_maps.get(f"{self.settings.namespace}/{name}"))
+            },
         )
 
     def decide(self, world: World, memory: Memory, now: datetime) -> tuple[Decision, Memory]:
@@ -67,3 +76,12 @@ class Session:
         self._actor.close()
         self._providers.close()
         self._strategies.close()
+
+
+def _wanted_config_maps(policy: Policy) -> tuple[str, ...]:
+    """Return the names of the ConfigMaps that the expanders of *policy* ask for."""
+    names = (
+        policy.faults.call(name, "config_map", getattr, expander, "config_map", default="", returns=instance_of(str))
+        for name, expander in policy.expanders.items()
+    )
+    return tuple(dict.fromkeys(filter(None, names)))

@@ -1,19 +1,17 @@
 """The scale-up of one loop."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from random import Random
 
 from nodewright.api.decision import Grow, OptionVerdict
-from nodewright.api.expander import ExpanderContext
+from nodewright.api.notice import Notice
 from nodewright.api.option import Option
 from nodewright.api.processor import ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.health import Assessment
-from nodewright.plugins.results import part_of
 from nodewright.policy import Policy
+from nodewright.scaleup.choice import Choice, choose
 from nodewright.scaleup.options import find_options
 from nodewright.scaleup.pending import find_pending
 from nodewright.scheduling import ClusterSimulation
@@ -29,6 +27,7 @@ class ScaleUpPlan:
     rejections: dict[str, dict[str, Verdict]] = field(default_factory=dict)
     groups: dict[str, Verdict] = field(default_factory=dict)
     options: tuple[OptionVerdict, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
 
 def plan_scale_up(
@@ -54,54 +53,33 @@ def plan_scale_up(
     room = max(0, maximum - simulation.size) if maximum else None
     found = find_options(health.groups, pending.sets, simulation, policy, room)
     offered = policy.hooks.adjust_options(found.options)
-    chosen, refused = _choose(offered, world, policy, simulation.size, now)
+    choice = choose(offered, world, policy, simulation, room, now)
     for pods in pending.sets:
         verdict = _pod_verdict(pods.keys[0], len(groups), found.rejections)
         verdicts.update(dict.fromkeys(pods.keys, verdict))
     rejections = {key: found.rejections[key] for key in verdicts if key in found.rejections}
-    judged = tuple(_judge(option, chosen, refused) for option in found.options)
-    if chosen is None:
-        return ScaleUpPlan(pods=verdicts, rejections=rejections, groups=found.groups, options=judged)
-    helped = tuple(key for pods in chosen.pods for key in pods.keys)
-    verdicts.update(dict.fromkeys(helped, Verdict(reason=Reason.HELPED, detail=chosen.group.id)))
-    grow = Grow(
-        group=chosen.group.id,
-        count=chosen.nodes,
-        from_size=chosen.group.target_size,
-        pods=helped,
-        verdict=Verdict(reason=Reason.CHOSEN, detail=_why(len(found.options), policy)),
+    why = _why(choice, len(found.options), policy)
+    grow = []
+    for option in choice.taken:
+        helped = tuple(key for pods in option.pods for key in pods.keys)
+        verdicts.update(dict.fromkeys(helped, Verdict(reason=Reason.HELPED, detail=option.group.id)))
+        grow.append(
+            Grow(
+                group=option.group.id,
+                count=option.nodes,
+                from_size=option.group.target_size,
+                pods=helped,
+                verdict=Verdict(reason=Reason.CHOSEN, detail=why),
+            )
+        )
+    return ScaleUpPlan(
+        grow=tuple(grow),
+        pods=verdicts,
+        rejections=rejections,
+        groups=found.groups,
+        options=tuple(_judge(option, choice) for option in found.options),
+        notices=choice.notices,
     )
-    return ScaleUpPlan(grow=(grow,), pods=verdicts, rejections=rejections, groups=found.groups, options=judged)
-
-
-def _choose(
-    options: Sequence[Option], world: World, policy: Policy, size: int, now: datetime
-) -> tuple[Option | None, dict[str, Verdict]]:
-    """Return the option that the expanders chose and nobody vetoed, and the vetoes by group."""
-    random = Random(f"{policy.settings.seed} {now.isoformat()}")
-    context = ExpanderContext(now=now, random=random, cluster_size=size, pricing=dict(world.pricing))
-    left = list(options)
-    refused: dict[str, Verdict] = {}
-    while left:
-        best = _narrow(left, policy, context)
-        if not best:
-            break
-        chosen = best[0] if len(best) == 1 else random.choice(best)
-        veto = policy.hooks.veto_scale_up(chosen)
-        if veto is None:
-            return chosen, refused
-        refused[chosen.group.id] = Verdict(reason=Reason.VETOED, detail=f"{veto.plugin}: {veto.reason}")
-        left.remove(chosen)
-    return None, refused
-
-
-def _narrow(options: Sequence[Option], policy: Policy, context: ExpanderContext) -> Sequence[Option]:
-    for name, expander in policy.expanders.items():
-        if len(options) < 2:
-            break
-        kept = part_of(options, Option, lambda option: f"an option to grow {option.group.id}")
-        options = policy.faults.call(name, "best", expander.best, options, context, default=options, returns=kept)
-    return options
 
 
 def _pod_verdict(key: str, group_count: int, rejections: dict[str, dict[str, Verdict]]) -> Verdict:
@@ -110,15 +88,18 @@ def _pod_verdict(key: str, group_count: int, rejections: dict[str, dict[str, Ver
     return Verdict(reason=Reason.WAITING)
 
 
-def _judge(option: Option, chosen: Option | None, refused: dict[str, Verdict]) -> OptionVerdict:
-    if option is chosen:
-        verdict = Verdict(reason=Reason.CHOSEN)
+def _judge(option: Option, choice: Choice) -> OptionVerdict:
+    taken = next((each for each in choice.taken if each.group.id == option.group.id), None)
+    if taken is not None:
+        option, verdict = taken, Verdict(reason=Reason.CHOSEN)
     else:
-        verdict = refused.get(option.group.id, Verdict(reason=Reason.NOT_CHOSEN))
+        verdict = choice.refused.get(option.group.id, Verdict(reason=Reason.NOT_CHOSEN))
     return OptionVerdict(group=option.group.id, nodes=option.nodes, pods=option.pod_count, verdict=verdict)
 
 
-def _why(options: int, policy: Policy) -> str:
+def _why(choice: Choice, options: int, policy: Policy) -> str:
+    if choice.planned_by:
+        return f"part of the plan of {choice.planned_by} for {options} options"
     if options == 1:
         return "the only option"
     return f"best of {options} options by {', '.join(policy.expanders) or 'chance'}"

@@ -10,6 +10,7 @@ from nodewright.api.option import PodSet
 from nodewright.api.placement import Placement
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, PodClass
+from nodewright.objects import Resources
 from nodewright.scheduling import (
     inter_pod_affinity,
     node_ports,
@@ -85,6 +86,12 @@ class ClusterSimulation:
     def why_not(self, pods: PodSet, node: str) -> Verdict | None:
         """Return why a pod of *pods* does not fit on *node* now; None if it does."""
         return refusal(self._cluster, self._cluster.pod_classes.of(pods.pod), self._cluster.table.rows[node])
+
+    def free(self, node: str) -> Resources:
+        """Return what pods may still take of *node*."""
+        table = self._cluster.table
+        amounts = table.free[:, table.rows[node]].tolist()
+        return {name: amounts[index] for name, index in table.dimensions.items()}
 
     def guests(self, node: str) -> list[PodSet]:
         """Return the pods that were placed on *node* here, and would have to move if it went."""

@@ -6,16 +6,17 @@ from nodewright.api import Expander, ExpanderContext, Option
 
 
 class LeastWaste(Expander):
-    """Keeps the options with the smallest sum of unused cpu and unused memory, each as a share of what is bought."""
+    """Keeps the options with the smallest sum of unused cpu and unused memory, each as a share of what is bought.
+
+    What is bought is the nodes' capacity, with what kubelet and system reserve. Only options that are exactly as good
+    as each other tie.
+    """
 
     def best(self, options: Sequence[Option], context: ExpanderContext) -> Sequence[Option]:
         """Return the options that waste least."""
-        least = min(_waste(option) for option in options)
-        return [option for option in options if _waste(option) == least]
-
-
-def _waste(option: Option) -> float:
-    return sum(_unused_share(option, resource) for resource in ("cpu", "memory"))
+        wastes = [_unused_share(option, "cpu") + _unused_share(option, "memory") for option in options]
+        least = min(wastes)
+        return [option for option, waste in zip(options, wastes, strict=True) if waste == least]
 
 
 def _unused_share(option: Option, resource: str) -> float:

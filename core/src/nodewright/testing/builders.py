@@ -19,6 +19,7 @@ from nodewright.api import (
     Pod,
     PodSet,
     PricingModel,
+    Simulation,
     Taint,
     Toleration,
     parse_resources,
@@ -179,10 +180,28 @@ def an_expander_context(
     now: datetime = EPOCH,
     seed: int = 0,
     cluster_size: int = 3,
+    room: int | None = None,
     pricing: Mapping[str, PricingModel] | None = None,
+    config_maps: Mapping[str, Mapping[str, str]] | None = None,
+    simulation: Simulation | None = None,
 ) -> ExpanderContext:
-    """What an expander may know besides the options; *seed* makes its chance repeatable."""
-    return ExpanderContext(now=now, random=Random(seed), cluster_size=cluster_size, pricing=dict(pricing or {}))
+    """What an expander may know besides the options; *seed* makes its chance repeatable.
+
+    The simulation is that of an empty cluster unless another is given.
+    """
+    # Columns need numpy, which the other builders do without.
+    from nodewright.cluster import Cluster
+    from nodewright.scheduling import ClusterSimulation
+
+    return ExpanderContext(
+        now=now,
+        random=Random(seed),
+        cluster_size=cluster_size,
+        room=room,
+        pricing=dict(pricing or {}),
+        config_maps=dict(config_maps or {}),
+        simulation=simulation or ClusterSimulation(Cluster()),
+    )
 
 
 def _metadata(

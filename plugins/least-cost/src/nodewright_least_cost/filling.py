@@ -1,0 +1,68 @@
+"""Ways to fill one node."""
+
+from collections.abc import Iterator, Sequence
+
+from nodewright_least_cost.problem import Amounts, Filling, Offer, Problem
+
+
+def fill(problem: Problem, offer: Offer, order: Sequence[int], left: Filling, begun: Filling | None = None) -> Filling:
+    """Put pods onto one node until no more fit, set by set in *order*; no more of each than are *left*.
+
+    The node is empty, or *begun* already.
+    """
+    filling = list(begun or (0,) * len(problem.demand))
+    free = offer.free
+    for index in order:
+        if filling[index]:
+            free = _less(free, problem.sizes[index], filling[index])
+    for index in order:
+        if left[index] <= filling[index]:
+            continue
+        size = problem.sizes[index]
+        count = min(min(left[index], offer.most[index]) - filling[index], _times(size, free))
+        if count > 0:
+            filling[index] += count
+            free = _less(free, size, count)
+    return tuple(filling)
+
+
+def all_fillings(problem: Problem, number: int, budget: int) -> list[Filling] | None:
+    """Return every way to fill a node of an offer to which no pod can be added; None if that takes too many steps."""
+    offer, sets = problem.offers[number], problem.by_size[number]
+    caps = {index: min(offer.most[index], problem.demand[index]) for index in sets}
+    found: list[Filling] = []
+    steps = 0
+
+    def descend(depth: int, free: Amounts, counts: dict[int, int]) -> Iterator[Filling]:
+        nonlocal steps
+        steps += 1
+        if steps > budget:
+            return
+        if depth == len(sets):
+            if not any(counts[each] < caps[each] and _times(problem.sizes[each], free) for each in sets):
+                yield tuple(counts.get(each, 0) for each in range(len(problem.demand)))
+            return
+        index = sets[depth]
+        size = problem.sizes[index]
+        for count in range(min(caps[index], _times(size, free)), -1, -1):
+            yield from descend(depth + 1, _less(free, size, count), counts | {index: count})
+
+    found.extend(descend(0, offer.free, {}))
+    return None if steps > budget else [each for each in found if any(each)]
+
+
+def _times(size: Amounts, free: Amounts) -> int:
+    """Return how many times *size*, which is not nothing, fits into *free*."""
+    least = -1
+    for want, have in zip(size, free, strict=True):
+        if want:
+            here = have // want
+            if here <= 0:
+                return 0
+            if least < 0 or here < least:
+                least = here
+    return least
+
+
+def _less(free: Amounts, size: Amounts, count: int) -> Amounts:
+    return tuple(have - count * want for have, want in zip(free, size, strict=True))

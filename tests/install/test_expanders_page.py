@@ -1,0 +1,45 @@
+"""The page about expanders has all of them, and its examples work."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from nodewright.config.document import load
+from nodewright.plugins import Registry
+
+PAGE = (Path(__file__).parents[2] / "docs/expanders.md").read_text()
+EXAMPLES = [block for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL) if block.startswith("scaleUp:")]
+
+
+def test_the_table_has_every_expander() -> None:
+    known = {
+        each.name
+        for each in Registry().known()
+        if each.kind == "expanders" and not each.distribution.startswith("nodewright-example")
+    }
+    assert (
+        set(re.findall(r"^\| `([a-z-]+)` (?:\(the default\) )?\| ", PAGE.partition("\n## ")[0], re.MULTILINE)) == known
+    )
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
+def test_the_examples_are_valid(example: str) -> None:
+    header = 'apiVersion: nodewright.dev/v1\nkind: Autoscaler\nproviders: [fake: {url: "http://127.0.0.1:7070"}]\n'
+    assert load(header + example, classes=Registry()).warnings == ()
+
+
+def test_the_config_map_can_be_read() -> None:
+    (shown,) = re.findall(r"```yaml\n(apiVersion: v1\n.*?)```", PAGE, re.DOTALL)
+    priorities = yaml.safe_load(yaml.safe_load(shown)["data"]["priorities"])
+    assert priorities == {10: [".*"], 20: ["^spot-"]}
+
+
+def test_the_settings_in_the_page_are_those_that_there_are() -> None:
+    section = PAGE.partition("\n## least-cost\n")[2]
+    fields = Registry().load("expanders", "least-cost").Config.model_json_schema()["properties"]
+    shown = dict(re.findall(r"^\| `(\w+)` \| `?([\w ]+)`? \| ", section, re.MULTILINE))
+    assert shown.keys() == fields.keys()
+    assert {name: float(value) for name, value in shown.items() if name != "currency"} == {
+        name: fields[name]["default"] for name in shown if name != "currency"
+    }
