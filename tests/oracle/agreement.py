@@ -1,13 +1,14 @@
 """Whether the core sees a world as the oracle does."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
 from msgspec import structs
-from nodewright.api import GroupFacts, NodeTemplate
-from nodewright.objects import Node
+from nodewright.api import NodeTemplate
+from nodewright.objects import CSINode, Node, ObjectMeta, Pod
 from nodewright.objects.node import HOSTNAME
+from nodewright.objects.volume import CSINodeSpec, DriverLimit, NodeDriver
 from nodewright.scheduling import ClusterSimulation
 from nodewright.scheduling.reasons import texts
 from nodewright.testing.builders import a_group
@@ -39,8 +40,12 @@ def disagreements_after_a_life(world: World, random: Random) -> Iterator[str]:
         yield from _compare("after a life", verdicts(world, simulation), judgements(world, world.oracle()))
 
 
-def disagreements_in_forks(world: World, random: Random) -> Iterator[str]:
-    """What the core gets wrong when it imagines nodes away and others into being."""
+def disagreements_in_forks(world: World, random: Random, *, furnished: bool = False) -> Iterator[str]:
+    """What the core gets wrong when it imagines nodes away and others into being.
+
+    New nodes are empty and attach any number of volumes, unless they are *furnished* like the node that they are
+    made after.
+    """
     simulation = ClusterSimulation(new_cluster(world))
     gone, like = random.choice(world.nodes), random.choice(world.nodes)
     with simulation.fork():
@@ -48,8 +53,9 @@ def disagreements_in_forks(world: World, random: Random) -> Iterator[str]:
             simulation.remove_nodes([gone.name])
             smaller = _without(world, gone)
             yield from _compare("without a node", verdicts(smaller, simulation), judgements(smaller, smaller.oracle()))
-            added = simulation.add_nodes(_group_of(like), 2)
-            larger = replace(smaller, nodes=(*smaller.nodes, *(_another(like, name) for name in added)))
+            template = _template(like, world) if furnished else _bare_template(like)
+            added = simulation.add_nodes(a_group("group", template=template), 2)
+            larger = _with(smaller, like, added, template)
             oracle = larger.oracle()
             yield from _compare("with new nodes", verdicts(larger, simulation), judgements(larger, oracle))
             yield from _place(larger, simulation, oracle)
@@ -106,19 +112,49 @@ def _without(world: World, gone: Node) -> World:
     return replace(world, nodes=nodes, running=running)
 
 
-def _group_of(node: Node) -> GroupFacts:
-    """A group of nodes like *node*, but for its own name."""
-    labels = {key: value for key, value in node.metadata.labels.items() if key != HOSTNAME}
-    template = NodeTemplate(
-        labels=labels, taints=node.spec.taints, capacity=node.capacity, allocatable=node.allocatable
+def _with(world: World, like: Node, names: Sequence[str], template: NodeTemplate) -> World:
+    """The same world with nodes like one that is or was there, furnished as *template* says."""
+    drivers = tuple(
+        NodeDriver(name=driver, allocatable=DriverLimit(count=count)) for driver, count in template.csi_drivers.items()
     )
-    return a_group("group", template=template)
+    return replace(
+        world,
+        nodes=(*world.nodes, *(_another(like, name) for name in names)),
+        running=(*world.running, *(_moved(pod, name) for pod in template.pods for name in names)),
+        csi_nodes=(
+            *world.csi_nodes,
+            *(CSINode(metadata=ObjectMeta(name=name), spec=CSINodeSpec(drivers=drivers)) for name in names),
+        ),
+    )
+
+
+def _bare_template(node: Node) -> NodeTemplate:
+    return NodeTemplate(
+        labels={key: value for key, value in node.metadata.labels.items() if key != HOSTNAME},
+        taints=node.spec.taints,
+        unschedulable=node.spec.unschedulable,
+        capacity=node.capacity,
+        allocatable=node.allocatable,
+    )
+
+
+def _template(node: Node, world: World) -> NodeTemplate:
+    """A template with the attach limits of *node* and some of its pods."""
+    pods = [pod for pod in world.running if pod.spec.node_name == node.name and not pod.finished]
+    limits = [each.spec.drivers for each in world.csi_nodes if each.metadata.name == node.name]
+    counts = {driver.name: driver.allocatable for drivers in limits for driver in drivers}
+    return replace(
+        _bare_template(node),
+        pods=tuple(_moved(pod, "") for pod in pods if pod.metadata.deletion_timestamp is None)[:2],
+        csi_drivers={name: limit.count for name, limit in counts.items() if limit and limit.count is not None},
+    )
 
 
 def _another(node: Node, name: str) -> Node:
-    """A new node of that group; its name is its hostname."""
-    return Node(
-        metadata=structs.replace(node.metadata, name=name, labels=node.metadata.labels | {HOSTNAME: name}),
-        spec=structs.replace(node.spec, unschedulable=False),
-        status=node.status,
-    )
+    """A new node like *node*; its name is its hostname."""
+    labels = node.metadata.labels | {HOSTNAME: name}
+    return structs.replace(node, metadata=structs.replace(node.metadata, name=name, labels=labels))
+
+
+def _moved(pod: Pod, node: str) -> Pod:
+    return structs.replace(pod, spec=structs.replace(pod.spec, node_name=node))

@@ -47,7 +47,7 @@ def _spread(dice: Dice, app: str, key: str) -> TopologySpreadConstraint:
 
 
 def _pod_affinity(dice: Dice, app: str) -> PodAffinity:
-    return PodAffinity(required=tuple(_term(dice, app) for _ in range(dice.pick((1, 1, 1, 2)))))
+    return PodAffinity(required=tuple(_term(dice, app) for _ in range(dice.pick((1, 1, 2)))))
 
 
 def _term(dice: Dice, app: str) -> PodAffinityTerm:
@@ -55,8 +55,8 @@ def _term(dice: Dice, app: str) -> PodAffinityTerm:
     return PodAffinityTerm(
         topology_key=dice.pick(TOPOLOGY_KEYS),
         label_selector=selector,
-        namespaces=dice.some(tuple(NAMESPACES), 2) if dice.chance(15) else (),
-        namespace_selector=dice.pick(_NAMESPACE_SELECTORS) if dice.chance(15) else None,
+        namespaces=dice.some(tuple(NAMESPACES), 2) if dice.chance(25) else (),
+        namespace_selector=dice.pick(_NAMESPACE_SELECTORS) if dice.chance(25) else None,
         match_label_keys=_label_keys(dice, selector),
         mismatch_label_keys=_label_keys(dice, selector) if dice.chance(50) else (),
     )

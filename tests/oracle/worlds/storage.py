@@ -60,6 +60,8 @@ _SIZES = ("1Gi", "2Gi", "5Gi")
 class Storage:
     """All that has to do with volumes."""
 
+    #: Whether most claims are open and want one of the volumes that are there.
+    local: bool = False
     claims: list[PersistentVolumeClaim] = field(default_factory=list)
     volumes: list[PersistentVolume] = field(default_factory=list)
     classes: tuple[StorageClass, ...] = _CLASSES
@@ -68,12 +70,12 @@ class Storage:
     def add_claim(self, dice: Dice, mix: Mix, metadata: ObjectMeta) -> None:
         """Make a claim named by *metadata*, and its volume if it is to have one."""
         metadata = replace(metadata, uid=f"uid-{metadata.namespace}-{metadata.name}")
-        kind = dice.pick(("bound", "open"))
+        kind = dice.pick(("open", "open", "open", "bound") if self.local else ("bound", "bound", "open"))
         if dice.chance(mix.oddities // 3):
             kind = dice.pick(("lost", "volume gone", "prebound", "deleted", "class gone"))
         if kind == "deleted":
             metadata = replace(metadata, deletion_timestamp=EPOCH)
-        spec = _open_spec(dice, mix)
+        spec = _open_spec(dice, mix, local=self.local)
         annotations = {_SELECTED: f"node-{dice.number(0, 3)}"} if kind == "open" and dice.chance(12) else {}
         if kind in ("bound", "lost", "deleted"):
             self.volumes.append(_bound_volume(dice, f"volume-of-{metadata.name}-{metadata.namespace}", metadata))
@@ -93,13 +95,16 @@ class Storage:
 
 def random_storage(dice: Dice, mix: Mix, nodes: tuple[Node, ...]) -> Storage:
     """Up to four claims in each namespace, some volumes that wait for a claim, limits on some nodes."""
-    storage = Storage()
+    storage = Storage(local=dice.chance(40))
     if mix.claims == 0:
         return storage
     for namespace in NAMESPACES:
         for number in range(dice.number(1, 4)):
             storage.add_claim(dice, mix, ObjectMeta(name=f"claim-{number}", namespace=namespace))
-    storage.volumes += [_free_volume(dice, number, nodes) for number in range(dice.number(0, 8))]
+    storage.volumes += [
+        _free_volume(dice, number, nodes)
+        for number in range(dice.number(3, 10) if storage.local else dice.number(0, 3))
+    ]
     storage.csi_nodes = tuple(
         CSINode(
             metadata=ObjectMeta(name=node.name),
@@ -113,9 +118,9 @@ def random_storage(dice: Dice, mix: Mix, nodes: tuple[Node, ...]) -> Storage:
     return storage
 
 
-def _open_spec(dice: Dice, mix: Mix) -> ClaimSpec:
+def _open_spec(dice: Dice, mix: Mix, *, local: bool) -> ClaimSpec:
     """What a claim asks for that has no volume so far."""
-    storage_class = dice.pick(("local", "local", "waits", "waits-in-a"))
+    storage_class = dice.pick(("local", "local", "local", "waits") if local else ("waits", "local", "waits-in-a"))
     if dice.chance(mix.oddities // 8):
         storage_class = dice.pick(("at-once", ""))
     return ClaimSpec(
@@ -123,7 +128,7 @@ def _open_spec(dice: Dice, mix: Mix) -> ClaimSpec:
         access_modes=dice.pick((_ONCE, _ONCE, (*_ONCE, "ReadOnlyMany"), ("ReadWriteOncePod",))),
         resources=ClaimResources(requests={"storage": dice.pick(_SIZES)}),
         volume_attributes_class_name="gold" if dice.chance(5) else "",
-        selector=LabelSelector(match_labels={"tier": "fast"}) if dice.chance(10) else None,
+        selector=LabelSelector(match_labels={"tier": "fast"}) if dice.chance(20) else None,
     )
 
 
@@ -131,7 +136,7 @@ def _bound_volume(dice: Dice, name: str, claim: ObjectMeta) -> PersistentVolume:
     """A volume with an owner, that can be reached from some zone, from everywhere, or carries zone labels."""
     zones = dice.some(ZONES, 2)
     labels = {}
-    if dice.chance(40):
+    if dice.chance(50):
         labels[dice.pick((ZONE, ZONE, OLD_ZONE, REGION))] = dice.pick(("__".join(zones), zones[0], f"{zones[0]}__"))
     source = CsiSource(driver=DRIVER, volume_handle=dice.pick((name, name, "shared"))) if dice.chance(60) else None
     return PersistentVolume(
@@ -149,7 +154,7 @@ def _bound_volume(dice: Dice, name: str, claim: ObjectMeta) -> PersistentVolume:
 
 def _free_volume(dice: Dice, number: int, nodes: tuple[Node, ...]) -> PersistentVolume:
     """A volume that waits for a claim, or is kept for one; mostly of class ``local``, on one node."""
-    host = _in(HOSTNAME, dice.pick(nodes).name)
+    host = _in(HOSTNAME, dice.pick(nodes[:3]).name)
     zone = _in(ZONE, dice.pick(ZONES))
     kept_for = ClaimReference(namespace="default", name=f"claim-{dice.number(0, 3)}") if dice.chance(15) else None
     return PersistentVolume(
