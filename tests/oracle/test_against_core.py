@@ -46,23 +46,17 @@ def test_the_core_agrees_with_the_oracle_about_the_world_of_every_seed(question,
             pytest.fail(_story(seed, question), pytrace=False)
 
 
-_UNFURNISHED = "the core forgets what new nodes bring: companions are not counted again, attach limits never set"
-
-
-@pytest.mark.xfail(reason=_UNFURNISHED)
 def test_the_core_agrees_with_the_oracle_about_new_nodes_with_pods_and_attach_limits():
     for seed in range(300):
         assert list(disagreements_in_forks(random_world(seed), Random(1), furnished=True)) == [], seed
 
 
-@pytest.mark.xfail(reason=_UNFURNISHED)
 def test_a_pod_that_comes_with_a_new_node_holds_its_port():
     agent = pod("agent", containers=[{"name": "main", "ports": [{"hostPort": 80}]}])
     with _new_node(new_cluster(_world(agent)), pods=(agent,)) as (simulation, name):
         assert simulation.why_not(PodSet(pod=agent, keys=("default/p",)), name) == Verdict(reason=Reason.PORTS)
 
 
-@pytest.mark.xfail(reason=_UNFURNISHED)
 def test_a_new_node_takes_as_many_volumes_as_its_template_says():
     wants = pod("p", volumes=using("c"))
     bound = {
@@ -73,7 +67,6 @@ def test_a_new_node_takes_as_many_volumes_as_its_template_says():
         assert simulation.why_not(PodSet(pod=wants, keys=(wants.key,)), name) == Verdict(reason=Reason.VOLUME_LIMITS)
 
 
-@pytest.mark.xfail(reason="Python's int() reads 1_0 as ten, Kubernetes as no number")
 def test_a_label_with_an_underscore_is_no_number_to_the_core():
     term = {"matchExpressions": [line("gen", "Gt", "1")]}
     newer = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}

@@ -1,6 +1,6 @@
 """The cluster as columns, kept up to date object by object, and forked to try things."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace as replace_marks
 
@@ -70,6 +70,8 @@ class Cluster:
         self._tidy_at = _MANY_CLASSES
         self._bound: dict[str, list[PodRow]] = {}
         self._guests: list[tuple[PodClass, Sequence[str], Rows]] = []
+        #: The pods that came with nodes that were added in forks, by row.
+        self._companions: dict[int, Sequence[PodClass]] = {}
         self._left_out: set[PodClass] = set()
         #: Which of the first *found* guests are on a row; looked for when somebody asks.
         self._guests_of: dict[int, list[int]] = {}
@@ -252,19 +254,33 @@ class Cluster:
             else:
                 self._journal.revert(mark)
 
-    def add_node(self, name: str, marks: NodeMarks, free: Resources, companions: Iterable[PodClass]) -> int:
-        """Add a node that does not exist, with the pods that come with it; returns its row."""
+    def add_node(
+        self,
+        name: str,
+        marks: NodeMarks,
+        free: Resources,
+        companions: Sequence[PodClass],
+        attach_limits: Mapping[str, int],
+    ) -> None:
+        """Add a node that does not exist, with the pods that come with it."""
         labels = {**marks.labels, HOSTNAME: name}
         row = self.table.add(name, replace_marks(marks, labels=labels), free)
+        if attach_limits:
+            self.storage.attachments.limit(row, attach_limits)
+            self._journal.note(lambda: self.storage.attachments.limit(row, {}))
         for companion in companions:
             self.table.meet(companion.requests)
             self._try_count(companion, row, 1)
-        return row
+        if companions:
+            self._companions[row] = companions
+            self._journal.note(lambda: self._companions.__delitem__(row))
 
     def hide_node(self, name: str) -> None:
         """Take a node out, with all that runs on it."""
         row = self.table.rows[name]
-        for pod_class in [*(pod.pod_class for pod in self.pods_on(name)), *(guest for guest, _ in self.guests(row))]:
+        running = [pod.pod_class for pod in self.pods_on(name)]
+        placed = [guest for guest, _ in self.guests(row)]
+        for pod_class in (*running, *placed, *self._companions.get(row, ())):
             self._try_count(pod_class, row, -1)
         self.table.hide(row)
 
@@ -339,6 +355,7 @@ class Cluster:
         """Count the pods of a class anew, those put onto nodes in forks among them."""
         rows = [self._slots.rows_of(pod_class.index)[: 0 if pod_class in self._left_out else None]]
         rows += [at for placed, _, at in self._guests if placed is pod_class]
+        rows += [np.full(came.count(pod_class), row) for row, came in self._companions.items() if pod_class in came]
         at = np.concatenate(rows)
         # What runs on hidden nodes does not run as long as they are hidden.
         at = at[self.table.class_of[at] >= 0]

@@ -1,10 +1,14 @@
 """Label selectors and node selectors."""
 
+import re
 from collections.abc import Mapping
 
 from msgspec import field
 
 from nodewright.objects.meta import KubeStruct
+
+#: What Kubernetes reads as a number in a label; Python's `int` takes more.
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
 class Requirement(KubeStruct, frozen=True, kw_only=True):
@@ -34,10 +38,9 @@ class Requirement(KubeStruct, frozen=True, kw_only=True):
 def _compare(value: str | None, operator: str, bounds: tuple[str, ...]) -> bool:
     if value is None or len(bounds) != 1:
         return False
-    try:
-        number, bound = int(value), int(bounds[0])
-    except ValueError:
+    if not (_INTEGER.fullmatch(value) and _INTEGER.fullmatch(bounds[0])):
         return False
+    number, bound = int(value), int(bounds[0])
     return number > bound if operator == "Gt" else number < bound
 
 

@@ -52,7 +52,7 @@ class ClusterSimulation:
         for _ in range(count):
             self._added += 1
             names.append(f"template-node-for-{group.id}-{self._added}")
-            self._cluster.add_node(names[-1], blank.marks, blank.allocatable, blank.companions)
+            self._cluster.add_node(names[-1], blank.marks, blank.allocatable, blank.companions, blank.attach_limits)
         return names
 
     def remove_nodes(self, names: Sequence[str]) -> None:

@@ -1,5 +1,6 @@
 """What a new node of a group offers: its template, without what DaemonSet and static pods take."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nodewright.api.group import GroupFacts
@@ -17,6 +18,8 @@ class Blank:
     allocatable: Resources
     #: The static and DaemonSet pods that come with it.
     companions: tuple[PodClass, ...]
+    #: How many volumes it takes, by storage driver.
+    attach_limits: Mapping[str, int]
 
 
 def blank_node(cluster: Cluster, group: GroupFacts) -> Blank:
@@ -28,7 +31,9 @@ def blank_node(cluster: Cluster, group: GroupFacts) -> Blank:
         suitable = (each for each in cluster.daemon_sets.values() if runs_on(cluster, each, template))
         companions += tuple(cluster.pod_classes.of(each.pod) for each in suitable)
     marks = NodeMarks(labels=template.labels, taints=template.taints, unschedulable=template.unschedulable)
-    return Blank(marks=marks, allocatable=template.allocatable, companions=companions)
+    return Blank(
+        marks=marks, allocatable=template.allocatable, companions=companions, attach_limits=template.csi_drivers
+    )
 
 
 def runs_on(cluster: Cluster, daemon_set: DaemonSet, template: NodeTemplate) -> bool:
