@@ -56,7 +56,8 @@ class DecideCommand(Command):
 
         registry = Registry()
         overrides = read_overrides(arguments.overrides)
-        load(overrides=overrides, classes=registry, complete=False)
+        for warning in load(overrides=overrides, classes=registry, complete=False).warnings:
+            print(f"warning: {warning}", file=sys.stderr)
         status = 0
         for file in arguments.files:
             try:
