@@ -13,9 +13,9 @@ from nodewright.cluster import Cluster
 from nodewright.decide import Particulars, decide
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.objects import parse_resources
+from nodewright.record.answer import describe_template
 from nodewright.record.scenario import Scenario, carry_out, read_scenario
 from nodewright.scheduling.reasons import texts
-from nodewright.scheduling.templates import blank_node
 from nodewright.testing.worlds import a_policy
 
 from tests.parity.vectors import Vector
@@ -126,23 +126,8 @@ def _templates(it: _Iteration) -> str:
 
 
 def _described(group: GroupFacts, cluster: Cluster) -> dict[str, Any]:
-    assert group.template is not None
-    owners = [
-        f"{pod.pod.metadata.namespace}/{owner.kind}" + ("" if owner.kind == "Node" else f"/{owner.name}")
-        for pod in _companions(cluster, group)
-        if (owner := pod.pod.metadata.controller) is not None
-    ]
-    return {
-        "labels": dict(group.template.labels),
-        "taints": sorted(map(_taint, group.template.taints)),
-        "allocatable": dict(group.template.allocatable),
-        "capacity": dict(group.template.capacity),
-        "podOwners": sorted(owners),
-    }
-
-
-def _taint(taint: Any) -> str:
-    return f"{taint.key}={taint.value}:{taint.effect}"
+    described = describe_template(group, cluster)
+    return described | {part: parse_resources(described[part]) for part in ("allocatable", "capacity")}
 
 
 def _utilization(it: _Iteration) -> str:
@@ -213,10 +198,6 @@ def _sets(found: set[str], wanted: set[str]) -> str:
 def _some(names: set[str]) -> str:
     first = sorted(names)[:3]
     return f"{len(names)} ({', '.join(first)})" if names else "0"
-
-
-def _companions(cluster: Cluster, group: GroupFacts) -> Any:
-    return blank_node(cluster, group).companions
 
 
 _FIELDS: dict[str, Callable[[_Iteration], str]] = {

@@ -10,6 +10,7 @@ from nodewright.plugins.registry import Registry
 #: Nodewright's own commands; distributions add theirs in the entry-point group ``nodewright.commands``.
 BUILT_IN = {
     "config": "nodewright.cli.config:ConfigCommand",
+    "decide": "nodewright.cli.decide:DecideCommand",
     "plugins": "nodewright.cli.plugins:PluginsCommand",
     "run": "nodewright.cli.run:RunCommand",
     "why": "nodewright.cli.why:WhyCommand",

@@ -1,9 +1,10 @@
 """Loading: a file and flags become settings, or all that is wrong with them at once."""
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path as FilePath
+from types import MappingProxyType
 from typing import Any
 
 from nodewright.api.errors import ConfigurationError, Problem
@@ -11,12 +12,13 @@ from nodewright.config.checks import contradictions, oddities
 from nodewright.config.flag_table import FLAGS
 from nodewright.config.flags import NO_FLAGS, Flags, apply
 from nodewright.config.model import Settings
-from nodewright.config.paths import Path, all_settings
+from nodewright.config.paths import Path, all_settings, dotted
 from nodewright.config.plugins import PluginClasses, check_plugins, read_mentions
 from nodewright.config.tree import Origin, Tree, read_yaml
 from nodewright.config.validation import Mistake, validate
 
 _HEADER = {"apiVersion": "nodewright.dev/v1", "kind": "Autoscaler"}
+NOTHING: Mapping[Path, Any] = MappingProxyType({})
 
 
 class Origins:
@@ -51,12 +53,15 @@ def load(
     source: FilePath | str | None = None,
     *,
     flags: Flags = NO_FLAGS,
+    overrides: Mapping[Path, Any] = NOTHING,
     classes: PluginClasses | None = None,
     name: str = "configuration",
     complete: bool = True,
     tolerant: bool = False,
 ) -> Loaded:
     """Load YAML, from a path or as text called *name*, with *flags* over it; without *source* the flags say it all.
+
+    *overrides*, values by the path of their setting, lie over both: what ``--set`` says.
 
     With *classes*, plugins and their settings are checked as well, and that there is a provider if it has to be
     *complete*, which is: enough to run with. A *tolerant* load only warns of an installed plugin that can't be used:
@@ -66,6 +71,8 @@ def load(
     unread = bool(problems) and not tree.data
     problems += flags.problems
     warnings = apply(flags, tree)
+    for path, value in overrides.items():
+        tree.put(path, value, Origin(flag=f"set {dotted(path)}"))
     data, placed = read_mentions(tree)
     settings, mistakes = _settings(data)
     mistakes += _unless_broken(contradictions(settings, tree), mistakes)

@@ -82,7 +82,7 @@ def explain_group(look: Look, group_id: str) -> list[str]:
         ),
         *_price(group),
         f"  on their way: {look.particulars.upcoming.get(group.id, 0)}",
-        f"  growth: {_growth(look.decision, group.id)}",
+        f"  growth: {explain_growth(look.decision, group.id)}",
         *_template(group),
     ]
     known = look.memory.templates.get(group.id)
@@ -91,7 +91,8 @@ def explain_group(look: Look, group_id: str) -> list[str]:
     return lines
 
 
-def _growth(decision: Decision, group: str) -> str:
+def explain_growth(decision: Decision, group: str) -> str:
+    """Return by how much *group* would grow, or why it would not."""
     for grow in decision.grow:
         if grow.group == group:
             return f"{grow.from_size} → {grow.from_size + grow.count} for {len(grow.pods)} pods: {grow.verdict}"

@@ -17,8 +17,11 @@ from nodewright.api.instance import Instance, InstanceState
 from nodewright.api.provider import GpuConfig
 from nodewright.api.template import NodeTemplate
 from nodewright.cluster import Cluster
+from nodewright.config.document import NOTHING
 from nodewright.config.duration import parse_duration
 from nodewright.config.model import Settings
+from nodewright.config.paths import Path
+from nodewright.config.plugins import PluginClasses
 from nodewright.config.suggestion import suggestion
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.objects import (
@@ -36,6 +39,7 @@ from nodewright.objects import (
 from nodewright.objects.meta import KubeStruct
 from nodewright.record.scenario_objects import read_list, read_mapping, read_object, read_objects, wrong
 from nodewright.record.scenario_options import read_group_options, read_options
+from nodewright.strategies import priority
 from nodewright.world import World
 
 #: What a scenario calls its lists of objects, but for nodes.
@@ -121,7 +125,13 @@ class Scenario:
                     raise wrong(f"{key} ({each.metadata.key})", str(error)) from None
         cluster.daemon_sets.update({each.metadata.key: each for each in self.objects.get("daemonSets", ())})
         cluster.budgets.update({each.metadata.key: each for each in self.objects.get("pdbs", ())})
-        return World(cluster=cluster, groups=self.groups, group_of=self.group_of, gpus=self._gpus())
+        return World(
+            cluster=cluster,
+            groups=self.groups,
+            group_of=self.group_of,
+            gpus=self._gpus(),
+            config_maps={priority.CONFIG_MAP: {priority.KEY: self.priorities}} if self.priorities else {},
+        )
 
     def _gpus(self) -> dict[str, GpuConfig]:
         """Return what GPUs each node has that says so by the label."""
@@ -134,13 +144,17 @@ class Scenario:
         }
 
 
-def read_scenario(document: Mapping[str, Any]) -> Scenario:
+def read_scenario(
+    document: Mapping[str, Any], overrides: Mapping[Path, Any] = NOTHING, classes: PluginClasses | None = None
+) -> Scenario:
     """Read a scenario from JSON or YAML that was decoded.
 
+    *overrides*, by the path of their setting, lie over its options, not over those of single groups. With *classes*,
+    the plugins that the options name are checked as well.
     Raises `ConfigurationError` that names the object, or the option, and says what is wrong with it.
     """
     _refuse_unknown(document, (*_KINDS, *_OTHER_KEYS), "")
-    settings, defaults = read_options(read_mapping(document, "options"))
+    settings, defaults = read_options(read_mapping(document, "options"), overrides, classes)
     nodes = tuple(map(_with_provider_id, read_objects(document, "nodes", Node)))
     group_of = read_mapping(document, "nodeToGroup")
     gpu_label = str(document.get("gpuLabel") or "")

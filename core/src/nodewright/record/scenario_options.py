@@ -8,13 +8,15 @@ from typing import Any
 
 from nodewright.api.errors import ConfigurationError, Problem
 from nodewright.api.group import GroupOptions
-from nodewright.config.document import load
+from nodewright.config.document import NOTHING, load
 from nodewright.config.duration import parse_duration
 from nodewright.config.effective import default_options
 from nodewright.config.flag_table import FLAGS
 from nodewright.config.flags import parse_flags
 from nodewright.config.model import Settings
 from nodewright.config.model.base import camel_case
+from nodewright.config.paths import Path
+from nodewright.config.plugins import PluginClasses
 from nodewright.config.suggestion import suggestion
 
 #: Options that are not spelled as their flags.
@@ -41,9 +43,12 @@ _GROUP_FIELDS = {camel_case(each.name): each.name for each in fields(GroupOption
 _GROUPS_ONLY = ("zeroOrMaxNodeScaling", "allowNonAtomicScaleUpToMax")
 
 
-def read_options(options: Mapping[str, Any]) -> tuple[Settings, GroupOptions]:
+def read_options(
+    options: Mapping[str, Any], overrides: Mapping[Path, Any] = NOTHING, classes: PluginClasses | None = None
+) -> tuple[Settings, GroupOptions]:
     """Return the settings that *options* make, and what holds for groups that have no options of their own.
 
+    *overrides*, by the path of their setting, lie over the options. With *classes*, plugins are checked as well.
     Raises `ConfigurationError` with every option that is unknown or wrong.
     """
     known = [*_FLAG_OF, *_GROUPS_ONLY]
@@ -56,7 +61,8 @@ def read_options(options: Mapping[str, Any]) -> tuple[Settings, GroupOptions]:
             problems.append(_problem(f"options.{key}", f"unknown option{suggestion(key, known)}"))
     option_of = {f"--{flag}": f"options.{key}" for key, flag in _FLAG_OF.items() if key in options}
     try:
-        settings = load(flags=parse_flags(words), complete=False).settings
+        flags = parse_flags(words)
+        settings = load(flags=flags, overrides=overrides, classes=classes, complete=False).settings
     except ConfigurationError as error:
         problems += [_problem(option_of.get(each.path, each.path), each.message) for each in error.problems]
     if problems:

@@ -1,0 +1,210 @@
+"""Answers: a decision in Cluster Autoscaler's terms, field by field, so that the two can be held side by side.
+
+A field that is not decided here is left out.
+"""
+
+from datetime import UTC
+from typing import Any
+
+from nodewright.api.group import GroupFacts
+from nodewright.api.option import Option
+from nodewright.api.reasons import Reason
+from nodewright.api.verdict import Verdict
+from nodewright.cluster import Cluster
+from nodewright.config.model import Settings
+from nodewright.health.readiness import is_ready
+from nodewright.objects import Resources, format_resource
+from nodewright.record.explanation import Look
+from nodewright.record.rehearsal import Rehearsed
+from nodewright.scheduling.reasons import texts
+from nodewright.scheduling.templates import blank_node
+
+_FILTERED_OUT = {
+    Reason.EXPENDABLE: "filteredOutExpendable",
+    Reason.FITS: "filteredOutSchedulable",
+    Reason.DAEMON: "filteredOutDaemonSet",
+}
+#: Verdicts on nodes that could go, only later: the node is unneeded, and no other word is said about it there.
+_LATER = (Reason.COOLING_DOWN, Reason.BUDGET)
+
+
+def answer(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
+    """Return what was decided by *settings*, as an entry of ``iterations``: plain JSON, sorted."""
+    look = rehearsed.look
+    return {
+        "now": look.decision.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        **_scale_up(look, settings),
+        "options": [_option(option) for option in sorted(rehearsed.options, key=lambda each: each.group.id)],
+        **_scale_down(look, settings),
+        "upcomingNodes": _upcoming(look),
+        "utilization": _utilization(look),
+        "templates": {
+            group.id: describe_template(group, look.world.cluster)
+            for group in sorted(look.particulars.groups, key=lambda group: group.id)
+            if group.template is not None
+        },
+        "timingsMs": {"runOnce": round(rehearsed.seconds * 1000, 3)},
+    }
+
+
+def describe_template(group: GroupFacts, cluster: Cluster) -> dict[str, Any]:
+    """Return what a new node of *group*, which must have a template, looks like before pending pods are on it."""
+    template = group.template
+    assert template is not None
+    owners = [
+        f"{pod.pod.metadata.namespace}/{owner.kind}" + ("" if owner.kind == "Node" else f"/{owner.name}")
+        for pod in blank_node(cluster, group).companions
+        if (owner := pod.pod.metadata.controller) is not None
+    ]
+    return {
+        "labels": dict(sorted(template.labels.items())),
+        "taints": sorted(f"{taint.key}={taint.value}:{taint.effect}" for taint in template.taints),
+        "allocatable": _amounts(template.allocatable),
+        "capacity": _amounts(template.capacity),
+        "podOwners": sorted(owners),
+    }
+
+
+def _scale_up(look: Look, settings: Settings) -> dict[str, Any]:
+    decision = look.decision
+    to_help = sorted(
+        key for key, verdict in decision.pods.items() if verdict.reason not in (*_FILTERED_OUT, Reason.FILTERED)
+    )
+    old_enough = [key for key in to_help if decision.pods[key].reason is not Reason.TOO_YOUNG]
+    result = _result(look, old_enough, settings)
+    told = {
+        "scaleUpResult": result,
+        "scaleUp": _growth(look),
+        "podsTriggeredScaleUp": sorted({key for grow in decision.grow for key in grow.pods}),
+        "podsRemainUnschedulable": [
+            entry for key in old_enough if (entry := _remaining(look, key, result)) is not None
+        ],
+        **{
+            field: sorted(key for key, verdict in decision.pods.items() if verdict.reason is reason)
+            for reason, field in _FILTERED_OUT.items()
+        },
+        "unschedulableToHelp": to_help,
+    }
+    if decision.grow:
+        told["chosen"] = decision.grow[0].group
+    if result in ("ScaleUpSuccessful", "ScaleUpNoOptionsAvailable"):
+        told["consideredNodeGroups"] = sorted(group.id for group in look.particulars.groups)
+    return told
+
+
+def _result(look: Look, to_help: list[str], settings: Settings) -> str:
+    nodes = look.world.cluster.nodes
+    if not nodes and not settings.scale_up.from_zero:
+        return ""
+    if not to_help:
+        return "ScaleUpNotNeeded"
+    if look.decision.grow:
+        return "ScaleUpSuccessful"
+    maximum = settings.limits.nodes.max
+    if maximum and sum(is_ready(node, look.world, settings.templates) for node in nodes.values()) >= maximum:
+        return "ScaleUpLimitedByMaxNodesTotal"
+    return "ScaleUpNoOptionsAvailable"
+
+
+def _growth(look: Look) -> list[dict[str, Any]]:
+    sizes = {group.id: group.target_size for group in look.particulars.groups}
+    grown: dict[str, int] = {}
+    for grow in look.decision.grow:
+        grown[grow.group] = grown.get(grow.group, 0) + grow.count
+    return [{"group": group, "delta": count, "newSize": sizes[group] + count} for group, count in sorted(grown.items())]
+
+
+def _remaining(look: Look, key: str, result: str) -> dict[str, Any] | None:
+    """Return why the pod fits no group that could have grown; None if there is one."""
+    if result == "ScaleUpLimitedByMaxNodesTotal":
+        return {"pod": key}
+    against = look.decision.rejections.get(key, {})
+    skipped = {
+        group: verdict
+        for group, verdict in look.decision.groups.items()
+        if verdict.reason is not Reason.NO_HELP and group not in against
+    }
+    if any(group.id not in against and group.id not in skipped for group in look.particulars.groups):
+        return None
+    rejected = {group: list(texts(verdict)) for group, verdict in sorted(against.items())}
+    left_out = {group: [verdict.reason.text] for group, verdict in sorted(skipped.items())}
+    return {
+        "pod": key,
+        **({"rejected": rejected} if rejected else {}),
+        **({"skipped": left_out} if left_out else {}),
+    }
+
+
+def _option(option: Option) -> dict[str, Any]:
+    return {
+        "group": option.group.id,
+        "nodeCount": option.nodes,
+        "pods": sorted(key for pods in option.pods for key in pods.keys),
+        **({"similarNodeGroups": sorted(option.similar)} if option.similar else {}),
+    }
+
+
+def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
+    unneeded = look.memory.unneeded_since
+    cooling = _is_cooling(look, settings)
+    kept = {
+        name: verdict
+        for name, verdict in look.decision.nodes.items()
+        if verdict.reason not in (*_LATER, Reason.NOT_OURS)
+        and (name not in unneeded or (verdict.reason not in (Reason.EMPTY, Reason.MOVABLE) and not cooling))
+    }
+    drains = sorted(look.decision.drain, key=lambda drain: drain.node)
+    return {
+        "unneededNodes": sorted(unneeded),
+        "unremovableNodes": [_unremovable(look, name, kept[name], settings) for name in sorted(kept)],
+        "scaleDownEmpty": [drain.node for drain in drains if not drain.pods],
+        "scaleDownDrain": [{"node": drain.node, "evictedPods": sorted(drain.pods)} for drain in drains if drain.pods],
+    }
+
+
+def _is_cooling(look: Look, settings: Settings) -> bool:
+    memory, delays = look.memory, settings.scale_down
+    return any(
+        last is not None and look.decision.at < last + delay
+        for last, delay in (
+            (memory.last_scale_up, delays.delay_after_add),
+            (memory.last_scale_down, delays.delay_after_delete),
+            (memory.last_scale_down_failure, delays.delay_after_failure),
+        )
+    )
+
+
+def _unremovable(look: Look, name: str, verdict: Verdict, settings: Settings) -> dict[str, Any]:
+    match verdict.reason:
+        case Reason.BLOCKED_BY_POD:
+            pod, _, why = verdict.detail.partition(": ")
+            return {"node": name, "reason": verdict.reason.value, "blockingPod": pod, "blockingPodReason": why}
+        case Reason.NOT_LONG_ENOUGH if not is_ready(look.world.cluster.nodes[name], look.world, settings.templates):
+            return {"node": name, "reason": "NotUnreadyLongEnough"}
+    return {"node": name, "reason": verdict.reason.value}
+
+
+def _upcoming(look: Look) -> dict[str, int]:
+    """Return the nodes on their way, with those that were just asked for."""
+    upcoming = dict(look.particulars.upcoming)
+    for grow in look.decision.grow:
+        upcoming[grow.group] = upcoming.get(grow.group, 0) + grow.count
+    return dict(sorted(upcoming.items()))
+
+
+def _utilization(look: Look) -> list[dict[str, Any]]:
+    return [
+        {
+            "node": name,
+            "util": used.value,
+            "resource": look.world.gpus[name].resource if used.gpu is not None else "cpu" if used.of_cpu else "memory",
+            "cpu": used.cpu,
+            "mem": used.memory,
+            "gpu": used.gpu or 0,
+        }
+        for name, used in sorted(look.particulars.utilization.items())
+    ]
+
+
+def _amounts(resources: Resources) -> dict[str, str]:
+    return {name: format_resource(name, amount) for name, amount in sorted(resources.items())}

@@ -1,0 +1,60 @@
+"""Rehearsals: a scenario is decided about as often as it says, and nothing is done but to its picture."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+from nodewright.api.hookspecs import hookimpl
+from nodewright.api.option import Option
+from nodewright.api.plugin import Plugin
+from nodewright.decide import Particulars, decide
+from nodewright.policy import Policy
+from nodewright.record.explanation import Look
+from nodewright.record.scenario import Scenario, carry_out
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rehearsed:
+    """One iteration: what was decided, and what the expanders could choose from."""
+
+    look: Look
+    options: tuple[Option, ...]
+    #: How long the decision took, as the loop makes it: without a closer look.
+    seconds: float
+
+
+def rehearse(scenario: Scenario, policy: Policy) -> Iterator[Rehearsed]:
+    """Decide about *scenario* by *policy* and yield each iteration; the last is the first in which a node goes.
+
+    Between iterations groups get the sizes that were asked for, and no machine comes or goes.
+    """
+    world, memory = scenario.world(), scenario.memory
+    for index in range(scenario.iterations):
+        now = scenario.time_of(index)
+        begun = perf_counter()
+        decide(world, memory, policy, now)
+        seconds = perf_counter() - begun
+        # The same once more, looking closer: that takes time of its own.
+        listener, particulars = _Listener(_Listener.Config()), Particulars()
+        policy.hooks.register("rehearsal", listener)
+        try:
+            decision, memory = decide(world, memory, policy, now, particulars)
+        finally:
+            policy.hooks.unregister(listener)
+        look = Look(world=world, decision=decision, memory=memory, particulars=particulars)
+        yield Rehearsed(look=look, options=listener.options or (), seconds=seconds)
+        if decision.drain:
+            return
+        world = carry_out(decision, world)
+
+
+class _Listener(Plugin):
+    """Hears what the expanders are about to choose from."""
+
+    options: tuple[Option, ...] | None = None
+
+    @hookimpl(trylast=True)
+    def adjust_options(self, options: Sequence[Option]) -> None:
+        """Keep the first list of the loop: later ones are what was left of it."""
+        if self.options is None:
+            self.options = tuple(options)
