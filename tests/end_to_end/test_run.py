@@ -22,6 +22,8 @@ workloads:
   deployments:
     - {name: web, replicas: 2, cpu: "1"}
 """
+#: Should nobody be left to stop it, it ends by itself.
+PROGRAM = "import signal, sys; signal.alarm(120); from nodewright.cli.main import main; sys.exit(main())"
 
 
 @pytest.fixture
@@ -42,7 +44,7 @@ def run(world, tmp_path):
             "apiVersion: nodewright.dev/v1\nkind: Autoscaler\n"
             f"providers: [fake: {{url: '{world.provider_config['url']}'}}]\nserver: {{address: '{address}'}}\n"
         )
-        command = [sys.executable, "-m", "nodewright", "run", "--config", str(config)]
+        command = [sys.executable, "-c", PROGRAM, "run", "--config", str(config)]
         command += ["--kubeconfig", str(world.kubeconfig), *flags]
         started.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True))
         return started[-1]

@@ -18,7 +18,8 @@ from nodewright_fake.demo.view import frame
 from nodewright_fake.scenario import parse_scenario
 from rich.console import Console
 
-MAIN = "import sys, nodewright.cli.main as cli; sys.exit(cli.main())"
+#: Should nobody be left to interrupt it, it ends by itself.
+MAIN = "import signal, sys; signal.alarm(120); import nodewright.cli.main as cli; sys.exit(cli.main())"
 COMMAND = [sys.executable, "-W", "error", "-c", MAIN, "demo"]
 SHORT = """
 name: a short one

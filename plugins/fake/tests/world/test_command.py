@@ -39,6 +39,8 @@ def started(folder):
     scenario = folder / "town.yaml"
     scenario.write_text(SCENARIO)
     program = (
+        # Should nobody be left to interrupt it, it ends by itself.
+        "import signal; signal.alarm(120)\n"
         "import sys; from argparse import ArgumentParser; from nodewright_fake.world_command import WorldCommand\n"
         "command, parser = WorldCommand(), ArgumentParser(); command.add_arguments(parser)\n"
         "sys.exit(command.run(parser.parse_args(sys.argv[1:])))"
