@@ -202,3 +202,7 @@ class TestOverview:
     def test_the_version_is_told(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["--version"]) == 0
         assert capsys.readouterr().out == f"nodewright {__version__}\n"
+
+    def test_python_runs_it_as_a_module(self) -> None:
+        told = subprocess.check_output([sys.executable, "-m", "nodewright", "--version"], text=True)
+        assert told == f"nodewright {__version__}\n"
