@@ -3,6 +3,9 @@
 from time import monotonic, sleep
 
 import pytest
+from nodewright.kube.feed import Feed
+from nodewright.kube.kinds import KINDS
+from nodewright.kube.reflector import Reflector
 from nodewright.kube.transport import connect
 from nodewright.testing.clock import SteppedClock
 from nodewright_fake.apiserver.server import ApiServer
@@ -22,6 +25,23 @@ def transport(server, tmp_path):
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text(server.kubeconfig())
     return connect(kubeconfig=str(kubeconfig))
+
+
+@pytest.fixture
+def follow(transport):
+    """Starts reflectors for all kinds; returns the feed, and stops them after the test."""
+    running = []
+
+    def start():
+        feed = Feed()
+        for kind in KINDS:
+            running.append(Reflector(kind, transport, feed))
+            running[-1].start()
+        return feed
+
+    yield start
+    for each in running:
+        each.stop()
 
 
 @pytest.fixture

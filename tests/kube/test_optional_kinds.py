@@ -6,29 +6,10 @@ import pytest
 from nodewright.api import ApiServerError
 from nodewright.cluster import Cluster
 from nodewright.kube import reflector as reflectors
-from nodewright.kube.feed import Feed
 from nodewright.kube.kinds import KINDS
-from nodewright.kube.reflector import Reflector
 from nodewright_fake.apiserver.faults import Fault
 
 OPTIONAL = [kind.name for kind in KINDS if kind.optional]
-
-
-@pytest.fixture
-def follow(transport):
-    """Starts reflectors for all kinds; returns the feed, and stops them after the test."""
-    running = []
-
-    def start():
-        feed = Feed()
-        for kind in KINDS:
-            running.append(Reflector(kind, transport, feed))
-            running[-1].start()
-        return feed
-
-    yield start
-    for each in running:
-        each.stop()
 
 
 def refused(*paths, status=403):

@@ -16,22 +16,15 @@ def a_node(name, cpu="4"):
 
 
 @pytest.fixture
-def follow(transport):
-    """Starts reflectors for all kinds; returns the feed, and stops them after the test."""
-    running = []
+def follow(follow):
+    """Starts reflectors for all kinds; returns the feed when it has everything."""
 
     def start():
-        feed = Feed()
-        for kind in KINDS:
-            reflector = Reflector(kind, transport, feed)
-            reflector.start()
-            running.append(reflector)
+        feed = follow()
         feed.wait_until_synced(10)
         return feed
 
-    yield start
-    for reflector in running:
-        reflector.stop()
+    return start
 
 
 class Follower:

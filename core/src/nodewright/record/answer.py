@@ -16,6 +16,7 @@ from nodewright.health.readiness import is_ready
 from nodewright.objects import Resources, format_resource
 from nodewright.record.explanation import Look
 from nodewright.record.rehearsal import Rehearsed
+from nodewright.scaledown.cooldown import cooldown
 from nodewright.scheduling.reasons import texts
 from nodewright.scheduling.templates import blank_node
 
@@ -146,7 +147,7 @@ def _option(option: Option) -> dict[str, Any]:
 
 def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
     unneeded = look.memory.unneeded_since
-    cooling = _is_cooling(look, settings)
+    cooling = cooldown(look.memory, settings.scale_down, look.decision.at) is not None
     kept = {
         name: verdict
         for name, verdict in look.decision.nodes.items()
@@ -160,18 +161,6 @@ def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
         "scaleDownEmpty": [drain.node for drain in drains if not drain.pods],
         "scaleDownDrain": [{"node": drain.node, "evictedPods": sorted(drain.pods)} for drain in drains if drain.pods],
     }
-
-
-def _is_cooling(look: Look, settings: Settings) -> bool:
-    memory, delays = look.memory, settings.scale_down
-    return any(
-        last is not None and look.decision.at < last + delay
-        for last, delay in (
-            (memory.last_scale_up, delays.delay_after_add),
-            (memory.last_scale_down, delays.delay_after_delete),
-            (memory.last_scale_down_failure, delays.delay_after_failure),
-        )
-    )
 
 
 def _unremovable(look: Look, name: str, verdict: Verdict, settings: Settings) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from nodewright.health.readiness import is_ready
 from nodewright.memory import Memory, Removal
 from nodewright.objects import Node
 from nodewright.policy import Policy
+from nodewright.scaledown.cooldown import cooldown
 from nodewright.scaledown.drainability import judge
 from nodewright.scaledown.eligibility import find_candidates
 from nodewright.scheduling import ClusterSimulation
@@ -148,7 +149,7 @@ def _is_ripe(
     if waited < needed:
         verdicts[name] = Verdict(reason=Reason.NOT_LONG_ENOUGH, detail=f"{_seconds(waited)} of {_seconds(needed)}")
         return False
-    cooling = _cooling(memory, policy, now)
+    cooling = cooldown(memory, policy.settings.scale_down, now)
     if cooling is not None:
         verdicts[name] = Verdict(reason=Reason.COOLING_DOWN, detail=cooling)
         return False
@@ -157,18 +158,6 @@ def _is_ripe(
         verdicts[name] = Verdict(reason=Reason.VETOED, detail=f"{veto.plugin}: {veto.reason}")
         return False
     return True
-
-
-def _cooling(memory: Memory, policy: Policy, now: datetime) -> str | None:
-    settings = policy.settings.scale_down
-    for last, delay, event in (
-        (memory.last_scale_up, settings.delay_after_add, "scale-up"),
-        (memory.last_scale_down, settings.delay_after_delete, "removal"),
-        (memory.last_scale_down_failure, settings.delay_after_failure, "failed removal"),
-    ):
-        if last is not None and now < last + delay:
-            return f"until {last + delay:%H:%M:%S}, after a {event}"
-    return None
 
 
 def _select(
