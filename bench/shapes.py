@@ -16,7 +16,6 @@ from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_world
 from nodewright.world import World
 
-KINDS = ("plain", "anti", "spread", "zonespread", "affinity", "mixed", "down")
 _ZONES = 3
 _RUNNING_APPS = 200
 #: What a mixed world has of constraints: a third of its apps has one.
@@ -49,9 +48,6 @@ class Shape:
     running_per_node: int = 30
     #: Of a node's cpu, how much the running pods take.
     load: float = 1.0
-
-    def __str__(self) -> str:
-        return f"{self.nodes} nodes, {self.groups} groups, {self.pending} pending, {self.kind}"
 
     def node(self, number: int) -> Node:
         """Return one of the nodes."""

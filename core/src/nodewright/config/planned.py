@@ -8,7 +8,6 @@ PLANNED = {
     "loop.maxStartupTime": "the health check's limits",
     "loop.gracefulDegradation": "graceful degradation",
     "loop.pendingPodsTimeout": "graceful degradation",
-    "scaleUp.optionsPerLoop": "several scale-ups in one loop",
     "scaleUp.timeBudget": "several scale-ups in one loop",
     "scaleUp.maxBinpackingTime": "time limits of estimates",
     "scaleUp.maxGroupBinpackingTime": "time limits of estimates",

@@ -46,10 +46,11 @@ def take_census(
     failed = tuple(instance for instance in unborn if instance.error is not None)
     unregistered = {instance.id: seen.get(instance.id, now) for instance in unborn if instance.error is None}
     overdue = tuple(key for key, since in unregistered.items() if now - since > options.max_node_provision_time)
-    starting = tuple(node.name for node in staying if not is_ready(node) and _young(node, options, now))
+    # In order, and quick to look up: a burst may bring thousands at once.
+    starting = {node.name: None for node in staying if not is_ready(node) and _young(node, options, now)}
     return Census(
         settled=tuple(node.name for node in staying if node.name not in starting),
-        starting=starting,
+        starting=tuple(starting),
         failed=failed,
         unregistered_since=unregistered,
         overdue=overdue,

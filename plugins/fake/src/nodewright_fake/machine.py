@@ -23,3 +23,10 @@ class Machine:
     allocatable: Resources = field(default_factory=dict)
     #: Seconds from registration to Ready; None for a machine whose node never becomes ready.
     ready_after: float | None = 10.0
+
+
+def region_of(zone: str) -> str:
+    """Return the region of *zone*, as clouds name them: ``eu-west-1a`` and ``eu-west-1-a`` lie in ``eu-west-1``."""
+    if len(zone) > 1 and zone[-1].isalpha() and not zone[-2].isalpha():
+        return zone[:-1].rstrip("-")
+    return zone

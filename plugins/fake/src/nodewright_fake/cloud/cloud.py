@@ -91,6 +91,11 @@ class Cloud:
         with self.lock:
             return self._journal.entries
 
+    def history_since(self, written: int) -> tuple[int, tuple[Entry, ...]]:
+        """Return what happened after the first *written* entries, and how many there are by now."""
+        with self.lock:
+            return self._journal.written, self._journal.since(written)
+
     @property
     def spending(self) -> dict[str, Spending]:
         """What each group used until now, and what it cost."""

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from nodewright_fake.cloud.instance_type import Shape
 from nodewright_fake.duration import Duration, Span, SpanSetting
+from nodewright_fake.machine import region_of
 from nodewright_fake.names import InstanceTypeName, ZoneName
 from nodewright_fake.settings import Quantity, Settings
 
@@ -117,7 +118,7 @@ class GroupSettings(Settings):
             "kubernetes.io/arch": shape.arch,
             "kubernetes.io/os": "linux",
             "node.kubernetes.io/instance-type": self.instance_type,
-            "topology.kubernetes.io/region": _region(self.zone),
+            "topology.kubernetes.io/region": region_of(self.zone),
             ZONE_LABEL: self.zone,
             CAPACITY_LABEL: "spot" if self.spot else "on-demand",
             GROUP_LABEL: self.name,
@@ -129,11 +130,6 @@ class GroupSettings(Settings):
 def pool_name(zone: str, instance_type: str, *, spot: bool) -> str:
     """Return the name of a capacity pool."""
     return f"{zone}/{instance_type}/spot" if spot else f"{zone}/{instance_type}"
-
-
-def _region(zone: str) -> str:
-    """``eu-west-1a`` lies in ``eu-west-1``, ``eu-a`` in ``eu``."""
-    return re.sub(r"(?<=[^a-z])[a-z]$", "", zone).rstrip("-")
 
 
 def _sum(amounts: Resources, more: Resources) -> Resources:

@@ -3,6 +3,7 @@
 from collections import deque
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from nodewright.api import Clock
 
@@ -15,7 +16,7 @@ class Entry:
     """One thing that happened."""
 
     at: datetime
-    #: ordered, running, failed, deleting, notice, reclaimed, gone, short, resized.
+    #: ordered, running, failed, deleting, notice, reclaimed, gone, short, resized, refused, hangs, recovers.
     event: str
     group: str
     #: The machine's name; empty if it happened to the group.
@@ -48,13 +49,20 @@ class Journal:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._entries: deque[Entry] = deque(maxlen=_REMEMBERED)
+        #: How many were ever written.
+        self.written = 0
         self._running: dict[str, _Running] = {}
         self._ended: dict[str, Spending] = {}
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """All entries, oldest first."""
+        """All entries that are remembered, oldest first."""
         return tuple(self._entries)
+
+    def since(self, written: int) -> tuple[Entry, ...]:
+        """Return the entries that came after the first *written* ones, but for those that were forgotten since."""
+        fresh = min(self.written - written, len(self._entries))
+        return tuple(islice(reversed(self._entries), fresh))[::-1]
 
     @property
     def spending(self) -> dict[str, Spending]:
@@ -67,6 +75,7 @@ class Journal:
 
     def note(self, event: str, group: str, machine: str = "", detail: str = "") -> None:
         """Write an entry."""
+        self.written += 1
         self._entries.append(Entry(at=self._clock.now(), event=event, group=group, machine=machine, detail=detail))
 
     def start_meter(self, machine: str, group: str, hourly_price: float) -> None:

@@ -21,8 +21,7 @@ class Rates:
         """Take in what happened since the last time, and return it."""
         with self._cloud.lock:
             self._prices.update((machine.name, machine.hourly_price) for machine in self._cloud.fleet.all())
-            entries = self._cloud.history[self._read :]
-        self._read += len(entries)
+            self._read, entries = self._cloud.history_since(self._read)
         for entry in entries:
             if entry.event == "running":
                 self._running.add(entry.machine)

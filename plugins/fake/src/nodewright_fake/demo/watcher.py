@@ -22,6 +22,7 @@ from nodewright.api import (
 from nodewright.testing.narrative import tell, tell_outcome
 
 from nodewright_fake.demo.log import Kind, Log
+from nodewright_fake.demo.words import count
 
 Action = Restore | Shrink | Grow | DeleteInstances | Drain | Evict
 
@@ -95,9 +96,10 @@ class Watcher(Plugin):
     def _tell_refusals(self) -> None:
         refusals, self._refusals = self._refusals, []
         if refusals:
-            count = f"{len(refusals)} evictions" if len(refusals) > 1 else "1 eviction"
             why = refusals[0].error.rpartition(": ")[2]
-            self._log.tell(Kind.TROUBLE, f"{count} refused, to be tried again: {why}", at=refusals[0].at)
+            self._log.tell(
+                Kind.TROUBLE, f"{count(len(refusals), 'eviction')} refused, to be tried again: {why}", at=refusals[0].at
+            )
 
 
 def _actions(decision: Decision) -> Iterator[Action]:

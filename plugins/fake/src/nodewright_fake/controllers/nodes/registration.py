@@ -8,7 +8,7 @@ from nodewright.api import format_resource
 from nodewright_fake.apiserver.store import Object, timestamp
 from nodewright_fake.controllers.conditions import with_condition
 from nodewright_fake.controllers.taints import NOT_READY
-from nodewright_fake.machine import Machine
+from nodewright_fake.machine import Machine, region_of
 
 KUBELET_VERSION = "v1.34.0"
 _HEALTHY = {
@@ -61,13 +61,6 @@ def well_known_labels(machine: Machine) -> dict[str, str]:
         "topology.kubernetes.io/region": region_of(machine.zone),
     }
     return {**{key: value for key, value in found.items() if value}, **machine.labels}
-
-
-def region_of(zone: str) -> str:
-    """Return the region of *zone*, as clouds name them: ``eu-west-1a`` and ``eu-west-1-a`` lie in ``eu-west-1``."""
-    if len(zone) > 1 and zone[-1].isalpha() and not zone[-2].isalpha():
-        return zone[:-1].rstrip("-")
-    return zone
 
 
 def ready(conditions: list[Object], now: datetime) -> list[Object]:
