@@ -1,5 +1,6 @@
 """The one function: what is, what is remembered and what is wanted go in; what to do, and why, comes out."""
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -11,11 +12,10 @@ from nodewright.api.option import PodSet
 from nodewright.health import Assessment, assess
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.policy import Policy
-from nodewright.scaledown import plan_removals, plan_scale_down
+from nodewright.scaledown import RemovalPlan, plan_removals, plan_scale_down
 from nodewright.scaledown.drainability import judge
 from nodewright.scaledown.utilization import Utilization, utilization
 from nodewright.scaleup import ScaleUpPlan, plan_scale_up
-from nodewright.scaleup.pending import is_expendable
 from nodewright.scheduling import ClusterSimulation
 from nodewright.templates import choose_templates
 from nodewright.world import World
@@ -61,7 +61,8 @@ def _decide(
         _fill_in(particulars, world, health, policy, now)
     # No pod is moved onto a node that may never come.
     simulation.remove_nodes(upcoming)
-    scale_down = plan_scale_down(world, health.starting, memory, simulation, policy, now)
+    left = _without_leaving(world, health, removals)
+    scale_down = plan_scale_down(left, health.starting, memory, simulation, policy, now)
     decision = Decision(
         at=now,
         restore=removals.restore,
@@ -85,12 +86,12 @@ def _settle_pods(world: World, policy: Policy) -> None:
     """Leave expendable pods out, as they give way, and put pods where the scheduler is about to put them."""
     cluster, cutoff = world.cluster, policy.settings.scale_up.expendable_priority_cutoff
     for pod_class in cluster.pod_classes.known:
-        if pod_class.population and is_expendable(pod_class.pod, cutoff):
+        if pod_class.population and pod_class.pod.is_expendable(cutoff):
             cluster.leave_out(pod_class)
     for row in cluster.pending.values():
         if row.pending is not None and row.pending.status.nominated_node_name:
             at = cluster.table.rows.get(row.pending.status.nominated_node_name)
-            if at is not None and not is_expendable(row.pending, cutoff):
+            if at is not None and not row.pending.is_expendable(cutoff):
                 cluster.take(row.pod_class, (row.key,), np.array([at], dtype=np.intp))
 
 
@@ -114,6 +115,15 @@ def _simulate_now(
         for row in drainable.move:
             simulation.place(PodSet(pod=row.pod_class.pod, keys=(row.key,)))
     return simulation, upcoming
+
+
+def _without_leaving(world: World, health: Assessment, removals: RemovalPlan) -> World:
+    """Return *world* with groups of the sizes they have when this decision has given up and deleted machines."""
+    leaving = Counter({shrink.group: shrink.count for shrink in health.shrink})
+    for delete in (*health.delete, *removals.delete):
+        leaving[delete.group] += len(delete.instances)
+    groups = (replace(facts, target_size=facts.target_size - leaving[facts.id]) for facts in world.groups)
+    return replace(world, groups=tuple(groups)) if leaving else world
 
 
 def _remember_growth(memory: Memory, scale_up: ScaleUpPlan, now: datetime) -> Memory:

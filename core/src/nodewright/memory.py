@@ -37,6 +37,8 @@ class Removal:
     group: str
     provider_id: str
     started: datetime
+    #: Whether pods have to move.
+    drains: bool = False
     #: When its pods were first asked to leave.
     evicting_since: datetime | None = None
     #: When they were last asked.

@@ -247,3 +247,19 @@ def test_a_price_that_raises_is_unknown_and_a_fault_of_its_provider():
     assert grown(decision) == {"b": (2, 8)}
     assert [notice.reason for notice in decision.notices] == ["NoPrices"]
     assert policy.faults.counts == {("fake", "pod_price"): 2}
+
+
+def test_an_option_that_a_hook_took_off_is_told_as_such():
+    class OnlyA(Plugin):
+        @hookimpl
+        def adjust_options(self, options):
+            return [option for option in options if option.group.id == "a"]
+
+    policy = a_policy()
+    policy.hooks.register("only-a", OnlyA(OnlyA.Config()))
+    decision, _ = decide(two_groups(), Memory(), policy, NOW)
+    assert decision.grow[0].verdict.detail == "the only option"
+    assert {option.group: option.verdict.reason for option in decision.options} == {
+        "a": Reason.CHOSEN,
+        "b": Reason.FILTERED,
+    }

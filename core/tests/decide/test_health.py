@@ -113,3 +113,12 @@ def test_an_unready_node_is_starting_only_for_so_long(age):
     world = a_world(groups=[a_group("a", size=1, max_size=1)], nodes={"a": [node]})
     decision, _ = decide_on(world, Memory(unneeded_since={"n": EPOCH}))
     assert bool(decision.drain) == (age > timedelta(minutes=15))
+
+
+def test_failed_and_overdue_machines_together_leave_the_minimum():
+    failed = [creating(f"f{number}", STOCK_OUT) for number in range(2)]
+    overdue = [creating(f"o{number}") for number in range(2)]
+    world = a_world(groups=[a_group("a", size=4, min_size=2, instances=[*failed, *overdue])])
+    long_ago = NOW - timedelta(hours=1)
+    decision, _ = decide_on(world, Memory(unregistered_since={"o0": long_ago, "o1": long_ago}))
+    assert [delete.instances for delete in decision.delete] == [("f0", "f1")]

@@ -8,7 +8,7 @@ import pytest
 from nodewright.api import Decision, Instance, InstanceState, Outcome, Plugin, Reason, Taint, hookimpl
 from nodewright.config.model import Settings
 from nodewright.decide import decide
-from nodewright.memory import Memory
+from nodewright.memory import Memory, Removal, ScaleUpRequest
 from nodewright.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
 from nodewright.objects.budget import BudgetSpec, BudgetStatus
 from nodewright.testing.builders import a_group, a_node, a_pod
@@ -285,3 +285,31 @@ class TestRemovalsUnderWay:
         )
         assert msgspec.json.decode(msgspec.json.encode(decision), type=Decision) == decision
         assert Memory.from_json(memory.to_json()) == memory
+
+
+def test_a_group_at_its_minimum_but_for_what_is_deleted_now_keeps_its_last_node():
+    world = a_world(groups=[group_of(2, min_size=1)], nodes=nodes(2))
+    removal = Removal(group="a", provider_id="fake://a-0", started=LONG_AGO)
+    decision, _ = decide_on(world, replace(unneeded("n1"), removals={"n0": removal}))
+    assert [delete.nodes for delete in decision.delete] == [("n0",)]
+    assert not decision.drain
+    assert decision.nodes["n1"].reason is Reason.GROUP_AT_MIN
+
+
+def test_a_group_at_its_minimum_but_for_orders_that_are_given_up_keeps_its_last_node():
+    there = Instance(id="fake://a-0", state=InstanceState.RUNNING)
+    world = a_world(groups=[group_of(3, min_size=1, instances=[there])], nodes=nodes(1))
+    request = ScaleUpRequest(at=LONG_AGO, count=2)
+    decision, _ = decide_on(world, replace(unneeded("n0"), requests={"a": request}))
+    assert [(shrink.group, shrink.count) for shrink in decision.shrink] == [("a", 2)]
+    assert not decision.drain
+
+
+def test_drains_are_counted_from_their_beginning():
+    settings = Settings.model_validate({"scaleDown": {"maxDrainParallelism": 1, "delayAfterTaint": "60s"}})
+    policy = replace(a_policy(), settings=settings)
+    pods = [busy("n0"), a_pod("x", node="n1", cpu="100m"), a_pod("y", node="n2", cpu="100m")]
+    world = a_world(groups=[group_of(3)], nodes=nodes(3), pods=pods)
+    first, memory = decide_on(world, unneeded("n1", "n2"), policy)
+    second, _ = decide_on(world, memory, policy, NOW + timedelta(seconds=10))
+    assert (len(first.drain), len(second.drain)) == (1, 0)

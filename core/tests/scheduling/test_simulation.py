@@ -1,5 +1,7 @@
 """Placing pods in a copy of the cluster."""
 
+from contextlib import suppress
+
 import pytest
 from nodewright.api import Reason, Taint, Toleration
 from nodewright.cluster import Cluster
@@ -40,6 +42,26 @@ def test_a_fork_is_forgotten_unless_it_is_kept():
         fork.place(pods_like(a_pod(cpu="1"), 2))
         fork.keep()
     assert simulation.place(pods_like(a_pod(cpu="1"), 1)) == {}
+
+
+def test_what_happens_in_a_fork_within_does_not_undo_its_keeping():
+    simulation = simulate(a_node("n0", cpu="2"))
+    with simulation.fork() as outer:
+        outer.place(pods_like(a_pod(cpu="1"), 2))
+        outer.keep()
+        with outer.fork():
+            pass
+    assert simulation.place(pods_like(a_pod(cpu="1"), 1)) == {}
+
+
+def test_a_fork_that_fails_keeps_neither_itself_nor_the_one_around_it():
+    simulation = simulate(a_node("n0", cpu="2"))
+    with simulation.fork() as outer:
+        outer.place(pods_like(a_pod(cpu="1"), 1))
+        with suppress(RuntimeError), outer.fork() as inner:
+            inner.keep()
+            raise RuntimeError
+    assert len(simulation.place(pods_like(a_pod(cpu="1"), 2))) == 2
 
 
 def test_a_kept_fork_within_a_forgotten_one_is_forgotten_with_it():

@@ -15,11 +15,6 @@ class NodeMarks:
     taints: tuple[Taint, ...] = ()
     unschedulable: bool = False
 
-    @property
-    def host(self) -> str:
-        """The hostname label, empty without one."""
-        return self.labels.get(HOSTNAME, "")
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NodeClass:

@@ -23,7 +23,6 @@ VACANT = -1
 class Domains:
     """The domains of a topology key: the distinct values of a label."""
 
-    key: str
     values: dict[str, int] = field(default_factory=dict)
     #: Domain by row, -1 for nodes without the label.
     of: Counts
@@ -146,7 +145,7 @@ class NodeTable:
         """Return the domains of a topology key; built when they are first asked for, kept up to date from then on."""
         known = self._domains.get(key)
         if known is None:
-            known = Domains(key=key, of=np.full(self.capacity, -1, dtype=np.int32))
+            known = Domains(of=np.full(self.capacity, -1, dtype=np.int32))
             for name, row in self.rows.items():
                 # A node that is hidden now comes back with its domain.
                 known.of[row] = self._domain(known, self._marks[name].labels.get(key))

@@ -134,7 +134,8 @@ class _Assessor:
 
     def _delete(self, facts: GroupFacts, instances: Sequence[str], verdict: Verdict) -> None:
         """Delete as many machines as the group's minimum allows; those that never came count for it, too."""
-        allowed = facts.target_size - facts.min_size
+        going = sum(len(delete.instances) for delete in self.delete if delete.group == facts.id)
+        allowed = facts.target_size - facts.min_size - going
         if allowed > 0:
             chosen = tuple(instances[:allowed])
             self.delete.append(DeleteInstances(group=facts.id, instances=chosen, verdict=verdict))

@@ -101,6 +101,10 @@ class Pod(KubeStruct, frozen=True, kw_only=True):
         owner = self.metadata.controller
         return owner is not None and owner.kind == "DaemonSet"
 
+    def is_expendable(self, cutoff: int) -> bool:
+        """Tell whether it gives way to any other pod: it brings no nodes and holds no room. Never without priority."""
+        return self.spec.priority is not None and self.spec.priority < cutoff
+
     @property
     def marked_unschedulable(self) -> bool:
         """Whether the scheduler tried to place the pod and said that no node fits."""

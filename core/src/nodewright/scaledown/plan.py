@@ -72,7 +72,9 @@ def plan_scale_down(
     ripe = [entry for entry in removable if _is_ripe(entry, since, world, memory, policy, verdicts, now)]
     chosen = _select(ripe, memory, policy, verdicts)
     removals = {
-        entry.node.name: Removal(group=entry.group.id, provider_id=entry.node.spec.provider_id, started=now)
+        entry.node.name: Removal(
+            group=entry.group.id, provider_id=entry.node.spec.provider_id, started=now, drains=bool(entry.move)
+        )
         for entry in chosen
     }
     return ScaleDownPlan(
@@ -167,7 +169,7 @@ def _select(
     settings = policy.settings.scale_down
     room = settings.max_parallelism - len(memory.removals)
     drains = settings.max_drain_parallelism - sum(
-        1 for removal in memory.removals.values() if removal.evicting_since is not None
+        1 for removal in memory.removals.values() if removal.drains or removal.evicting_since is not None
     )
     leaving: dict[str, int] = {}
     for removal in memory.removals.values():

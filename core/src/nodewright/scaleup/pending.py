@@ -10,7 +10,6 @@ from nodewright.api.processor import ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, PodRow
-from nodewright.objects import Pod
 from nodewright.plugins.results import made_from
 from nodewright.policy import Policy
 
@@ -46,11 +45,6 @@ def find_pending(cluster: Cluster, policy: Policy, context: ProcessorContext) ->
         _note(verdicts, sets, kept, Verdict(reason=Reason.FILTERED, detail="a hook"))
         sets = kept
     return PendingPods(sets=tuple(_united(sets, cluster)), verdicts=verdicts)
-
-
-def is_expendable(pod: Pod, cutoff: int) -> bool:
-    """Tell whether a pod gives way to any other: it brings no nodes and holds no room. One without priority never."""
-    return pod.spec.priority is not None and pod.spec.priority < cutoff
 
 
 def in_turn(cluster: Cluster) -> list[PodSet]:

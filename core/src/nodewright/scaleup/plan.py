@@ -1,5 +1,6 @@
 """The scale-up of one loop."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -57,8 +58,7 @@ def plan_scale_up(
     for pods in pending.sets:
         verdict = _pod_verdict(pods.keys[0], len(groups), found.rejections)
         verdicts.update(dict.fromkeys(pods.keys, verdict))
-    rejections = {key: found.rejections[key] for key in verdicts if key in found.rejections}
-    why = _why(choice, len(found.options), policy)
+    why = _why(choice, len(offered), policy)
     grow = []
     for option in choice.taken:
         helped = tuple(key for pods in option.pods for key in pods.keys)
@@ -75,9 +75,9 @@ def plan_scale_up(
     return ScaleUpPlan(
         grow=tuple(grow),
         pods=verdicts,
-        rejections=rejections,
+        rejections=found.rejections,
         groups=found.groups,
-        options=tuple(_judge(option, choice) for option in found.options),
+        options=tuple(_judge(option, choice, offered) for option in found.options),
         notices=choice.notices,
     )
 
@@ -88,10 +88,12 @@ def _pod_verdict(key: str, group_count: int, rejections: dict[str, dict[str, Ver
     return Verdict(reason=Reason.WAITING)
 
 
-def _judge(option: Option, choice: Choice) -> OptionVerdict:
+def _judge(option: Option, choice: Choice, offered: Sequence[Option]) -> OptionVerdict:
     taken = next((each for each in choice.taken if each.group.id == option.group.id), None)
     if taken is not None:
         option, verdict = taken, Verdict(reason=Reason.CHOSEN)
+    elif all(each.group.id != option.group.id for each in offered):
+        verdict = Verdict(reason=Reason.FILTERED, detail="a hook")
     else:
         verdict = choice.refused.get(option.group.id, Verdict(reason=Reason.NOT_CHOSEN))
     return OptionVerdict(group=option.group.id, nodes=option.nodes, pods=option.pod_count, verdict=verdict)

@@ -71,8 +71,7 @@ def _stand(cluster: Cluster, pod: PodClass, rule: SpreadRule, domain: Counts, co
     counts = np.bincount(domain[rows], weights=pods[rows], minlength=count).astype(np.int64)
     counted = np.bincount(domain[rows], minlength=count) > 0
     enough = int(counted.sum()) >= rule.min_domains
-    # With no domain that counts there is nothing to be compared with: nothing is refused.
-    least = (int(counts[counted].min()) if counted.any() else np.iinfo(np.int32).max) if enough else 0
+    least = int(counts[counted].min()) if enough else 0
     return Spread(rule=rule, domain=domain, counts=counts, counted=counted, least=least, rises=enough)
 
 

@@ -10,6 +10,7 @@ from nodewright.api.option import PodSet
 from nodewright.api.placement import Placement
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster
+from nodewright.cluster.columns import Fork
 from nodewright.objects import Resources
 from nodewright.scheduling import placement, volumes
 from nodewright.scheduling.filters import refusal
@@ -23,7 +24,7 @@ class ClusterSimulation:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._added = 0
-        self._kept = False
+        self._forks: list[Fork] = []
 
     @property
     def size(self) -> int:
@@ -35,15 +36,15 @@ class ClusterSimulation:
     def fork(self) -> Iterator["ClusterSimulation"]:
         """Work on this simulation for the length of a ``with`` block, then forget what happened in it."""
         with self._cluster.fork() as fork:
-            self._kept = False
-            yield self
-            if self._kept:
-                fork.keep()
-            self._kept = False
+            self._forks.append(fork)
+            try:
+                yield self
+            finally:
+                self._forks.pop()
 
     def keep(self) -> None:
         """Make what happened in the innermost fork stay when it ends."""
-        self._kept = True
+        self._forks[-1].keep()
 
     def add_nodes(self, group: GroupFacts, count: int) -> Sequence[str]:
         """Add empty nodes like the group's template, with their DaemonSet pods; see `nodewright.api.Simulation`."""

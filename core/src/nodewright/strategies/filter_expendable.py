@@ -13,4 +13,4 @@ class FilterExpendable(PendingPodsProcessor):
     def process(self, pods: Sequence[PodSet], context: ProcessorContext) -> Sequence[PodSet]:
         """Return the pods that are worth a node."""
         cutoff = context.expendable_priority_cutoff
-        return [same for same in pods if same.pod.spec.priority is None or same.pod.spec.priority >= cutoff]
+        return [same for same in pods if not same.pod.is_expendable(cutoff)]

@@ -11,7 +11,7 @@ from nodewright.api.template import NodeTemplate
 from nodewright.cluster import Cluster, PodRow
 from nodewright.config.model import Settings
 from nodewright.health.readiness import lasting
-from nodewright.objects import CSINode, DaemonSet, Node, Pod
+from nodewright.objects import DaemonSet, Node, Pod
 from nodewright.objects.node import HOSTNAME
 from nodewright.scheduling.templates import runs_on
 
@@ -35,10 +35,11 @@ def of_node(node: Node, cluster: Cluster, settings: Settings) -> NodeTemplate:
     bare = of_machine(node, settings)
     absent = [each for key, each in cluster.daemon_sets.items() if key not in present and _forces_in(each, settings)]
     forced = tuple(each.pod for each in absent if runs_on(cluster, each, bare))
+    drivers = cluster.storage.csi_nodes.get(node.name)
     return replace(
         bare,
         pods=(*map(_companion, companions), *forced),
-        csi_drivers=_attach_limits(cluster.storage.csi_nodes.get(node.name)),
+        csi_drivers=drivers.limits if drivers else {},
     )
 
 
@@ -89,10 +90,3 @@ def _forces_in(daemon_set: DaemonSet, settings: Settings) -> bool:
     spec = daemon_set.spec.template.spec
     critical = spec.priority_class_name == _CRITICAL and spec.preemption_policy != "Never"
     return settings.scale_up.force_daemonsets or critical
-
-
-def _attach_limits(drivers: CSINode | None) -> dict[str, int]:
-    if drivers is None:
-        return {}
-    limits = {driver.name: driver.allocatable for driver in drivers.spec.drivers or ()}
-    return {name: limit.count for name, limit in limits.items() if limit is not None and limit.count is not None}
