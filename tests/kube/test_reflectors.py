@@ -120,3 +120,20 @@ def test_a_bookmark_tells_how_far_a_watch_has_come(server, follow):
     server.store.create("configmaps", {"metadata": {"name": "unrelated", "namespace": "default"}})
     server.send_bookmarks()
     feed.wait_for_version(server.store.version, 10)
+
+
+def test_what_is_no_answer_of_an_api_server_does_not_end_a_reflector(server, transport, monkeypatch, eventually):
+    answers = iter([b"<html>the proxy is ill</html>"])
+    get = transport.get
+    monkeypatch.setattr(transport, "get", lambda *request: next(answers, None) or get(*request))
+    server.store.create("nodes", a_node("n"))
+    feed, cluster = Feed(), Cluster()
+    reflector = Reflector(KINDS[0], transport, feed)
+    reflector.start()
+
+    def seen():
+        feed.apply_to(cluster)
+        return "n" in cluster.nodes
+
+    eventually(seen)
+    reflector.stop()

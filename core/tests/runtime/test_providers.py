@@ -126,6 +126,16 @@ def test_a_provider_that_fails_keeps_its_groups_as_they_were(read):
     assert read_all().groups[0].error == ""
 
 
+def test_a_refresh_that_ends_with_a_timeout_of_its_own_is_tried_again(read):
+    cloud = Cloud(Group())
+    read_all = read(cloud=cloud)
+    read_all()
+    cloud.trouble = TimeoutError("the cloud said nothing")
+    assert [group.error for group in read_all().groups] == ["TimeoutError: the cloud said nothing"]
+    cloud.trouble = None
+    assert [group.error for group in read_all().groups] == [""]
+
+
 def test_one_broken_group_leaves_the_others_alone(read):
     broken, well = read(cloud=Cloud(Group("broken", broken=True), Group("well")))().groups
     assert broken.error == "no instances today"

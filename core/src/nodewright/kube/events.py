@@ -31,17 +31,17 @@ class EventWriter:
         self._written: dict[tuple[str, ...], datetime] = {}
         self._failing = False
 
-    def on_pod(self, key: str, uid: str, reason: str, message: str, *, warning: bool = False) -> None:
+    def on_pod(self, key: str, uid: str, reason: str, message: str) -> None:
         """Write an event about the pod ``namespace/name``."""
         namespace, _, name = key.partition("/")
         about = {"kind": "Pod", "apiVersion": "v1", "name": name, "namespace": namespace, "uid": uid}
-        self._write(about, reason, message, warning=warning)
+        self._write(about, reason, message)
 
-    def on_node(self, node: Node, reason: str, message: str, *, warning: bool = False) -> None:
+    def on_node(self, node: Node, reason: str, message: str) -> None:
         """Write an event about a node."""
-        # Like the kubelet's own events: a node's events carry its name for a uid, and kubectl looks for either.
+        # Kubelets give a node's name for its uid; kubectl looks for either.
         about = {"kind": "Node", "apiVersion": "v1", "name": node.name, "uid": node.metadata.uid}
-        self._write(about, reason, message, warning=warning)
+        self._write(about, reason, message)
 
     def on_status(self, reason: str, message: str, *, warning: bool = False) -> None:
         """Write an event about the autoscaler itself, attached to its status ConfigMap."""
@@ -52,7 +52,7 @@ class EventWriter:
         about = {"kind": "ConfigMap", "apiVersion": "v1", "name": name, "namespace": self.namespace}
         self._write(about | ({"uid": uid} if uid else {}), reason, message, warning=warning, key=message)
 
-    def _write(self, about: dict[str, Any], reason: str, message: str, *, warning: bool, key: str = "") -> None:
+    def _write(self, about: dict[str, Any], reason: str, message: str, *, warning: bool = False, key: str = "") -> None:
         now = self._clock.now()
         identity = (about["kind"], about.get("namespace", ""), about["name"], reason, key)
         last = self._written.get(identity)

@@ -9,7 +9,7 @@ from threading import Event, Thread
 import msgspec
 import urllib3
 
-from nodewright.api.errors import AccessDeniedError, ApiServerError, NodewrightError
+from nodewright.api.errors import AccessDeniedError, ApiServerError
 from nodewright.kube.feed import Batch, Feed
 from nodewright.kube.kinds import Kind
 from nodewright.kube.transport import Transport
@@ -107,10 +107,11 @@ class Reflector:
                 pause = _FIRST_PAUSE
             except _ExpiredError:
                 version = ""
-            except NodewrightError as error:
+            except Exception as error:
+                # Whatever comes instead of an answer, the thread goes on: nobody else keeps the cluster up to date.
                 if self._stop.is_set():
                     return
-                if isinstance(error, ApiServerError) and error.status == 410:
+                if isinstance(error, msgspec.MsgspecError) or getattr(error, "status", 0) == 410:
                     version = ""
                 if self._can_do_without(error):
                     self._do_without(error)
@@ -120,12 +121,12 @@ class Reflector:
                 self._stop.wait(pause * random.uniform(0.5, 1.5))
                 pause = min(pause * 2, _LONGEST_PAUSE)
 
-    def _can_do_without(self, error: NodewrightError) -> bool:
+    def _can_do_without(self, error: Exception) -> bool:
         refused = isinstance(error, AccessDeniedError | ApiServerError) and error.status in (403, 404)
         # What was seen once is not forgotten because it can't be seen for a while.
         return refused and self._kind.optional and not self._listed
 
-    def _do_without(self, error: NodewrightError) -> None:
+    def _do_without(self, error: Exception) -> None:
         if not self._absent:
             self._absent = True
             _log.warning(

@@ -63,12 +63,13 @@ class Transport:
         timeout: urllib3.Timeout = _TIMEOUT,
     ) -> urllib3.BaseHTTPResponse:
         url = self._configuration.host + path + (f"?{urlencode(query)}" if query else "")
-        headers = {"Accept": "application/json", "User-Agent": self._user_agent, **self._credentials()}
+        headers = {"Accept": "application/json", "User-Agent": self._user_agent}
         data = None
         if body is not None:
             headers["Content-Type"] = content_type
             data = json.dumps(body).encode()
         try:
+            headers |= self._credentials()
             response = self._pool.request(
                 method, url, body=data, headers=headers, timeout=timeout, preload_content=False, retries=False
             )

@@ -3,16 +3,17 @@
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, DeleteInstances, Grow, Outcome
-from nodewright.api.errors import ApiServerError, CapacityError, NodewrightError, TemporaryError
+from nodewright.api.errors import ApiServerError, CapacityError, NodewrightError, PluginError, TemporaryError
 from nodewright.api.group import NodeGroup
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
 from nodewright.objects import Node, NodeSpec, ObjectMeta
-from nodewright.plugins.faults import Faults
+from nodewright.plugins.faults import Faults, describe
 from nodewright.runtime.providers import Providers
 
 _WORKERS = 8
@@ -84,31 +85,41 @@ class Actor:
         except NodewrightError as error:
             return outcome(ok=False, error=str(error), temporary=_temporary(error))
         except Exception as error:
-            self._faults.note(target, action, error)
-            return outcome(ok=False, error=f"{type(error).__name__}: {error}")
+            _log.exception("%s %s failed", action, target)
+            return outcome(ok=False, error=describe(error))
         return outcome(ok=True)
 
-    def _group(self, group_id: str) -> NodeGroup:
-        return self._providers.group(group_id)
+    @contextmanager
+    def _group(self, group_id: str) -> Iterator[NodeGroup]:
+        """Give the group to act on; what it raises against the contract is its provider's fault."""
+        group, provider = self._providers.group(group_id), self._providers.name_of(group_id)
+        try:
+            yield group
+        except NodewrightError:
+            raise
+        except Exception as error:
+            self._faults.note(provider, f"group {group_id}", error)
+            raise PluginError(provider, describe(error)) from error
 
     def _shrink(self, group_id: str, count: int) -> None:
-        self._group(group_id).decrease_target(count)
+        with self._group(group_id) as group:
+            group.decrease_target(count)
 
     def _grow(self, action: Grow) -> None:
-        group = self._group(action.group)
-        if action.atomic:
-            group.increase_atomically(action.count)
-        else:
-            group.increase(action.count)
+        with self._group(action.group) as group:
+            if action.atomic:
+                group.increase_atomically(action.count)
+            else:
+                group.increase(action.count)
 
     def _delete(self, action: DeleteInstances, nodes: Mapping[str, Node]) -> None:
         names = action.nodes or action.instances
-        self._group(action.group).delete_nodes(
-            [
-                nodes.get(name) or Node(metadata=ObjectMeta(name=name), spec=NodeSpec(provider_id=instance))
-                for name, instance in zip(names, action.instances, strict=True)
-            ]
-        )
+        going = [
+            nodes.get(name) or Node(metadata=ObjectMeta(name=name), spec=NodeSpec(provider_id=instance))
+            for name, instance in zip(names, action.instances, strict=True)
+        ]
+        with self._group(action.group) as group:
+            group.delete_nodes(going)
 
 
 def _temporary(error: NodewrightError) -> bool:

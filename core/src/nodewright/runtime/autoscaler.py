@@ -178,6 +178,7 @@ class Autoscaler:
             _log.warning("%s", warning)
         old, self._session = self._session, self._open(loaded.settings)
         old.close()
+        self._events.namespace = loaded.settings.namespace
         self._watch_config_maps()
         with suppress(ApiServerError):
             self.feed.wait_until_synced(_CONFIG_MAP_SECONDS)

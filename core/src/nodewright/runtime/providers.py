@@ -52,7 +52,7 @@ class Providers:
     """Reads all providers at the start of a loop, each on its own thread.
 
     A provider that fails, or does not answer in time, keeps its groups as they were, marked with the error: decisions
-    leave them alone. Methods are for the loop's thread, but for `group`, which any thread may call.
+    leave them alone. Methods are for the loop's thread, but for `group` and `name_of`, which any thread may call.
     """
 
     def __init__(self, providers: Mapping[str, Provider], clock: Clock, faults: Faults) -> None:
@@ -86,16 +86,23 @@ class Providers:
 
     def group(self, group_id: str) -> NodeGroup:
         """Return the group to act on; raises `GroupNotFoundError`."""
-        for seat in self._seats:
-            if group_id in seat.groups:
-                return seat.groups[group_id]
-        raise GroupNotFoundError(f"no provider has a group {group_id!r} any more")
+        return self._seat(group_id).groups[group_id]
+
+    def name_of(self, group_id: str) -> str:
+        """Return the name of a group's provider; raises `GroupNotFoundError`."""
+        return self._seat(group_id).name
 
     def close(self) -> None:
         """Let go of all providers."""
         for seat in self._seats:
             seat.thread.shutdown(wait=False, cancel_futures=True)
             self._faults.call(seat.name, "close", seat.provider.close, default=None)
+
+    def _seat(self, group_id: str) -> _Seat:
+        for seat in self._seats:
+            if group_id in seat.groups:
+                return seat
+        raise GroupNotFoundError(f"no provider has a group {group_id!r} any more")
 
     def _refresh(self, seat: _Seat, defaults: GroupOptions) -> None:
         provider = seat.provider
@@ -145,12 +152,13 @@ class Providers:
         try:
             # Who was late once keeps nobody waiting a second time.
             seat.refresh.result(0 if seat.late else timeout.total_seconds())
-        except FutureTimeoutError:
-            seat.late = True
-            return self._trouble(seat, f"no answer within {timeout.total_seconds():.0f} s")
         except NodewrightError as failure:
             error = str(failure)
         except Exception as failure:
+            # A refresh may also end with a timeout of its own.
+            if isinstance(failure, FutureTimeoutError) and not seat.refresh.done():
+                seat.late = True
+                return self._trouble(seat, f"no answer within {timeout.total_seconds():.0f} s")
             self._faults.note(seat.name, "refresh", failure)
             error = f"{type(failure).__name__}: {failure}"
         seat.refresh, seat.late = None, False

@@ -34,7 +34,7 @@ class Server:
 def _handler(metrics: Metrics) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            match self.path:
+            match self.path.partition("?")[0]:
                 case "/metrics":
                     self._answer(200, metrics.render(), "text/plain; version=0.0.4; charset=utf-8")
                 case "/health-check":
