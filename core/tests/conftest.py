@@ -1,10 +1,14 @@
 """Shared by all tests of the core."""
 
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
 import pytest
 from nodewright.api import DaemonSet
 from nodewright.objects.meta import ObjectMeta
 from nodewright.objects.workload import DaemonSetSpec, PodTemplate
 from nodewright.testing.builders import a_pod
+from nodewright.testing.distributions import Distributions
 
 
 @pytest.fixture
@@ -17,3 +21,10 @@ def a_daemon_set():
         return DaemonSet(metadata=ObjectMeta(name=name, namespace="kube-system"), spec=DaemonSetSpec(template=template))
 
     return build
+
+
+@pytest.fixture
+def install(tmp_path: Path) -> Iterator[Callable[..., str]]:
+    """Install a throw-away distribution; see `Distributions.install`."""
+    with Distributions(tmp_path) as distributions:
+        yield distributions.install

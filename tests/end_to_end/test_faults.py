@@ -152,6 +152,7 @@ workloads:
         life.world.api_server.faults.append(refuse)
         life.until(lambda: any("could not be evicted" in line for line in life.diary.lines))
         life.go_on(20)
+        assert len(life.nodes) == 2
         for node in life.world.store.list("nodes"):
             assert not node["spec"].get("taints")
             assert not node["spec"].get("unschedulable")

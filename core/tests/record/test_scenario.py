@@ -187,9 +187,20 @@ def test_sizes_change_when_a_decision_is_carried_out():
             a_document(nodeToGroup={"n1": "b"}),
             "scenario: nodeToGroup.n1: there is no node group 'b'; allowed: a",
         ),
+        (a_document(scaleUpRequests=[1]), "scenario: scaleUpRequests[0]: write a mapping, not int"),
+        (a_document(iterations=0), "scenario: iterations: write a number from 1 on, not 0"),
         (a_document(now=None), "scenario: now: Expected `datetime`, got `null`"),
         (a_document(pods={}), "scenario: pods: write a list, not dict"),
     ],
 )
 def test_what_is_wrong_is_named(document, problem):
     assert problem_of(document) == problem
+
+
+def test_an_option_that_is_null_is_not_set():
+    scenario = read_scenario(a_document(options={"startupTaints": None, "maxNodesTotal": None}))
+    assert scenario.settings == read_scenario(a_document(options={})).settings
+
+
+def test_no_time_may_pass_between_iterations():
+    assert read_scenario(a_document(advance=0)).advance == timedelta(0)

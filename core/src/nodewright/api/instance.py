@@ -14,7 +14,7 @@ class InstanceState(StrEnum):
 
 
 class ErrorClass(StrEnum):
-    """Why a machine could not be made; the class decides how long and how widely it is remembered."""
+    """Why a machine could not be made; kept with the back-off of its group."""
 
     #: The cloud has no such machines at the moment, in `InstanceError.pool`.
     STOCK_OUT = "StockOut"

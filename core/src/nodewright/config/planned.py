@@ -8,7 +8,7 @@ PLANNED = {
     "loop.maxStartupTime": "the health check's limits",
     "loop.gracefulDegradation": "graceful degradation",
     "loop.pendingPodsTimeout": "graceful degradation",
-    "scaleUp.timeBudget": "several scale-ups in one loop",
+    "scaleUp.timeBudget": "a time limit of the choice",
     "scaleUp.maxBinpackingTime": "time limits of estimates",
     "scaleUp.maxGroupBinpackingTime": "time limits of estimates",
     "scaleUp.balanceSimilarGroups": "balancing of similar groups",

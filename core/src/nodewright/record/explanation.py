@@ -60,7 +60,7 @@ def explain_node(look: Look, name: str) -> list[str]:
     group = look.world.group_of.get(name)
     lines = [f"node {name}" + (f" of group {group}" if group else "")]
     verdict = look.decision.nodes.get(name)
-    fate = "goes" if _goes(look.decision, name) else "stays"
+    fate = "goes" if goes(look.decision, name) else "stays"
     lines.append(f"  {fate}: {verdict or 'nobody looked at it'}")
     used = look.particulars.utilization.get(name)
     if used is not None:
@@ -122,7 +122,8 @@ def _amounts(resources: Resources) -> str:
     return ", ".join(f"{name} {format_resource(name, amount)}" for name, amount in sorted(resources.items()))
 
 
-def _goes(decision: Decision, name: str) -> bool:
+def goes(decision: Decision, name: str) -> bool:
+    """Tell whether a node begins to go or is deleted."""
     return any(drain.node == name for drain in decision.drain) or any(name in each.nodes for each in decision.delete)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from nodewright.api.reasons import Reason
-from nodewright.record.explanation import Look, explain_growth
+from nodewright.record.explanation import Look, explain_growth, goes
 from nodewright.record.narrative import tell
 from nodewright.scheduling.reasons import texts
 
@@ -49,7 +49,6 @@ def _against(look: Look, key: str) -> Iterable[str]:
 
 
 def _nodes(look: Look) -> Iterable[Row]:
-    goes = {drain.node for drain in look.decision.drain}
     for name in sorted(look.world.cluster.nodes):
         used = look.particulars.utilization.get(name)
         verdict = look.decision.nodes.get(name)
@@ -57,5 +56,6 @@ def _nodes(look: Look) -> Iterable[Row]:
             name,
             look.world.group_of.get(name, "-"),
             "-" if used is None else f"{used.value:.0%}",
-            ("goes: " if name in goes else "") + (str(verdict) if verdict is not None else "nobody looked at it"),
+            ("goes: " if goes(look.decision, name) else "")
+            + (str(verdict) if verdict is not None else "nobody looked at it"),
         )

@@ -37,7 +37,14 @@ from nodewright.objects import (
     StorageClass,
 )
 from nodewright.objects.meta import KubeStruct
-from nodewright.record.scenario_objects import read_list, read_mapping, read_object, read_objects, wrong
+from nodewright.record.scenario_objects import (
+    read_list,
+    read_mapping,
+    read_object,
+    read_objects,
+    require_mapping,
+    wrong,
+)
 from nodewright.record.scenario_options import read_group_options, read_options
 from nodewright.strategies import priority
 from nodewright.world import World
@@ -168,7 +175,7 @@ def read_scenario(
             raise wrong(f"nodeToGroup.{name}", f"there is no node group {group!r}{suggestion(str(group), ids)}")
     return Scenario(
         now=read_object(document.get("now"), datetime, "now"),
-        iterations=read_object(document.get("iterations", 1), int, "iterations"),
+        iterations=_read_iterations(document),
         advance=_read_duration(document),
         settings=settings,
         groups=groups,
@@ -200,8 +207,7 @@ def carry_out(decision: Decision, world: World) -> World:
 def _read_group(
     entry: Any, place: str, nodes: tuple[Node, ...], group_of: Mapping[str, str], defaults: GroupOptions
 ) -> GroupFacts:
-    if not isinstance(entry, Mapping):
-        raise wrong(place, f"write a mapping, not {type(entry).__name__}")
+    require_mapping(entry, place)
     id_ = read_object(entry.get("id"), str, f"{place}.id")
     place = f"{place} ({id_})"
     _refuse_unknown(entry, _GROUP_KEYS, f"{place}.")
@@ -240,6 +246,7 @@ def _read_requests(document: Mapping[str, Any]) -> dict[str, ScaleUpRequest]:
     requests: dict[str, ScaleUpRequest] = {}
     for index, entry in enumerate(read_list(document, "scaleUpRequests")):
         place = f"scaleUpRequests[{index}]"
+        require_mapping(entry, place)
         group = read_object(entry.get("group"), str, f"{place}.group")
         at = read_object(entry.get("time"), datetime, f"{place}.time")
         count = read_object(entry.get("increase"), int, f"{place}.increase")
@@ -250,9 +257,17 @@ def _read_requests(document: Mapping[str, Any]) -> dict[str, ScaleUpRequest]:
     return requests
 
 
+def _read_iterations(document: Mapping[str, Any]) -> int:
+    iterations = read_object(document.get("iterations", 1), int, "iterations")
+    if iterations < 1:
+        raise wrong("iterations", f"write a number from 1 on, not {iterations}")
+    return iterations
+
+
 def _read_duration(document: Mapping[str, Any]) -> timedelta:
+    advance = document.get("advance")
     try:
-        return parse_duration(str(document.get("advance") or "1m"))
+        return parse_duration("1m" if advance in (None, "") else str(advance))
     except ValueError as error:
         raise wrong("advance", str(error)) from None
 

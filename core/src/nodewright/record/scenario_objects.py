@@ -46,6 +46,12 @@ def read_object(entry: Any, kind: type[T], place: str) -> T:
         raise wrong(place, str(error)) from None
 
 
+def require_mapping(value: Any, place: str) -> None:
+    """Raise `ConfigurationError` unless *value* is a mapping."""
+    if not isinstance(value, Mapping):
+        raise wrong(place, f"write a mapping, not {type(value).__name__}")
+
+
 def wrong(place: str, message: str) -> ConfigurationError:
     """Return the error about *place* in a scenario."""
     return ConfigurationError(Problem(message=message, source="scenario", path=place))

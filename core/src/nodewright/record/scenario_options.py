@@ -55,6 +55,9 @@ def read_options(
     words: list[str] = []
     problems = []
     for key, value in options.items():
+        if key in _FLAG_OF and value is None:
+            # Go writes lists that are not set so.
+            continue
         if key in _FLAG_OF:
             words += [f"--{_FLAG_OF[key]}={text}" for text in _texts(key, value)]
         elif key not in _GROUPS_ONLY:

@@ -54,7 +54,7 @@ class Logging(Section):
     """What is written to standard error."""
 
     verbosity: Count = 0
-    """0 is one line per decision; 4 and more tell how it came about."""
+    """0 is one line per decision; 5 and more add tracebacks of plugins and requests that are tried again."""
     format: Literal["text", "json"] = "text"
     """How a line is written."""
 

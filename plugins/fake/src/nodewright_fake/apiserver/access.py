@@ -6,7 +6,7 @@ from dataclasses import replace
 from nodewright_fake.apiserver.document import Object, encode
 from nodewright_fake.apiserver.request import Request, Target
 from nodewright_fake.apiserver.resources import Resource
-from nodewright_fake.apiserver.status import StatusError, unauthorized
+from nodewright_fake.apiserver.status import StatusError, forbidden, unauthorized
 from nodewright_fake.apiserver.wire import Response
 
 ADMINISTRATOR = "kubernetes-admin"
@@ -88,8 +88,7 @@ def _refusal(request: Request, reason: str) -> StatusError:
         return StatusError(403, "Forbidden", f'forbidden: {who} path "{request.path}"{because}')
     resource = f"{target.plural}/{target.subresource}" if target.subresource else target.plural
     qualified = f"{target.plural}.{target.group}" if target.group else target.plural
-    subject = f'{qualified} "{target.name}"' if target.name else qualified
     scope = f'in the namespace "{target.namespace}"' if target.namespace else "at the cluster scope"
-    message = f'{subject} is forbidden: {who} resource "{resource}" in API group "{target.group}" {scope}{because}'
-    details = {"name": target.name, "group": target.group, "kind": target.plural}
-    return StatusError(403, "Forbidden", message, details={key: value for key, value in details.items() if value})
+    return forbidden(
+        qualified, target.name, f'{who} resource "{resource}" in API group "{target.group}" {scope}{because}'
+    )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nodewright_fake.apiserver.document import Object
+from nodewright_fake.apiserver.document import Object, dig
 from nodewright_fake.apiserver.status import bad_request
 
 Predicate = Callable[[Object], bool]
@@ -124,13 +124,11 @@ def _field_term(resource: str, part: str) -> Predicate:
     if match is None:
         raise bad_request(f"invalid selector: '{part}'; can't understand '{part}': write field=value or field!=value")
     path = _ALIASES.get(resource, {}).get(match[1], match[1])
-    keys, absent = path.split("."), _ABSENT.get(path, "")
+    absent = _ABSENT.get(path, "")
     wanted, equal = re.sub(r"\\(.)", r"\1", match[3]), match[2] != "!="
 
     def matches(candidate: Object) -> bool:
-        value: Any = candidate
-        for key in keys:
-            value = value.get(key) if isinstance(value, dict) else None
+        value = dig(candidate, path)
         if isinstance(value, bool):
             value = str(value).lower()
         return (wanted == (absent if value is None else str(value))) is equal
