@@ -55,7 +55,7 @@ def _decide(
     health = assess(world, templates.memory, policy, now)
     removals = plan_removals(world, health.memory, policy, now)
     simulation, upcoming = _simulate_now(world, health, removals.memory, policy, now)
-    scale_up = plan_scale_up(world, health, simulation, policy, now)
+    scale_up = plan_scale_up(world, health, simulation, policy, memory.turn, now)
     memory = _remember_growth(removals.memory, scale_up, now)
     if particulars is not None:
         _fill_in(particulars, world, health, policy, now)
@@ -134,7 +134,7 @@ def _remember_growth(memory: Memory, scale_up: ScaleUpPlan, now: datetime) -> Me
         known = requests.get(grow.group)
         open_count = known.count if known else 0
         requests[grow.group] = ScaleUpRequest(at=now, count=open_count + grow.count)
-    return replace(memory, requests=requests, last_scale_up=now)
+    return replace(memory, requests=requests, last_scale_up=now, turn=memory.turn + scale_up.taken)
 
 
 def _fill_in(particulars: Particulars, world: World, health: Assessment, policy: Policy, now: datetime) -> None:

@@ -1,7 +1,8 @@
 """What is wanted: the configuration of a decision, with the strategies that it names."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from time import monotonic
 
 from nodewright.api.estimator import Estimator
 from nodewright.api.expander import Expander
@@ -25,6 +26,8 @@ class Policy:
     scale_down_candidates: Mapping[str, ScaleDownCandidatesProcessor] = field(default_factory=dict)
     hooks: Hooks
     faults: Faults
+    #: Seconds since some moment, for limits of time that a decision may take.
+    stopwatch: Callable[[], float] = monotonic
 
     def options_of(self, group: GroupFacts) -> GroupOptions:
         """The settings that hold for *group*: its rule in YAML, else its own (tags), else the general ones."""

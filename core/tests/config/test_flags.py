@@ -122,14 +122,14 @@ def test_a_flag_of_one_expander_becomes_a_setting_of_its_plugin(write):
 def test_flags_without_effect_are_warnings_unless_they_say_the_default():
     flags = parse_flags(
         ["--predicate-parallelism=8", "--scale-down-candidates-pool-ratio=1", "--regional", "--stderrthreshold=INFO",
-         "--cloud-provider=cloud", "--balance-similar-node-groups"]
+         "--cloud-provider=cloud", "--enable-provisioning-requests"]
     )  # fmt: skip
     assert "\n".join(map(str, load(flags=flags).warnings)) == (
         "flags: --predicate-parallelism: has no effect: all pods that are alike are placed at once, on one thread\n"
         "flags: --scale-down-candidates-pool-ratio: has no effect, in Cluster Autoscaler neither: "
         "all nodes are looked at\n"
         "flags: --regional: has no effect: gce is not among providers\n"
-        "flags: --balance-similar-node-groups: accepted, but not in effect in this version: balancing of similar groups"
+        "flags: --enable-provisioning-requests: accepted, but not in effect in this version: ProvisioningRequest objects"
     )
 
 

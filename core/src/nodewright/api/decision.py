@@ -78,6 +78,8 @@ class OptionVerdict:
     group: str
     nodes: int
     pods: int
+    #: Options are found anew for the pods that are left after one was taken; this counts from 1.
+    round: int = 1
     verdict: Verdict
 
 

@@ -20,6 +20,8 @@ class ExpanderContext:
     now: datetime
     #: The only source of chance: seeded, so that a replay chooses the same.
     random: Random
+    #: Counts the options that were taken, from the seed on; see `whose_turn`.
+    turn: int = 0
     #: Nodes in the cluster now, those on their way included.
     cluster_size: int
     #: How many nodes the cluster may gain, over all groups; None: as many as the groups may.
@@ -33,6 +35,10 @@ class ExpanderContext:
     config_maps: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     #: What the expanders had to tell so far.
     notices: list[Notice] = field(default_factory=list)
+
+    def whose_turn(self, options: Sequence[Option]) -> Option:
+        """Return one of *options* that are equally good; in the long run, each as often as any other."""
+        return sorted(options, key=lambda option: option.group.id)[self.turn % len(options)]
 
     def notice(self, reason: str, message: str, *, config_map: str = "", warning: bool = True) -> None:
         """Tell people something: it becomes part of the decision, a log line and, as a *warning*, an event.

@@ -17,6 +17,7 @@ from nodewright.cluster.pod_slots import PodSlots
 from nodewright.cluster.storage import Storage
 from nodewright.cluster.tally import Tally
 from nodewright.objects import (
+    CapacityQuota,
     ConfigMap,
     CSINode,
     DaemonSet,
@@ -64,6 +65,7 @@ class Cluster:
         self.pending: dict[str, PodRow] = {}
         self.daemon_sets: dict[str, DaemonSet] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
+        self.quotas: dict[str, CapacityQuota] = {}
         self.config_maps: dict[str, ConfigMap] = {}
         self.storage = Storage(self.table, self._journal)
         self._slots = PodSlots()

@@ -86,7 +86,12 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             sets="scaleUp.balancing.maxAllocatableDifferenceRatio",
         ),
         Flag("max-nodes-per-scaleup", "int", "1000", sets="scaleUp.maxNodesPerScaleUp"),
-        Flag("max-nodegroup-binpacking-duration", "duration", "10s", sets="scaleUp.maxGroupBinpackingTime"),
+        Flag(
+            "max-nodegroup-binpacking-duration",
+            "duration",
+            "10s",
+            instead="one group is estimated in milliseconds; see --max-binpacking-time for all of them",
+        ),
         Flag("max-binpacking-time", "duration", "5m", sets="scaleUp.maxBinpackingTime"),
         Flag("fastpath-binpacking-enabled", "bool", "false", instead=_ONE_WAY),
         Flag("parallel-scale-up", "bool", "false", sets="scaleUp.parallel"),

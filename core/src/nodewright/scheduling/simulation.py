@@ -22,20 +22,21 @@ class ClusterSimulation:
     """Implements `nodewright.api.Simulation` on the columns themselves. For the loop's thread, and in a fork only."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+        #: The columns that it works on.
+        self.cluster = cluster
         self._added = 0
         self._forks: list[Fork] = []
 
     @property
     def size(self) -> int:
         """How many nodes there are, added ones included."""
-        table = self._cluster.table
+        table = self.cluster.table
         return int((table.class_of[: table.size] >= 0).sum())
 
     @contextmanager
     def fork(self) -> Iterator["ClusterSimulation"]:
         """Work on this simulation for the length of a ``with`` block, then forget what happened in it."""
-        with self._cluster.fork() as fork:
+        with self.cluster.fork() as fork:
             self._forks.append(fork)
             try:
                 yield self
@@ -48,22 +49,22 @@ class ClusterSimulation:
 
     def add_nodes(self, group: GroupFacts, count: int) -> Sequence[str]:
         """Add empty nodes like the group's template, with their DaemonSet pods; see `nodewright.api.Simulation`."""
-        blank = blank_node(self._cluster, group)
+        blank = blank_node(self.cluster, group)
         names = []
         for _ in range(count):
             self._added += 1
             names.append(f"template-node-for-{group.id}-{self._added}")
-            self._cluster.add_node(names[-1], blank.marks, blank.allocatable, blank.companions, blank.attach_limits)
+            self.cluster.add_node(names[-1], blank.marks, blank.allocatable, blank.companions, blank.attach_limits)
         return names
 
     def remove_nodes(self, names: Sequence[str]) -> None:
         """Take nodes out, with whatever runs on them."""
         for name in names:
-            self._cluster.hide_node(name)
+            self.cluster.hide_node(name)
 
     def place(self, pods: PodSet, *, on: Sequence[str] | None = None) -> Mapping[str, str]:
         """Put as many of *pods* as fit onto nodes; see `nodewright.api.Simulation`."""
-        cluster = self._cluster
+        cluster = self.cluster
         pod_class = cluster.pod_classes.of(pods.pod)
         mask = None if on is None else self._mask(on)
         rows: list[int] = []
@@ -79,21 +80,21 @@ class ClusterSimulation:
 
     def why_not(self, pods: PodSet, node: str) -> Verdict | None:
         """Return why a pod of *pods* does not fit on *node* now; None if it does."""
-        return refusal(self._cluster, self._cluster.pod_classes.of(pods.pod), self._cluster.table.rows[node])
+        return refusal(self.cluster, self.cluster.pod_classes.of(pods.pod), self.cluster.table.rows[node])
 
     def free(self, node: str) -> Resources:
         """Return what pods may still take of *node*."""
-        table = self._cluster.table
+        table = self.cluster.table
         amounts = table.free[:, table.rows[node]].tolist()
         return {name: amounts[index] for name, index in table.dimensions.items()}
 
     def guests(self, node: str) -> list[PodSet]:
         """Return the pods that were placed on *node* here, and would have to move if it went."""
-        found = self._cluster.guests(self._cluster.table.rows[node])
+        found = self.cluster.guests(self.cluster.table.rows[node])
         return [PodSet(pod=pod_class.pod, keys=(key,)) for pod_class, key in found]
 
     def _mask(self, names: Sequence[str]) -> Mask:
-        table = self._cluster.table
+        table = self.cluster.table
         mask = np.zeros(table.size, dtype=np.bool_)
         mask[[table.rows[name] for name in names]] = True
         return mask

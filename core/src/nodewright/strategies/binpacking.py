@@ -1,12 +1,15 @@
 """Estimator ``binpacking``: first fit, biggest pods first."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from nodewright.api import Estimate, Estimator, GroupFacts, PodSet, Simulation
 
 
 class Binpacking(Estimator):
     """Places pods on new nodes in order of size, and adds a node whenever the next pod finds no room."""
+
+    by_template: ClassVar[bool] = True
 
     def estimate(self, group: GroupFacts, pods: Sequence[PodSet], simulation: Simulation, limit: int) -> Estimate:
         """Return the nodes that got a pod, and those pods."""
