@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from nodewright.api.decision import Answer
 from nodewright.api.estimator import Estimator
 from nodewright.api.expander import Expander
 from nodewright.api.group import GroupFacts, GroupOptions
@@ -25,6 +26,9 @@ class Policy:
     scale_down_candidates: Mapping[str, ScaleDownCandidatesProcessor] = field(default_factory=dict)
     hooks: Hooks
     faults: Faults
+    #: What expanders that ask outside answered when the decision was made before: they are not asked again, and keep
+    #: all options where nothing is on record. None: they are asked.
+    answers: tuple[Answer, ...] | None = None
 
     def options_of(self, group: GroupFacts) -> GroupOptions:
         """The settings that hold for *group*: its rule in YAML, else its own (tags), else the general ones."""

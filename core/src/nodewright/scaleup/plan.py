@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from nodewright.api.decision import Grow, OptionVerdict
+from nodewright.api.decision import Answer, Grow, OptionVerdict
 from nodewright.api.notice import Notice
 from nodewright.api.option import Option
 from nodewright.api.processor import ProcessorContext
@@ -14,6 +14,7 @@ from nodewright.health import Assessment
 from nodewright.policy import Policy
 from nodewright.scaleup.choice import Choice, choose
 from nodewright.scaleup.options import find_options
+from nodewright.scaleup.outside import Outside
 from nodewright.scaleup.pending import find_pending
 from nodewright.scheduling import ClusterSimulation
 from nodewright.world import World
@@ -29,6 +30,7 @@ class ScaleUpPlan:
     groups: dict[str, Verdict] = field(default_factory=dict)
     options: tuple[OptionVerdict, ...] = ()
     notices: tuple[Notice, ...] = ()
+    answers: tuple[Answer, ...] = ()
 
 
 def plan_scale_up(
@@ -54,7 +56,8 @@ def plan_scale_up(
     room = max(0, maximum - simulation.size) if maximum else None
     found = find_options(health.groups, pending.sets, simulation, policy, room)
     offered = policy.hooks.adjust_options(found.options)
-    choice = choose(offered, world, policy, simulation, room, now)
+    outside = Outside(policy)
+    choice = choose(offered, world, policy, simulation, room, now, outside)
     for pods in pending.sets:
         verdict = _pod_verdict(pods.keys[0], len(groups), found.rejections)
         verdicts.update(dict.fromkeys(pods.keys, verdict))
@@ -79,6 +82,7 @@ def plan_scale_up(
         groups=found.groups,
         options=tuple(_judge(option, choice, offered) for option in found.options),
         notices=choice.notices,
+        answers=outside.answers,
     )
 
 
