@@ -38,8 +38,9 @@ def decide(
 ) -> tuple[Decision, Memory]:
     """Return what to do about *world* at *now*, and what to remember for the next time.
 
-    Pure: no clock, no network, no chance but what the policy's seed and *now* make of it. Raises nothing: a plugin
-    that fails is left out and noted with the policy's faults. *particulars* are filled in if they are given.
+    Pure: no clock, no network, no chance but what the policy's seed and *now* make of it; only expanders that say so
+    ask outside, and not even they if the policy has their answers. Raises nothing: a plugin that fails is left out and
+    noted with the policy's faults. *particulars* are filled in if they are given.
     """
     with world.cluster.fork():
         _settle_pods(world, policy)
@@ -77,6 +78,7 @@ def _decide(
         groups=scale_up.groups,
         options=scale_up.options,
         notices=scale_up.notices,
+        answers=scale_up.answers,
         learnt=templates.learnt,
     )
     return decision, scale_down.memory

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from random import Random
+from typing import ClassVar
 
 from nodewright.api.notice import Notice
 from nodewright.api.option import Option
@@ -51,9 +52,16 @@ class ExpanderContext:
 class Expander(Plugin):
     """Narrows options down; the chain in YAML runs until one is left, then chance decides.
 
-    Called on the loop's thread while a decision is made. Must be pure: same input, same answer; no I/O, no clock.
+    Called on the loop's thread while a decision is made. Must be pure: same input, same answer; no I/O, no clock. One
+    that can't do without says so in `asks_outside`.
     An exception makes the chain go on as if this expander had kept all options.
     """
+
+    #: Whether `best` asks somebody outside, who may answer differently the next time. It may do I/O and block then, up
+    #: to a deadline of its own that is a matter of seconds, as the loop waits. What it returns, or that it raised, is
+    #: recorded in `Decision.answers`, and a decision that is made again takes it from there. One that raised is not
+    #: asked again by the same decision. `plan` must not ask.
+    asks_outside: ClassVar[bool] = False
 
     @property
     def config_map(self) -> str:

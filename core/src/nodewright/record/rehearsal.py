@@ -1,7 +1,7 @@
 """Rehearsals: a scenario is decided about as often as it says, and nothing is done but to its picture."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from time import perf_counter
 
@@ -44,13 +44,13 @@ def rehearse(scenario: Scenario, policy: Policy) -> Iterator[Rehearsed]:
 def rehearse_once(world: World, memory: Memory, policy: Policy, now: datetime) -> Rehearsed:
     """Decide about *world* by *policy*; its look has the memory of afterwards."""
     begun = perf_counter()
-    decide(world, memory, policy, now)
+    decision, _ = decide(world, memory, policy, now)
     seconds = perf_counter() - begun
-    # The same once more, looking closer: that takes time of its own.
+    # The same once more, looking closer: that takes time of its own, and nobody outside is asked twice.
     listener, particulars = _Listener(_Listener.Config()), Particulars()
     policy.hooks.register("rehearsal", listener)
     try:
-        decision, memory = decide(world, memory, policy, now, particulars)
+        decision, memory = decide(world, memory, replace(policy, answers=decision.answers), now, particulars)
     finally:
         policy.hooks.unregister(listener)
     look = Look(world=world, decision=decision, memory=memory, particulars=particulars)

@@ -9,6 +9,7 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.plugins.results import optional, part_of
 from nodewright.policy import Policy
+from nodewright.scaleup.outside import Outside
 from nodewright.scaleup.planned import hold, plan_for
 from nodewright.scheduling import ClusterSimulation
 
@@ -38,6 +39,7 @@ def choose(
     policy: Policy,
     context: ExpanderContext,
     simulation: ClusterSimulation,
+    outside: Outside,
     *,
     most: int | None,
 ) -> Choice:
@@ -47,7 +49,7 @@ def choose(
     taken: tuple[Option, ...] = ()
     planned_by = ""
     while left and not taken:
-        narrowed = _narrow(left, policy, context, simulation)
+        narrowed = _narrow(left, policy, context, simulation, outside)
         if not narrowed.options:
             break
         planned_by = narrowed.planned_by
@@ -62,7 +64,11 @@ def choose(
 
 
 def _narrow(
-    options: Sequence[Option], policy: Policy, context: ExpanderContext, simulation: ClusterSimulation
+    options: Sequence[Option],
+    policy: Policy,
+    context: ExpanderContext,
+    simulation: ClusterSimulation,
+    outside: Outside,
 ) -> _Narrowed:
     for index, (name, expander) in enumerate(policy.expanders.items()):
         # One option is no choice; but the first expander may have something against it.
@@ -76,7 +82,12 @@ def _narrow(
         if held:
             return _Narrowed(options=held, planned_by=name)
         with simulation.fork():
-            options = policy.faults.call(name, "best", expander.best, options, context, default=options, returns=kept)
+            if expander.asks_outside:
+                options = outside.best(name, expander, options, context)
+            else:
+                options = policy.faults.call(
+                    name, "best", expander.best, options, context, default=options, returns=kept
+                )
     return _Narrowed(options=options)
 
 

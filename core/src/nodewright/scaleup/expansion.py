@@ -15,6 +15,7 @@ from nodewright.scaleup.balance import spread
 from nodewright.scaleup.choice import Choice, choose
 from nodewright.scaleup.limits import Limits
 from nodewright.scaleup.options import OptionFinder, Options
+from nodewright.scaleup.outside import Outside
 from nodewright.scheduling import ClusterSimulation
 
 
@@ -50,6 +51,7 @@ class Expansion:
         limits: Limits,
         finder: OptionFinder,
         context: ExpanderContext,
+        outside: Outside,
     ) -> None:
         self._groups = {facts.id: facts for facts in groups}
         self._blocked = dict(blocked)
@@ -58,6 +60,7 @@ class Expansion:
         self._limits = limits
         self._finder = finder
         self._context = context
+        self._outside = outside
         self._growth: dict[str, _Growth] = {}
         #: Group by node that was ordered.
         self._home: dict[str, str] = {}
@@ -103,7 +106,7 @@ class Expansion:
             self._note(found, sets)
             offered = self._policy.hooks.adjust_options(found.options)
             context = replace(self._context, room=self._limits.room, turn=self._context.turn + self.taken)
-            choice = choose(offered, self._policy, context, self._simulation, most=most)
+            choice = choose(offered, self._policy, context, self._simulation, self._outside, most=most)
             self.options += [_judge(option, choice, offered, number) for option in found.options]
             helped: set[str] = set()
             for option in choice.taken:

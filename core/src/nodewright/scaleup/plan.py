@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from random import Random
 
-from nodewright.api.decision import Grow, OptionVerdict
+from nodewright.api.decision import Answer, Grow, OptionVerdict
 from nodewright.api.expander import ExpanderContext
 from nodewright.api.notice import Notice
 from nodewright.api.processor import ProcessorContext
@@ -17,6 +17,7 @@ from nodewright.policy import Policy
 from nodewright.scaleup.expansion import Expansion
 from nodewright.scaleup.limits import Limits
 from nodewright.scaleup.options import OptionFinder
+from nodewright.scaleup.outside import Outside
 from nodewright.scaleup.pending import PendingPods, find_pending
 from nodewright.scaleup.similarity import Similarity
 from nodewright.scheduling import ClusterSimulation
@@ -35,6 +36,7 @@ class ScaleUpPlan:
     groups: dict[str, Verdict] = field(default_factory=dict)
     options: tuple[OptionVerdict, ...] = ()
     notices: tuple[Notice, ...] = ()
+    answers: tuple[Answer, ...] = ()
 
 
 def plan_scale_up(
@@ -92,7 +94,8 @@ def _expand(
         config_maps=world.config_maps,
     )
     blocked = {group.facts.id: group.blocked for group in health.groups if group.blocked is not None}
-    expansion = Expansion(groups, blocked, policy, simulation, limits, finder, context)
+    outside = Outside(policy)
+    expansion = Expansion(groups, blocked, policy, simulation, limits, finder, context, outside)
     # What was ordered is not there yet: whoever comes next must not count on it.
     with simulation.fork():
         expansion.serve(pending.sets)
@@ -104,6 +107,7 @@ def _expand(
         groups=dict(expansion.groups),
         options=tuple(expansion.options),
         notices=tuple(dict.fromkeys(context.notices)),
+        answers=outside.answers,
     )
 
 
