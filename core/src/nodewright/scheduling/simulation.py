@@ -9,12 +9,11 @@ from nodewright.api.group import GroupFacts
 from nodewright.api.option import PodSet
 from nodewright.api.placement import Placement
 from nodewright.api.verdict import Verdict
-from nodewright.cluster import Cluster
+from nodewright.cluster import Cluster, Rows
 from nodewright.cluster.columns import Fork
 from nodewright.objects import Resources
 from nodewright.scheduling import placement, volumes
 from nodewright.scheduling.filters import refusal
-from nodewright.scheduling.static import Mask
 from nodewright.scheduling.templates import blank_node
 
 
@@ -50,11 +49,10 @@ class ClusterSimulation:
     def add_nodes(self, group: GroupFacts, count: int) -> Sequence[str]:
         """Add empty nodes like the group's template, with their DaemonSet pods; see `nodewright.api.Simulation`."""
         blank = blank_node(self.cluster, group)
-        names = []
-        for _ in range(count):
-            self._added += 1
-            names.append(f"template-node-for-{group.id}-{self._added}")
-            self.cluster.add_node(names[-1], blank.marks, blank.allocatable, blank.companions, blank.attach_limits)
+        first = self._added + 1
+        self._added += count
+        names = [f"template-node-for-{group.id}-{number}" for number in range(first, first + count)]
+        self.cluster.add_nodes(names, blank.marks, blank.allocatable, blank.companions, blank.attach_limits)
         return names
 
     def remove_nodes(self, names: Sequence[str]) -> None:
@@ -66,10 +64,11 @@ class ClusterSimulation:
         """Put as many of *pods* as fit onto nodes; see `nodewright.api.Simulation`."""
         cluster = self.cluster
         pod_class = cluster.pod_classes.of(pods.pod)
-        mask = None if on is None else self._mask(on)
+        where = None if on is None else self._rows(on)
         rows: list[int] = []
-        while len(rows) < len(pods):
-            fresh = placement.next_rows(cluster, pod_class, len(pods) - len(rows), mask)
+        full = False
+        while len(rows) < len(pods) and not full:
+            fresh, full = placement.next_rows(cluster, pod_class, len(pods) - len(rows), where)
             if not len(fresh):
                 break
             for row in np.unique(fresh).tolist() if volumes.matter(pod_class) else ():
@@ -93,8 +92,7 @@ class ClusterSimulation:
         found = self.cluster.guests(self.cluster.table.rows[node])
         return [PodSet(pod=pod_class.pod, keys=(key,)) for pod_class, key in found]
 
-    def _mask(self, names: Sequence[str]) -> Mask:
-        table = self.cluster.table
-        mask = np.zeros(table.size, dtype=np.bool_)
-        mask[[table.rows[name] for name in names]] = True
-        return mask
+    def _rows(self, names: Sequence[str]) -> Rows:
+        """Return the rows of *names*, in the order of the table."""
+        rows = self.cluster.table.rows
+        return np.array(sorted({rows[name] for name in names}), dtype=np.intp)
