@@ -104,6 +104,8 @@ class Decision:
     options: tuple[OptionVerdict, ...] = ()
     #: What strategies had to tell besides.
     notices: tuple[Notice, ...] = ()
+    #: When something that waits for the time will have changed; None if that is nothing to decide earlier for.
+    again: datetime | None = None
     #: What was found out in this loop about nodes that are not as their provider promises; told once.
     learnt: tuple[TemplateDifference, ...] = ()
 

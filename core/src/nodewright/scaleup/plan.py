@@ -1,7 +1,7 @@
 """The scale-up of one loop."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from nodewright.api.decision import Grow, OptionVerdict
@@ -14,7 +14,8 @@ from nodewright.health import Assessment
 from nodewright.policy import Policy
 from nodewright.scaleup.choice import Choice, choose
 from nodewright.scaleup.options import find_options
-from nodewright.scaleup.pending import find_pending
+from nodewright.scaleup.pending import PendingPods, find_pending
+from nodewright.scaleup.returning import returning_pods
 from nodewright.scheduling import ClusterSimulation
 from nodewright.world import World
 
@@ -29,20 +30,47 @@ class ScaleUpPlan:
     groups: dict[str, Verdict] = field(default_factory=dict)
     options: tuple[OptionVerdict, ...] = ()
     notices: tuple[Notice, ...] = ()
+    #: Whether pods have only just come, so that neither nodes for them nor removals are begun.
+    pods_just_came: bool = False
+    #: When pods will have become old enough to be looked at again.
+    again: datetime | None = None
 
 
 def plan_scale_up(
-    world: World, health: Assessment, simulation: ClusterSimulation, policy: Policy, now: datetime
+    world: World,
+    health: Assessment,
+    simulation: ClusterSimulation,
+    policy: Policy,
+    now: datetime,
+    *,
+    leaving: Iterable[str] = (),
 ) -> ScaleUpPlan:
-    """Return which group grows for the pending pods. Pods that fit on nodes in *simulation* are placed there."""
+    """Return which group grows for the pending pods. Pods that fit on nodes in *simulation* are placed there.
+
+    The pods on nodes that are *leaving*, which are not in *simulation*, will be pending soon.
+    """
     groups = tuple(group.facts for group in health.groups)
     context = ProcessorContext(
         now=now,
         simulation=simulation,
         groups=groups,
         expendable_priority_cutoff=policy.settings.scale_up.expendable_priority_cutoff,
+        returning=returning_pods(world.cluster, leaving),
     )
-    pending = find_pending(world.cluster, policy, context)
+    pending = find_pending(world, policy, context)
+    plan = _plan(pending, world, health, simulation, policy, now)
+    return replace(plan, notices=pending.notices + plan.notices, pods_just_came=pending.all_new, again=pending.again)
+
+
+def _plan(
+    pending: PendingPods,
+    world: World,
+    health: Assessment,
+    simulation: ClusterSimulation,
+    policy: Policy,
+    now: datetime,
+) -> ScaleUpPlan:
+    groups = tuple(group.facts for group in health.groups)
     verdicts = dict(pending.verdicts)
     if not pending.sets:
         return ScaleUpPlan(pods=verdicts)

@@ -9,6 +9,7 @@ from nodewright.config.model import Settings
 from nodewright.objects import PodDisruptionBudget
 from nodewright.plugins import Faults, Hooks
 from nodewright.policy import Policy
+from nodewright.strategies.add_returning_pods import AddReturningPods
 from nodewright.strategies.binpacking import Binpacking
 from nodewright.strategies.filter_daemonset_pods import FilterDaemonSetPods
 from nodewright.strategies.filter_expendable import FilterExpendable
@@ -60,6 +61,7 @@ def a_policy(
         expanders={"least-waste": LeastWaste(LeastWaste.Config())} if expanders is None else expanders,
         pending_pods={
             "filter-expendable": FilterExpendable(FilterExpendable.Config()),
+            "add-returning-pods": AddReturningPods(AddReturningPods.Config()),
             "filter-schedulable": FilterSchedulable(FilterSchedulable.Config()),
             "filter-daemonset-pods": FilterDaemonSetPods(FilterDaemonSetPods.Config()),
         },

@@ -66,10 +66,11 @@ class Processors(Section):
 
     pending_pods: PendingPodsSteps = (
         Mention(name="filter-expendable"),
+        Mention(name="add-returning-pods"),
         Mention(name="filter-schedulable"),
         Mention(name="filter-daemonset-pods"),
     )
-    """The plugins that take pods off the list of those that need nodes, in order."""
+    """The plugins that take pods off the list of those that need nodes, or add to it, in order."""
     scale_down_candidates: ScaleDownCandidatesSteps = ()
     """The plugins that take nodes off the list of those looked at for removal, in order."""
 
