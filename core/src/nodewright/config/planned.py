@@ -17,8 +17,6 @@ PLANNED = {
     "scaleUp.enforceMinSize": "growth to the minimum",
     "scaleUp.asyncGroupCreation": "creation of node groups",
     "scaleUp.explainSkippedGroups": "reasons for groups that are left out",
-    "scaleUp.bypassedSchedulers": "the choice of schedulers",
-    "scaleUp.allowedSchedulers": "the choice of schedulers",
     "scaleUp.proactive": "proactive scale-up",
     "scaleDown.delayPerGroup": "delays per group",
     "scaleDown.simulationTimeout": "time limits of simulations",
