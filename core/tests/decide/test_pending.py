@@ -218,6 +218,11 @@ class TestPodsThatReturn:
         ]
         assert self.leaving(*pods).pods == {}
 
+    def test_those_of_schedulers_that_are_not_allowed_do_not_count_either(self):
+        pods = [a_pod("usual", node="n"), told(a_pod("batch", node="n"), "x", scheduler="batch")]
+        decision = self.leaving(*pods, policy=policy_of(allowedSchedulers=["batch"]))
+        assert reasons(decision) == {"batch": Reason.HELPED}
+
     def test_without_the_step_nobody_cares_for_them(self):
         policy = chain("filter-expendable", "filter-schedulable", "filter-daemonset-pods")
         assert self.leaving(a_pod("leaves", node="n"), policy=policy).pods == {}
@@ -277,6 +282,12 @@ class TestTheChain:
         assert reasons(decide_on(*pods, size=1, nodes=nodes)) == {"x": usual[left_out].reason}
         policy = chain(*(name for name in usual if name != left_out))
         assert reasons(decide_on(*pods, size=1, nodes=nodes, policy=policy)) == {"x": Reason.HELPED}
+
+    def test_cloud_tpus_are_no_matter_of_nodes(self):
+        pod = a_pod("x", cpu="3", requests={"cloud-tpus.google.com/v3": "8"})
+        assert reasons(decide_on(pod)) == {"x": Reason.HELPED}
+        policy = chain(*(name for name in a_policy().pending_pods if name != "clear-tpu-requests"))
+        assert reasons(decide_on(pod, policy=policy)) == {"x": Reason.NO_GROUP_FITS}
 
     def test_pods_that_a_step_adds_bring_nodes_though_they_do_not_exist(self):
         policy = chain("add", "filter-schedulable", add=AddPods(AddPods.Config()))

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from nodewright.cluster.pod_class import PodClass
 from nodewright.cluster.pod_row import PodRow
-from nodewright.objects import Pod
 from nodewright.objects.pod import Scheduling
 
 
@@ -16,9 +15,7 @@ class PodSort(NamedTuple):
     #: Uid of their controller; of a bare pod, its own.
     owner: str
     pod_class: PodClass
-    #: Name of the scheduler that is to place them.
-    scheduler: str
-    #: What it has said of them so far.
+    #: What their scheduler has said of them so far.
     scheduling: Scheduling
 
 
@@ -62,9 +59,8 @@ class Waiting:
 
 def sort_of(pod: PodRow) -> PodSort:
     """Return the sort of a pod."""
-    waits = pod.pending or Pod()
     owner = pod.owner.uid if pod.owner else pod.uid or pod.key
-    return PodSort(owner, pod.pod_class, waits.scheduler, waits.scheduling)
+    return PodSort(owner, pod.pod_class, (pod.pending or pod.pod_class.pod).scheduling)
 
 
 def _is_nominated(pod: PodRow) -> bool:

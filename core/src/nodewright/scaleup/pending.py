@@ -96,10 +96,11 @@ def in_turn(cluster: Cluster, settings: ScaleUp) -> list[PodSet]:
 
 
 def _counts(sort: PodSort, settings: ScaleUp) -> bool:
-    if settings.allowed_schedulers and sort.scheduler not in settings.allowed_schedulers:
+    scheduler = sort.pod_class.pod.scheduler
+    if settings.allowed_schedulers and scheduler not in settings.allowed_schedulers:
         return False
     if sort.scheduling is Scheduling.UNTRIED:
-        return sort.scheduler in settings.bypassed_schedulers
+        return scheduler in settings.bypassed_schedulers
     return sort.scheduling is Scheduling.FAILED
 
 

@@ -55,7 +55,7 @@ def plan_scale_up(
         simulation=simulation,
         groups=groups,
         expendable_priority_cutoff=policy.settings.scale_up.expendable_priority_cutoff,
-        returning=returning_pods(world.cluster, leaving),
+        returning=returning_pods(world.cluster, leaving, policy.settings.scale_up.allowed_schedulers),
     )
     pending = find_pending(world, policy, context)
     plan = _plan(pending, world, health, simulation, policy, now)

@@ -65,6 +65,7 @@ class Processors(Section):
     """The steps that narrow down what is decided about."""
 
     pending_pods: PendingPodsSteps = (
+        Mention(name="clear-tpu-requests"),
         Mention(name="filter-expendable"),
         Mention(name="add-returning-pods"),
         Mention(name="filter-schedulable"),
