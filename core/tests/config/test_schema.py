@@ -178,7 +178,13 @@ def test_the_documented_example_fits():
             providers=["fake"],
             expanders=["least-waste", "random"],
             estimators=["binpacking"],
-            processors=["filter-expendable", "filter-schedulable", "filter-daemonset-pods"],
+            processors=[
+                "clear-tpu-requests",
+                "filter-expendable",
+                "add-returning-pods",
+                "filter-schedulable",
+                "filter-daemonset-pods",
+            ],
         )
     )
     example = yaml.safe_load(text.split("```yaml\n")[1].split("```")[0])

@@ -126,6 +126,8 @@ class Decision:
     notices: tuple[Notice, ...] = ()
     #: What was heard from outside on the way, in the order in which it was asked: see `Expander.asks_outside`.
     answers: tuple[Answer, ...] = ()
+    #: When something that waits for the time will have changed; None if that is nothing to decide earlier for.
+    again: datetime | None = None
     #: What was found out in this loop about nodes that are not as their provider promises; told once.
     learnt: tuple[TemplateDifference, ...] = ()
 

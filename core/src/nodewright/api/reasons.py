@@ -19,6 +19,7 @@ class Reason(StrEnum):
     FITS = "Fits", "fits on a node that is there or on its way"
     HELPED = "Helped", "a group grows for it"
     TOO_YOUNG = "TooYoung", "younger than the new-pod delay"
+    JUST_CREATED = "JustCreated", "all pods that wait have only just come, and more may follow"
     EXPENDABLE = "Expendable", "its priority is below the cutoff of expendable pods"
     DAEMON = "DaemonSetPod", "a DaemonSet pod comes with its node and brings none"
     FILTERED = "FilteredByProcessor", "taken off the list by a processor"

@@ -16,6 +16,7 @@ from nodewright.cluster.pod_row import PodRow
 from nodewright.cluster.pod_slots import PodSlots
 from nodewright.cluster.storage import Storage
 from nodewright.cluster.tally import Tally
+from nodewright.cluster.waiting import Waiting
 from nodewright.objects import (
     CapacityQuota,
     ConfigMap,
@@ -62,6 +63,7 @@ class Cluster:
         self.nodes: dict[str, Node] = {}
         self.pods: dict[str, PodRow] = {}
         self.pending: dict[str, PodRow] = {}
+        self.waiting = Waiting()
         self.daemon_sets: dict[str, DaemonSet] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
         self.quotas: dict[str, CapacityQuota] = {}
@@ -120,7 +122,6 @@ class Cluster:
                 finished=pod.finished,
                 pending=pod if waits else None,
                 telling=tuple((name, meta.labels[name]) for name in TELLING_LABELS & meta.labels.keys()),
-                unschedulable=waits and pod.marked_unschedulable,
             )
         )
 
@@ -140,6 +141,7 @@ class Cluster:
         if not pod.node:
             if pod.deleted is None:
                 self.pending[pod.key] = pod
+                self.waiting.put(pod)
             return
         self._bound.setdefault(pod.node, []).append(pod)
         row = self.table.rows.get(pod.node, -1)
@@ -153,7 +155,8 @@ class Cluster:
         if pod is None or pod.finished:
             return
         if not pod.node:
-            self.pending.pop(key, None)
+            if self.pending.pop(key, None) is not None:
+                self.waiting.drop(pod)
             return
         bound = self._bound[pod.node]
         # As in the scheduler's own lists, the last pod takes the place of the one that goes.
@@ -327,6 +330,7 @@ class Cluster:
         self.pods[pod.key] = pod
         if pod.key in self.pending:
             self.pending[pod.key] = pod
+            self.waiting.replace(was, pod)
         pod.slot = was.slot
         if pod.slot >= 0:
             bound = self._bound[pod.node]

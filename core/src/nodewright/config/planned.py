@@ -11,8 +11,6 @@ PLANNED = {
     "scaleUp.parallel": "the choice between parallel and serial growth",
     "scaleUp.enforceMinSize": "growth to the minimum",
     "scaleUp.asyncGroupCreation": "creation of node groups",
-    "scaleUp.bypassedSchedulers": "the choice of schedulers",
-    "scaleUp.allowedSchedulers": "the choice of schedulers",
     "scaleUp.proactive": "proactive scale-up",
     "scaleDown.delayPerGroup": "delays per group",
     "scaleDown.simulationTimeout": "time limits of simulations",

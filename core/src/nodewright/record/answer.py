@@ -72,6 +72,7 @@ def _scale_up(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
         key for key, verdict in decision.pods.items() if verdict.reason not in (*_FILTERED_OUT, Reason.FILTERED)
     )
     old_enough = [key for key in to_help if decision.pods[key].reason is not Reason.TOO_YOUNG]
+    pods = look.world.cluster.pods
     result = _result(look, old_enough, settings)
     told = {
         "scaleUpResult": result,
@@ -84,6 +85,7 @@ def _scale_up(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
             field: sorted(key for key, verdict in decision.pods.items() if verdict.reason is reason)
             for reason, field in _FILTERED_OUT.items()
         },
+        "podsFromDrainedNodes": sorted(key for key in decision.pods if key in pods and pods[key].node),
         "unschedulableToHelp": to_help,
     }
     if decision.grow:
@@ -104,7 +106,13 @@ def _result(look: Look, to_help: list[str], settings: Settings) -> str:
     maximum = settings.limits.nodes.max
     if maximum and sum(is_ready(node, look.world, settings.templates) for node in nodes.values()) >= maximum:
         return "ScaleUpLimitedByMaxNodesTotal"
+    if _pods_just_came(look):
+        return "ScaleUpInCooldown"
     return "ScaleUpNoOptionsAvailable"
+
+
+def _pods_just_came(look: Look) -> bool:
+    return any(verdict.reason is Reason.JUST_CREATED for verdict in look.decision.pods.values())
 
 
 def _triggered(rehearsed: Rehearsed) -> list[str]:
@@ -132,6 +140,8 @@ def _remaining(look: Look, key: str, result: str) -> dict[str, Any] | None:
     """Return why the pod fits no group that could have grown; None if there is one."""
     if result == "ScaleUpLimitedByMaxNodesTotal":
         return {"pod": key}
+    if result == "ScaleUpInCooldown":
+        return None
     against = look.decision.rejections.get(key, {})
     skipped = {
         group: verdict
@@ -166,7 +176,7 @@ def _option(option: Option) -> dict[str, Any]:
 
 def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
     unneeded = look.memory.unneeded_since
-    cooling = cooldown(look.memory, settings.scale_down, look.decision.at) is not None
+    cooling = _pods_just_came(look) or cooldown(look.memory, settings.scale_down, look.decision.at) is not None
     kept = {
         name: verdict
         for name, verdict in look.decision.nodes.items()

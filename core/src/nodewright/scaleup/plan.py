@@ -1,6 +1,7 @@
 """The scale-up of one loop."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from random import Random
 
@@ -19,6 +20,7 @@ from nodewright.scaleup.limits import Limits
 from nodewright.scaleup.options import OptionFinder
 from nodewright.scaleup.outside import Outside
 from nodewright.scaleup.pending import PendingPods, find_pending
+from nodewright.scaleup.returning import returning_pods
 from nodewright.scaleup.similarity import Similarity
 from nodewright.scheduling import ClusterSimulation
 from nodewright.world import World
@@ -37,14 +39,26 @@ class ScaleUpPlan:
     options: tuple[OptionVerdict, ...] = ()
     notices: tuple[Notice, ...] = ()
     answers: tuple[Answer, ...] = ()
+    #: Whether pods have only just come, so that neither nodes for them nor removals are begun.
+    pods_just_came: bool = False
+    #: When pods will have become old enough to be looked at again.
+    again: datetime | None = None
 
 
 def plan_scale_up(
-    world: World, health: Assessment, simulation: ClusterSimulation, policy: Policy, turn: int, now: datetime
+    world: World,
+    health: Assessment,
+    simulation: ClusterSimulation,
+    policy: Policy,
+    turn: int,
+    now: datetime,
+    *,
+    leaving: Iterable[str] = (),
 ) -> ScaleUpPlan:
     """Return which groups grow for the pending pods. Pods that fit on nodes in *simulation* are placed there.
 
-    Whose turn it is among equal options tells *turn*.
+    Whose turn it is among equal options tells *turn*. The pods on nodes that are *leaving*, which are not in
+    *simulation*, will be pending soon.
     """
     groups = tuple(group.facts for group in health.groups)
     context = ProcessorContext(
@@ -52,13 +66,27 @@ def plan_scale_up(
         simulation=simulation,
         groups=groups,
         expendable_priority_cutoff=policy.settings.scale_up.expendable_priority_cutoff,
+        returning=returning_pods(world.cluster, leaving, policy.settings.scale_up.allowed_schedulers),
     )
-    pending = find_pending(world.cluster, policy, context)
+    pending = find_pending(world, policy, context)
+    plan = _plan(pending, world, health, simulation, policy, turn, now)
+    return replace(plan, notices=pending.notices + plan.notices, pods_just_came=pending.all_new, again=pending.again)
+
+
+def _plan(
+    pending: PendingPods,
+    world: World,
+    health: Assessment,
+    simulation: ClusterSimulation,
+    policy: Policy,
+    turn: int,
+    now: datetime,
+) -> ScaleUpPlan:
     if not pending.sets:
         return ScaleUpPlan(pods=pending.verdicts)
     if not policy.settings.scale_up.from_zero and not world.cluster.nodes:
         off = Verdict(reason=Reason.NO_SCALE_FROM_ZERO)
-        return ScaleUpPlan(pods=pending.verdicts, groups={group.id: off for group in groups})
+        return ScaleUpPlan(pods=pending.verdicts, groups={group.facts.id: off for group in health.groups})
     if _is_full(world, policy):
         return _nothing(pending, Verdict(reason=Reason.LIMIT_NODES))
     return _expand(world, health, simulation, policy, pending, turn, now)
