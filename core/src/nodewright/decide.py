@@ -12,7 +12,7 @@ from nodewright.health import Assessment, assess
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.policy import Policy
 from nodewright.scaledown import RemovalPlan, plan_removals, plan_scale_down
-from nodewright.scaledown.utilization import Utilization, utilization
+from nodewright.scaledown.utilization import Utilization, Utilizations
 from nodewright.scaleup import ScaleUpPlan, plan_scale_up
 from nodewright.scheduling import ClusterSimulation
 from nodewright.templates import choose_templates
@@ -134,12 +134,10 @@ def _fill_in(particulars: Particulars, world: World, health: Assessment, policy:
     particulars.groups = world.groups
     particulars.upcoming = {group.facts.id: group.upcoming for group in health.groups if group.upcoming}
     options = {group.id: policy.options_of(group) for group in world.groups}
+    utilizations = Utilizations(world.cluster, policy.settings.scale_down, now)
     particulars.utilization = {
-        name: utilization(
-            world.cluster,
+        name: utilizations.of(
             node,
-            policy.settings.scale_down,
-            now,
             gpu=world.gpus.get(name),
             ignore_daemons=options[world.group_of[name]].ignore_daemonsets_utilization,
         )

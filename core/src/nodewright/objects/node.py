@@ -1,5 +1,6 @@
 """Nodes: labels, taints, resources and readiness."""
 
+from datetime import datetime
 from functools import cached_property
 
 from msgspec import field
@@ -18,6 +19,7 @@ INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _UNREADY_TAINTS = frozenset(
     f"node.kubernetes.io/{problem}" for problem in ("not-ready", "disk-pressure", "network-unavailable")
 )
+_READINESS_CONDITIONS = frozenset(["Ready", "DiskPressure", "NetworkUnavailable"])
 
 
 class NodeSpec(KubeStruct, frozen=True, kw_only=True):
@@ -57,6 +59,11 @@ class Node(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
         return parse_resources(self.status.capacity)
 
     @cached_property
+    def size(self) -> tuple[tuple[str, int], ...]:
+        """The same, to compare nodes by."""
+        return tuple(sorted(self.capacity.items()))
+
+    @cached_property
     def allocatable(self) -> Resources:
         """What pods may use of it."""
         return parse_resources(self.status.allocatable or self.status.capacity)
@@ -70,6 +77,12 @@ class Node(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
         if "True" in (states.get("DiskPressure"), states.get("NetworkUnavailable")):
             return False
         return not any(taint.key in _UNREADY_TAINTS for taint in self.spec.taints)
+
+    @cached_property
+    def ready_since(self) -> datetime | None:
+        """When what makes the node ready last changed; None if nobody knows."""
+        changes = (each.last_transition_time for each in self.status.conditions if each.type in _READINESS_CONDITIONS)
+        return max((change for change in changes if change is not None), default=None)
 
     def taint(self, key: str) -> Taint | None:
         """Return the node's taint named *key*, if it has one."""

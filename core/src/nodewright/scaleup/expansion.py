@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count
 
 from nodewright.api.decision import Grow, OptionVerdict
@@ -28,7 +29,13 @@ class _Growth:
     nodes: list[str] = field(default_factory=list)
     pods: list[str] = field(default_factory=list)
 
+    @cached_property
+    def helped(self) -> Verdict:
+        """The verdict on its pods."""
+        return Verdict(reason=Reason.HELPED, detail=self.facts.id)
+
     def action(self) -> Grow:
+        """Return what to do."""
         return Grow(
             group=self.facts.id,
             count=len(self.nodes),
@@ -200,12 +207,9 @@ class Expansion:
             if group is None:
                 self.pods[key] = Verdict(reason=Reason.FITS)
             else:
-                self.pods[key] = self._growth_verdict(group)
-                self._growth[group].pods.append(key)
-
-    @staticmethod
-    def _growth_verdict(group: str) -> Verdict:
-        return Verdict(reason=Reason.HELPED, detail=group)
+                growth = self._growth[group]
+                self.pods[key] = growth.helped
+                growth.pods.append(key)
 
     def _still_waiting(self, pods: PodSet) -> Verdict:
         """Return why nothing was done for *pods*."""

@@ -35,6 +35,8 @@ class _Quota:
     name: str
     covers: Callable[[_Machine], bool]
     left: dict[str, int] = field(default_factory=dict)
+    #: Whether labels decide which nodes it is about.
+    by_label: bool = False
 
     def take(self, machine: _Machine, count: int) -> None:
         """Count *count* more machines."""
@@ -63,9 +65,18 @@ class Limits:
         self.room = max(0, settings.nodes.max - total) if settings.nodes.max else None
         self._quotas = _quotas(world, settings)
         self._machines: dict[str, _Machine] = {}
-        groups = {group.facts.id: group.facts for group in health.groups}
+        providers = {group.facts.id: group.facts.provider for group in health.groups}
+        # Nodes alike in all that quotas look at are counted together.
+        kinds: dict[tuple[object, ...], list[str]] = {}
+        selecting = any(quota.by_label for quota in self._quotas)
         for name in present:
-            self._count(self._node(name, groups.get(world.group_of.get(name, ""))), 1)
+            node = world.cluster.nodes[name]
+            provider = providers.get(world.group_of.get(name, ""), "")
+            shown = tuple(node.metadata.labels.items()) if selecting else node.metadata.labels.get(_VIRTUAL[0])
+            kinds.setdefault((provider, node.size, world.gpus.get(name), shown), []).append(name)
+        for names in kinds.values():
+            provider = providers.get(world.group_of.get(names[0], ""), "")
+            self._count(self._node(names[0], provider), len(names))
         for group in upcoming.values():
             if group.facts.template is not None:
                 self._count(self._machine(group.facts), group.upcoming)
@@ -103,10 +114,10 @@ class Limits:
             if quota.covers(machine):
                 quota.take(machine, count)
 
-    def _node(self, name: str, facts: GroupFacts | None) -> _Machine:
+    def _node(self, name: str, provider: str) -> _Machine:
         node = self._world.cluster.nodes[name]
         amounts = _amounts(node.capacity, self._world.gpus.get(name))
-        return _Machine(provider=facts.provider if facts else "", labels=node.metadata.labels, amounts=amounts)
+        return _Machine(provider=provider, labels=node.metadata.labels, amounts=amounts)
 
     def _machine(self, facts: GroupFacts) -> _Machine:
         known = self._machines.get(facts.id)
@@ -141,6 +152,7 @@ def _of_selector(name: str, quota: CapacityQuota) -> _Quota:
         name=name,
         covers=lambda machine: _is_real(machine) and (selector is None or selector.matches(machine.labels)),
         left=dict(quota.maximum),
+        by_label=selector is not None,
     )
 
 
