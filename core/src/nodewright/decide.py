@@ -1,6 +1,7 @@
 """The one function: what is, what is remembered and what is wanted go in; what to do, and why, comes out."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -13,7 +14,7 @@ from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.policy import Policy
 from nodewright.scaledown import RemovalPlan, plan_removals, plan_scale_down
 from nodewright.scaledown.utilization import Utilization, Utilizations
-from nodewright.scaleup import ScaleUpPlan, plan_scale_up
+from nodewright.scaleup import ScaleUpPlan, plan_scale_up, recall
 from nodewright.scheduling import ClusterSimulation
 from nodewright.templates import choose_templates
 from nodewright.world import World
@@ -54,13 +55,21 @@ def _decide(
     health = assess(world, templates.memory, policy, now)
     removals = plan_removals(world, health.memory, policy, now)
     simulation, upcoming = _simulate_now(world, health, removals.memory)
-    leaving = removals.memory.removals
-    scale_up = plan_scale_up(world, health, simulation, policy, memory.turn, now, leaving=leaving)
+    scale_up = plan_scale_up(
+        world,
+        health,
+        simulation,
+        policy,
+        memory.turn,
+        now,
+        leaving=removals.memory.removals,
+        intended=recall(removals.memory.intentions, world.cluster, upcoming),
+    )
     memory = _remember_growth(removals.memory, scale_up, now)
     if particulars is not None:
         _fill_in(particulars, world, health, policy, now)
     # No pod is moved onto a node that may never come.
-    simulation.remove_nodes(upcoming)
+    simulation.remove_nodes([name for names in upcoming.values() for name in names])
     left = _without_leaving(world, health, removals)
     pause = "pods have only just come" if scale_up.pods_just_came else ""
     scale_down = plan_scale_down(left, health.starting, memory, simulation, policy, now, pause=pause)
@@ -98,15 +107,18 @@ def _settle_pods(world: World, policy: Policy) -> None:
             cluster.take(row.pod_class, (row.key,), np.array([at], dtype=np.intp))
 
 
-def _simulate_now(world: World, health: Assessment, memory: Memory) -> tuple[ClusterSimulation, list[str]]:
-    """Return the cluster as it will be soon, without nodes that go, and the names of the upcoming nodes in it."""
+def _simulate_now(
+    world: World, health: Assessment, memory: Memory
+) -> tuple[ClusterSimulation, dict[str, Sequence[str]]]:
+    """Return the cluster as it will be soon, without nodes that go, and the names of upcoming nodes in it by group."""
     absent = health.starting | memory.removals.keys()
     simulation = ClusterSimulation(world.cluster)
     simulation.remove_nodes([name for name in world.cluster.nodes if name in absent])
-    upcoming: list[str] = []
-    for group in health.groups:
-        if group.upcoming and group.facts.template is not None:
-            upcoming.extend(simulation.add_nodes(group.facts, group.upcoming))
+    upcoming = {
+        group.facts.id: simulation.add_nodes(group.facts, group.upcoming)
+        for group in health.groups
+        if group.upcoming and group.facts.template is not None
+    }
     return simulation, upcoming
 
 
@@ -120,14 +132,20 @@ def _without_leaving(world: World, health: Assessment, removals: RemovalPlan) ->
 
 
 def _remember_growth(memory: Memory, scale_up: ScaleUpPlan, now: datetime) -> Memory:
+    known = tuple(each for each in memory.intentions if each.group in memory.requests)
     if not scale_up.grow:
-        return memory
+        return memory if known == memory.intentions else replace(memory, intentions=known)
     requests = dict(memory.requests)
     for grow in scale_up.grow:
-        known = requests.get(grow.group)
-        open_count = known.count if known else 0
-        requests[grow.group] = ScaleUpRequest(at=now, count=open_count + grow.count)
-    return replace(memory, requests=requests, last_scale_up=now, turn=memory.turn + scale_up.taken)
+        before = requests.get(grow.group)
+        requests[grow.group] = ScaleUpRequest(at=now, count=(before.count if before else 0) + grow.count)
+    return replace(
+        memory,
+        requests=requests,
+        intentions=known + scale_up.intentions,
+        last_scale_up=now,
+        turn=memory.turn + scale_up.taken,
+    )
 
 
 def _fill_in(particulars: Particulars, world: World, health: Assessment, policy: Policy, now: datetime) -> None:

@@ -20,6 +20,16 @@ class ScaleUpRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Intention:
+    """Pods that were placed on machines when these were ordered."""
+
+    group: str
+    #: Tells pods of one controller that nobody can tell apart.
+    kind: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Backoff:
     """A group that failed to grow and is left alone for a while."""
 
@@ -71,6 +81,8 @@ class Memory:
     unremovable_until: dict[str, datetime] = field(default_factory=dict)
     unregistered_since: dict[str, datetime] = field(default_factory=dict)
     requests: dict[str, ScaleUpRequest] = field(default_factory=dict)
+    #: What the machines of open requests are meant for, in the order in which pods were placed.
+    intentions: tuple[Intention, ...] = ()
     backoffs: dict[str, Backoff] = field(default_factory=dict)
     removals: dict[str, Removal] = field(default_factory=dict)
     templates: dict[str, KnownTemplate] = field(default_factory=dict)

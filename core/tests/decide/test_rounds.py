@@ -12,6 +12,7 @@ from nodewright.objects import LabelSelector
 from nodewright.objects.affinity import TopologySpreadConstraint
 from nodewright.objects.node import ZONE
 from nodewright.policy import Policy
+from nodewright.record.scenario import carry_out
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -159,3 +160,47 @@ def test_when_time_is_up_what_was_found_so_far_is_done(setting):
     decision, _ = decide(world, Memory(), slow, NOW)
     assert 1 <= len(decision.grow) < 6
     assert len([verdict for verdict in decision.pods.values() if verdict.reason is Reason.WAITING]) >= 1
+
+
+def test_nodes_on_their_way_are_kept_for_the_pods_that_they_were_ordered_for():
+    def apps():
+        large = [a_pod(f"large-{n}", cpu="3", owner="ReplicaSet/large") for n in range(2)]
+        small = [a_pod(f"small-{n}", cpu="1", owner="ReplicaSet/small") for n in range(2)]
+        return [*small, *large]
+
+    groups = [a_group("a", template=a_template(cpu="4"))]
+    world = a_world(groups=groups, pods=apps())
+    decision, memory = decided(world)
+    assert grown(decision) == {"a": (2, 4)}
+    # The small ones come first and would share a node, which leaves too little for one of the large.
+    again, after = decided(carry_out(decision, world), memory)
+    assert again.grow == ()
+    assert {verdict.reason for verdict in again.pods.values()} == {Reason.FITS}
+    assert after.intentions == memory.intentions
+    forgetful = Memory(requests=memory.requests)
+    assert decided(carry_out(decision, world), forgetful)[0].grow != ()
+
+
+def test_what_nodes_were_meant_for_is_forgotten_with_the_order():
+    world = a_world(groups=[a_group("a", template=a_template(cpu="4"))], pods=[a_pod("web", cpu="3")])
+    decision, memory = decided(world)
+    assert [(each.group, each.count) for each in memory.intentions] == [("a", 1)]
+    there = a_world(
+        groups=[a_group("a", size=1, template=a_template(cpu="4"))],
+        nodes={"a": [a_node("n", cpu="4", provider_id="fake://a-0")]},
+    )
+    assert decided(there, memory)[1].intentions == ()
+
+
+def test_pods_that_come_later_take_what_is_left_of_nodes_on_their_way():
+    groups = [a_group("a", template=a_template(cpu="4"))]
+    world = a_world(groups=groups, pods=[a_pod("web", cpu="3", owner="ReplicaSet/web")])
+    decision, memory = decided(world)
+    for name, cpu, priority in (("fits", "1", 0), ("too-large", "2", 1000)):
+        world.cluster.put_pod(a_pod(name, cpu=cpu, priority=priority, owner=f"ReplicaSet/{name}"))
+    again, _ = decided(carry_out(decision, world), memory)
+    assert {key: verdict.reason for key, verdict in again.pods.items()} == {
+        "default/web": Reason.FITS,
+        "default/fits": Reason.FITS,
+        "default/too-large": Reason.HELPED,
+    }

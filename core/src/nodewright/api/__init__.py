@@ -45,7 +45,7 @@ from nodewright.api.notice import Notice
 from nodewright.api.option import Option, PodSet
 from nodewright.api.plugin import Plugin, PluginConfig
 from nodewright.api.pricing import PricingModel
-from nodewright.api.processor import PendingPodsProcessor, ProcessorContext, ScaleDownCandidatesProcessor
+from nodewright.api.processor import Intended, PendingPodsProcessor, ProcessorContext, ScaleDownCandidatesProcessor
 from nodewright.api.provider import Capability, GpuConfig, GroupSpec, Provider, ProviderContext, ResourceLimits
 from nodewright.api.reasons import Reason
 from nodewright.api.simulation import Simulation
@@ -96,6 +96,7 @@ __all__ = [
     "Instance",
     "InstanceError",
     "InstanceState",
+    "Intended",
     "Node",
     "NodeGroup",
     "NodeTemplate",

@@ -15,6 +15,14 @@ from nodewright.objects import Node
 
 
 @dataclass(frozen=True, kw_only=True)
+class Intended:
+    """Pods for which nodes were ordered in an earlier loop, and those nodes, which are not there yet."""
+
+    pods: PodSet
+    nodes: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ProcessorContext:
     """What a processor may know."""
 
@@ -22,6 +30,8 @@ class ProcessorContext:
     #: The cluster with upcoming nodes; what a processor places stays placed for the rest of the decision.
     simulation: Simulation
     groups: Sequence[GroupFacts]
+    #: What nodes on their way are meant for, in the order in which pods were placed on them when they were ordered.
+    intended: Sequence[Intended] = ()
     #: Pods with a lower priority than this bring no nodes.
     expendable_priority_cutoff: int = -10
     #: Pods of nodes that are being taken out of service: they run there still, and will need a place elsewhere.

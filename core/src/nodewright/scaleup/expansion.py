@@ -11,9 +11,11 @@ from nodewright.api.group import GroupFacts
 from nodewright.api.option import Option, PodSet
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
+from nodewright.memory import Intention
 from nodewright.policy import Policy
 from nodewright.scaleup.balance import spread
 from nodewright.scaleup.choice import Choice, choose
+from nodewright.scaleup.intentions import kind_of
 from nodewright.scaleup.limits import Limits
 from nodewright.scaleup.options import OptionFinder, Options
 from nodewright.scaleup.outside import Outside
@@ -79,6 +81,7 @@ class Expansion:
         #: Why groups took no part.
         self.groups: Mapping[str, Verdict] = {}
         self.options: list[OptionVerdict] = []
+        self.intentions: list[Intention] = []
 
     @property
     def grow(self) -> tuple[Grow, ...]:
@@ -152,7 +155,7 @@ class Expansion:
         used: set[str] = set()
         for pods in option.pods:
             placed = self._simulation.place(pods, on=fresh)
-            self._help(placed)
+            self._help(pods, placed)
             helped.update(placed)
             used.update(placed.values())
         self._give_up([name for name in fresh if name not in used])
@@ -195,13 +198,14 @@ class Expansion:
         left = []
         for pods in sets:
             placed = self._simulation.place(pods)
-            self._help(placed)
+            self._help(pods, placed)
             rest = pods.without(placed) if placed else pods
             if rest is not None:
                 left.append(rest)
         return left
 
-    def _help(self, placed: Mapping[str, str]) -> None:
+    def _help(self, pods: PodSet, placed: Mapping[str, str]) -> None:
+        by_group: dict[str, int] = {}
         for key, name in placed.items():
             group = self._home.get(name)
             if group is None:
@@ -210,6 +214,10 @@ class Expansion:
                 growth = self._growth[group]
                 self.pods[key] = growth.helped
                 growth.pods.append(key)
+                by_group[group] = by_group.get(group, 0) + 1
+        if by_group:
+            kind = kind_of(pods.pod, self._simulation.cluster.pod_classes.of(pods.pod))
+            self.intentions += [Intention(group=group, kind=kind, count=count) for group, count in by_group.items()]
 
     def _still_waiting(self, pods: PodSet) -> Verdict:
         """Return why nothing was done for *pods*."""

@@ -1,6 +1,6 @@
 """The scale-up of one loop."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from random import Random
@@ -8,11 +8,12 @@ from random import Random
 from nodewright.api.decision import Answer, Grow, OptionVerdict
 from nodewright.api.expander import ExpanderContext
 from nodewright.api.notice import Notice
-from nodewright.api.processor import ProcessorContext
+from nodewright.api.processor import Intended, ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.health import Assessment
 from nodewright.health.readiness import is_ready
+from nodewright.memory import Intention
 from nodewright.plugins.prices import GuardedPricing
 from nodewright.policy import Policy
 from nodewright.scaleup.expansion import Expansion
@@ -39,6 +40,8 @@ class ScaleUpPlan:
     options: tuple[OptionVerdict, ...] = ()
     notices: tuple[Notice, ...] = ()
     answers: tuple[Answer, ...] = ()
+    #: What the nodes are meant for.
+    intentions: tuple[Intention, ...] = ()
     #: Whether pods have only just come, so that neither nodes for them nor removals are begun.
     pods_just_came: bool = False
     #: When pods will have become old enough to be looked at again.
@@ -54,17 +57,19 @@ def plan_scale_up(
     now: datetime,
     *,
     leaving: Iterable[str] = (),
+    intended: Sequence[Intended] = (),
 ) -> ScaleUpPlan:
     """Return which groups grow for the pending pods. Pods that fit on nodes in *simulation* are placed there.
 
     Whose turn it is among equal options tells *turn*. The pods on nodes that are *leaving*, which are not in
-    *simulation*, will be pending soon.
+    *simulation*, will be pending soon. What nodes on their way were ordered for is *intended*.
     """
     groups = tuple(group.facts for group in health.groups)
     context = ProcessorContext(
         now=now,
         simulation=simulation,
         groups=groups,
+        intended=intended,
         expendable_priority_cutoff=policy.settings.scale_up.expendable_priority_cutoff,
         returning=returning_pods(world.cluster, leaving, policy.settings.scale_up.allowed_schedulers),
     )
@@ -136,6 +141,7 @@ def _expand(
         options=tuple(expansion.options),
         notices=tuple(dict.fromkeys(context.notices)),
         answers=outside.answers,
+        intentions=tuple(expansion.intentions),
     )
 
 

@@ -13,34 +13,46 @@ class Binpacking(Estimator):
 
     def estimate(self, group: GroupFacts, pods: Sequence[PodSet], simulation: Simulation, limit: int) -> Estimate:
         """Return the nodes that got a pod, and those pods."""
-        nodes: list[str] = []
-        used: set[str] = set()
+        packing = _Packing(group, simulation, limit)
         helped = []
         for same in sorted(pods, key=lambda same: _size(group, same), reverse=True):
-            placed = _place(group, same, simulation, nodes, limit)
-            used.update(placed.values())
+            placed = packing.place(same)
             if placed:
                 helped.append(PodSet(pod=same.pod, keys=tuple(placed)))
-        return Estimate(nodes=len(used), pods=tuple(helped))
+        return Estimate(nodes=len(packing.used), pods=tuple(helped))
 
 
-def _place(group: GroupFacts, pods: PodSet, simulation: Simulation, nodes: list[str], limit: int) -> dict[str, str]:
-    """Place *pods* on *nodes*, to which nodes are added as long as that helps; return the node by pod."""
-    placed = dict(simulation.place(pods, on=nodes)) if nodes else {}
-    each = 0
-    while len(placed) < len(pods) and len(nodes) < limit:
-        rest = pods.without(placed)
-        assert rest is not None
-        # Equal pods fill equal nodes alike: what the first one held tells how many more it takes.
-        each = each or _most_on_one(group, pods)
-        fresh = simulation.add_nodes(group, min(-(-len(rest) // each), limit - len(nodes)))
-        nodes.extend(fresh)
-        here = simulation.place(rest, on=fresh)
-        if not here:
-            break
-        placed |= here
-        each = max(1, len(here) // len(set(here.values())))
-    return placed
+class _Packing:
+    """New nodes of one group, as they fill."""
+
+    def __init__(self, group: GroupFacts, simulation: Simulation, limit: int) -> None:
+        self._group = group
+        self._simulation = simulation
+        self._limit = limit
+        self._nodes: list[str] = []
+        #: Those that got a pod.
+        self.used: set[str] = set()
+
+    def place(self, pods: PodSet) -> list[str]:
+        """Place *pods*, adding nodes as long as that helps; return those that found room."""
+        placed: list[str] = []
+        rest: PodSet | None = pods
+        fresh: Sequence[str] = self._nodes
+        each = _most_on_one(self._group, pods)
+        while rest is not None:
+            here = self._simulation.place(rest, on=fresh) if fresh else {}
+            placed += here
+            self.used.update(here.values())
+            if here:
+                rest = rest.without(here)
+                # Equal pods fill equal nodes alike: what some held tells how many more it takes.
+                each = max(1, len(here) // len(set(here.values()))) if fresh is not self._nodes else each
+            # What does not fit while a node is empty fits on no further one.
+            if rest is None or len(self.used) < len(self._nodes) or len(self._nodes) >= self._limit:
+                break
+            fresh = self._simulation.add_nodes(self._group, min(-(-len(rest) // each), self._limit - len(self._nodes)))
+            self._nodes = [*self._nodes, *fresh]
+        return placed
 
 
 def _most_on_one(group: GroupFacts, pods: PodSet) -> int:
