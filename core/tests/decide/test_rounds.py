@@ -183,7 +183,7 @@ def test_nodes_on_their_way_are_kept_for_the_pods_that_they_were_ordered_for():
 
 def test_what_nodes_were_meant_for_is_forgotten_with_the_order():
     world = a_world(groups=[a_group("a", template=a_template(cpu="4"))], pods=[a_pod("web", cpu="3")])
-    decision, memory = decided(world)
+    _, memory = decided(world)
     assert [(each.group, each.count) for each in memory.intentions] == [("a", 1)]
     there = a_world(
         groups=[a_group("a", size=1, template=a_template(cpu="4"))],
