@@ -13,14 +13,23 @@ from nodewright.cluster import Cluster
 from nodewright.decide import Particulars, decide
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.objects import parse_resources
-from nodewright.record.answer import describe_template
+from nodewright.record.answer import describe_template, left_out, with_ordered
 from nodewright.record.scenario import Scenario, carry_out, read_scenario
 from nodewright.scheduling.reasons import texts
 from nodewright.testing.worlds import a_policy
 
 from tests.parity.vectors import Vector
 
-_SKIPPED = (Reason.GROUP_AT_MAX, Reason.GROUP_BACKED_OFF, Reason.GROUP_NO_TEMPLATE, Reason.GROUP_FAULTY)
+_SKIPPED = (
+    Reason.GROUP_UNHEALTHY,
+    Reason.GROUP_AT_MAX,
+    Reason.GROUP_BACKED_OFF,
+    Reason.GROUP_NO_TEMPLATE,
+    Reason.GROUP_FAULTY,
+)
+
+
+_OMITTED_IF_EMPTY = ("upcomingNodes",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +73,7 @@ def compare(vector: Vector) -> Iterator[Result]:
         )
         for field, difference in _FIELDS.items():
             name = field.partition(".")[0]
-            if name in expected and vector.firm(index, name):
+            if (name in expected or name in _OMITTED_IF_EMPTY) and vector.firm(index, name):
                 yield Result(vector=vector.name, iteration=index, field=field, difference=difference(iteration))
         grown = {grow["group"]: grow["delta"] for grow in expected["scaleUp"]}
         memory = _as_if_grown(memory, before, grown, scenario.time_of(index))
@@ -100,7 +109,8 @@ _FIELD_OF = {
 
 
 def _to_help(it: _Iteration) -> str:
-    found = {key for key, verdict in it.decision.pods.items() if verdict.reason not in _FIELD_OF}
+    pods = {} if it.decision.halted else it.decision.pods
+    found = {key for key, verdict in pods.items() if verdict.reason not in _FIELD_OF}
     return _sets(found, set(it.expected["unschedulableToHelp"]))
 
 
@@ -177,15 +187,21 @@ def _hopeless(it: _Iteration) -> str:
     return _sets(found, wanted)
 
 
+def _skips(it: _Iteration) -> str:
+    """Compare why groups took no part; limits on resources are still to come."""
+    for entry in it.expected["podsRemainUnschedulable"]:
+        for group, reasons in (entry.get("skipped") or {}).items():
+            verdict = it.decision.groups.get(group)
+            found = None if verdict is None else left_out(verdict)
+            if [found] != reasons and not reasons[0].startswith("exceeded quota"):
+                return f"{group}: {verdict} is not {reasons}"
+    return ""
+
+
 def _upcoming(it: _Iteration) -> str:
-    """Compare the nodes on their way at the beginning; what was ordered in this loop is counted there as well."""
+    """Compare the nodes on their way, with what was ordered in this loop there."""
     ordered = {grow["group"]: grow["delta"] for grow in it.expected["scaleUp"]}
-    wanted = {
-        group: count - ordered.get(group, 0)
-        for group, count in it.expected["upcomingNodes"].items()
-        if count - ordered.get(group, 0)
-    }
-    found = it.particulars.upcoming
+    found, wanted = with_ordered(it.particulars, ordered), it.expected.get("upcomingNodes", {})
     return "" if found == wanted else f"{found} is not {wanted}"
 
 
@@ -210,4 +226,5 @@ _FIELDS: dict[str, Callable[[_Iteration], str]] = {
     "upcomingNodes": _upcoming,
     "podsRemainUnschedulable": _hopeless,
     "podsRemainUnschedulable.rejected": _rejections,
+    "podsRemainUnschedulable.skipped": _skips,
 }

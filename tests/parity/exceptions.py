@@ -1,6 +1,5 @@
 """Where we differ from Cluster Autoscaler, and why: on purpose as in docs/differences.md, or not yet the same."""
 
-_LOOP_GOES_ON = "there the loop ends when orders that timed out were taken back"
 _FIRST_FIT = "first fit finds room for one pod more"
 _LIMIT = "limits on the size of the cluster are not told apart from pods that fit nowhere yet"
 
@@ -11,9 +10,6 @@ EXCEPTIONS: dict[tuple[str, int, str], str] = {
     ("limits/13", 0, "podsRemainUnschedulable"): _LIMIT,
     ("scaleup-constraints/19", 0, "filteredOutSchedulable"): _FIRST_FIT,
     ("scaleup-constraints/19", 0, "unschedulableToHelp"): _FIRST_FIT,
-    ("upcoming/1", 1, "*"): _LOOP_GOES_ON,
-    ("upcoming/8", 1, "*"): _LOOP_GOES_ON,
-    ("upcoming/17", 1, "*"): _LOOP_GOES_ON,
 }
 
 

@@ -6,16 +6,18 @@ from datetime import datetime
 
 import numpy as np
 
-from nodewright.api.decision import Decision
+from nodewright.api.decision import Decision, Grow
 from nodewright.api.group import GroupFacts
 from nodewright.api.option import PodSet
-from nodewright.health import Assessment, assess
+from nodewright.api.verdict import Verdict
+from nodewright.health import Assessment, Readiness, assess
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.policy import Policy
 from nodewright.scaledown import RemovalPlan, plan_removals, plan_scale_down
 from nodewright.scaledown.drainability import judge
 from nodewright.scaledown.utilization import Utilization, utilization
-from nodewright.scaleup import ScaleUpPlan, plan_scale_up
+from nodewright.scaleup import plan_scale_up
+from nodewright.scaleup.minimum import grow_to_minimum
 from nodewright.scheduling import ClusterSimulation
 from nodewright.templates import choose_templates
 from nodewright.world import World
@@ -29,6 +31,10 @@ class Particulars:
     groups: tuple[GroupFacts, ...] = ()
     #: Nodes that were counted on though they are not there yet, by group.
     upcoming: dict[str, int] = field(default_factory=dict)
+    #: How many machines of each group are in which state.
+    readiness: dict[str, Readiness] = field(default_factory=dict)
+    #: Why groups can't grow now, whether or not a pod waits.
+    blocked: dict[str, Verdict] = field(default_factory=dict)
     #: By node, after pending pods were placed.
     utilization: dict[str, Utilization] = field(default_factory=dict)
 
@@ -54,32 +60,55 @@ def _decide(
     world = replace(world, groups=templates.groups)
     health = assess(world, templates.memory, policy, now)
     removals = plan_removals(world, health.memory, policy, now)
-    simulation, upcoming = _simulate_now(world, health, removals.memory, policy, now)
-    scale_up = plan_scale_up(world, health, simulation, policy, now)
-    memory = _remember_growth(removals.memory, scale_up, now)
+    underway = Decision(
+        at=now,
+        restore=removals.restore,
+        shrink=health.shrink,
+        delete=health.delete + removals.delete,
+        evict=removals.evict,
+        notices=health.notices,
+        learnt=templates.learnt,
+    )
     if particulars is not None:
-        _fill_in(particulars, world, health, policy, now)
+        _note_groups(particulars, world, health)
+    if health.halted is not None:
+        if particulars is not None:
+            _note_utilization(particulars, world, health, policy, now)
+        return _halt(underway, world, health.halted), removals.memory
+    simulation, upcoming = _simulate_now(world, health, removals.memory, policy, now)
+    size = simulation.size
+    scale_up = plan_scale_up(world, health, simulation, policy, now)
+    grow = _with_minimum(scale_up.grow, health, size, policy)
+    memory = _remember_growth(removals.memory, grow, now)
+    if particulars is not None:
+        _note_utilization(particulars, world, health, policy, now)
     # No pod is moved onto a node that may never come.
     simulation.remove_nodes(upcoming)
     left = _without_leaving(world, health, removals)
     scale_down = plan_scale_down(left, health.starting, memory, simulation, policy, now)
-    decision = Decision(
-        at=now,
-        restore=removals.restore,
-        shrink=health.shrink,
-        grow=scale_up.grow,
-        delete=health.delete + removals.delete,
+    decision = replace(
+        underway,
+        grow=grow,
         drain=scale_down.drain,
-        evict=removals.evict,
         pods=scale_up.pods,
         rejections=scale_up.rejections,
         nodes=scale_down.nodes,
         groups=scale_up.groups,
         options=scale_up.options,
-        notices=scale_up.notices,
-        learnt=templates.learnt,
+        notices=underway.notices + scale_up.notices,
     )
     return decision, scale_down.memory
+
+
+def _halt(underway: Decision, world: World, why: Verdict) -> Decision:
+    """Return what is *underway* and nothing else, with the reason for every pod that waits, every group and node."""
+    return replace(
+        underway,
+        halted=why,
+        pods={row.key: why for row in world.cluster.pending.values() if row.unschedulable},
+        groups={facts.id: why for facts in world.groups},
+        nodes=dict.fromkeys(world.cluster.nodes, why),
+    )
 
 
 def _settle_pods(world: World, policy: Policy) -> None:
@@ -126,20 +155,36 @@ def _without_leaving(world: World, health: Assessment, removals: RemovalPlan) ->
     return replace(world, groups=tuple(groups)) if leaving else world
 
 
-def _remember_growth(memory: Memory, scale_up: ScaleUpPlan, now: datetime) -> Memory:
-    if not scale_up.grow:
+def _with_minimum(grow: tuple[Grow, ...], health: Assessment, size: int, policy: Policy) -> tuple[Grow, ...]:
+    """Return *grow* with what brings groups to their minimum, if that is wanted; *size* is the cluster's before."""
+    if not policy.settings.scale_up.enforce_min_size:
+        return grow
+    maximum = policy.settings.limits.nodes.max
+    room = max(0, maximum - size - sum(each.count for each in grow)) if maximum else None
+    return grow_to_minimum(health.groups, grow, room)
+
+
+def _remember_growth(memory: Memory, grow: tuple[Grow, ...], now: datetime) -> Memory:
+    if not grow:
         return memory
     requests = dict(memory.requests)
-    for grow in scale_up.grow:
-        known = requests.get(grow.group)
-        open_count = known.count if known else 0
-        requests[grow.group] = ScaleUpRequest(at=now, count=open_count + grow.count)
+    for each in grow:
+        known = requests.get(each.group)
+        count = each.count + (known.count if known else 0)
+        requests[each.group] = ScaleUpRequest(at=now, count=count, latest=each.count)
     return replace(memory, requests=requests, last_scale_up=now)
 
 
-def _fill_in(particulars: Particulars, world: World, health: Assessment, policy: Policy, now: datetime) -> None:
+def _note_groups(particulars: Particulars, world: World, health: Assessment) -> None:
     particulars.groups = world.groups
     particulars.upcoming = {group.facts.id: group.upcoming for group in health.groups if group.upcoming}
+    particulars.readiness = {group.facts.id: group.readiness for group in health.groups}
+    particulars.blocked = {group.facts.id: group.blocked for group in health.groups if group.blocked}
+
+
+def _note_utilization(
+    particulars: Particulars, world: World, health: Assessment, policy: Policy, now: datetime
+) -> None:
     options = {group.id: policy.options_of(group) for group in world.groups}
     particulars.utilization = {
         name: utilization(

@@ -1,6 +1,10 @@
 """Readiness: whether a node is in service, and which of its taints only tell a passing state."""
 
-from datetime import datetime
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
 
 from nodewright.config.model import Templates
 from nodewright.objects import Node, Taint
@@ -37,12 +41,76 @@ _STATUS_PREFIX = "status-taint.cluster-autoscaler.kubernetes.io/"
 _READINESS_CONDITIONS = frozenset(["Ready", "DiskPressure", "NetworkUnavailable"])
 
 
+class State(StrEnum):
+    """What a registered node is like; the first that is true of it."""
+
+    BEING_DELETED = "beingDeleted"
+    SUSPENDED = "suspended"
+    READY = "ready"
+    #: Not ready yet, and young enough for that to be right.
+    NOT_STARTED = "notStarted"
+    #: Not ready because devices are missing that it should have.
+    RESOURCE_UNREADY = "resourceUnready"
+    UNREADY = "unready"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Readiness:
+    """How many machines of a group, or of the whole cluster, are in which class; the words are Cluster Autoscaler's."""
+
+    ready: int = 0
+    not_started: int = 0
+    suspended: int = 0
+    being_deleted: int = 0
+    #: Those whose devices are missing included.
+    unready: int = 0
+    resource_unready: int = 0
+    #: Machines that are no nodes yet; those that failed are not among them.
+    unregistered: int = 0
+    #: The same, but past their time.
+    long_unregistered: int = 0
+
+    @property
+    def registered(self) -> int:
+        """All nodes."""
+        return self.ready + self.not_started + self.suspended + self.being_deleted + self.unready
+
+    @classmethod
+    def of(cls, states: Iterable[State], *, unregistered: int = 0, long_unregistered: int = 0) -> "Readiness":
+        """Count nodes by their *states*, beside the machines that are none."""
+        counts = Counter(states)
+        return cls(
+            ready=counts[State.READY],
+            not_started=counts[State.NOT_STARTED],
+            suspended=counts[State.SUSPENDED],
+            being_deleted=counts[State.BEING_DELETED],
+            unready=counts[State.UNREADY] + counts[State.RESOURCE_UNREADY],
+            resource_unready=counts[State.RESOURCE_UNREADY],
+            unregistered=unregistered,
+            long_unregistered=long_unregistered,
+        )
+
+    def __add__(self, other: "Readiness") -> "Readiness":
+        return Readiness(**{name: count + getattr(other, name) for name, count in vars(self).items()})
+
+
+def state_of(node: Node, world: World, settings: Templates, startup_time: timedelta, now: datetime) -> State:
+    """Return what *node* is like at *now*, if its machine stays; it may take *startup_time* to become ready."""
+    if any(each.type == "Suspended" and each.status == "True" for each in node.status.conditions):
+        return State.SUSPENDED
+    if is_ready(node, world, settings):
+        return State.READY
+    born = node.metadata.creation_timestamp
+    if born is not None and now - born < startup_time:
+        return State.NOT_STARTED
+    return State.RESOURCE_UNREADY if node.ready and _lacks_gpus(node, world) else State.UNREADY
+
+
 def is_ready(node: Node, world: World, settings: Templates) -> bool:
     """Tell whether *node* is in service: ready, without startup taints, and its GPUs, if it has some, are there."""
     if not node.ready or any(_tells_startup(taint, settings) for taint in node.spec.taints):
         return False
-    gpu = world.gpus.get(node.name)
-    return gpu is None or node.allocatable.get(gpu.resource, 0) > 0
+    return not _lacks_gpus(node, world)
 
 
 def ready_since(node: Node) -> datetime | None:
@@ -54,6 +122,11 @@ def ready_since(node: Node) -> datetime | None:
 def lasting(taints: tuple[Taint, ...], settings: Templates) -> tuple[Taint, ...]:
     """Return those of *taints* that a node has for good, without those that tell its state or that it starts."""
     return tuple(taint for taint in taints if not _passes(taint, settings))
+
+
+def _lacks_gpus(node: Node, world: World) -> bool:
+    gpu = world.gpus.get(node.name)
+    return gpu is not None and node.allocatable.get(gpu.resource, 0) <= 0
 
 
 def _passes(taint: Taint, settings: Templates) -> bool:

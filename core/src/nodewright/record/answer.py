@@ -3,6 +3,7 @@
 A field that is not decided here is left out.
 """
 
+from collections.abc import Mapping
 from datetime import UTC
 from typing import Any
 
@@ -12,6 +13,7 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
+from nodewright.decide import Particulars
 from nodewright.health.readiness import is_ready
 from nodewright.objects import Resources, format_resource
 from nodewright.record.explanation import Look
@@ -68,9 +70,9 @@ def describe_template(group: GroupFacts, cluster: Cluster) -> dict[str, Any]:
 
 def _scale_up(look: Look, settings: Settings) -> dict[str, Any]:
     decision = look.decision
-    to_help = sorted(
-        key for key, verdict in decision.pods.items() if verdict.reason not in (*_FILTERED_OUT, Reason.FILTERED)
-    )
+    # There nobody looks at pods and nodes in a loop that was halted.
+    pods = {} if decision.halted else decision.pods
+    to_help = sorted(key for key, verdict in pods.items() if verdict.reason not in (*_FILTERED_OUT, Reason.FILTERED))
     old_enough = [key for key in to_help if decision.pods[key].reason is not Reason.TOO_YOUNG]
     result = _result(look, old_enough, settings)
     told = {
@@ -94,15 +96,18 @@ def _scale_up(look: Look, settings: Settings) -> dict[str, Any]:
 
 
 def _result(look: Look, to_help: list[str], settings: Settings) -> str:
-    nodes = look.world.cluster.nodes
-    if not nodes and not settings.scale_up.from_zero:
+    nodes = look.world.cluster.nodes.values()
+    ready = sum(is_ready(node, look.world, settings.templates) for node in nodes)
+    if not ready and not settings.scale_up.from_zero:
         return ""
+    if look.decision.halted:
+        return "ScaleUpNotTried"
     if not to_help:
         return "ScaleUpNotNeeded"
-    if look.decision.grow:
+    if any(grow.pods for grow in look.decision.grow):
         return "ScaleUpSuccessful"
     maximum = settings.limits.nodes.max
-    if maximum and sum(is_ready(node, look.world, settings.templates) for node in nodes.values()) >= maximum:
+    if maximum and ready >= maximum:
         return "ScaleUpLimitedByMaxNodesTotal"
     return "ScaleUpNoOptionsAvailable"
 
@@ -128,11 +133,11 @@ def _remaining(look: Look, key: str, result: str) -> dict[str, Any] | None:
     if any(group.id not in against and group.id not in skipped for group in look.particulars.groups):
         return None
     rejected = {group: list(texts(verdict)) for group, verdict in sorted(against.items())}
-    left_out = {group: [verdict.reason.text] for group, verdict in sorted(skipped.items())}
+    skips = {group: [left_out(verdict)] for group, verdict in sorted(skipped.items())}
     return {
         "pod": key,
         **({"rejected": rejected} if rejected else {}),
-        **({"skipped": left_out} if left_out else {}),
+        **({"skipped": skips} if skips else {}),
     }
 
 
@@ -146,6 +151,8 @@ def _option(option: Option) -> dict[str, Any]:
 
 
 def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
+    if look.decision.halted:
+        return {"unneededNodes": [], "unremovableNodes": [], "scaleDownEmpty": [], "scaleDownDrain": []}
     unneeded = look.memory.unneeded_since
     cooling = cooldown(look.memory, settings.scale_down, look.decision.at) is not None
     kept = {
@@ -175,10 +182,24 @@ def _unremovable(look: Look, name: str, verdict: Verdict, settings: Settings) ->
 
 def _upcoming(look: Look) -> dict[str, int]:
     """Return the nodes on their way, with those that were just asked for."""
-    upcoming = dict(look.particulars.upcoming)
-    for grow in look.decision.grow:
-        upcoming[grow.group] = upcoming.get(grow.group, 0) + grow.count
+    return with_ordered(look.particulars, {grow.group: grow.count for grow in look.decision.grow})
+
+
+def with_ordered(particulars: Particulars, ordered: Mapping[str, int]) -> dict[str, int]:
+    """Return the nodes on their way by group after *ordered* ones were asked for.
+
+    Where none was asked for before, nodes that are starting are on their way from now on.
+    """
+    upcoming = dict(particulars.upcoming)
+    for group, count in ordered.items():
+        upcoming[group] = upcoming.get(group, particulars.readiness[group].not_started) + count
     return dict(sorted(upcoming.items()))
+
+
+def left_out(verdict: Verdict) -> str:
+    """Return why a group takes no part in scale-up, in Cluster Autoscaler's words where it has some."""
+    reason = Reason.GROUP_UNHEALTHY if verdict.reason is Reason.GROUP_NO_TEMPLATE else verdict.reason
+    return reason.text
 
 
 def _utilization(look: Look) -> list[dict[str, Any]]:

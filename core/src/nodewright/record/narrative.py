@@ -37,7 +37,10 @@ def tell_outcome(outcome: Outcome) -> str:
 
 def _grow(action: Grow, decision: Decision) -> str:
     line = f"grow {action.group} {action.from_size} → {action.from_size + action.count}"
-    line += f" for {_count(len(action.pods), 'pod')}: {action.verdict.detail}"
+    if action.pods:
+        line += f" for {_count(len(action.pods), 'pod')}: {action.verdict.detail}"
+    else:
+        return f"{line}: {action.verdict}"
     others = [f"{group}: {verdict}" for group, verdict in sorted(decision.groups.items())]
     return line + (f" (not {'; '.join(others)})" if others else "")
 
@@ -48,7 +51,7 @@ def _shrink(action: Shrink) -> str:
 
 def _delete(action: DeleteInstances) -> str:
     what = ", ".join(action.nodes) if action.nodes else _count(len(action.instances), "machine")
-    return f"delete {what} of {action.group}: {action.verdict}"
+    return f"{'delete by force' if action.force else 'delete'} {what} of {action.group}: {action.verdict}"
 
 
 def _drain(action: Drain) -> str:

@@ -46,7 +46,7 @@ def plan_scale_up(
     verdicts = dict(pending.verdicts)
     if not pending.sets:
         return ScaleUpPlan(pods=verdicts)
-    if not policy.settings.scale_up.from_zero and not world.cluster.nodes:
+    if not policy.settings.scale_up.from_zero and not health.readiness.ready:
         return ScaleUpPlan(
             pods=verdicts, groups={group.id: Verdict(reason=Reason.NO_SCALE_FROM_ZERO) for group in groups}
         )
