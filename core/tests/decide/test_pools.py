@@ -1,5 +1,6 @@
 """A stock-out is remembered for the capacity pool that ran dry, and for what it is."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -66,6 +67,17 @@ def test_a_group_with_another_pool_besides_the_dry_one_stays_usable():
     assert blocked.keys() == {"spot", "narrow"}
     blocked, _ = blocked_after(failure("spot"), failure("spot", pool="eu-b/c5.large"), groups=groups)
     assert blocked.keys() == {"spot", "narrow", "mixed"}
+
+
+def test_a_group_whose_provider_names_its_pools_is_known_by_those():
+    groups = [
+        a_pool_group("spot"),
+        replace(a_pool_group("declared"), pools=(f"{POOL}/spot",)),
+        replace(a_group("shared"), pools=(POOL,)),
+        replace(a_group("both"), pools=(POOL, "eu-b/c5.large")),
+    ]
+    blocked, _ = blocked_after(failure("spot"), groups=groups)
+    assert blocked.keys() == {"spot", "shared"}
 
 
 def test_a_group_whose_template_tells_no_pool_is_known_by_the_one_that_failed_it():

@@ -78,7 +78,12 @@ class Backoffs:
 
 
 def _pools_of(facts: GroupFacts, known: Backoff | None) -> set[str]:
-    """Return the pools that the group is known to draw from: its next machine's, its machines', the one that failed."""
+    """Return the pools that the group draws from, as far as is known.
+
+    If its provider does not tell: its next machine's, its machines', and the one that failed it.
+    """
+    if facts.pools:
+        return set(facts.pools)
     pools = {_pool(instance.zone, instance.instance_type) for instance in facts.instances}
     if facts.template is not None:
         labels = facts.template.labels
