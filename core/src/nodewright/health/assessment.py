@@ -123,9 +123,11 @@ class _Assessor:
         known = {facts.id for facts in self._world.groups}
         options = GroupOptions(max_node_startup_time=self._settings.max_node_startup_time)
         return Readiness.of(
-            self._state_of(node, options)
-            for name, node in self._world.cluster.nodes.items()
-            if self._world.group_of.get(name) not in known
+            [
+                self._state_of(node, options)
+                for name, node in self._world.cluster.nodes.items()
+                if self._world.group_of.get(name) not in known
+            ]
         )
 
     def census(self, facts: GroupFacts, nodes: Sequence[Node]) -> Census:

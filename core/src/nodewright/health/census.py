@@ -1,7 +1,7 @@
 """The census of a group: its machines by what has become of them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from nodewright.api.group import GroupFacts, GroupOptions
@@ -40,23 +40,22 @@ def take_census(
     """Return the census of a group with *nodes*; *seen* tells when unregistered machines were first seen."""
     leaving = {instance.id for instance in facts.instances if instance.state is InstanceState.DELETING}
     listed = {instance.id for instance in facts.instances}
-    states: dict[str, State] = {}
+    states: list[State] = []
     for node in nodes:
         machine, state = node.spec.provider_id, state_of(node, options)
         # A node that is in service may be younger than what the cloud told of its group.
         gone = machine in leaving or (machine not in listed and state is not State.READY)
-        states[node.name] = State.BEING_DELETED if gone else state
-    staying = sum(state is not State.BEING_DELETED for state in states.values())
+        states.append(State.BEING_DELETED if gone else state)
+    readiness = Readiness.of(states)
+    staying = readiness.registered - readiness.being_deleted
     known = leaving | {node.spec.provider_id for node in nodes}
     unborn = [instance for instance in facts.instances if instance.id not in known]
     failed = tuple(instance for instance in unborn if instance.error is not None)
     unregistered = {instance.id: seen.get(instance.id, now) for instance in unborn if instance.error is None}
     overdue = tuple(key for key, since in unregistered.items() if now - since > options.max_node_provision_time)
     return Census(
-        readiness=Readiness.of(
-            states.values(), unregistered=len(unregistered) - len(overdue), long_unregistered=len(overdue)
-        ),
-        starting=tuple(name for name, state in states.items() if state is State.NOT_STARTED),
+        readiness=replace(readiness, unregistered=len(unregistered) - len(overdue), long_unregistered=len(overdue)),
+        starting=tuple(node.name for node, state in zip(nodes, states, strict=True) if state is State.NOT_STARTED),
         failed=failed,
         unregistered_since=unregistered,
         overdue=overdue,

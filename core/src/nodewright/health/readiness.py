@@ -1,7 +1,6 @@
 """Readiness: whether a node is in service, and which of its taints only tell a passing state."""
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -76,18 +75,15 @@ class Readiness:
         return self.ready + self.not_started + self.suspended + self.being_deleted + self.unready
 
     @classmethod
-    def of(cls, states: Iterable[State], *, unregistered: int = 0, long_unregistered: int = 0) -> "Readiness":
-        """Count nodes by their *states*, beside the machines that are none."""
-        counts = Counter(states)
+    def of(cls, states: Sequence[State]) -> "Readiness":
+        """Count nodes by their *states*."""
         return cls(
-            ready=counts[State.READY],
-            not_started=counts[State.NOT_STARTED],
-            suspended=counts[State.SUSPENDED],
-            being_deleted=counts[State.BEING_DELETED],
-            unready=counts[State.UNREADY] + counts[State.RESOURCE_UNREADY],
-            resource_unready=counts[State.RESOURCE_UNREADY],
-            unregistered=unregistered,
-            long_unregistered=long_unregistered,
+            ready=states.count(State.READY),
+            not_started=states.count(State.NOT_STARTED),
+            suspended=states.count(State.SUSPENDED),
+            being_deleted=states.count(State.BEING_DELETED),
+            unready=states.count(State.UNREADY) + states.count(State.RESOURCE_UNREADY),
+            resource_unready=states.count(State.RESOURCE_UNREADY),
         )
 
     def __add__(self, other: "Readiness") -> "Readiness":
@@ -96,8 +92,10 @@ class Readiness:
 
 def state_of(node: Node, world: World, settings: Templates, startup_time: timedelta, now: datetime) -> State:
     """Return what *node* is like at *now*, if its machine stays; it may take *startup_time* to become ready."""
-    if any(each.type == "Suspended" and each.status == "True" for each in node.status.conditions):
-        return State.SUSPENDED
+    # Plain loops and early ends: this is done for every node in every loop.
+    for condition in node.status.conditions:
+        if condition.type == "Suspended" and condition.status == "True":
+            return State.SUSPENDED
     if is_ready(node, world, settings):
         return State.READY
     born = node.metadata.creation_timestamp
@@ -108,7 +106,8 @@ def state_of(node: Node, world: World, settings: Templates, startup_time: timede
 
 def is_ready(node: Node, world: World, settings: Templates) -> bool:
     """Tell whether *node* is in service: ready, without startup taints, and its GPUs, if it has some, are there."""
-    if not node.ready or any(_tells_startup(taint, settings) for taint in node.spec.taints):
+    taints = node.spec.taints
+    if not node.ready or (taints and any(_tells_startup(taint, settings) for taint in taints)):
         return False
     return not _lacks_gpus(node, world)
 

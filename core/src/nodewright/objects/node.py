@@ -64,7 +64,7 @@ class Node(KubeStruct, frozen=True, kw_only=True):
             return False
         if "True" in (states.get("DiskPressure"), states.get("NetworkUnavailable")):
             return False
-        return not any(taint.key in _UNREADY_TAINTS for taint in self.spec.taints)
+        return not self.spec.taints or not any(taint.key in _UNREADY_TAINTS for taint in self.spec.taints)
 
     def taint(self, key: str) -> Taint | None:
         """Return the node's taint named *key*, if it has one."""
