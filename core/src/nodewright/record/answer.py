@@ -152,7 +152,7 @@ def _option(option: Option) -> dict[str, Any]:
 
 def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
     if look.decision.halted:
-        return {"unneededNodes": [], "unremovableNodes": [], "scaleDownEmpty": [], "scaleDownDrain": []}
+        return {"unneededNodes": [], "scaleDownEmpty": [], "scaleDownDrain": []}
     unneeded = look.memory.unneeded_since
     cooling = cooldown(look.memory, settings.scale_down, look.decision.at) is not None
     kept = {
