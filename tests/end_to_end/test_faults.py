@@ -40,30 +40,6 @@ class TestTheCloud:
         ]
         assert "first-choice" in event["message"]
 
-    def test_a_group_that_draws_from_a_pool_that_ran_dry_is_not_even_tried(self, begin):
-        twins = SCENARIO.replace(
-            "  - {name: fallback", "  - {name: twin, zone: eu-a, instanceType: fitting, max: 20}\n  - {name: fallback"
-        )
-        life = begin(twins)
-        life.run_out("eu-a/*", ShortageMode.REFUSE)
-        life.go_on(20)
-        assert life.sizes() == {"fallback": 1}
-        assert sum("failed, gave up on it" in line for line in life.diary.lines) == 1
-        dry = "draws from a capacity pool that ran dry (STOCK_OUT of eu-a/fitting, until"
-        assert any(dry in line for line in life.diary.lines)
-
-    def test_a_cluster_in_which_most_nodes_are_unready_is_left_alone(self, begin):
-        settings = "health: {okTotalUnreadyCount: 0, maxNodeStartupTime: 1m}"
-        life = begin(SCENARIO, settings)
-        life.world.cloud.boot_faults.add(BootFault(groups="*", kind=BootFaultKind.UNREADY, error=ERROR))
-        life.until(lambda: life.nodes)
-        decision = life.go_on(120)
-        assert "1 of 1 are unready" in str(decision.halted)
-        life.scale("web", 20)
-        assert life.go_on(60).quiet
-        told = [each for each in life.world.store.list("events", "kube-system") if each["reason"] == "ClusterUnhealthy"]
-        assert [event["count"] for event in told] == [1]
-
     def test_an_order_that_is_never_met_is_given_up_and_ordered_elsewhere(self, begin):
         life = begin(SCENARIO, FAST)
         life.run_out("eu-a/*", ShortageMode.WAIT)

@@ -1,8 +1,6 @@
 """An autoscaler that is killed at any moment, and the next one, which remembers nothing."""
 
 import pytest
-from nodewright.api import ErrorClass, InstanceError
-from nodewright_fake.cloud.boot_fault import BootFault, BootFaultKind
 from nodewright_fake.cloud.shortage import ShortageMode
 
 SCENARIO = """
@@ -17,7 +15,6 @@ workloads:
   deployments:
     - {name: web, replicas: 8, cpu: "1", memory: 2Gi}
 """
-SLOW = InstanceError(error_class=ErrorClass.OTHER, code="SLOW")
 SETTINGS = "scaleDown: {unneededTime: 1m, delayAfterAdd: 30s, maxDrainParallelism: 5}"
 
 
@@ -33,16 +30,6 @@ def test_nothing_is_ordered_twice(begin, mode):
         life.start_again()
         life.go_on(10)
         assert life.sizes() == ordered
-
-
-def test_nodes_that_are_starting_are_not_ordered_again(begin):
-    life = begin(SCENARIO)
-    life.world.cloud.boot_faults.add(BootFault(groups="*", kind=BootFaultKind.UNREADY, error=SLOW))
-    life.until(lambda: life.nodes)
-    ordered = life.sizes()
-    life.start_again()
-    life.go_on(30)
-    assert life.sizes() == ordered
 
 
 def test_a_removal_that_was_cut_short_is_undone_and_done_again(begin):

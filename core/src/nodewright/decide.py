@@ -6,7 +6,7 @@ from datetime import datetime
 
 import numpy as np
 
-from nodewright.api.decision import Decision, Grow
+from nodewright.api.decision import Decision
 from nodewright.api.group import GroupFacts
 from nodewright.api.option import PodSet
 from nodewright.api.verdict import Verdict
@@ -16,7 +16,7 @@ from nodewright.policy import Policy
 from nodewright.scaledown import RemovalPlan, plan_removals, plan_scale_down
 from nodewright.scaledown.drainability import judge
 from nodewright.scaledown.utilization import Utilization, utilization
-from nodewright.scaleup import plan_scale_up
+from nodewright.scaleup import ScaleUpPlan, plan_scale_up
 from nodewright.scaleup.minimum import grow_to_minimum
 from nodewright.scheduling import ClusterSimulation
 from nodewright.templates import choose_templates
@@ -78,8 +78,8 @@ def _decide(
     simulation, upcoming = _simulate_now(world, health, removals.memory, policy, now)
     size = simulation.size
     scale_up = plan_scale_up(world, health, simulation, policy, now)
-    grow = _with_minimum(scale_up.grow, health, size, policy)
-    memory = _remember_growth(removals.memory, grow, now)
+    scale_up = _with_minimum(scale_up, health, size, policy)
+    memory = _remember_growth(removals.memory, scale_up, now)
     if particulars is not None:
         _note_utilization(particulars, world, health, policy, now)
     # No pod is moved onto a node that may never come.
@@ -88,7 +88,7 @@ def _decide(
     scale_down = plan_scale_down(left, health.starting, memory, simulation, policy, now)
     decision = replace(
         underway,
-        grow=grow,
+        grow=scale_up.grow,
         drain=scale_down.drain,
         pods=scale_up.pods,
         rejections=scale_up.rejections,
@@ -155,23 +155,23 @@ def _without_leaving(world: World, health: Assessment, removals: RemovalPlan) ->
     return replace(world, groups=tuple(groups)) if leaving else world
 
 
-def _with_minimum(grow: tuple[Grow, ...], health: Assessment, size: int, policy: Policy) -> tuple[Grow, ...]:
-    """Return *grow* with what brings groups to their minimum, if that is wanted; *size* is the cluster's before."""
+def _with_minimum(scale_up: ScaleUpPlan, health: Assessment, size: int, policy: Policy) -> ScaleUpPlan:
+    """Return *scale_up* with what brings groups to their minimum, if that is wanted; *size* is the cluster's before."""
     if not policy.settings.scale_up.enforce_min_size:
-        return grow
+        return scale_up
     maximum = policy.settings.limits.nodes.max
-    room = max(0, maximum - size - sum(each.count for each in grow)) if maximum else None
-    return grow_to_minimum(health.groups, grow, room)
+    room = max(0, maximum - size - sum(each.count for each in scale_up.grow)) if maximum else None
+    return replace(scale_up, grow=grow_to_minimum(health.groups, scale_up.grow, room))
 
 
-def _remember_growth(memory: Memory, grow: tuple[Grow, ...], now: datetime) -> Memory:
-    if not grow:
+def _remember_growth(memory: Memory, scale_up: ScaleUpPlan, now: datetime) -> Memory:
+    if not scale_up.grow:
         return memory
     requests = dict(memory.requests)
-    for each in grow:
-        known = requests.get(each.group)
-        count = each.count + (known.count if known else 0)
-        requests[each.group] = ScaleUpRequest(at=now, count=count, latest=each.count)
+    for grow in scale_up.grow:
+        known = requests.get(grow.group)
+        open_count = known.count if known else 0
+        requests[grow.group] = ScaleUpRequest(at=now, count=open_count + grow.count)
     return replace(memory, requests=requests, last_scale_up=now)
 
 

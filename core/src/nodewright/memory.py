@@ -15,8 +15,6 @@ class ScaleUpRequest:
 
     at: datetime
     count: int
-    #: How many of them were asked for last; if that is refused, the rest is still on its way.
-    latest: int = 0
     #: False if somebody else asked for them: they are waited for, but not counted on before they exist.
     ours: bool = True
 

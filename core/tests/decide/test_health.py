@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from nodewright.api import ErrorClass, GroupOptions, Instance, InstanceError, InstanceState, Reason
+from nodewright.api import ErrorClass, GroupOptions, Instance, InstanceError, InstanceState, Outcome, Reason
 from nodewright.decide import Particulars, decide
 from nodewright.health import Readiness
 from nodewright.memory import Memory, ScaleUpRequest
@@ -162,3 +162,23 @@ def test_failed_and_overdue_machines_together_leave_the_minimum():
     long_ago = NOW - timedelta(hours=1)
     decision, _ = decide_on(world, Memory(unregistered_since={"o0": long_ago, "o1": long_ago}))
     assert [delete.instances for delete in decision.delete] == [("o0", "o1")]
+
+
+def test_what_was_ordered_before_is_still_waited_for_after_an_order_that_failed_for_the_moment():
+    outcome = Outcome(at=NOW, action="grow", target="a", ok=False, error="throttled", temporary=True)
+    world = a_world(groups=[replace(a_group("a"), target_size=2)], outcomes=[outcome])
+    particulars = Particulars()
+    _, memory = decide(world, ordered(3), a_policy(), NOW, particulars)
+    assert particulars.upcoming == {"a": 2}
+    assert "a" in memory.requests
+
+
+def test_machines_that_came_in_time_are_not_given_up_with_those_that_did_not():
+    young = NOW - timedelta(minutes=1)
+    nodes = [a_node("n", ready=False, unschedulable=True, provider_id="fake://a-0", created=young)]
+    world = a_world(groups=[replace(a_group("a", size=1), target_size=3)], nodes={"a": nodes})
+    particulars = Particulars()
+    decision, memory = decide(world, ordered(3, at=NOW - timedelta(minutes=16)), a_policy(), NOW, particulars)
+    assert [shrink.count for shrink in decision.shrink] == [2]
+    assert particulars.upcoming == {"a": 1}
+    assert not memory.requests["a"].ours

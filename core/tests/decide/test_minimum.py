@@ -29,7 +29,7 @@ def test_a_group_below_its_minimum_grows_to_it_without_pods_only_if_that_is_want
     decision, memory = decide_on(world)
     assert growth(decision) == {"a": 2}
     assert tell(decision) == ["grow a 0 → 2: below its minimum size (0 of 2)"]
-    assert memory.requests["a"] == ScaleUpRequest(at=NOW, count=2, latest=2)
+    assert memory.requests["a"] == ScaleUpRequest(at=NOW, count=2)
     assert growth(decide_on(world, enforce=False)[0]) == {}
 
 

@@ -24,7 +24,7 @@ MEMORY = Memory(
     unremovable_until={"m": EPOCH},
     unregistered_since={"i-1": EPOCH},
     failed_since={"i-2": EPOCH},
-    requests={"a": ScaleUpRequest(at=EPOCH, count=3, latest=2, ours=False)},
+    requests={"a": ScaleUpRequest(at=EPOCH, count=3, ours=False)},
     shortages={"a": Shortage(since=EPOCH, machines=1, target=4)},
     backoffs={"a": BACKOFF},
     pools={"aws:eu-a/c5": BACKOFF},

@@ -111,12 +111,10 @@ class _Assessor:
         self.shrink: list[Shrink] = []
         provider_of = {facts.id: facts.provider for facts in world.groups}
         for outcome in world.outcomes:
-            if outcome.action == "grow" and not outcome.ok:
-                group = outcome.target
-                self.orders.refused(group)
-                if not outcome.temporary:
-                    cause = outcome.cause or _unknown(outcome.error)
-                    self.backoffs.note(group, provider_of.get(group, ""), cause)
+            # An order that was refused left the group's size as it was, and is closed by that.
+            if outcome.action == "grow" and not outcome.ok and not outcome.temporary:
+                group, cause = outcome.target, outcome.cause or _unknown(outcome.error)
+                self.backoffs.note(group, provider_of.get(group, ""), cause)
 
     def strangers(self) -> Readiness:
         """Count the nodes that belong to no group."""
@@ -135,6 +133,7 @@ class _Assessor:
         return take_census(facts, nodes, options, self._memory.unregistered_since, self._now, self._state_of)
 
     def frozen(self, facts: GroupFacts, census: Census) -> GroupHealth:
+        """Leave the group as it is; what it was asked for is waited for as long as if it could be read."""
         known = {instance.id for instance in facts.instances}
         for seen, kept in (
             (self._memory.unregistered_since, self.unregistered_since),
@@ -142,8 +141,16 @@ class _Assessor:
         ):
             kept |= {key: since for key, since in seen.items() if key in known}
         self.orders.freeze(facts.id)
-        blocked = Verdict(reason=Reason.GROUP_FAULTY, detail=facts.error)
-        return GroupHealth(facts=facts, readiness=census.readiness, blocked=blocked)
+        patience = self._policy.options_of(facts).max_node_provision_time
+        request = self.orders.requests.get(facts.id)
+        awaited = request is not None and request.ours and self._now - request.at <= patience
+        return GroupHealth(
+            facts=facts,
+            readiness=census.readiness,
+            upcoming=(len(census.starting) + (census.missing if awaited else 0)) if request else 0,
+            starting=census.starting if request else (),
+            blocked=Verdict(reason=Reason.GROUP_FAULTY, detail=facts.error),
+        )
 
     def examine(
         self, facts: GroupFacts, census: Census, nodes: Sequence[Node], cluster_trouble: Verdict | None

@@ -19,12 +19,6 @@ class Orders:
         self._known = memory.shortages
         self._now = now
 
-    def refused(self, group: str) -> None:
-        """Take back what *group* was asked for last; what it was asked for before is still on its way."""
-        known = self.requests.pop(group, None)
-        if known is not None and 0 < known.latest < known.count:
-            self.requests[group] = replace(known, count=known.count - known.latest, latest=0)
-
     def failed(self, group: str, count: int) -> None:
         """Expect *count* machines less."""
         known = self.requests.get(group)

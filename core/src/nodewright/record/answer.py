@@ -88,8 +88,8 @@ def _scale_up(look: Look, settings: Settings) -> dict[str, Any]:
         },
         "unschedulableToHelp": to_help,
     }
-    if decision.grow:
-        told["chosen"] = decision.grow[0].group
+    if chosen := [grow.group for grow in decision.grow if grow.pods]:
+        told["chosen"] = chosen[0]
     if result in ("ScaleUpSuccessful", "ScaleUpNoOptionsAvailable"):
         told["consideredNodeGroups"] = sorted(group.id for group in look.particulars.groups)
     return told
