@@ -4,9 +4,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from nodewright.api import ErrorClass, GroupOptions, Instance, InstanceError, InstanceState
+from nodewright.api import ErrorClass, GroupOptions, Instance, InstanceError, InstanceState, Reason
 from nodewright.config.model import Settings
-from nodewright.decide import decide
+from nodewright.decide import Particulars, decide
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.record.narrative import tell
 from nodewright.testing.builders import a_group, a_node
@@ -63,9 +63,17 @@ def test_a_group_that_is_used_whole_stays_whole_if_its_minimum_is_in_the_way():
     assert [len(delete.instances) for delete in decision.delete] == [3]
 
 
-def test_a_group_that_is_used_whole_is_deleted_once():
-    decision, _ = decide_on(FAILED, LATE, options=WHOLE)
+@pytest.mark.parametrize("force", ["", "forceDeleteFailed"])
+def test_a_group_that_is_used_whole_is_deleted_once(force):
+    decision, _ = decide_on(FAILED, LATE, options=WHOLE, force=force)
     assert [delete.instances for delete in decision.delete] == [("failed", "late")]
+
+
+def test_a_group_whose_machines_all_failed_is_backed_off_and_says_so():
+    failed = [replace(FAILED, id=f"failed-{number}") for number in range(5)]
+    particulars = Particulars()
+    decide(a_world(groups=[a_group("a", size=5, instances=failed)]), Memory(), a_policy(), NOW, particulars)
+    assert particulars.blocked["a"].reason is Reason.GROUP_BACKED_OFF
 
 
 def test_a_machine_that_can_not_be_deleted_fails_its_group_only_once():

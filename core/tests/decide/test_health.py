@@ -7,7 +7,7 @@ import pytest
 from nodewright.api import ErrorClass, GroupOptions, Instance, InstanceError, InstanceState, Outcome, Reason
 from nodewright.decide import Particulars, decide
 from nodewright.health import Readiness
-from nodewright.memory import Memory, ScaleUpRequest
+from nodewright.memory import Memory, ScaleUpRequest, Shortage
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -127,15 +127,25 @@ def test_a_node_that_is_starting_counts_as_upcoming_and_not_as_there():
     assert memory.requests["a"].count == 1
     alone, _ = decide_on(world)
     assert alone.grow, "nobody ordered it, and who knows what it will be"
+    assert alone.nodes["n"].reason is not Reason.NOT_STARTED
 
 
 def test_a_group_that_could_not_be_read_is_left_alone():
     broken = replace(a_group("a", size=1, instances=[creating("i-1", STOCK_OUT)]), error="HTTP 500")
     memory = Memory(unregistered_since={"i-1": EPOCH}, requests={"a": ScaleUpRequest(at=EPOCH, count=1)})
+    memory = replace(memory, shortages={"a": Shortage(since=EPOCH, machines=1, target=2)}, failed_since={"i-1": EPOCH})
     decision, after = decide_on(a_world(groups=[broken], pods=[a_pod()]), memory)
     assert decision.quiet
     assert str(decision.groups["a"]) == "its provider could not be read (HTTP 500)"
     assert after == memory
+
+
+@pytest.mark.parametrize(("minutes", "upcoming"), [(1, {"a": 2}), (16, {})])
+def test_what_a_group_that_could_not_be_read_was_asked_for_is_waited_for_as_long_as_ever(minutes, upcoming):
+    particulars = Particulars()
+    world = a_world(groups=[replace(a_group("a"), target_size=2, error="HTTP 500")])
+    decide(world, ordered(2, at=NOW - timedelta(minutes=minutes)), a_policy(), NOW, particulars)
+    assert particulars.upcoming == upcoming
 
 
 def test_a_machine_being_deleted_does_not_count_for_what_was_ordered():
@@ -171,6 +181,23 @@ def test_what_was_ordered_before_is_still_waited_for_after_an_order_that_failed_
     _, memory = decide(world, ordered(3), a_policy(), NOW, particulars)
     assert particulars.upcoming == {"a": 2}
     assert "a" in memory.requests
+    refused, particulars = replace(world, outcomes=(replace(outcome, temporary=False),)), Particulars()
+    decide(refused, ordered(3), a_policy(), NOW, particulars)
+    assert particulars.upcoming == {}
+
+
+def test_the_size_of_a_group_without_machines_is_not_wrong_while_its_order_is_open():
+    world = a_world(groups=[replace(a_group("a"), target_size=2)])
+    _, memory = decide_on(world, ordered(2))
+    decision, _ = decide_on(world, memory, NOW + timedelta(minutes=16))
+    assert ([shrink.count for shrink in decision.shrink], decision.halted) == ([2], None)
+
+
+def test_what_others_ordered_does_not_run_out_of_time_with_the_machines_that_came():
+    world = a_world(groups=[replace(a_group("a", instances=[creating("i-1")]), target_size=2)])
+    memory = replace(ordered(1, at=NOW - timedelta(minutes=16), ours=False), unregistered_since={"i-1": NOW})
+    decision, _ = decide_on(world, memory)
+    assert not decision.shrink
 
 
 def test_machines_that_came_in_time_are_not_given_up_with_those_that_did_not():

@@ -46,7 +46,7 @@ def an_ill_world(unready=2, pods=(), **fields):
 def test_machines_are_counted_in_the_classes_of_cluster_autoscaler():
     suspended = a_node("suspended", provider_id="fake://a-1")
     conditions = (*suspended.status.conditions, Condition(type="Suspended", status="True"))
-    gpus = {"no-gpus": GpuConfig(label="gpu", type="t4", resource="nvidia.com/gpu")}
+    gpus = dict.fromkeys(["no-gpus", "old"], GpuConfig(label="gpu", type="t4", resource="nvidia.com/gpu"))
     members = [
         a_node("ready", provider_id="fake://a-0"),
         struct_replace(suspended, status=struct_replace(suspended.status, conditions=conditions)),
@@ -55,6 +55,7 @@ def test_machines_are_counted_in_the_classes_of_cluster_autoscaler():
         a_node("no-gpus", provider_id="fake://a-4"),
         a_node("tainted", provider_id="fake://a-5", taints=[Taint(key="startup", effect="NoSchedule")]),
         a_node("status", provider_id="fake://a-6", taints=[Taint(key="full", effect="NoSchedule")]),
+        a_node("not listed yet", provider_id="fake://a-new"),
         a_node("gone", ready=False, provider_id="fake://a-gone"),
     ]
     late, new = (Instance(id=key, state=InstanceState.CREATING) for key in ("late", "new"))
@@ -65,7 +66,7 @@ def test_machines_are_counted_in_the_classes_of_cluster_autoscaler():
     particulars = Particulars()
     decide_on(world, Memory(unregistered_since={"late": EPOCH}), settings, particulars=particulars)
     assert particulars.readiness["a"] == Readiness(
-        ready=2,
+        ready=3,
         suspended=1,
         not_started=1,
         unready=3,
@@ -74,11 +75,13 @@ def test_machines_are_counted_in_the_classes_of_cluster_autoscaler():
         unregistered=1,
         long_unregistered=1,
     )
-    assert particulars.readiness["a"].registered == 8
+    assert particulars.readiness["a"].registered == 9
 
 
 def test_nothing_grows_and_nothing_goes_while_too_many_nodes_are_unready():
-    world = an_ill_world(pods=[a_pod()])
+    bare = a_pod("unseen")
+    unseen = struct_replace(bare, status=struct_replace(bare.status, conditions=()))
+    world = an_ill_world(pods=[a_pod(), unseen])
     decision, memory = decide_on(world, Memory(unneeded_since={"a-0": EPOCH}))
     assert (decision.grow, decision.drain) == ((), ())
     assert str(decision.halted) == "nothing grows or goes while so many nodes are unready (2 of 4 are unready)"
@@ -86,6 +89,7 @@ def test_nothing_grows_and_nothing_goes_while_too_many_nodes_are_unready():
     assert {verdict.reason for verdict in (*decision.pods.values(), *decision.nodes.values())} == {
         Reason.CLUSTER_UNHEALTHY
     }
+    assert set(decision.pods) == {"default/web"}
     assert set(decision.nodes) == {f"a-{number}" for number in range(4)}
     assert explain_pod(look_at(world), "default/web")[0] == f"pod default/web: {decision.halted}"
 
@@ -125,6 +129,14 @@ def test_in_an_unhealthy_cluster_overdue_machines_go_and_failed_ones_wait():
     decision, memory = decide_on(world, Memory(unregistered_since={"late": EPOCH}))
     assert [delete.instances for delete in decision.delete] == [("late",)]
     assert memory.backoffs["a"].code == "X"
+
+
+def test_no_size_is_corrected_while_the_cluster_is_unhealthy():
+    world = a_world(groups=[replace(a_group("a", size=4), target_size=6)], nodes={"a": nodes("a", 2, 2)})
+    _, memory = decide_on(world)
+    decision, _ = decide_on(world, memory, now=NOW + timedelta(minutes=16))
+    assert decision.halted.reason is Reason.CLUSTER_UNHEALTHY
+    assert not decision.shrink
 
 
 def test_removals_that_are_under_way_go_on_while_the_cluster_is_unhealthy():
