@@ -17,6 +17,7 @@ from nodewright.scaledown import RemovalPlan, plan_removals, plan_scale_down
 from nodewright.scaledown.drainability import judge
 from nodewright.scaledown.utilization import Utilization, utilization
 from nodewright.scaleup import ScaleUpPlan, plan_scale_up
+from nodewright.scaleup.limits import Limits
 from nodewright.scaleup.minimum import grow_to_minimum
 from nodewright.scheduling import ClusterSimulation
 from nodewright.templates import choose_templates
@@ -44,8 +45,9 @@ def decide(
 ) -> tuple[Decision, Memory]:
     """Return what to do about *world* at *now*, and what to remember for the next time.
 
-    Pure: no clock, no network, no chance but what the policy's seed and *now* make of it. Raises nothing: a plugin
-    that fails is left out and noted with the policy's faults. *particulars* are filled in if they are given.
+    Pure: no clock, no network, no chance but what the policy's seed and *now* make of it; only expanders that say so
+    ask outside, and not even they if the policy has their answers. Raises nothing: a plugin that fails is left out and
+    noted with the policy's faults. *particulars* are filled in if they are given.
     """
     with world.cluster.fork():
         _settle_pods(world, policy)
@@ -76,9 +78,8 @@ def _decide(
             _note_utilization(particulars, world, health, policy, now)
         return _halt(underway, world, health.halted), removals.memory
     simulation, upcoming = _simulate_now(world, health, removals.memory, policy, now)
-    size = simulation.size
-    scale_up = plan_scale_up(world, health, simulation, policy, now)
-    scale_up = _with_minimum(scale_up, health, size, policy)
+    scale_up = plan_scale_up(world, health, simulation, policy, memory.turn, now)
+    scale_up = _with_minimum(scale_up, world, health, policy)
     memory = _remember_growth(removals.memory, scale_up, now)
     if particulars is not None:
         _note_utilization(particulars, world, health, policy, now)
@@ -96,6 +97,7 @@ def _decide(
         groups=scale_up.groups,
         options=scale_up.options,
         notices=underway.notices + scale_up.notices,
+        answers=scale_up.answers,
     )
     return decision, scale_down.memory
 
@@ -155,13 +157,12 @@ def _without_leaving(world: World, health: Assessment, removals: RemovalPlan) ->
     return replace(world, groups=tuple(groups)) if leaving else world
 
 
-def _with_minimum(scale_up: ScaleUpPlan, health: Assessment, size: int, policy: Policy) -> ScaleUpPlan:
-    """Return *scale_up* with what brings groups to their minimum, if that is wanted; *size* is the cluster's before."""
+def _with_minimum(scale_up: ScaleUpPlan, world: World, health: Assessment, policy: Policy) -> ScaleUpPlan:
+    """Return *scale_up* with what brings groups to their minimum, if that is wanted."""
     if not policy.settings.scale_up.enforce_min_size:
         return scale_up
-    maximum = policy.settings.limits.nodes.max
-    room = max(0, maximum - size - sum(each.count for each in scale_up.grow)) if maximum else None
-    return replace(scale_up, grow=grow_to_minimum(health.groups, scale_up.grow, room))
+    limits = Limits(world, health, policy.settings.limits)
+    return replace(scale_up, grow=grow_to_minimum(health.groups, scale_up.grow, limits))
 
 
 def _remember_growth(memory: Memory, scale_up: ScaleUpPlan, now: datetime) -> Memory:
@@ -172,7 +173,7 @@ def _remember_growth(memory: Memory, scale_up: ScaleUpPlan, now: datetime) -> Me
         known = requests.get(grow.group)
         open_count = known.count if known else 0
         requests[grow.group] = ScaleUpRequest(at=now, count=open_count + grow.count)
-    return replace(memory, requests=requests, last_scale_up=now)
+    return replace(memory, requests=requests, last_scale_up=now, turn=memory.turn + scale_up.taken)
 
 
 def _note_groups(particulars: Particulars, world: World, health: Assessment) -> None:

@@ -52,6 +52,13 @@ def test_the_minimum_yields_to_the_size_of_the_cluster():
     assert sum(grown.values()) == 4
 
 
+def test_the_minimum_yields_to_limits_on_resources():
+    document = {"scaleUp": {"enforceMinSize": True}, "limits": {"cpu": {"max": 9}}}
+    world = a_world(groups=[a_group("a", min_size=3)])
+    decision, _ = decide(world, Memory(), a_policy(Settings.model_validate(document)), NOW)
+    assert growth(decision) == {"a": 2}
+
+
 def test_a_group_that_failed_is_not_grown_to_its_minimum():
     cause = InstanceError(error_class=ErrorClass.QUOTA, code="Q")
     outcome = Outcome(at=NOW, action="grow", target="a", ok=False, error="no", cause=cause)

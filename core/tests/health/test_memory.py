@@ -31,6 +31,7 @@ MEMORY = Memory(
     unhealthy_since=EPOCH,
     removals={"o": Removal(group="a", provider_id="i-3", started=EPOCH)},
     templates={"a": KnownTemplate(promised="x", likeness=a_template())},
+    turn=3,
     last_scale_up=EPOCH,
     last_scale_down=EPOCH,
     last_scale_down_failure=EPOCH,

@@ -1,5 +1,7 @@
 """Nodes: labels, taints, resources and readiness."""
 
+from functools import cached_property
+
 from msgspec import field
 
 from nodewright.objects.meta import Condition, KubeStruct, ObjectMeta
@@ -34,8 +36,11 @@ class NodeStatus(KubeStruct, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...] = ()
 
 
-class Node(KubeStruct, frozen=True, kw_only=True):
-    """A node. Malformed quantities surface as `ValueError` from `capacity` and `allocatable`."""
+class Node(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
+    """A node. Malformed quantities surface as `ValueError` from `capacity` and `allocatable`.
+
+    What is found out about it is kept with it: every loop asks.
+    """
 
     metadata: ObjectMeta = ObjectMeta()
     spec: NodeSpec = NodeSpec()
@@ -46,17 +51,17 @@ class Node(KubeStruct, frozen=True, kw_only=True):
         """The node's name."""
         return self.metadata.name
 
-    @property
+    @cached_property
     def capacity(self) -> Resources:
         """What the machine has."""
         return parse_resources(self.status.capacity)
 
-    @property
+    @cached_property
     def allocatable(self) -> Resources:
         """What pods may use of it."""
         return parse_resources(self.status.allocatable or self.status.capacity)
 
-    @property
+    @cached_property
     def ready(self) -> bool:
         """Whether the node counts as ready: condition Ready, no disk or network trouble in condition or taint."""
         states = {condition.type: condition.status for condition in self.status.conditions}

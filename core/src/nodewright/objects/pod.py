@@ -1,6 +1,7 @@
 """Pods: the fields that a scheduler and an autoscaler read."""
 
 from datetime import datetime
+from functools import cached_property
 
 from msgspec import field
 
@@ -67,8 +68,8 @@ class PodStatus(KubeStruct, frozen=True, kw_only=True):
     init_container_statuses: tuple[ContainerStatus, ...] = ()
 
 
-class Pod(KubeStruct, frozen=True, kw_only=True):
-    """A pod. Malformed quantities surface as `ValueError` from `requests`."""
+class Pod(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
+    """A pod. Malformed quantities surface as `ValueError` from `requests`, which is kept: every estimate asks."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()
@@ -113,7 +114,7 @@ class Pod(KubeStruct, frozen=True, kw_only=True):
             for condition in self.status.conditions
         )
 
-    @property
+    @cached_property
     def requests(self) -> Resources:
         """What the pod takes from a node, by the scheduler's formula; the pod itself counts as one of ``pods``."""
         return pod_requests(self.spec, self.status)

@@ -3,7 +3,6 @@
 A field that is not decided here is left out.
 """
 
-from collections.abc import Mapping
 from datetime import UTC
 from typing import Any
 
@@ -13,7 +12,6 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
-from nodewright.decide import Particulars
 from nodewright.health.readiness import is_ready
 from nodewright.objects import Resources, format_resource
 from nodewright.record.explanation import Look
@@ -36,7 +34,7 @@ def answer(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
     look = rehearsed.look
     return {
         "now": look.decision.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        **_scale_up(look, settings),
+        **_scale_up(rehearsed, settings),
         "options": [_option(option) for option in sorted(rehearsed.options, key=lambda each: each.group.id)],
         **_scale_down(look, settings),
         "upcomingNodes": _upcoming(look),
@@ -68,8 +66,8 @@ def describe_template(group: GroupFacts, cluster: Cluster) -> dict[str, Any]:
     }
 
 
-def _scale_up(look: Look, settings: Settings) -> dict[str, Any]:
-    decision = look.decision
+def _scale_up(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
+    look, decision = rehearsed.look, rehearsed.look.decision
     # There nobody looks at pods and nodes in a loop that was halted.
     pods = {} if decision.halted else decision.pods
     to_help = sorted(key for key, verdict in pods.items() if verdict.reason not in (*_FILTERED_OUT, Reason.FILTERED))
@@ -78,7 +76,7 @@ def _scale_up(look: Look, settings: Settings) -> dict[str, Any]:
     told = {
         "scaleUpResult": result,
         "scaleUp": _growth(look),
-        "podsTriggeredScaleUp": sorted({key for grow in decision.grow for key in grow.pods}),
+        "podsTriggeredScaleUp": _triggered(rehearsed),
         "podsRemainUnschedulable": [
             entry for key in old_enough if (entry := _remaining(look, key, result)) is not None
         ],
@@ -88,8 +86,8 @@ def _scale_up(look: Look, settings: Settings) -> dict[str, Any]:
         },
         "unschedulableToHelp": to_help,
     }
-    if chosen := [grow.group for grow in decision.grow if grow.pods]:
-        told["chosen"] = chosen[0]
+    if chosen := _chosen(look):
+        told["chosen"] = chosen
     if result in ("ScaleUpSuccessful", "ScaleUpNoOptionsAvailable"):
         told["consideredNodeGroups"] = sorted(group.id for group in look.particulars.groups)
     return told
@@ -104,12 +102,28 @@ def _result(look: Look, to_help: list[str], settings: Settings) -> str:
         return "ScaleUpNotTried"
     if not to_help:
         return "ScaleUpNotNeeded"
-    if any(grow.pods for grow in look.decision.grow):
+    if _chosen(look):
         return "ScaleUpSuccessful"
     maximum = settings.limits.nodes.max
     if maximum and ready >= maximum:
         return "ScaleUpLimitedByMaxNodesTotal"
     return "ScaleUpNoOptionsAvailable"
+
+
+def _triggered(rehearsed: Rehearsed) -> list[str]:
+    """Return the pods that groups grow for, also those for whom a limit leaves nothing."""
+    keys = {key for each in rehearsed.look.decision.grow for key in each.pods}
+    chosen = [option for option in rehearsed.options if option.group.id == _chosen(rehearsed.look)]
+    return sorted(keys.union(*(pods.keys for option in chosen for pods in option.pods)))
+
+
+def _chosen(look: Look) -> str:
+    """Return the group whose option was taken first; growth for it may be spread over groups like it.
+
+    Nothing if none was taken: groups may grow without, to their minimum.
+    """
+    taken = (option.group for option in look.decision.options if option.verdict.reason is Reason.CHOSEN)
+    return next(taken, "") if look.decision.grow else ""
 
 
 def _growth(look: Look) -> list[dict[str, Any]]:
@@ -133,12 +147,19 @@ def _remaining(look: Look, key: str, result: str) -> dict[str, Any] | None:
     if any(group.id not in against and group.id not in skipped for group in look.particulars.groups):
         return None
     rejected = {group: list(texts(verdict)) for group, verdict in sorted(against.items())}
-    skips = {group: [left_out(verdict)] for group, verdict in sorted(skipped.items())}
+    skips = {group: [_skipped(verdict)] for group, verdict in sorted(skipped.items())}
     return {
         "pod": key,
         **({"rejected": rejected} if rejected else {}),
         **({"skipped": skips} if skips else {}),
     }
+
+
+def _skipped(verdict: Verdict) -> str:
+    if verdict.reason is Reason.LIMIT_RESOURCES:
+        return f"{verdict.reason.text}: {verdict.detail}"
+    # There is one word for both.
+    return (Reason.GROUP_UNHEALTHY if verdict.reason is Reason.GROUP_NO_TEMPLATE else verdict.reason).text
 
 
 def _option(option: Option) -> dict[str, Any]:
@@ -182,24 +203,11 @@ def _unremovable(look: Look, name: str, verdict: Verdict, settings: Settings) ->
 
 def _upcoming(look: Look) -> dict[str, int]:
     """Return the nodes on their way, with those that were just asked for."""
-    return with_ordered(look.particulars, {grow.group: grow.count for grow in look.decision.grow})
-
-
-def with_ordered(particulars: Particulars, ordered: Mapping[str, int]) -> dict[str, int]:
-    """Return the nodes on their way by group after *ordered* ones were asked for.
-
-    Where none was asked for before, nodes that are starting are on their way from now on.
-    """
-    upcoming = dict(particulars.upcoming)
-    for group, count in ordered.items():
-        upcoming[group] = upcoming.get(group, particulars.readiness[group].not_started) + count
+    upcoming = dict(look.particulars.upcoming)
+    for grow in look.decision.grow:
+        # Where none was on its way before, nodes that are starting are from now on.
+        upcoming[grow.group] = upcoming.get(grow.group, look.particulars.readiness[grow.group].not_started) + grow.count
     return dict(sorted(upcoming.items()))
-
-
-def left_out(verdict: Verdict) -> str:
-    """Return why a group takes no part in scale-up, in Cluster Autoscaler's words where it has some."""
-    reason = Reason.GROUP_UNHEALTHY if verdict.reason is Reason.GROUP_NO_TEMPLATE else verdict.reason
-    return reason.text
 
 
 def _utilization(look: Look) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """A decision told in lines that a person reads: one line per thing to do, with its reason."""
 
 from nodewright.api.decision import Decision, DeleteInstances, Drain, Evict, Grow, Outcome, Restore, Shrink
+from nodewright.api.reasons import Reason
 from nodewright.api.template import TemplateDifference
 from nodewright.objects import format_resource
 
@@ -37,7 +38,7 @@ def tell_outcome(outcome: Outcome) -> str:
 
 def _grow(action: Grow, decision: Decision) -> str:
     line = f"grow {action.group} {action.from_size} → {action.from_size + action.count}"
-    if action.pods:
+    if action.verdict.reason is not Reason.GROUP_BELOW_MIN:
         line += f" for {_count(len(action.pods), 'pod')}: {action.verdict.detail}"
     else:
         return f"{line}: {action.verdict}"

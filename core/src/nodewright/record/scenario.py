@@ -25,6 +25,7 @@ from nodewright.config.plugins import PluginClasses
 from nodewright.config.suggestion import suggestion
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.objects import (
+    CapacityQuota,
     Controller,
     CSINode,
     DaemonSet,
@@ -63,6 +64,7 @@ _KINDS: dict[str, type[KubeStruct]] = {
     "persistentVolumes": PersistentVolume,
     "storageClasses": StorageClass,
     "csiNodes": CSINode,
+    "capacityQuotas": CapacityQuota,
 }
 _OTHER_KEYS = (
     "now",
@@ -131,23 +133,23 @@ class Scenario:
                 except ValueError as error:
                     raise wrong(f"{key} ({each.metadata.key})", str(error)) from None
         cluster.daemon_sets.update({each.metadata.key: each for each in self.objects.get("daemonSets", ())})
+        cluster.quotas.update({each.metadata.key: each for each in self.objects.get("capacityQuotas", ())})
         cluster.budgets.update({each.metadata.key: each for each in self.objects.get("pdbs", ())})
         return World(
             cluster=cluster,
             groups=self.groups,
             group_of=self.group_of,
-            gpus=self._gpus(),
+            gpus=self._gpus({node.name: node.metadata.labels for node in self.nodes}),
+            group_gpus=self._gpus({group.id: group.template.labels for group in self.groups if group.template}),
             config_maps={priority.CONFIG_MAP: {priority.KEY: self.priorities}} if self.priorities else {},
         )
 
-    def _gpus(self) -> dict[str, GpuConfig]:
-        """Return what GPUs each node has that says so by the label."""
+    def _gpus(self, labels: Mapping[str, Mapping[str, str]]) -> dict[str, GpuConfig]:
+        """Return what GPUs each of those has whose *labels*, by its name, say so."""
         return {
-            node.name: GpuConfig(
-                label=self.gpu_label, type=node.metadata.labels[self.gpu_label], resource=_GPU_RESOURCE
-            )
-            for node in self.nodes
-            if self.gpu_label in node.metadata.labels
+            name: GpuConfig(label=self.gpu_label, type=shown[self.gpu_label], resource=_GPU_RESOURCE)
+            for name, shown in labels.items()
+            if self.gpu_label in shown
         }
 
 

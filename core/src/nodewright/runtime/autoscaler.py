@@ -19,7 +19,7 @@ from nodewright.health import adopt_orders
 from nodewright.kube.config_maps import ConfigMapWatch
 from nodewright.kube.events import EventWriter
 from nodewright.kube.feed import Feed
-from nodewright.kube.kinds import KINDS
+from nodewright.kube.kinds import KINDS, wanted_kinds
 from nodewright.kube.reflector import Reflector
 from nodewright.kube.transport import Transport
 from nodewright.memory import Memory
@@ -67,7 +67,10 @@ class Autoscaler:
         self._faults.listen(self._count_fault)
         self._wake = Event()
         self.feed = Feed(on_unschedulable=self._wake.set)
-        self._reflectors = [Reflector(kind, transport, self.feed) for kind in KINDS]
+        wanted = wanted_kinds(settings)
+        for kind in wanted:
+            self.feed.follow(kind)
+        self._reflectors = [Reflector(kind, transport, self.feed) for kind in (*KINDS, *wanted)]
         self._config_maps = ConfigMapWatch(transport, self.feed)
         self._events = EventWriter(transport, clock, settings.namespace)
         self._announcer = Announcer(self._events)

@@ -8,24 +8,26 @@ from nodewright.api.group import GroupFacts
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.health import GroupHealth
+from nodewright.scaleup.limits import Limits
 
 
-def grow_to_minimum(groups: Sequence[GroupHealth], grow: Sequence[Grow], room: int | None) -> tuple[Grow, ...]:
-    """Return *grow* with what else brings every group to its minimum, if it can grow at all.
+def grow_to_minimum(groups: Sequence[GroupHealth], grow: Sequence[Grow], limits: Limits) -> tuple[Grow, ...]:
+    """Return *grow* with what else brings every group to its minimum, if it can grow and *limits* leave room.
 
-    The cluster may gain *room* nodes beyond those of *grow*. Growth for pods comes first and counts for the minimum;
-    what is missing then is asked for along with it.
+    Growth for pods comes first and counts for the minimum; what is missing then is asked for along with it.
     """
     grown = {each.group: each for each in grow}
+    for health in groups:
+        if health.facts.id in grown:
+            limits.take(health.facts, grown[health.facts.id].count)
     for health in groups:
         facts = health.facts
         known = grown.get(facts.id)
         below = facts.min_size - facts.target_size - (known.count if known else 0)
-        count = below if room is None else min(below, room)
-        if count < 1 or health.blocked is not None:
+        if below < 1 or health.blocked is not None or (count := limits.allowed(facts, below)) < 1:
             continue
         grown[facts.id] = _new(facts, count) if known is None else _more(known, count, facts)
-        room = room if room is None else room - count
+        limits.take(facts, count)
     return tuple(grown.values())
 
 

@@ -196,6 +196,7 @@ def an_expander_context(
     return ExpanderContext(
         now=now,
         random=Random(seed),
+        turn=seed,
         cluster_size=cluster_size,
         room=room,
         pricing=dict(pricing or {}),
