@@ -31,10 +31,10 @@ class Vector:
         return self.expected["iterations"]
 
     def answers(self, iteration: int, field: str) -> list[dict[str, Any]]:
-        """Return the answers of all runs of Cluster Autoscaler on one field, each as it is in an iteration."""
-        known = self.iterations[iteration][field]
+        """Return the answers of all runs of Cluster Autoscaler on one field, as in an iteration; none if left out."""
+        known = self.iterations[iteration].get(field)
         seen = (self.expected["variants"].get("distinct") or {}).get(f"iterations[{iteration}].{field}", ())
-        return [{field: value} for value in (known, *seen)]
+        return [{} if value is None else {field: value} for value in (known, *seen)]
 
     def firm(self, iteration: int, field: str) -> bool:
         """Tell whether all runs of Cluster Autoscaler gave the same answer."""

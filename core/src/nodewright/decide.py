@@ -9,12 +9,16 @@ import numpy as np
 
 from nodewright.api.decision import Decision
 from nodewright.api.group import GroupFacts
-from nodewright.health import Assessment, assess
+from nodewright.api.verdict import Verdict
+from nodewright.health import Assessment, Readiness, assess
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.policy import Policy
 from nodewright.scaledown import RemovalPlan, plan_removals, plan_scale_down
 from nodewright.scaledown.utilization import Utilization, Utilizations
 from nodewright.scaleup import ScaleUpPlan, plan_scale_up, recall
+from nodewright.scaleup.limits import Limits
+from nodewright.scaleup.minimum import grow_to_minimum
+from nodewright.scaleup.pending import in_turn
 from nodewright.scheduling import ClusterSimulation
 from nodewright.templates import choose_templates
 from nodewright.world import World
@@ -28,6 +32,10 @@ class Particulars:
     groups: tuple[GroupFacts, ...] = ()
     #: Nodes that were counted on though they are not there yet, by group.
     upcoming: dict[str, int] = field(default_factory=dict)
+    #: How many machines of each group are in which state.
+    readiness: dict[str, Readiness] = field(default_factory=dict)
+    #: Why groups can't grow now, whether or not a pod waits.
+    blocked: dict[str, Verdict] = field(default_factory=dict)
     #: By node, after pending pods were placed.
     utilization: dict[str, Utilization] = field(default_factory=dict)
 
@@ -54,6 +62,21 @@ def _decide(
     world = replace(world, groups=templates.groups)
     health = assess(world, templates.memory, policy, now)
     removals = plan_removals(world, health.memory, policy, now)
+    underway = Decision(
+        at=now,
+        restore=removals.restore,
+        shrink=health.shrink,
+        delete=health.delete + removals.delete,
+        evict=removals.evict,
+        notices=health.notices,
+        learnt=templates.learnt,
+    )
+    if particulars is not None:
+        _note_groups(particulars, world, health)
+    if health.halted is not None:
+        if particulars is not None:
+            _note_utilization(particulars, world, health, policy, now)
+        return _halt(underway, world, health.halted, policy), removals.memory
     simulation, upcoming = _simulate_now(world, health, removals.memory)
     scale_up = plan_scale_up(
         world,
@@ -65,33 +88,41 @@ def _decide(
         leaving=removals.memory.removals,
         intended=recall(removals.memory.intentions, world.cluster, upcoming),
     )
+    scale_up = _with_minimum(scale_up, world, health, policy)
     memory = _remember_growth(removals.memory, scale_up, now)
     if particulars is not None:
-        _fill_in(particulars, world, health, policy, now)
+        _note_utilization(particulars, world, health, policy, now)
     # No pod is moved onto a node that may never come.
     simulation.remove_nodes([name for names in upcoming.values() for name in names])
     left = _without_leaving(world, health, removals)
     pause = "pods have only just come" if scale_up.pods_just_came else ""
     scale_down = plan_scale_down(left, health.starting, memory, simulation, policy, now, pause=pause)
-    decision = Decision(
-        at=now,
-        restore=removals.restore,
-        shrink=health.shrink,
+    decision = replace(
+        underway,
         grow=scale_up.grow,
-        delete=health.delete + removals.delete,
         drain=scale_down.drain,
-        evict=removals.evict,
         pods=scale_up.pods,
         rejections=scale_up.rejections,
         nodes=scale_down.nodes,
         groups=scale_up.groups,
         options=scale_up.options,
-        notices=scale_up.notices,
+        notices=underway.notices + scale_up.notices,
         answers=scale_up.answers,
         again=scale_up.again,
-        learnt=templates.learnt,
     )
     return decision, scale_down.memory
+
+
+def _halt(underway: Decision, world: World, why: Verdict, policy: Policy) -> Decision:
+    """Return what is *underway* and nothing else, with the reason for every pod that waits, every group and node."""
+    waiting = in_turn(world.cluster, policy.settings.scale_up)
+    return replace(
+        underway,
+        halted=why,
+        pods={key: why for pods in waiting for key in pods.keys},
+        groups={facts.id: why for facts in world.groups},
+        nodes=dict.fromkeys(world.cluster.nodes, why),
+    )
 
 
 def _settle_pods(world: World, policy: Policy) -> None:
@@ -131,6 +162,14 @@ def _without_leaving(world: World, health: Assessment, removals: RemovalPlan) ->
     return replace(world, groups=tuple(groups)) if leaving else world
 
 
+def _with_minimum(scale_up: ScaleUpPlan, world: World, health: Assessment, policy: Policy) -> ScaleUpPlan:
+    """Return *scale_up* with what brings groups to their minimum, if that is wanted."""
+    if not policy.settings.scale_up.enforce_min_size:
+        return scale_up
+    limits = Limits(world, health, policy.settings.limits)
+    return replace(scale_up, grow=grow_to_minimum(health.groups, scale_up.grow, limits))
+
+
 def _remember_growth(memory: Memory, scale_up: ScaleUpPlan, now: datetime) -> Memory:
     known = tuple(each for each in memory.intentions if each.group in memory.requests)
     if not scale_up.grow:
@@ -148,9 +187,16 @@ def _remember_growth(memory: Memory, scale_up: ScaleUpPlan, now: datetime) -> Me
     )
 
 
-def _fill_in(particulars: Particulars, world: World, health: Assessment, policy: Policy, now: datetime) -> None:
+def _note_groups(particulars: Particulars, world: World, health: Assessment) -> None:
     particulars.groups = world.groups
     particulars.upcoming = {group.facts.id: group.upcoming for group in health.groups if group.upcoming}
+    particulars.readiness = {group.facts.id: group.readiness for group in health.groups}
+    particulars.blocked = {group.facts.id: group.blocked for group in health.groups if group.blocked}
+
+
+def _note_utilization(
+    particulars: Particulars, world: World, health: Assessment, policy: Policy, now: datetime
+) -> None:
     options = {group.id: policy.options_of(group) for group in world.groups}
     utilizations = Utilizations(world.cluster, policy.settings.scale_down, now)
     particulars.utilization = {

@@ -15,7 +15,7 @@ class ScaleUpRequest:
 
     at: datetime
     count: int
-    #: False if we do not remember to have asked for them: they are waited for, but not counted on before they exist.
+    #: False if somebody else asked for them: they are waited for, but not counted on before they exist.
     ours: bool = True
 
 
@@ -31,13 +31,25 @@ class Intention:
 
 @dataclass(frozen=True, kw_only=True)
 class Backoff:
-    """A group that failed to grow and is left alone for a while."""
+    """A group that failed to grow, or a pool that ran dry, and is left alone for a while."""
 
     until: datetime
     pause: timedelta
     failed_at: datetime
     error_class: ErrorClass
     code: str
+    #: The capacity pool that ran dry, empty if none did or nobody told which.
+    pool: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shortage:
+    """A group that has fewer machines than it is wanted to have."""
+
+    #: Since when both numbers are what they are.
+    since: datetime
+    machines: int
+    target: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,10 +92,17 @@ class Memory:
     unneeded_since: dict[str, datetime] = field(default_factory=dict)
     unremovable_until: dict[str, datetime] = field(default_factory=dict)
     unregistered_since: dict[str, datetime] = field(default_factory=dict)
+    #: When each machine that the cloud could not make was first seen to have failed.
+    failed_since: dict[str, datetime] = field(default_factory=dict)
     requests: dict[str, ScaleUpRequest] = field(default_factory=dict)
     #: What the machines of open requests are meant for, in the order in which pods were placed.
     intentions: tuple[Intention, ...] = ()
+    shortages: dict[str, Shortage] = field(default_factory=dict)
     backoffs: dict[str, Backoff] = field(default_factory=dict)
+    #: Pools that ran dry, by provider and pool.
+    pools: dict[str, Backoff] = field(default_factory=dict)
+    #: Since when too many nodes of the cluster are unready; None while it is well.
+    unhealthy_since: datetime | None = None
     removals: dict[str, Removal] = field(default_factory=dict)
     templates: dict[str, KnownTemplate] = field(default_factory=dict)
     last_scale_up: datetime | None = None

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from nodewright.api import (
     Decision,
+    DeleteInstances,
     GroupOptions,
     Grow,
     NodeGroup,
@@ -12,6 +13,7 @@ from nodewright.api import (
     Provider,
     ProviderContext,
     Reason,
+    UnsupportedError,
     Verdict,
 )
 from nodewright.kube.evictions import Evictor
@@ -21,8 +23,11 @@ from nodewright.runtime.actor import Actor
 from nodewright.runtime.providers import Providers
 from nodewright.testing.clock import EPOCH, SteppedClock
 
+DELETED = []
+
 
 class Group(NodeGroup):
+    unforceable = None
     id = "pool"
     min_size = 0
     max_size = 5
@@ -37,7 +42,14 @@ class Group(NodeGroup):
     def increase(self, count):
         raise KeyError("flavour")
 
-    def delete_nodes(self, nodes): ...
+    def delete_nodes(self, nodes):
+        DELETED.append(("delete", [node.spec.provider_id for node in nodes]))
+
+    def force_delete_nodes(self, nodes):
+        if self.unforceable:
+            raise self.unforceable
+        DELETED.append(("force", [node.spec.provider_id for node in nodes]))
+
     def decrease_target(self, count): ...
 
 
@@ -77,3 +89,23 @@ def test_a_group_that_raises_what_it_must_not_is_its_providers_fault(actor, faul
     assert (outcome.action, outcome.target, outcome.ok) == ("grow", "pool", False)
     assert "flavour" in outcome.error
     assert [(fault.plugin, fault.where) for fault in noted] == [("cloud", "group pool")]
+
+
+@pytest.mark.parametrize(
+    ("force", "unforceable", "how"),
+    [
+        (False, None, "delete"),
+        (True, None, "force"),
+        (True, UnsupportedError("not this group"), "delete"),
+        (True, NotImplementedError(), "delete"),
+    ],
+)
+def test_deletion_is_forced_where_the_group_can_be_forced(actor, monkeypatch, force, unforceable, how):
+    monkeypatch.setattr(Group, "unforceable", unforceable)
+    DELETED.clear()
+    delete = DeleteInstances(
+        group="pool", instances=("i-1",), force=force, verdict=Verdict(reason=Reason.NEVER_REGISTERED)
+    )
+    (outcome,) = actor.carry_out(Decision(at=EPOCH, delete=(delete,)), {})
+    assert outcome.ok
+    assert [(how, ["i-1"])] == DELETED

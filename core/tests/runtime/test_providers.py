@@ -43,6 +43,9 @@ class Group(NodeGroup):
     def template(self):
         return a_template(cpu="4")
 
+    def pools(self):
+        return ["eu-a/c5"]
+
     def options(self, defaults):
         return GroupOptions(scale_down_utilization_threshold=defaults.scale_down_utilization_threshold + 0.1)
 
@@ -104,7 +107,7 @@ def test_what_a_provider_says_becomes_facts(read):
     assert facts.template == a_template(cpu="4")
     assert facts.options.scale_down_utilization_threshold == pytest.approx(0.6)
     assert facts.hourly_price == pytest.approx(0.25)
-    assert (facts.atomic, facts.error) == (False, "")
+    assert (facts.atomic, facts.error, facts.pools) == (False, "", ("eu-a/c5",))
 
 
 def test_an_undeclared_ability_is_never_used(read):

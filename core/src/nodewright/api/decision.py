@@ -38,8 +38,10 @@ class DeleteInstances:
     group: str
     #: Provider IDs.
     instances: tuple[str, ...]
-    #: Names of the nodes that go with them, in the same order; empty for machines that never registered.
+    #: Names of the nodes that go with them, in the same order, a machine's ID where it has none; empty if none has.
     nodes: tuple[str, ...] = ()
+    #: Whether they go whatever the group's minimum and their state, by `NodeGroup.force_delete_nodes`.
+    force: bool = False
     verdict: Verdict
 
 
@@ -113,6 +115,8 @@ class Decision:
     drain: tuple[Drain, ...] = ()
     evict: tuple[Evict, ...] = ()
 
+    #: Why nothing but what was under way goes on in this loop; None if it looked at everything.
+    halted: Verdict | None = None
     #: Verdict by pending pod, ``namespace/name``.
     pods: dict[str, Verdict] = field(default_factory=dict)
     #: Why each pod without help fits no group: verdict by group, by pod.

@@ -72,6 +72,14 @@ class NodeGroup(ABC):
         """
         return None
 
+    def pools(self) -> Sequence[str]:
+        """The capacity pools that new machines are taken from, named as in `InstanceError.pool`.
+
+        When all of them are dry, whichever group found out, this group is left alone for a while. Nothing (the
+        default) stands for the one pool ``zone/instance type`` of the template, and those of machines that are there.
+        """
+        return ()
+
     def options(self, defaults: GroupOptions) -> GroupOptions:
         """The group's own settings, laid over *defaults* with `dataclasses.replace` (tags and annotations, usually)."""
         return defaults
@@ -148,6 +156,8 @@ class GroupFacts:
     #: None if neither the provider nor a node of the group can tell what a new node looks like.
     template: NodeTemplate | None = None
     options: GroupOptions = field(default_factory=GroupOptions)
+    #: Capacity pools that new machines are taken from, if the provider tells; see `NodeGroup.pools`.
+    pools: tuple[str, ...] = ()
     exists: bool = True
     autoprovisioned: bool = False
     #: Whether `NodeGroup.increase_atomically` may be called.

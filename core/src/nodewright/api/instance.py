@@ -40,7 +40,8 @@ class InstanceError:
     #: The cloud's own code, for people and metrics; of bounded variety.
     code: str
     message: str = ""
-    #: The capacity pool that ran dry, such as ``eu-a/c5.large``, where the cloud tells; groups may share pools.
+    #: The capacity pool that ran dry, where the cloud tells: ``zone/instance type`` such as ``eu-a/c5.large``, or one
+    #: of `NodeGroup.pools`. With class StockOut it keeps other groups of the provider off that pool as well.
     pool: str = ""
 
 

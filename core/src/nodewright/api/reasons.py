@@ -57,7 +57,10 @@ class Reason(StrEnum):
     NOT_CHOSEN = "NotChosen", "another option was better"
     NO_HELP = "NoHelp", "no pending pod would fit"
     GROUP_AT_MAX = "MaxSizeReached", "max node group size reached"
+    GROUP_UNHEALTHY = "NotReadyForScaleUp", "not ready for scale-up"
     GROUP_BACKED_OFF = "BackedOff", "in backoff after failed scale-up"
+    POOL_DRY = "PoolBackedOff", "draws from a capacity pool that ran dry"
+    GROUP_BELOW_MIN = "BelowMinSize", "below its minimum size"
     GROUP_NO_TEMPLATE = "NoTemplate", "nobody can tell what a new node looks like"
     GROUP_FAULTY = "ProviderError", "its provider could not be read"
     LIMIT_NODES = "MaxNodesTotalReached", "max total nodes in cluster reached"
@@ -66,6 +69,10 @@ class Reason(StrEnum):
     NO_SCALE_FROM_ZERO = "NoScaleFromZero", "scale-up of an empty cluster is off"
     VETOED = "Vetoed", "a plugin vetoed it"
     STRATEGY_FAILED = "StrategyFailed", "a plugin failed while it was estimated"
+
+    # the whole loop
+    CLUSTER_UNHEALTHY = "ClusterUnhealthy", "nothing grows or goes while so many nodes are unready"
+    SIZES_CORRECTED = "SizesCorrected", "sizes that the cloud never reached were taken back, the next loop goes on"
 
     # nodes
     NEEDED = "NotUnderutilized", "its utilization is above the threshold"

@@ -2,5 +2,6 @@
 
 from nodewright.health.assessment import Assessment, GroupHealth, assess
 from nodewright.health.orders import adopt_orders
+from nodewright.health.readiness import Readiness
 
-__all__ = ["Assessment", "GroupHealth", "adopt_orders", "assess"]
+__all__ = ["Assessment", "GroupHealth", "Readiness", "adopt_orders", "assess"]

@@ -1,18 +1,23 @@
 """The assessment that every decision starts with."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from nodewright.api.decision import DeleteInstances, Shrink
-from nodewright.api.group import GroupFacts
+from nodewright.api.group import GroupFacts, GroupOptions
 from nodewright.api.instance import ErrorClass, InstanceError
+from nodewright.api.notice import Notice
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.health.backoff import TIMEOUT, back_off, remembered
+from nodewright.health.acceptable import AcceptableRange, acceptable_range, cluster_trouble, group_trouble
+from nodewright.health.backoff import TIMEOUT, Backoffs
 from nodewright.health.census import Census, take_census
-from nodewright.health.readiness import is_ready
-from nodewright.memory import Backoff, Memory, ScaleUpRequest
+from nodewright.health.cleanup import Cleanup
+from nodewright.health.orders import Orders
+from nodewright.health.readiness import Readiness, State, state_of
+from nodewright.memory import Memory
 from nodewright.objects import Node
 from nodewright.policy import Policy
 from nodewright.world import World
@@ -23,8 +28,9 @@ class GroupHealth:
     """One group, as it is now."""
 
     facts: GroupFacts
-    #: Its nodes that simulation counts on.
-    nodes: tuple[str, ...] = ()
+    readiness: Readiness = field(default_factory=Readiness)
+    #: How many nodes it should have.
+    acceptable: AcceptableRange = field(default_factory=AcceptableRange)
     #: Nodes that were ordered and are not usable yet, those that are starting included.
     upcoming: int = 0
     #: Names of the nodes that are starting.
@@ -38,8 +44,13 @@ class Assessment:
     """All groups, what has to be cleaned up in them, and what to remember of them."""
 
     groups: tuple[GroupHealth, ...]
+    #: Of the whole cluster, with nodes that belong to no group.
+    readiness: Readiness
+    #: Why nothing else should be decided in this loop, if so.
+    halted: Verdict | None
     delete: tuple[DeleteInstances, ...]
     shrink: tuple[Shrink, ...]
+    notices: tuple[Notice, ...]
     memory: Memory
 
     @property
@@ -51,19 +62,32 @@ class Assessment:
 def assess(world: World, memory: Memory, policy: Policy, now: datetime) -> Assessment:
     """Return how every group is at *now*. Groups that could not be read are left as they are."""
     assessor = _Assessor(world, memory, policy, now)
+    members = [(facts, assessor.census(facts, nodes), nodes) for facts, nodes in _nodes_by_group(world)]
+    readiness = sum((census.readiness for _, census, _ in members), assessor.strangers())
+    trouble = cluster_trouble(readiness, policy.settings.health)
     groups = tuple(
-        assessor.frozen(facts) if facts.error else assessor.examine(facts, nodes)
-        for facts, nodes in _nodes_by_group(world)
+        assessor.frozen(facts, census) if facts.error else assessor.examine(facts, census, nodes, trouble)
+        for facts, census, nodes in members
     )
+    unhealthy_since = (memory.unhealthy_since or now) if trouble else None
     return Assessment(
         groups=groups,
-        delete=tuple(assessor.delete),
+        readiness=readiness,
+        halted=trouble or assessor.corrected(),
+        delete=tuple(assessor.cleanup.delete),
         shrink=tuple(assessor.shrink),
+        notices=(_alarm(trouble, unhealthy_since),) if trouble and unhealthy_since else (),
         memory=replace(
             memory,
-            backoffs=assessor.backoffs,
-            requests=assessor.requests,
+            backoffs=assessor.backoffs.groups,
+            pools=assessor.backoffs.pools,
+            requests=assessor.orders.requests,
+            shortages=assessor.orders.shortages,
             unregistered_since=assessor.unregistered_since,
+            failed_since=assessor.failed_since,
+            unhealthy_since=unhealthy_since,
+            # Who comes back from such a state has to prove anew that it is not needed.
+            unneeded_since={} if trouble else memory.unneeded_since,
         ),
     )
 
@@ -74,91 +98,156 @@ class _Assessor:
     def __init__(self, world: World, memory: Memory, policy: Policy, now: datetime) -> None:
         self._world = world
         self._policy = policy
-        self._settings = policy.settings.health.backoff
+        self._settings = policy.settings.health
         self._now = now
-        self._seen = memory.unregistered_since
-        self.backoffs = remembered(memory.backoffs, self._settings, now)
-        self.requests = dict(memory.requests)
+        self._memory = memory
+        self._leaving = Counter(removal.group for removal in memory.removals.values() if removal.deleted_at is None)
+        self._corrected: list[str] = []
+        self.backoffs = Backoffs(memory.backoffs, memory.pools, self._settings.backoff, now)
+        self.orders = Orders(memory, now)
+        self.cleanup = Cleanup()
         self.unregistered_since: dict[str, datetime] = {}
-        self.delete: list[DeleteInstances] = []
+        self.failed_since: dict[str, datetime] = {}
         self.shrink: list[Shrink] = []
+        provider_of = {facts.id: facts.provider for facts in world.groups}
         for outcome in world.outcomes:
-            if outcome.action == "grow" and not outcome.ok:
-                self.requests.pop(outcome.target, None)
-                if not outcome.temporary:
-                    self._back_off(outcome.target, outcome.cause or _unknown(outcome.error))
+            # An order that was refused left the group's size as it was, and is closed by that.
+            if outcome.action == "grow" and not outcome.ok and not outcome.temporary:
+                group, cause = outcome.target, outcome.cause or _unknown(outcome.error)
+                self.backoffs.note(group, provider_of.get(group, ""), cause)
 
-    def frozen(self, facts: GroupFacts) -> GroupHealth:
-        known = {instance.id for instance in facts.instances}
-        self.unregistered_since |= {key: since for key, since in self._seen.items() if key in known}
-        return GroupHealth(facts=facts, blocked=Verdict(reason=Reason.GROUP_FAULTY, detail=facts.error))
-
-    def examine(self, facts: GroupFacts, nodes: Sequence[Node]) -> GroupHealth:
-        options = self._policy.options_of(facts)
-        census = take_census(facts, nodes, options, self._seen, self._now, self._is_ready)
-        self.unregistered_since |= census.unregistered_since
-        self._clear_failed(facts, census)
-        self._clear_overdue(facts, census)
-        missing = census.missing
-        request = self._follow_request(facts, missing)
-        if request and census.unmet and self._now - request.at > options.max_node_provision_time:
-            self._give_up(facts, census.unmet)
-            missing -= census.unmet
-        elif request and not request.ours:
-            missing -= census.unmet
-        backoff = self._running_backoff(facts)
-        return GroupHealth(
-            facts=facts,
-            nodes=census.settled,
-            # What a backed-off group was asked for may never come: nobody should wait for it.
-            upcoming=len(census.starting) + (0 if backoff else max(0, missing)),
-            starting=census.starting,
-            blocked=_blocked(facts, backoff),
+    def strangers(self) -> Readiness:
+        """Count the nodes that belong to no group."""
+        known = {facts.id for facts in self._world.groups}
+        options = GroupOptions(max_node_startup_time=self._settings.max_node_startup_time)
+        return Readiness.of(
+            [
+                self._state_of(node, options)
+                for name, node in self._world.cluster.nodes.items()
+                if self._world.group_of.get(name) not in known
+            ]
         )
 
-    def _is_ready(self, node: Node) -> bool:
-        return is_ready(node, self._world, self._policy.settings.templates)
+    def census(self, facts: GroupFacts, nodes: Sequence[Node]) -> Census:
+        options = self._policy.options_of(facts)
+        return take_census(facts, nodes, options, self._memory.unregistered_since, self._now, self._state_of)
 
-    def _clear_failed(self, facts: GroupFacts, census: Census) -> None:
+    def frozen(self, facts: GroupFacts, census: Census) -> GroupHealth:
+        """Leave the group as it is; what it was asked for is waited for as long as if it could be read."""
+        known = {instance.id for instance in facts.instances}
+        for seen, kept in (
+            (self._memory.unregistered_since, self.unregistered_since),
+            (self._memory.failed_since, self.failed_since),
+        ):
+            kept |= {key: since for key, since in seen.items() if key in known}
+        self.orders.freeze(facts.id)
+        patience = self._policy.options_of(facts).max_node_provision_time
+        request = self.orders.requests.get(facts.id)
+        awaited = request is not None and request.ours and self._now - request.at <= patience
+        return GroupHealth(
+            facts=facts,
+            readiness=census.readiness,
+            upcoming=(len(census.starting) + (census.missing if awaited else 0)) if request else 0,
+            starting=census.starting if request else (),
+            blocked=Verdict(reason=Reason.GROUP_FAULTY, detail=facts.error),
+        )
+
+    def examine(
+        self, facts: GroupFacts, census: Census, nodes: Sequence[Node], cluster_trouble: Verdict | None
+    ) -> GroupHealth:
+        """Clean up in a group and return how it is; while the cluster is in trouble, only what is overdue goes."""
+        options = self._policy.options_of(facts)
+        self.unregistered_since |= census.unregistered_since
+        self._clear_overdue(facts, census, nodes, options)
+        self._note_failed(facts, census)
+        if cluster_trouble is None:
+            self._clear_failed(facts, census, nodes, options)
+        self.orders.follow(facts.id, census)
+        lost = self.orders.overdue(facts.id, census, options.max_node_provision_time)
+        if self.orders.short(facts, census, options.max_node_provision_time) and cluster_trouble is None:
+            self._corrected.append(facts.id)
+            lost = census.unmet
+        if lost:
+            self._give_up(facts, lost)
+        request = self.orders.requests.get(facts.id)
+        wanted = acceptable_range(
+            facts,
+            census.readiness,
+            failed=len(census.failed),
+            in_flight=request.count if request else 0,
+            leaving=self._leaving[facts.id],
+        )
+        expected = census.missing if request and request.ours else census.missing - census.unmet
+        return GroupHealth(
+            facts=facts,
+            readiness=census.readiness,
+            acceptable=wanted,
+            # What a backed-off group was asked for may never come: nobody should wait for it.
+            upcoming=len(census.starting) + (0 if self.backoffs.runs(facts.id) else max(0, expected)) if request else 0,
+            starting=census.starting if request else (),
+            blocked=self._blocked(facts, census, wanted),
+        )
+
+    def corrected(self) -> Verdict | None:
+        """Return which groups' sizes were corrected, if any were: the next loop sees what the cloud made of it."""
+        if not self._corrected:
+            return None
+        return Verdict(reason=Reason.SIZES_CORRECTED, detail=", ".join(self._corrected))
+
+    def _state_of(self, node: Node, options: GroupOptions) -> State:
+        return state_of(node, self._world, self._policy.settings.templates, options.max_node_startup_time, self._now)
+
+    def _note_failed(self, facts: GroupFacts, census: Census) -> None:
+        """Back off for machines that are new among the failed; those that can't be deleted fail only once."""
+        seen = self._memory.failed_since
+        fresh = [instance for instance in census.failed if instance.id not in seen]
+        for cause in dict.fromkeys(instance.error or _unknown("") for instance in reversed(fresh)):
+            self.backoffs.note(facts.id, facts.provider, cause)
+        self.orders.failed(facts.id, len(fresh))
+        self.failed_since |= {instance.id: seen.get(instance.id, self._now) for instance in census.failed}
+
+    def _clear_failed(self, facts: GroupFacts, census: Census, nodes: Sequence[Node], options: GroupOptions) -> None:
         if census.failed:
             cause = census.failed[0].error or _unknown("")
             detail = f"{cause.code}: {cause.message}" if cause.message else cause.code
+            verdict = Verdict(reason=Reason.CREATE_FAILED, detail=detail)
             failed = [instance.id for instance in census.failed]
-            self._delete(facts, failed, Verdict(reason=Reason.CREATE_FAILED, detail=detail))
-            self._back_off(facts.id, cause)
+            self._delete(facts, failed, nodes, options, verdict, force=self._settings.force_delete_failed)
 
-    def _clear_overdue(self, facts: GroupFacts, census: Census) -> None:
+    def _clear_overdue(self, facts: GroupFacts, census: Census, nodes: Sequence[Node], options: GroupOptions) -> None:
         if census.overdue:
-            self._delete(facts, census.overdue, Verdict(reason=Reason.NEVER_REGISTERED))
-            self._back_off(facts.id, TIMEOUT)
+            verdict = Verdict(reason=Reason.NEVER_REGISTERED)
+            force = self._settings.force_delete_unregistered
+            self._delete(facts, census.overdue, nodes, options, verdict, force=force)
+            self.backoffs.note(facts.id, facts.provider, TIMEOUT)
 
-    def _delete(self, facts: GroupFacts, instances: Sequence[str], verdict: Verdict) -> None:
-        """Delete as many machines as the group's minimum allows; those that never came count for it, too."""
-        going = sum(len(delete.instances) for delete in self.delete if delete.group == facts.id)
-        allowed = facts.target_size - facts.min_size - going
-        if allowed > 0:
-            chosen = tuple(instances[:allowed])
-            self.delete.append(DeleteInstances(group=facts.id, instances=chosen, verdict=verdict))
+    def _delete(
+        self,
+        facts: GroupFacts,
+        instances: Sequence[str],
+        nodes: Sequence[Node],
+        options: GroupOptions,
+        verdict: Verdict,
+        *,
+        force: bool,
+    ) -> None:
+        if options.zero_or_max_node_scaling:
+            self.cleanup.add_whole(facts, nodes, verdict, force=force)
+        else:
+            self.cleanup.add(facts, instances, verdict, force=force)
 
-    def _follow_request(self, facts: GroupFacts, missing: int) -> ScaleUpRequest | None:
-        """Keep, adopt or close the group's open request; one that we don't remember counts from now."""
-        if not missing:
-            self.requests.pop(facts.id, None)
-        elif facts.id not in self.requests:
-            self.requests[facts.id] = ScaleUpRequest(at=self._now, count=missing, ours=False)
-        return self.requests.get(facts.id)
+    def _give_up(self, facts: GroupFacts, count: int) -> None:
+        self.shrink.append(Shrink(group=facts.id, count=count, verdict=Verdict(reason=Reason.UNMET_TARGET)))
+        self.backoffs.note(facts.id, facts.provider, TIMEOUT)
 
-    def _give_up(self, facts: GroupFacts, unmet: int) -> None:
-        self.shrink.append(Shrink(group=facts.id, count=unmet, verdict=Verdict(reason=Reason.UNMET_TARGET)))
-        self.requests.pop(facts.id, None)
-        self._back_off(facts.id, TIMEOUT)
-
-    def _back_off(self, group: str, cause: InstanceError) -> None:
-        self.backoffs[group] = back_off(self.backoffs.get(group), cause, self._settings, self._now)
-
-    def _running_backoff(self, facts: GroupFacts) -> Backoff | None:
-        backoff = self.backoffs.get(facts.id)
-        return backoff if backoff is not None and self._now < backoff.until else None
+    def _blocked(self, facts: GroupFacts, census: Census, wanted: AcceptableRange) -> Verdict | None:
+        """Return the first reason that speaks against growth, in Cluster Autoscaler's order."""
+        trouble = group_trouble(facts, census.readiness, wanted, self._settings) or self.backoffs.against(facts)
+        if trouble is not None:
+            return trouble
+        if facts.target_size >= facts.max_size:
+            return Verdict(reason=Reason.GROUP_AT_MAX, detail=f"{facts.target_size} of {facts.max_size}")
+        return Verdict(reason=Reason.GROUP_NO_TEMPLATE) if facts.template is None else None
 
 
 def _nodes_by_group(world: World) -> list[tuple[GroupFacts, list[Node]]]:
@@ -174,11 +263,6 @@ def _unknown(message: str) -> InstanceError:
     return InstanceError(error_class=ErrorClass.OTHER, code="cloudProviderError", message=message)
 
 
-def _blocked(facts: GroupFacts, backoff: Backoff | None) -> Verdict | None:
-    if backoff is not None:
-        return Verdict(reason=Reason.GROUP_BACKED_OFF, detail=f"{backoff.code}, until {backoff.until:%H:%M:%S}")
-    if facts.target_size >= facts.max_size:
-        return Verdict(reason=Reason.GROUP_AT_MAX, detail=f"{facts.target_size} of {facts.max_size}")
-    if facts.template is None:
-        return Verdict(reason=Reason.GROUP_NO_TEMPLATE)
-    return None
+def _alarm(trouble: Verdict, since: datetime) -> Notice:
+    # The time makes it another notice each time that the cluster falls ill.
+    return Notice(reason=trouble.reason.value, message=f"{trouble}, since {since:%Y-%m-%d %H:%M:%S}")

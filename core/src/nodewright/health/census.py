@@ -1,11 +1,12 @@
 """The census of a group: its machines by what has become of them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from nodewright.api.group import GroupFacts, GroupOptions
 from nodewright.api.instance import Instance, InstanceState
+from nodewright.health.readiness import Readiness, State
 from nodewright.objects import Node
 
 
@@ -13,8 +14,7 @@ from nodewright.objects import Node
 class Census:
     """The machines of one group."""
 
-    #: Nodes that simulation counts on: all but those starting and those whose machine is being deleted.
-    settled: tuple[str, ...]
+    readiness: Readiness
     #: Nodes that registered a short while ago and are not ready yet.
     starting: tuple[str, ...]
     #: Machines that the cloud says will never come.
@@ -35,30 +35,30 @@ def take_census(
     options: GroupOptions,
     seen: Mapping[str, datetime],
     now: datetime,
-    is_ready: Callable[[Node], bool],
+    state_of: Callable[[Node, GroupOptions], State],
 ) -> Census:
     """Return the census of a group with *nodes*; *seen* tells when unregistered machines were first seen."""
     leaving = {instance.id for instance in facts.instances if instance.state is InstanceState.DELETING}
-    staying = [node for node in nodes if node.spec.provider_id not in leaving]
-    registered = {node.spec.provider_id for node in staying}
-    known = registered | leaving
+    listed = {instance.id for instance in facts.instances}
+    states: list[State] = []
+    for node in nodes:
+        machine, state = node.spec.provider_id, state_of(node, options)
+        # A node that is in service may be younger than what the cloud told of its group.
+        gone = machine in leaving or (machine not in listed and state is not State.READY)
+        states.append(State.BEING_DELETED if gone else state)
+    readiness = Readiness.of(states)
+    staying = readiness.registered - readiness.being_deleted
+    known = leaving | {node.spec.provider_id for node in nodes}
     unborn = [instance for instance in facts.instances if instance.id not in known]
     failed = tuple(instance for instance in unborn if instance.error is not None)
     unregistered = {instance.id: seen.get(instance.id, now) for instance in unborn if instance.error is None}
     overdue = tuple(key for key, since in unregistered.items() if now - since > options.max_node_provision_time)
-    # In order, and quick to look up: a burst may bring thousands at once.
-    starting = {node.name: None for node in staying if not is_ready(node) and _young(node, options, now)}
     return Census(
-        settled=tuple(node.name for node in staying if node.name not in starting),
-        starting=tuple(starting),
+        readiness=replace(readiness, unregistered=len(unregistered) - len(overdue), long_unregistered=len(overdue)),
+        starting=tuple(node.name for node, state in zip(nodes, states, strict=True) if state is State.NOT_STARTED),
         failed=failed,
         unregistered_since=unregistered,
         overdue=overdue,
-        missing=max(0, facts.target_size - len(staying) - len(failed) - len(overdue)),
-        unmet=max(0, facts.target_size - len(staying) - len(unborn)),
+        missing=max(0, facts.target_size - staying - len(failed) - len(overdue)),
+        unmet=max(0, facts.target_size - staying - len(unborn)),
     )
-
-
-def _young(node: Node, options: GroupOptions, now: datetime) -> bool:
-    born = node.metadata.creation_timestamp
-    return born is not None and now - born < options.max_node_startup_time

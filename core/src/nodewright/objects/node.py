@@ -76,7 +76,7 @@ class Node(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
             return False
         if "True" in (states.get("DiskPressure"), states.get("NetworkUnavailable")):
             return False
-        return not any(taint.key in _UNREADY_TAINTS for taint in self.spec.taints)
+        return not self.spec.taints or not any(taint.key in _UNREADY_TAINTS for taint in self.spec.taints)
 
     @cached_property
     def ready_since(self) -> datetime | None:

@@ -68,11 +68,11 @@ def describe_template(group: GroupFacts, cluster: Cluster) -> dict[str, Any]:
 
 def _scale_up(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
     look, decision = rehearsed.look, rehearsed.look.decision
-    to_help = sorted(
-        key for key, verdict in decision.pods.items() if verdict.reason not in (*_FILTERED_OUT, Reason.FILTERED)
-    )
+    # There nobody looks at pods and nodes in a loop that was halted.
+    pods = {} if decision.halted else decision.pods
+    to_help = sorted(key for key, verdict in pods.items() if verdict.reason not in (*_FILTERED_OUT, Reason.FILTERED))
     old_enough = [key for key in to_help if decision.pods[key].reason is not Reason.TOO_YOUNG]
-    pods = look.world.cluster.pods
+    known = look.world.cluster.pods
     result = _result(look, old_enough, settings)
     told = {
         "scaleUpResult": result,
@@ -82,29 +82,32 @@ def _scale_up(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
             entry for key in old_enough if (entry := _remaining(look, key, result)) is not None
         ],
         **{
-            field: sorted(key for key, verdict in decision.pods.items() if verdict.reason is reason)
+            field: sorted(key for key, verdict in pods.items() if verdict.reason is reason)
             for reason, field in _FILTERED_OUT.items()
         },
-        "podsFromDrainedNodes": sorted(key for key in decision.pods if key in pods and pods[key].node),
+        "podsFromDrainedNodes": sorted(key for key in pods if key in known and known[key].node),
         "unschedulableToHelp": to_help,
     }
-    if decision.grow:
-        told["chosen"] = _chosen(look)
+    if chosen := _chosen(look):
+        told["chosen"] = chosen
     if result in ("ScaleUpSuccessful", "ScaleUpNoOptionsAvailable"):
         told["consideredNodeGroups"] = sorted(group.id for group in look.particulars.groups)
     return told
 
 
 def _result(look: Look, to_help: list[str], settings: Settings) -> str:
-    nodes = look.world.cluster.nodes
-    if not nodes and not settings.scale_up.from_zero:
+    nodes = look.world.cluster.nodes.values()
+    ready = sum(is_ready(node, look.world, settings.templates) for node in nodes)
+    if not ready and not settings.scale_up.from_zero:
         return ""
+    if look.decision.halted:
+        return "ScaleUpNotTried"
     if not to_help:
         return "ScaleUpNotNeeded"
-    if look.decision.grow:
+    if _chosen(look):
         return "ScaleUpSuccessful"
     maximum = settings.limits.nodes.max
-    if maximum and sum(is_ready(node, look.world, settings.templates) for node in nodes.values()) >= maximum:
+    if maximum and ready >= maximum:
         return "ScaleUpLimitedByMaxNodesTotal"
     if _pods_just_came(look):
         return "ScaleUpInCooldown"
@@ -117,15 +120,18 @@ def _pods_just_came(look: Look) -> bool:
 
 def _triggered(rehearsed: Rehearsed) -> list[str]:
     """Return the pods that groups grow for, also those for whom a limit leaves nothing."""
-    grow = rehearsed.look.decision.grow
-    keys = {key for each in grow for key in each.pods}
-    chosen = [option for option in rehearsed.options if grow and option.group.id == _chosen(rehearsed.look)]
+    keys = {key for each in rehearsed.look.decision.grow for key in each.pods}
+    chosen = [option for option in rehearsed.options if option.group.id == _chosen(rehearsed.look)]
     return sorted(keys.union(*(pods.keys for option in chosen for pods in option.pods)))
 
 
 def _chosen(look: Look) -> str:
-    """Return the group whose option was taken first; growth for it may be spread over groups like it."""
-    return next(option.group for option in look.decision.options if option.verdict.reason is Reason.CHOSEN)
+    """Return the group whose option was taken first; growth for it may be spread over groups like it.
+
+    Nothing if none was taken: groups may grow without, to their minimum.
+    """
+    taken = (option.group for option in look.decision.options if option.verdict.reason is Reason.CHOSEN)
+    return next(taken, "") if look.decision.grow else ""
 
 
 def _growth(look: Look) -> list[dict[str, Any]]:
@@ -151,18 +157,19 @@ def _remaining(look: Look, key: str, result: str) -> dict[str, Any] | None:
     if any(group.id not in against and group.id not in skipped for group in look.particulars.groups):
         return None
     rejected = {group: list(texts(verdict)) for group, verdict in sorted(against.items())}
-    left_out = {group: [_skipped(verdict)] for group, verdict in sorted(skipped.items())}
+    skips = {group: [_skipped(verdict)] for group, verdict in sorted(skipped.items())}
     return {
         "pod": key,
         **({"rejected": rejected} if rejected else {}),
-        **({"skipped": left_out} if left_out else {}),
+        **({"skipped": skips} if skips else {}),
     }
 
 
 def _skipped(verdict: Verdict) -> str:
     if verdict.reason is Reason.LIMIT_RESOURCES:
         return f"{verdict.reason.text}: {verdict.detail}"
-    return verdict.reason.text
+    # There is one word for both.
+    return (Reason.GROUP_UNHEALTHY if verdict.reason is Reason.GROUP_NO_TEMPLATE else verdict.reason).text
 
 
 def _option(option: Option) -> dict[str, Any]:
@@ -175,6 +182,8 @@ def _option(option: Option) -> dict[str, Any]:
 
 
 def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
+    if look.decision.halted:
+        return {"unneededNodes": [], "scaleDownEmpty": [], "scaleDownDrain": []}
     unneeded = look.memory.unneeded_since
     cooling = _pods_just_came(look) or cooldown(look.memory, settings.scale_down, look.decision.at) is not None
     kept = {
@@ -206,7 +215,8 @@ def _upcoming(look: Look) -> dict[str, int]:
     """Return the nodes on their way, with those that were just asked for."""
     upcoming = dict(look.particulars.upcoming)
     for grow in look.decision.grow:
-        upcoming[grow.group] = upcoming.get(grow.group, 0) + grow.count
+        # Where none was on its way before, nodes that are starting are from now on.
+        upcoming[grow.group] = upcoming.get(grow.group, look.particulars.readiness[grow.group].not_started) + grow.count
     return dict(sorted(upcoming.items()))
 
 

@@ -10,6 +10,7 @@ from nodewright.api.nearest import nearest
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
 from nodewright.decide import Particulars
+from nodewright.health import Readiness
 from nodewright.memory import Memory
 from nodewright.objects import Resources, format_resource
 from nodewright.record.narrative import tell_difference
@@ -92,8 +93,9 @@ def explain_group(look: Look, group_id: str) -> list[str]:
             f"{group.min_size} to {group.max_size} allowed"
         ),
         *_price(group),
+        f"  machines: {_machines(look.particulars.readiness.get(group.id))}",
         f"  on their way: {look.particulars.upcoming.get(group.id, 0)}",
-        f"  growth: {explain_growth(look.decision, group.id)}",
+        f"  growth: {_growth(look, group.id)}",
         *_template(group),
     ]
     known = look.memory.templates.get(group.id)
@@ -106,10 +108,35 @@ def explain_growth(decision: Decision, group: str) -> str:
     """Return by how much *group* would grow, or why it would not."""
     for grow in decision.grow:
         if grow.group == group:
-            return f"{grow.from_size} → {grow.from_size + grow.count} for {len(grow.pods)} pods: {grow.verdict}"
+            pods = f" for {len(grow.pods)} pods" if grow.pods else ""
+            return f"{grow.from_size} → {grow.from_size + grow.count}{pods}: {grow.verdict}"
     options: Mapping[str, Verdict] = {option.group: option.verdict for option in decision.options}
     verdict = options.get(group) or decision.groups.get(group)
     return str(verdict) if verdict is not None else "no pod waits for a node"
+
+
+def _growth(look: Look, group: str) -> str:
+    """Return as `explain_growth` does, but a group that can't grow says so even if no pod waits."""
+    told = explain_growth(look.decision, group)
+    blocked = look.particulars.blocked.get(group)
+    return told if blocked is None or told == str(blocked) else f"{told}; {blocked}"
+
+
+def _machines(readiness: Readiness | None) -> str:
+    counts = (
+        {
+            "ready": readiness.ready,
+            "starting": readiness.not_started,
+            "suspended": readiness.suspended,
+            "unready": readiness.unready,
+            "being deleted": readiness.being_deleted,
+            "not registered": readiness.unregistered,
+            "never registered in time": readiness.long_unregistered,
+        }
+        if readiness
+        else {}
+    )
+    return ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "none"
 
 
 def _price(group: GroupFacts) -> Iterable[str]:

@@ -1,6 +1,7 @@
 """A decision told in lines that a person reads: one line per thing to do, with its reason."""
 
 from nodewright.api.decision import Decision, DeleteInstances, Drain, Evict, Grow, Outcome, Restore, Shrink
+from nodewright.api.reasons import Reason
 from nodewright.api.template import TemplateDifference
 from nodewright.objects import format_resource
 
@@ -37,7 +38,10 @@ def tell_outcome(outcome: Outcome) -> str:
 
 def _grow(action: Grow, decision: Decision) -> str:
     line = f"grow {action.group} {action.from_size} → {action.from_size + action.count}"
-    line += f" for {_count(len(action.pods), 'pod')}: {action.verdict.detail}"
+    if action.verdict.reason is not Reason.GROUP_BELOW_MIN:
+        line += f" for {_count(len(action.pods), 'pod')}: {action.verdict.detail}"
+    else:
+        return f"{line}: {action.verdict}"
     others = [f"{group}: {verdict}" for group, verdict in sorted(decision.groups.items())]
     return line + (f" (not {'; '.join(others)})" if others else "")
 
@@ -48,7 +52,7 @@ def _shrink(action: Shrink) -> str:
 
 def _delete(action: DeleteInstances) -> str:
     what = ", ".join(action.nodes) if action.nodes else _count(len(action.instances), "machine")
-    return f"delete {what} of {action.group}: {action.verdict}"
+    return f"{'delete by force' if action.force else 'delete'} {what} of {action.group}: {action.verdict}"
 
 
 def _drain(action: Drain) -> str:

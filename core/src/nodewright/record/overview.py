@@ -18,6 +18,8 @@ Row = tuple[str, ...]
 def overview(look: Look) -> tuple[list[str], list[list[Row]]]:
     """Return lines about what is done, and tables with a header each; those that would be empty are left out."""
     lines = tell(look.decision) or ["nothing to do"]
+    if look.decision.halted is not None:
+        lines.append(str(look.decision.halted))
     tables = [
         [("GROUP", "SIZE", "COMING", "GROWTH"), *_groups(look)],
         [("PODS", "WHICH WAIT", "WHY"), *_waiting(look)],

@@ -8,7 +8,14 @@ from functools import partial
 
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, DeleteInstances, Grow, Outcome
-from nodewright.api.errors import ApiServerError, CapacityError, NodewrightError, PluginError, TemporaryError
+from nodewright.api.errors import (
+    ApiServerError,
+    CapacityError,
+    NodewrightError,
+    PluginError,
+    TemporaryError,
+    UnsupportedError,
+)
 from nodewright.api.group import NodeGroup
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
@@ -119,6 +126,16 @@ class Actor:
             for name, instance in zip(names, action.instances, strict=True)
         ]
         with self._group(action.group) as group:
+            if action.force:
+                self._force_delete(group, going)
+            else:
+                group.delete_nodes(going)
+
+    def _force_delete(self, group: NodeGroup, going: list[Node]) -> None:
+        try:
+            group.force_delete_nodes(going)
+        except (UnsupportedError, NotImplementedError):
+            # The provider can, but not for this group.
             group.delete_nodes(going)
 
 

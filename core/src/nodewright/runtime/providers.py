@@ -144,6 +144,7 @@ class Providers:
                 instances=tuple(group.instances()),
                 template=template,
                 options=group.options(defaults),
+                pools=tuple(group.pools()),
                 exists=group.exists,
                 autoprovisioned=group.autoprovisioned,
                 atomic=Capability.ATOMIC_INCREASE in abilities,

@@ -89,7 +89,7 @@ def _plan(
 ) -> ScaleUpPlan:
     if not pending.sets:
         return ScaleUpPlan(pods=pending.verdicts)
-    if not policy.settings.scale_up.from_zero and not world.cluster.nodes:
+    if not policy.settings.scale_up.from_zero and not health.readiness.ready:
         off = Verdict(reason=Reason.NO_SCALE_FROM_ZERO)
         return ScaleUpPlan(pods=pending.verdicts, groups={group.facts.id: off for group in health.groups})
     if _is_full(world, policy):

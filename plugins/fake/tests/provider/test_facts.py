@@ -70,6 +70,14 @@ def test_a_group_may_have_no_template(groups):
     assert groups["cheap"].template() is None
 
 
+def test_a_group_tells_its_capacity_pool(groups):
+    assert [group.pools() for group in groups.values()] == [
+        ("eu-a/c5.large",),
+        ("eu-b/g4.xlarge",),
+        ("eu-b/c5.large/spot",),
+    ]
+
+
 def test_options_of_a_group_lie_over_the_defaults(groups):
     defaults = GroupOptions(scale_down_utilization_threshold=0.7)
     assert groups["web"].options(defaults) == defaults

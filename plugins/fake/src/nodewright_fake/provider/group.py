@@ -68,6 +68,10 @@ class FakeNodeGroup(NodeGroup):
         settings = self._reading.settings
         return settings.template(self._shape) if settings.scale_from_zero else None
 
+    def pools(self) -> Sequence[str]:
+        """The one pool of this group's zone and type, on demand or spot."""
+        return (self._reading.settings.pool,)
+
     def options(self, defaults: GroupOptions) -> GroupOptions:
         """The group's own settings over the defaults."""
         return self._reading.settings.options.over(defaults)
