@@ -41,9 +41,39 @@ def decide(
     noted with the policy's faults. *particulars* are filled in if they are given.
     """
     with world.cluster.fork():
-        _settle_pods(world, policy)
-        world = replace(world, groups=tuple(policy.hooks.adjust_groups(world.groups)))
-        return _decide(world, memory, policy, now, particulars)
+        return _decide(_prepare(world, policy), memory, policy, now, particulars)
+
+
+def decide_growth(world: World, memory: Memory, policy: Policy, now: datetime) -> tuple[Decision, Memory]:
+    """Return how else to grow in a loop in which growth failed, and what to remember; nothing else is decided.
+
+    *world* is as it is after what did succeed and has the outcomes of the growth, *memory* is without what failed: see
+    `nodewright.aftermath`. A group that failed for good is backed off. Pure, as `decide`.
+    """
+    with world.cluster.fork():
+        world = _prepare(world, policy)
+        templates = choose_templates(world, memory, policy, now)
+        world = replace(world, groups=templates.groups)
+        health = assess(world, templates.memory, policy, now)
+        simulation, _ = _simulate_now(world, health, health.memory, policy, now)
+        scale_up = plan_scale_up(world, health, simulation, policy, now)
+        decision = Decision(
+            at=now,
+            grow=scale_up.grow,
+            pods=scale_up.pods,
+            rejections=scale_up.rejections,
+            groups=scale_up.groups,
+            options=scale_up.options,
+            notices=scale_up.notices,
+            learnt=templates.learnt,
+        )
+        return decision, _remember_growth(health.memory, scale_up, now)
+
+
+def _prepare(world: World, policy: Policy) -> World:
+    """Return *world* with its pods settled and the groups that decisions see; for the inside of a fork."""
+    _settle_pods(world, policy)
+    return replace(world, groups=tuple(policy.hooks.adjust_groups(world.groups)))
 
 
 def _decide(

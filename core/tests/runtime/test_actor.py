@@ -21,6 +21,8 @@ from nodewright.runtime.actor import Actor
 from nodewright.runtime.providers import Providers
 from nodewright.testing.clock import EPOCH, SteppedClock
 
+SOON = timedelta(seconds=5)
+
 
 class Group(NodeGroup):
     id = "pool"
@@ -61,9 +63,11 @@ def actor(faults):
     """An actor for a cloud whose groups can't grow."""
     clock = SteppedClock()
     providers = Providers({"cloud": Cloud(PluginConfig(), ProviderContext(clock=clock))}, clock, faults)
-    providers.read({}, GroupOptions(), timedelta(seconds=5))
+    providers.read({}, GroupOptions(), SOON)
     nobody = None
-    actor = Actor(providers, NodeWriter(nobody), Evictor(nobody), clock, faults, cordon=False)
+    actor = Actor(
+        providers, NodeWriter(nobody), Evictor(nobody), clock, faults, cordon=False, parallel=True, timeout=SOON
+    )
     yield actor
     actor.close()
     providers.close()
@@ -73,7 +77,7 @@ def test_a_group_that_raises_what_it_must_not_is_its_providers_fault(actor, faul
     noted = []
     faults.listen(noted.append)
     grow = Grow(group="pool", count=1, from_size=0, pods=(), verdict=Verdict(reason=Reason.CHOSEN))
-    (outcome,) = actor.carry_out(Decision(at=EPOCH, grow=(grow,)), {})
+    (outcome,) = actor.carry_out(Decision(at=EPOCH, grow=(grow,)), {}).outcomes
     assert (outcome.action, outcome.target, outcome.ok) == ("grow", "pool", False)
     assert "flavour" in outcome.error
     assert [(fault.plugin, fault.where) for fault in noted] == [("cloud", "group pool")]

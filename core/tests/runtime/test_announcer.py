@@ -8,6 +8,7 @@ from nodewright.cluster import Cluster
 from nodewright.objects import ConfigMap, ObjectMeta
 from nodewright.runtime.announcer import Announcer
 from nodewright.testing import EPOCH
+from nodewright.world import World
 
 WRONG = Notice(reason="PriorityConfigMapInvalid", message="no key", config_map="ranks")
 
@@ -42,7 +43,7 @@ def announce(events):
         if version:
             meta = ObjectMeta(name="ranks", namespace="kube-system", uid="its-uid", resource_version=version)
             cluster.config_maps["kube-system/ranks"] = ConfigMap(metadata=meta)
-        announcer.announce(Decision(at=EPOCH, notices=notices), cluster)
+        announcer.announce(Decision(at=EPOCH, notices=notices), World(cluster=cluster))
 
     return tell
 

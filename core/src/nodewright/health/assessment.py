@@ -52,7 +52,7 @@ def assess(world: World, memory: Memory, policy: Policy, now: datetime) -> Asses
     """Return how every group is at *now*. Groups that could not be read are left as they are."""
     assessor = _Assessor(world, memory, policy, now)
     groups = tuple(
-        assessor.frozen(facts) if facts.error else assessor.examine(facts, nodes)
+        assessor.frozen(facts, nodes) if facts.error else assessor.examine(facts, nodes)
         for facts, nodes in _nodes_by_group(world)
     )
     return Assessment(
@@ -83,15 +83,25 @@ class _Assessor:
         self.delete: list[DeleteInstances] = []
         self.shrink: list[Shrink] = []
         for outcome in world.outcomes:
-            if outcome.action == "grow" and not outcome.ok:
-                self.requests.pop(outcome.target, None)
-                if not outcome.temporary:
-                    self._back_off(outcome.target, outcome.cause or _unknown(outcome.error))
+            # After any other failure the order may have been taken all the same: the group's size will tell.
+            if outcome.action == "grow" and not outcome.ok and not outcome.temporary:
+                self._back_off(outcome.target, outcome.cause or _unknown(outcome.error))
 
-    def frozen(self, facts: GroupFacts) -> GroupHealth:
+    def frozen(self, facts: GroupFacts, nodes: Sequence[Node]) -> GroupHealth:
+        """Leave the group as it is; what it was asked for is waited for as long as if it could be read."""
         known = {instance.id for instance in facts.instances}
         self.unregistered_since |= {key: since for key, since in self._seen.items() if key in known}
-        return GroupHealth(facts=facts, blocked=Verdict(reason=Reason.GROUP_FAULTY, detail=facts.error))
+        options = self._policy.options_of(facts)
+        census = take_census(facts, nodes, options, self._seen, self._now, self._is_ready)
+        request = self.requests.get(facts.id)
+        awaited = request is not None and request.ours and self._now - request.at <= options.max_node_provision_time
+        return GroupHealth(
+            facts=facts,
+            nodes=census.settled,
+            upcoming=len(census.starting) + (census.missing if awaited else 0),
+            starting=census.starting,
+            blocked=Verdict(reason=Reason.GROUP_FAULTY, detail=facts.error),
+        )
 
     def examine(self, facts: GroupFacts, nodes: Sequence[Node]) -> GroupHealth:
         options = self._policy.options_of(facts)

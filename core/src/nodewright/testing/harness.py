@@ -57,8 +57,10 @@ class Harness:
         self._autoscaler.feed.wait_for_version(version, timeout)
 
     def step(self) -> Decision:
-        """Run one loop; returns what was decided, when it has been carried out."""
-        return self._autoscaler.run_once()
+        """Run one loop; returns what was decided, when it has been carried out and its events are written."""
+        decision = self._autoscaler.run_once()
+        self._autoscaler.deliver_events()
+        return decision
 
     def run(self, stop: Event) -> None:
         """Run loops until *stop* is set; `wake` after that, or the end comes with the next loop."""
