@@ -71,6 +71,11 @@ class Actor:
         """Groups with an action under way that took too long, by id."""
         return dict(self._held)
 
+    @property
+    def busy(self) -> bool:
+        """Whether one of these actions has not ended yet."""
+        return self._lanes.busy
+
     def carry_out(self, decision: Decision, nodes: Mapping[str, Node]) -> Aftermath:
         """Carry *decision* out; *nodes* are those it was made on. Blocks until it is done, or has taken too long."""
         outcomes: list[Outcome] = []

@@ -84,6 +84,11 @@ class Autoscaler:
         """Address of the API server."""
         return self._transport.host
 
+    @property
+    def busy(self) -> bool:
+        """Whether an action of an earlier loop is still under way: it took longer than `loop.actionTimeout`."""
+        return self._session.busy
+
     def start(self, timeout: float = 60.0) -> None:
         """Begin to watch the cluster; returns when all of it was seen once, or raises `ApiServerError`."""
         for reflector in self._reflectors:
@@ -123,9 +128,9 @@ class Autoscaler:
 
     def run_once(self) -> Decision:
         """Run one loop and return what was decided in it."""
+        self._hear(self._session.ended())
         self._reload()
         started = perf_counter()
-        self._hear(self._session.ended())
         world, now = self._observe()
         before, self._outcomes = self.memory, ()
         decided = perf_counter()

@@ -39,9 +39,9 @@ class Lanes(Generic[T]):
         self._late: dict[str, list[Future[Sequence[T]]]] = {}
 
     @property
-    def late(self) -> frozenset[str]:
-        """Lanes with a job under way that nobody waits for."""
-        return frozenset(self._late)
+    def busy(self) -> bool:
+        """Whether a late job is still under way."""
+        return not all(future.done() for futures in self._late.values() for future in futures)
 
     def run(self, jobs: Mapping[str, Job[T]], timeout: timedelta | None = None) -> Results[T]:
         """Run *jobs* by lane, all at once, and wait for them, but no longer than *timeout* if that is given."""

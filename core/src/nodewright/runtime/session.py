@@ -55,7 +55,7 @@ class Session:
     @property
     def busy(self) -> bool:
         """Whether an action that took too long is still under way."""
-        return bool(self._actor.held)
+        return self._actor.busy
 
     def ended(self) -> tuple[Outcome, ...]:
         """Return the outcomes of actions that took too long and have ended since the last time."""

@@ -49,6 +49,11 @@ class Harness:
         """The autoscaler's metrics."""
         return self._autoscaler.metrics
 
+    @property
+    def busy(self) -> bool:
+        """Whether an action is still under way that took longer than `loop.actionTimeout`."""
+        return self._autoscaler.busy
+
     def wait_for(self, version: int, timeout: float = 10.0) -> None:
         """Wait until the autoscaler has seen the cluster as of resource *version*.
 
