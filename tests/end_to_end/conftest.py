@@ -30,10 +30,12 @@ class Diary(Plugin):
         super().__init__(self.Config())
         self.clock = clock
         self.lines = []
+        self.decisions = []
         self.outcomes = []
 
     @hookimpl
     def on_decision(self, decision):
+        self.decisions.append(decision)
         self.lines += [f"{decision.at:%H:%M:%S} {line}" for line in tell(decision)]
 
     @hookimpl

@@ -84,6 +84,25 @@ class TestRefusedForGood:
         life.until(all_run(life))
         assert life.ordered(OTHER) == 1
 
+    def test_a_refusal_counts_once(self, begin):
+        life = begin()
+        by_stock_out(life)
+        life.go_on(10)
+        known = life.autoscaler.memory.backoffs
+        life.go_on(20)
+        assert life.autoscaler.memory.backoffs == known
+
+    def test_what_is_decided_further_has_the_verdicts_on_nodes_too(self, begin):
+        life = begin(a_scenario(*two_choices(), a_group("fixed", min=1, max=1), replicas=0))
+        life.until(lambda: life.nodes == ["fixed-1"])
+        by_stock_out(life)
+        life.scale("web", 12)
+        life.go_on(10)
+        first, second = life.diary.decisions[-2:]
+        assert [[grow.group for grow in decision.grow] for decision in (first, second)] == [[FIRST], [OTHER]]
+        assert second.nodes == first.nodes
+        assert first.nodes.keys() == {"fixed-1"}
+
     def test_a_stock_out_is_known_with_the_pool_that_ran_dry(self, begin):
         life = begin()
         by_stock_out(life)
@@ -235,6 +254,18 @@ class TestLateAnswers:
         life.go_on(10)
         assert life.story() == [setting(FIRST), set_(FIRST)]
         assert life.told_to_pods("TriggeredScaleUp") == {triggered(FIRST)}
+        life.until(all_run(life))
+        assert (life.ordered(FIRST), life.ordered(OTHER)) == (1, 0)
+
+    def test_a_cloud_that_takes_an_order_late_and_can_not_be_read_then_is_waited_for(self, begin):
+        life = self.slow(begin)
+        life.go_on(10)
+        life.world.cloud.gate.add(ApiFault(ApiFaultKind.UNAVAILABLE, operations="snapshot"))
+        self.wait_for_order(life)
+        for _ in range(2):
+            decision = life.go_on(10)
+            assert {str(verdict.reason) for verdict in decision.pods.values()} == {"Fits"}
+        life.world.cloud.gate.heal("*")
         life.until(all_run(life))
         assert (life.ordered(FIRST), life.ordered(OTHER)) == (1, 0)
 
