@@ -18,7 +18,6 @@ apiVersion: nodewright.dev/v1
 kind: Autoscaler
 providers:
   - fake: {{url: "{url}"}}
-limits: {{nodes: {{max: {most_nodes}}}}}
 {settings}
 """
 
@@ -53,7 +52,9 @@ class Life:
         self.most_nodes = most_nodes
         self.diary = Diary(world.clock)
         self.observers = {"diary": self.diary, **observers}
-        self.config = CONFIG.format(url=world.provider_config["url"], settings=settings, most_nodes=most_nodes)
+        if most_nodes:
+            settings += f"\nlimits: {{nodes: {{max: {most_nodes}}}}}"
+        self.config = CONFIG.format(url=world.provider_config["url"], settings=settings)
         self.stack = stack
         self.start_again()
 

@@ -56,7 +56,7 @@ def decide_growth(world: World, memory: Memory, policy: Policy, now: datetime) -
         world = replace(world, groups=templates.groups)
         health = assess(world, templates.memory, policy, now)
         simulation, _ = _simulate_now(world, health, health.memory, policy, now)
-        scale_up = plan_scale_up(world, health, simulation, policy, now)
+        scale_up = plan_scale_up(world, health, simulation, policy, memory.turn, now)
         decision = Decision(
             at=now,
             grow=scale_up.grow,
@@ -65,6 +65,7 @@ def decide_growth(world: World, memory: Memory, policy: Policy, now: datetime) -
             groups=scale_up.groups,
             options=scale_up.options,
             notices=scale_up.notices,
+            answers=scale_up.answers,
             learnt=templates.learnt,
         )
         return decision, _remember_growth(health.memory, scale_up, now)

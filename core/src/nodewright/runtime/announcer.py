@@ -88,6 +88,7 @@ class Announcer:
             for verdict in {**closed, **decision.rejections.get(key, {})}.values():
                 reasons[str(verdict)] = reasons.get(str(verdict), 0) + 1
             told = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+            told = told or str(decision.pods[key])
             if pod := cluster.pods.get(key):
                 self._events.on_pod(pod.key, pod.uid, "NotTriggerScaleUp", f"pod didn't trigger scale-up: {told}")
 
@@ -125,5 +126,5 @@ class _Growth:
 def _is_without_option(key: str, verdict: Verdict, decision: Decision) -> bool:
     """Tell whether no group could have grown for the pod; one that just was not chosen may grow in the next loop."""
     if verdict.reason is not Reason.WAITING:
-        return verdict.reason is Reason.NO_GROUP_FITS
+        return verdict.reason in (Reason.NO_GROUP_FITS, Reason.LIMIT_NODES, Reason.LIMIT_RESOURCES)
     return {option.group for option in decision.options} <= decision.rejections.get(key, {}).keys()
