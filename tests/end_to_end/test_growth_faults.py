@@ -7,7 +7,7 @@ import pytest
 from nodewright.api import ErrorClass, InstanceError, Plugin, hookimpl
 from nodewright_fake.cloud.api_fault import ApiFault, ApiFaultKind
 from nodewright_fake.cloud.boot_fault import BootFault, BootFaultKind
-from nodewright_fake.cloud.shortage import Quota, ShortageMode
+from nodewright_fake.cloud.shortage import Quota, ShortageMode, Stock
 
 from tests.end_to_end.scenarios import a_group, a_scenario, two_choices
 
@@ -280,3 +280,11 @@ class TestLateAnswers:
         assert life.autoscaler.memory.backoffs[FIRST].failed_at - life.world.began <= timedelta(seconds=20)
         life.until(all_run(life))
         assert (life.ordered(FIRST), life.ordered(OTHER)) == (0, 1)
+
+
+def test_a_limit_on_nodes_holds_while_half_of_an_order_comes_and_half_is_ordered_elsewhere(begin):
+    life = begin(a_scenario(a_group("one"), a_group("other", zone="eu-b"), replicas=32), FAST, most_nodes=8)
+    life.world.cloud.supply.limit_stock(Stock(pools="eu-a/*", available=4, mode=ShortageMode.FAIL))
+    life.world.cloud.supply.limit_stock(Stock(pools="eu-b/*", available=4, mode=ShortageMode.FAIL))
+    life.until(all_run(life, 32))
+    assert life.sizes() == {"one": 4, "other": 4}

@@ -120,8 +120,8 @@ class _Assessor:
         return GroupHealth(
             facts=facts,
             nodes=census.settled,
-            # What a backed-off group was asked for may never come: nobody should wait for it.
-            upcoming=len(census.starting) + (0 if backoff else max(0, missing)),
+            # What a backed-off group was asked for may never come: only machines that are there already are waited for.
+            upcoming=len(census.starting) + max(0, min(missing, census.missing - census.unmet) if backoff else missing),
             starting=census.starting,
             blocked=_blocked(facts, backoff),
         )
