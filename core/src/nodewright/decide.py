@@ -55,8 +55,9 @@ def decide_growth(world: World, memory: Memory, policy: Policy, now: datetime) -
         templates = choose_templates(world, memory, policy, now)
         world = replace(world, groups=templates.groups)
         health = assess(world, templates.memory, policy, now)
-        simulation, _ = _simulate_now(world, health, health.memory, policy, now)
-        scale_up = plan_scale_up(world, health, simulation, policy, memory.turn, now)
+        simulation, _ = _simulate_now(world, health, health.memory)
+        leaving = health.memory.removals
+        scale_up = plan_scale_up(world, health, simulation, policy, memory.turn, now, leaving=leaving)
         decision = Decision(
             at=now,
             grow=scale_up.grow,
