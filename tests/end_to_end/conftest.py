@@ -11,6 +11,8 @@ from nodewright_fake.cloud.shortage import ShortageMode, Stock
 from nodewright_fake.scenario import parse_scenario
 from nodewright_fake.world import World
 
+from tests.end_to_end.scenarios import a_scenario
+
 CONFIG = """
 apiVersion: nodewright.dev/v1
 kind: Autoscaler
@@ -27,13 +29,17 @@ class Diary(Plugin):
         super().__init__(self.Config())
         self.clock = clock
         self.lines = []
+        self.decisions = []
+        self.outcomes = []
 
     @hookimpl
     def on_decision(self, decision):
+        self.decisions.append(decision)
         self.lines += [f"{decision.at:%H:%M:%S} {line}" for line in tell(decision)]
 
     @hookimpl
     def on_outcome(self, outcome):
+        self.outcomes.append(outcome)
         if not outcome.ok:
             self.lines.append(f"{outcome.at:%H:%M:%S} {tell_outcome(outcome)}")
 
@@ -41,9 +47,13 @@ class Diary(Plugin):
 class Life:
     """A world and an autoscaler in it, moved on together."""
 
-    def __init__(self, world, settings, stack):
+    def __init__(self, world, settings, most_nodes, observers, stack):
         self.world = world
+        self.most_nodes = most_nodes
         self.diary = Diary(world.clock)
+        self.observers = {"diary": self.diary, **observers}
+        if most_nodes:
+            settings += f"\nlimits: {{nodes: {{max: {most_nodes}}}}}"
         self.config = CONFIG.format(url=world.provider_config["url"], settings=settings)
         self.stack = stack
         self.start_again()
@@ -55,7 +65,7 @@ class Life:
                 self.config,
                 kubeconfig=str(self.world.kubeconfig),
                 clock=self.world.clock,
-                observers={"diary": self.diary},
+                observers=self.observers,
             )
         )
 
@@ -67,8 +77,16 @@ class Life:
             self.world.sync()
             self.autoscaler.wait_for(self.world.store.version)
             decision = self.autoscaler.step()
+            self.check_limits()
         self.world.settle()
         return decision
+
+    def check_limits(self):
+        """No group is asked for more than its maximum, and nobody has tried; nor all of them for more than allowed."""
+        for group in self.world.cloud.groups:
+            assert group.settings.min <= group.desired <= group.settings.max
+        assert not any("its maximum is" in line for line in self.diary.lines)
+        assert sum(self.sizes().values()) <= (self.most_nodes or 10**6)
 
     def until(self, holds, *, within=1800):
         """Go on until *holds*; fails with the diary if it never does."""
@@ -92,6 +110,21 @@ class Life:
         """Wanted machines by group, without those of size 0."""
         return {group.settings.name: group.desired for group in self.world.cloud.groups if group.desired}
 
+    def ordered(self, group):
+        """How many machines the cloud was ever asked to make for a group."""
+        return sum(entry.event == "ordered" and entry.group == group for entry in self.world.cloud.history)
+
+    def story(self):
+        """What events on the autoscaler's status tell of growth: reason and message, oldest first."""
+        events = self.world.store.list("events", "kube-system")
+        events.sort(key=lambda event: int(event["metadata"]["resourceVersion"]))
+        return [(event["reason"], event["message"]) for event in events if event["reason"].endswith("Group")]
+
+    def told_to_pods(self, reason):
+        """What the pods of the default namespace were told for a reason, each message once."""
+        events = self.world.store.list("events", "default")
+        return {event["message"] for event in events if event["reason"] == reason}
+
     def run_out(self, pool, mode=ShortageMode.FAIL):
         """Let the cloud have no machines of a capacity pool."""
         self.world.cloud.supply.limit_stock(Stock(pools=pool, available=0, mode=mode))
@@ -103,11 +136,15 @@ class Life:
 
 @pytest.fixture
 def begin():
-    """Begins the life of a cluster from a scenario and settings in YAML; it ends with the test."""
+    """Begins the life of a cluster from a scenario and settings in YAML; it ends with the test.
+
+    All groups together have at most so many nodes, if that is not 0: looked at after every loop.
+    """
     with ExitStack() as stack:
 
-        def start(scenario, settings=""):
+        def start(scenario=None, settings="", most_nodes=0, observers=None):
+            scenario = scenario or a_scenario()
             world = stack.enter_context(World(parse_scenario(scenario), SteppedClock()))
-            return Life(world, settings, stack)
+            return Life(world, settings, most_nodes, observers or {}, stack)
 
         yield start

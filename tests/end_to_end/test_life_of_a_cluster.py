@@ -1,22 +1,14 @@
 """A whole life of a cluster: from zero, up, past a stock-out, and down to its minimum."""
 
-SCENARIO = """
-zones: [eu-a, eu-b]
-instanceTypes:
-  fitting: {cpu: 4, memory: 8Gi, price: 0.2}
-  roomy: {cpu: 16, memory: 64Gi, price: 0.8}
-groups:
-  - {name: first-choice, zone: eu-a, instanceType: fitting, max: 20, bootTime: 30s}
-  - {name: fallback, zone: eu-b, instanceType: roomy, max: 20, bootTime: 30s}
-  - {name: fixed, zone: eu-a, instanceType: fitting, min: 1, max: 1, bootTime: 30s}
-workloads:
-  daemonSets:
-    - {name: agent, cpu: 100m, memory: 64Mi}
-  deployments:
-    - {name: web, replicas: 0, cpu: "1", memory: 2Gi}
-  budgets:
-    - {for: web, maxUnavailable: 2}
-"""
+from tests.end_to_end.scenarios import a_group, a_scenario, two_choices
+
+SCENARIO = a_scenario(
+    *two_choices(),
+    a_group("fixed", min=1, max=1),
+    replicas=0,
+    daemonSets=[{"name": "agent", "cpu": "100m", "memory": "64Mi"}],
+    budgets=[{"for": "web", "maxUnavailable": 2}],
+)
 SETTINGS = """
 scaleDown: {unneededTime: 2m, delayAfterAdd: 1m, maxDrainParallelism: 2}
 """

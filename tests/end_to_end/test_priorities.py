@@ -1,16 +1,10 @@
 """The expander priority follows its ConfigMap while the autoscaler runs."""
 
-SCENARIO = """
-zones: [eu-a]
-instanceTypes:
-  small: {cpu: 4, memory: 8Gi, price: 0.2}
-groups:
-  - {name: on-demand, zone: eu-a, instanceType: small, max: 5, bootTime: 30s}
-  - {name: spot, zone: eu-a, instanceType: small, max: 5, bootTime: 30s}
-workloads:
-  deployments:
-    - {name: web, replicas: 0, cpu: "3", memory: 1Gi}
-"""
+from tests.end_to_end.scenarios import a_deployment, a_group, a_scenario
+
+SCENARIO = a_scenario(
+    a_group("on-demand", max=5), a_group("spot", max=5), deployments=[a_deployment(replicas=0, cpu="3", memory="1Gi")]
+)
 SETTINGS = """
 scaleUp: {expanders: [priority]}
 scaleDown: {enabled: false}

@@ -1,6 +1,9 @@
 """A configuration that changes while the autoscaler runs."""
 
+from time import monotonic, sleep
+
 import pytest
+from nodewright.api import Plugin, hookimpl
 from nodewright.config.watch import ConfigFile
 from nodewright.kube.transport import connect
 from nodewright.plugins import Registry
@@ -8,6 +11,11 @@ from nodewright.runtime.autoscaler import Autoscaler
 from nodewright.testing.clock import SteppedClock
 from nodewright_fake.apiserver.server import ApiServer
 from nodewright_fake.apiserver.store import Store
+from nodewright_fake.cloud.api_fault import ApiFault, ApiFaultKind
+from nodewright_fake.scenario import parse_scenario
+from nodewright_fake.world import World
+
+from tests.end_to_end.scenarios import a_scenario
 
 NAME = "cluster-autoscaler-priority-expander"
 CONFIG = """
@@ -49,3 +57,47 @@ def test_a_config_map_is_watched_once_an_expander_in_use_asks_for_it(server, tmp
         assert autoscaler.cluster.config_maps[f"kube-system/{NAME}"].data == {"priorities": "{1: [a]}"}
     finally:
         autoscaler.close()
+
+
+class Changes(Plugin):
+    """Counts the configurations that took effect."""
+
+    count = 0
+
+    @hookimpl
+    def on_config_changed(self):
+        self.count += 1
+
+
+def test_a_change_waits_for_an_order_that_takes_too_long(tmp_path):
+    with World(parse_scenario(a_scenario()), SteppedClock()) as world:
+        path = tmp_path / "nodewright.yaml"
+        text = CONFIG.format(expanders="least-waste").replace("http://127.0.0.1:9", world.provider_config["url"])
+        path.write_text(text + "loop: {actionTimeout: 50ms}\n")
+        file = ConfigFile(path, classes=(registry := Registry()))
+        changes = Changes(Changes.Config())
+        autoscaler = Autoscaler(
+            file.load().settings,
+            connect(kubeconfig=str(world.kubeconfig)),
+            world.clock,
+            registry=registry,
+            config_file=file,
+            observers={"changes": changes},
+        )
+        autoscaler.start(timeout=10)
+        try:
+            world.cloud.gate.add(ApiFault(ApiFaultKind.SLOW, operations="increase", times=1, latency=0.5))
+            world.advance(10)
+            autoscaler.feed.wait_for_version(world.sync(), 10)
+            assert autoscaler.run_once().grow
+            path.write_text(text)
+            autoscaler.run_once()
+            assert (autoscaler.busy, changes.count) == (True, 0)
+            until = monotonic() + 10
+            while autoscaler.busy:
+                assert monotonic() < until
+                sleep(0.01)
+            autoscaler.run_once()
+            assert (changes.count, world.cloud.gate.calls["increase"]) == (1, 1)
+        finally:
+            autoscaler.close()

@@ -3,18 +3,9 @@
 import pytest
 from nodewright_fake.cloud.shortage import ShortageMode
 
-SCENARIO = """
-zones: [eu-a, eu-b]
-instanceTypes:
-  fitting: {cpu: 4, memory: 8Gi, price: 0.2}
-  roomy: {cpu: 16, memory: 64Gi, price: 0.8}
-groups:
-  - {name: first-choice, zone: eu-a, instanceType: fitting, max: 20, bootTime: 60s}
-  - {name: fallback, zone: eu-b, instanceType: roomy, max: 20, bootTime: 60s}
-workloads:
-  deployments:
-    - {name: web, replicas: 8, cpu: "1", memory: 2Gi}
-"""
+from tests.end_to_end.scenarios import a_scenario, two_choices
+
+SCENARIO = a_scenario(*two_choices(bootTime="60s"), replicas=8)
 SETTINGS = "scaleDown: {unneededTime: 1m, delayAfterAdd: 30s, maxDrainParallelism: 5}"
 
 
@@ -30,6 +21,18 @@ def test_nothing_is_ordered_twice(begin, mode):
         life.start_again()
         life.go_on(10)
         assert life.sizes() == ordered
+    life.world.cloud.supply.lift_stocks("*")
+    life.world.cloud.fill()
+    life.until(lambda: len(life.pods("Running")) == 8)
+    assert (life.ordered("first-choice"), life.ordered("fallback")) == (2, 0)
+
+
+def test_loops_that_follow_at_once_order_nothing_more(begin):
+    life = begin(SCENARIO)
+    assert life.go_on(10).grow
+    for _ in range(3):
+        assert life.autoscaler.step().quiet
+    assert life.sizes() == {"first-choice": 2}
 
 
 def test_a_removal_that_was_cut_short_is_undone_and_done_again(begin):

@@ -12,16 +12,9 @@ from nodewright.testing.clock import FastClock
 from nodewright_fake.scenario import parse_scenario
 from nodewright_fake.world import World
 
-SCENARIO = """
-zones: [eu-a]
-instanceTypes:
-  small: {cpu: 4, memory: 8Gi, price: 0.2}
-groups:
-  - {name: pool, zone: eu-a, instanceType: small, max: 5, bootTime: 0s}
-workloads:
-  deployments:
-    - {name: web, replicas: 2, cpu: "1"}
-"""
+from tests.end_to_end.scenarios import a_group, a_scenario
+
+SCENARIO = a_scenario(a_group("pool", max=5, bootTime="0s"), replicas=2)
 #: Should nobody be left to stop it, it ends by itself.
 PROGRAM = "import signal, sys; signal.alarm(120); from nodewright.cli.main import main; sys.exit(main())"
 

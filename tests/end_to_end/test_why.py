@@ -9,19 +9,13 @@ from nodewright.testing.clock import FastClock
 from nodewright_fake.scenario import parse_scenario
 from nodewright_fake.world import World
 
-SCENARIO = """
-zones: [eu-a]
-instanceTypes:
-  small: {cpu: 4, memory: 8Gi, price: 0.2}
-  big: {cpu: 64, memory: 256Gi, price: 3}
-groups:
-  - {name: pool, zone: eu-a, instanceType: small, min: 1, max: 5, bootTime: 0s}
-  - {name: tainted, zone: eu-a, instanceType: big, max: 2, bootTime: 0s, taints: ["gpu=yes:NoSchedule"]}
-workloads:
-  deployments:
-    - {name: web, replicas: 1, cpu: "1"}
-    - {name: big, replicas: 1, cpu: "16"}
-"""
+from tests.end_to_end.scenarios import a_deployment, a_group, a_scenario
+
+SCENARIO = a_scenario(
+    a_group("pool", min=1, max=5, bootTime="0s"),
+    a_group("tainted", instanceType="huge", max=2, bootTime="0s", taints=["gpu=yes:NoSchedule"]),
+    deployments=[a_deployment(replicas=1), a_deployment("big", replicas=1, cpu="16")],
+)
 
 
 def settled(world):

@@ -50,9 +50,41 @@ def decide(
     noted with the policy's faults. *particulars* are filled in if they are given.
     """
     with world.cluster.fork():
-        _settle_pods(world, policy)
-        world = replace(world, groups=tuple(policy.hooks.adjust_groups(world.groups)))
-        return _decide(world, memory, policy, now, particulars)
+        return _decide(_prepare(world, policy), memory, policy, now, particulars)
+
+
+def decide_growth(world: World, memory: Memory, policy: Policy, now: datetime) -> tuple[Decision, Memory]:
+    """Return how else to grow in a loop in which growth failed, and what to remember; nothing else is decided.
+
+    *world* is as it is after what did succeed and has the outcomes of the growth, *memory* is without what failed: see
+    `nodewright.aftermath`. A group that failed for good is backed off. Pure, as `decide`.
+    """
+    with world.cluster.fork():
+        world = _prepare(world, policy)
+        templates = choose_templates(world, memory, policy, now)
+        world = replace(world, groups=templates.groups)
+        health = assess(world, templates.memory, policy, now)
+        if health.halted is not None:
+            return _halt(Decision(at=now), world, health.halted, policy), health.memory
+        scale_up = _plan_growth(world, health, health.memory, policy, now).plan
+        decision = Decision(
+            at=now,
+            grow=scale_up.grow,
+            pods=scale_up.pods,
+            rejections=scale_up.rejections,
+            groups=scale_up.groups,
+            options=scale_up.options,
+            notices=scale_up.notices,
+            answers=scale_up.answers,
+            learnt=templates.learnt,
+        )
+        return decision, _remember_growth(health.memory, scale_up, now)
+
+
+def _prepare(world: World, policy: Policy) -> World:
+    """Return *world* with its pods settled and the groups that decisions see; for the inside of a fork."""
+    _settle_pods(world, policy)
+    return replace(world, groups=tuple(policy.hooks.adjust_groups(world.groups)))
 
 
 def _decide(
@@ -77,23 +109,13 @@ def _decide(
         if particulars is not None:
             _note_utilization(particulars, world, health, policy, now)
         return _halt(underway, world, health.halted, policy), removals.memory
-    simulation, upcoming = _simulate_now(world, health, removals.memory)
-    scale_up = plan_scale_up(
-        world,
-        health,
-        simulation,
-        policy,
-        memory.turn,
-        now,
-        leaving=removals.memory.removals,
-        intended=recall(removals.memory.intentions, world.cluster, upcoming),
-    )
-    scale_up = _with_minimum(scale_up, world, health, policy)
+    growth = _plan_growth(world, health, removals.memory, policy, now)
+    scale_up, simulation = growth.plan, growth.simulation
     memory = _remember_growth(removals.memory, scale_up, now)
     if particulars is not None:
         _note_utilization(particulars, world, health, policy, now)
     # No pod is moved onto a node that may never come.
-    simulation.remove_nodes([name for names in upcoming.values() for name in names])
+    simulation.remove_nodes(growth.upcoming)
     left = _without_leaving(world, health, removals)
     pause = "pods have only just come" if scale_up.pods_just_came else ""
     scale_down = plan_scale_down(left, health.starting, memory, simulation, policy, now, pause=pause)
@@ -138,10 +160,17 @@ def _settle_pods(world: World, policy: Policy) -> None:
             cluster.take(row.pod_class, (row.key,), np.array([at], dtype=np.intp))
 
 
-def _simulate_now(
-    world: World, health: Assessment, memory: Memory
-) -> tuple[ClusterSimulation, dict[str, Sequence[str]]]:
-    """Return the cluster as it will be soon, without nodes that go, and the names of upcoming nodes in it by group."""
+@dataclass(frozen=True, kw_only=True)
+class _Growth:
+    """A scale-up, and the cluster as it will be soon without it."""
+
+    plan: ScaleUpPlan
+    simulation: ClusterSimulation
+    #: Names of the nodes in it that are not there yet.
+    upcoming: Sequence[str]
+
+
+def _plan_growth(world: World, health: Assessment, memory: Memory, policy: Policy, now: datetime) -> _Growth:
     absent = health.starting | memory.removals.keys()
     simulation = ClusterSimulation(world.cluster)
     simulation.remove_nodes([name for name in world.cluster.nodes if name in absent])
@@ -150,7 +179,21 @@ def _simulate_now(
         for group in health.groups
         if group.upcoming and group.facts.template is not None
     }
-    return simulation, upcoming
+    plan = plan_scale_up(
+        world,
+        health,
+        simulation,
+        policy,
+        memory.turn,
+        now,
+        leaving=memory.removals,
+        intended=recall(memory.intentions, world.cluster, upcoming),
+    )
+    if policy.settings.scale_up.enforce_min_size:
+        limits = Limits(world, health, policy.settings.limits)
+        plan = replace(plan, grow=grow_to_minimum(health.groups, plan.grow, limits))
+    names = [name for names in upcoming.values() for name in names]
+    return _Growth(plan=plan, simulation=simulation, upcoming=names)
 
 
 def _without_leaving(world: World, health: Assessment, removals: RemovalPlan) -> World:
@@ -160,14 +203,6 @@ def _without_leaving(world: World, health: Assessment, removals: RemovalPlan) ->
         leaving[delete.group] += len(delete.instances)
     groups = (replace(facts, target_size=facts.target_size - leaving[facts.id]) for facts in world.groups)
     return replace(world, groups=tuple(groups)) if leaving else world
-
-
-def _with_minimum(scale_up: ScaleUpPlan, world: World, health: Assessment, policy: Policy) -> ScaleUpPlan:
-    """Return *scale_up* with what brings groups to their minimum, if that is wanted."""
-    if not policy.settings.scale_up.enforce_min_size:
-        return scale_up
-    limits = Limits(world, health, policy.settings.limits)
-    return replace(scale_up, grow=grow_to_minimum(health.groups, scale_up.grow, limits))
 
 
 def _remember_growth(memory: Memory, scale_up: ScaleUpPlan, now: datetime) -> Memory:

@@ -54,7 +54,7 @@ def cloud(classes, monkeypatch):
 
 RIGHT = """
 providers: [{cloud: {region: eu}}]
-scaleUp: {parallel: true}
+scaleUp: {asyncGroupCreation: true}
 groups:
   - match: "spot-*"
     scaleDown: {unneededTime: 2m}
@@ -69,7 +69,7 @@ def test_check_says_ok_and_warns(nodewright, write):
         0,
         ["ok"],
         [
-            f"warning: nodewright.yaml:5: scaleUp.parallel: {idle}: the choice between parallel and serial growth",
+            f"warning: nodewright.yaml:5: scaleUp.asyncGroupCreation: {idle}: creation of node groups",
             f"warning: flags: --salvo-scale-up: has no effect: {salvo}",
         ],
     )
@@ -201,7 +201,7 @@ def test_show_speaks_yaml(nodewright, write, cloud):
     write(RIGHT)
     _, out, _ = nodewright("show", "nodewright.yaml", "--output=yaml")
     data = yaml.safe_load("\n".join(out))
-    assert {"setting": "scaleUp.parallel", "value": True} in [
+    assert {"setting": "scaleUp.asyncGroupCreation", "value": True} in [
         {key: row[key] for key in ("setting", "value")} for row in data["settings"]
     ]
     assert data["groups"][0]["provider"] == "cloud"

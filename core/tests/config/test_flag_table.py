@@ -66,8 +66,8 @@ logging-format log-text-split-stream log-text-info-buffer-size log-json-split-st
 feature-gates
 """
 
-#: Their defaults are not written in YAML as the flag writes them.
-OTHERWISE = ("cloud-provider", "max-graceful-termination-sec")
+#: Their defaults are not those of YAML, or are not written there as the flag writes them.
+OTHERWISE = ("cloud-provider", "max-graceful-termination-sec", "parallel-scale-up")
 
 
 def test_the_table_has_exactly_the_flags_of_cluster_autoscaler():
@@ -85,7 +85,9 @@ def test_a_flag_with_its_default_changes_nothing_and_warns_of_nothing(name):
     assert loaded.warnings == ()
 
 
-def test_two_defaults_are_written_otherwise_in_yaml():
+def test_three_defaults_are_not_those_of_yaml_or_written_otherwise_there():
+    assert load(flags=parse_flags(["--parallel-scale-up=false"])).settings.scale_up.parallel is False
+    assert Settings().scale_up.parallel is True
     assert load(flags=parse_flags(["--max-graceful-termination-sec=600"])).settings == Settings()
     assert load(flags=parse_flags(["--cloud-provider=gce"])).settings.providers[0].name == "gce"
 
@@ -107,6 +109,7 @@ def test_every_setting_that_is_not_ours_alone_has_a_flag():
         "apiVersion",
         "kind",
         "seed",
+        "loop.actionTimeout",
         "loop.refreshTimeout",
         "scaleUp.optionsPerLoop",
         "processors.pendingPods",

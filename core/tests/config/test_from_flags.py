@@ -81,6 +81,7 @@ def test_the_yaml_for_flags_loads_as_the_same_settings(argv):
 ANOTHER = {"string": "seven", "int": "7", "float": "7", "duration": "7s", "list": "seven", "slice": "six,seven"}
 ANOTHER_FOR = {
     "nodes": "1:7:seven",
+    "parallel-scale-up": "false",
     "gpu-total": "seven:1:7",
     "cores-total": "1:7",
     "memory-total": "1:7",
@@ -98,7 +99,7 @@ ANOTHER_FOR = {
 @pytest.mark.parametrize("flag", [flag for flag in FLAGS.values() if flag.sets], ids=lambda flag: flag.name)
 def test_every_flag_changes_its_setting_and_survives_as_yaml(flag):
     opposite = "false" if flag.default == "true" else "true"
-    text = opposite if flag.type == "bool" else ANOTHER_FOR.get(flag.name, ANOTHER[flag.type])
+    text = ANOTHER_FOR.get(flag.name) or (opposite if flag.type == "bool" else ANOTHER[flag.type])
     changed = load(flags=parse_flags([f"--{flag.name}={text}"])).settings
     assert changed != Settings()
     assert load(to_yaml(changed)).settings == changed

@@ -14,7 +14,7 @@ def loaded(write, monkeypatch, tmp_path):
 providers:
   - aws: {region: eu, discover: [{tags: {a: null}}]}
   - fake
-scaleUp: {expanders: [least-waste, random], parallel: true}
+scaleUp: {expanders: [least-waste, random], asyncGroupCreation: true}
 groups:
   - match: "spot-*"
     scaleDown: {unneededTime: 2m}
@@ -32,7 +32,7 @@ def test_every_setting_is_shown_with_its_value_and_origin(loaded):
         "providers[0].aws.discover[0].tags.a": ("null", "nodewright.yaml:5"),
         "providers[1]": ("fake", "nodewright.yaml:6"),
         "scaleUp.expanders": ("[least-waste, random]", "nodewright.yaml:7"),
-        "scaleUp.parallel": ("true", "nodewright.yaml:7 (not in effect in this version)"),
+        "scaleUp.asyncGroupCreation": ("true", "nodewright.yaml:7 (not in effect in this version)"),
         "scaleDown.unneededTime": ("5m", "flag --scale-down-unneeded-time"),
         "groups[0].match": ("spot-*", "nodewright.yaml:9"),
         "groups[0].scaleDown.unneededTime": ("2m", "nodewright.yaml:10"),

@@ -1,18 +1,24 @@
 """Decisions are carried out, and who fails is named."""
 
 from datetime import timedelta
+from threading import Event
 
 import pytest
 from nodewright.api import (
+    Capability,
+    CapacityError,
     Decision,
     DeleteInstances,
+    ErrorClass,
     GroupOptions,
     Grow,
+    InstanceError,
     NodeGroup,
     PluginConfig,
     Provider,
     ProviderContext,
     Reason,
+    ThrottledError,
     UnsupportedError,
     Verdict,
 )
@@ -23,72 +29,204 @@ from nodewright.runtime.actor import Actor
 from nodewright.runtime.providers import Providers
 from nodewright.testing.clock import EPOCH, SteppedClock
 
-DELETED = []
+SOON = timedelta(seconds=5)
+SHORT = timedelta(milliseconds=20)
+DRY = InstanceError(error_class=ErrorClass.STOCK_OUT, code="NoCapacity", message="no c5", pool="eu-a/c5")
+WHY = Verdict(reason=Reason.CHOSEN)
 
 
 class Group(NodeGroup):
-    unforceable = None
-    id = "pool"
+    """A group that does what its test wants when it grows."""
+
     min_size = 0
     max_size = 5
     target_size = 0
 
+    def __init__(self, name, do, calls):
+        self.name = name
+        self.do = do
+        self.calls = calls
+
+    @property
+    def id(self):
+        return self.name
+
     def instances(self):
         return ()
 
-    def template(self):
-        return None
-
     def increase(self, count):
-        raise KeyError("flavour")
+        self.calls.append(("increase", self.name, count))
+        self.do()
+
+    def increase_atomically(self, count):
+        self.calls.append(("atomically", self.name, count))
 
     def delete_nodes(self, nodes):
-        DELETED.append(("delete", [node.spec.provider_id for node in nodes]))
+        self.calls.append(("delete", self.name, len(nodes)))
 
     def force_delete_nodes(self, nodes):
-        if self.unforceable:
-            raise self.unforceable
-        DELETED.append(("force", [node.spec.provider_id for node in nodes]))
+        self.do()
+        self.calls.append(("force", self.name, len(nodes)))
 
     def decrease_target(self, count): ...
 
 
 class Cloud(Provider):
+    known = ()
+
     def refresh(self): ...
 
     def groups(self):
-        return [Group()]
+        return self.known
 
     def group_of(self, node):
         return None
 
 
-@pytest.fixture
-def faults():
-    return Faults(SteppedClock())
+class Acting:
+    """An actor for groups of one cloud, and what they were called to do."""
+
+    def __init__(self, *, parallel=True, timeout=SOON, atomic=False, **groups):
+        clock = SteppedClock()
+        self.calls = []
+        self.faults = Faults(clock)
+        cloud = Cloud(PluginConfig(), ProviderContext(clock=clock))
+        cloud.capabilities = frozenset([Capability.ATOMIC_INCREASE] if atomic else [])
+        cloud.known = [Group(name, do, self.calls) for name, do in groups.items()]
+        self.providers = Providers({"cloud": cloud}, clock, self.faults)
+        self.providers.read({}, GroupOptions(), SOON)
+        self.actor = Actor(
+            self.providers,
+            NodeWriter(None),
+            Evictor(None),
+            clock,
+            self.faults,
+            cordon=False,
+            parallel=parallel,
+            timeout=timeout,
+        )
+
+    def grow(self, *groups, **fields):
+        return self.carry_out(
+            grow=tuple(Grow(group=group, count=1, from_size=0, verdict=WHY, **fields) for group in groups)
+        )
+
+    def carry_out(self, **actions):
+        return self.actor.carry_out(Decision(at=EPOCH, **actions), {})
 
 
 @pytest.fixture
-def actor(faults):
-    """An actor for a cloud whose groups can't grow."""
-    clock = SteppedClock()
-    providers = Providers({"cloud": Cloud(PluginConfig(), ProviderContext(clock=clock))}, clock, faults)
-    providers.read({}, GroupOptions(), timedelta(seconds=5))
-    nobody = None
-    actor = Actor(providers, NodeWriter(nobody), Evictor(nobody), clock, faults, cordon=False)
-    yield actor
-    actor.close()
-    providers.close()
+def acting():
+    """Makes actors, and ends them after the test."""
+    made = []
+
+    def make(**fields):
+        made.append(Acting(**fields))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.actor.close()
+        each.providers.close()
 
 
-def test_a_group_that_raises_what_it_must_not_is_its_providers_fault(actor, faults):
+@pytest.fixture
+def release():
+    """Lets calls that wait for it end; at the latest when the test ends."""
+    event = Event()
+    yield event
+    event.set()
+
+
+def raising(error):
+    def fail():
+        raise error
+
+    return fail
+
+
+def nothing(): ...
+
+
+def told(aftermath):
+    return [(outcome.target, outcome.ok) for outcome in aftermath.outcomes]
+
+
+def test_a_group_that_raises_what_it_must_not_is_its_providers_fault(acting):
+    act = acting(pool=raising(KeyError("flavour")))
     noted = []
-    faults.listen(noted.append)
-    grow = Grow(group="pool", count=1, from_size=0, pods=(), verdict=Verdict(reason=Reason.CHOSEN))
-    (outcome,) = actor.carry_out(Decision(at=EPOCH, grow=(grow,)), {})
-    assert (outcome.action, outcome.target, outcome.ok) == ("grow", "pool", False)
+    act.faults.listen(noted.append)
+    (outcome,) = act.grow("pool").outcomes
+    assert (outcome.action, outcome.target, outcome.ok, outcome.temporary) == ("grow", "pool", False, False)
     assert "flavour" in outcome.error
     assert [(fault.plugin, fault.where) for fault in noted] == [("cloud", "group pool")]
+
+
+def test_what_the_cloud_says_of_missing_capacity_is_kept_whole(acting):
+    (outcome,) = acting(pool=raising(CapacityError(DRY))).grow("pool").outcomes
+    assert (outcome.cause, outcome.temporary) == (DRY, False)
+
+
+def test_an_error_without_words_is_named_by_its_kind(acting):
+    (outcome,) = acting(pool=raising(ThrottledError(""))).grow("pool").outcomes
+    assert (outcome.error, outcome.temporary) == ("ThrottledError", True)
+
+
+def test_groups_grow_at_the_same_time(acting):
+    here, there = Event(), Event()
+
+    def meet(mine, other):
+        mine.set()
+        assert other.wait(5)
+
+    act = acting(a=lambda: meet(here, there), b=lambda: meet(there, here))
+    assert told(act.grow("a", "b")) == [("a", True), ("b", True)]
+
+
+def test_serial_growth_stops_at_the_first_failure(acting):
+    act = acting(parallel=False, a=nothing, b=raising(CapacityError(DRY)), c=nothing)
+    aftermath = act.grow("a", "b", "c")
+    assert told(aftermath) == [("a", True), ("b", False)]
+    assert act.calls == [("increase", "a", 1), ("increase", "b", 1)]
+    assert aftermath.undone == {"b", "c"}
+
+
+@pytest.mark.parametrize(("able", "call"), [(True, "atomically"), (False, "increase")])
+def test_growth_in_one_piece_is_asked_for_where_the_provider_can(acting, able, call):
+    act = acting(atomic=able, a=nothing)
+    act.grow("a", atomic=True)
+    assert act.calls == [(call, "a", 1)]
+
+
+def test_a_group_is_called_once_at_a_time(acting):
+    act = acting(a=nothing)
+    deletes = tuple(
+        DeleteInstances(group="a", instances=(f"i-{number}",), nodes=(f"n-{number}",), verdict=WHY)
+        for number in range(20)
+    )
+    assert told(act.carry_out(delete=deletes)) == [(f"n-{number}", True) for number in range(20)]
+    assert act.calls == [("delete", "a", 1)] * 20
+
+
+def test_a_group_that_does_not_answer_is_held_until_it_does(acting, release, caplog):
+    act = acting(timeout=SHORT, slow=lambda: release.wait(10), quick=nothing)
+    aftermath = act.grow("slow", "quick")
+    assert told(aftermath) == [("quick", True)]
+    assert aftermath.held["slow"].size == 1
+    assert aftermath.undone == frozenset()
+    assert "group slow is left alone until it does: the cloud has not answered to its last order (grow)" in caplog.text
+    assert (act.actor.ended(), act.actor.held.keys()) == ((), {"slow"})
+    release.set()
+    wait = Event()
+    while not (ended := act.actor.ended()):
+        wait.wait(0.01)
+    assert [(outcome.target, outcome.ok) for outcome in ended] == [("slow", True)]
+    assert act.actor.held == {}
+
+
+def test_a_group_that_is_gone_fails_for_good(acting):
+    (outcome,) = acting().grow("gone").outcomes
+    assert (outcome.error, outcome.temporary) == ("no provider has a group 'gone' any more", False)
 
 
 @pytest.mark.parametrize(
@@ -100,12 +238,8 @@ def test_a_group_that_raises_what_it_must_not_is_its_providers_fault(actor, faul
         (True, NotImplementedError(), "delete"),
     ],
 )
-def test_deletion_is_forced_where_the_group_can_be_forced(actor, monkeypatch, force, unforceable, how):
-    monkeypatch.setattr(Group, "unforceable", unforceable)
-    DELETED.clear()
-    delete = DeleteInstances(
-        group="pool", instances=("i-1",), force=force, verdict=Verdict(reason=Reason.NEVER_REGISTERED)
-    )
-    (outcome,) = actor.carry_out(Decision(at=EPOCH, delete=(delete,)), {})
-    assert outcome.ok
-    assert [(how, ["i-1"])] == DELETED
+def test_deletion_is_forced_where_the_group_can_be_forced(acting, force, unforceable, how):
+    act = acting(a=raising(unforceable) if unforceable else nothing)
+    delete = DeleteInstances(group="a", instances=("i-1",), force=force, verdict=WHY)
+    assert [ok for _, ok in told(act.carry_out(delete=(delete,)))] == [True]
+    assert act.calls == [(how, "a", 1)]

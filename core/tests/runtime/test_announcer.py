@@ -1,13 +1,16 @@
-"""What people are told of a decision's notices, and how often."""
+"""What people are told of decisions and of how they went, and how often."""
 
 import logging
 
 import pytest
-from nodewright.api import Decision, Notice
+from nodewright.api import Decision, Grow, Notice, OptionVerdict, Outcome, Reason, Verdict
 from nodewright.cluster import Cluster
 from nodewright.objects import ConfigMap, ObjectMeta
 from nodewright.runtime.announcer import Announcer
 from nodewright.testing import EPOCH
+from nodewright.testing.builders import a_group, a_pod
+from nodewright.testing.worlds import a_world
+from nodewright.world import World
 
 WRONG = Notice(reason="PriorityConfigMapInvalid", message="no key", config_map="ranks")
 
@@ -20,10 +23,13 @@ class Events:
     def __init__(self):
         self.written = []
 
+    def on_pod(self, key, uid, reason, message):
+        self.written.append((key, uid, reason, message))
+
     def on_config_map(self, name, reason, message, *, uid, warning):
         self.written.append((name, uid, reason, message, warning))
 
-    def on_status(self, reason, message, *, warning):
+    def on_status(self, reason, message, *, warning=False):
         self.written.append(("status", "", reason, message, warning))
 
 
@@ -42,7 +48,7 @@ def announce(events):
         if version:
             meta = ObjectMeta(name="ranks", namespace="kube-system", uid="its-uid", resource_version=version)
             cluster.config_maps["kube-system/ranks"] = ConfigMap(metadata=meta)
-        announcer.announce(Decision(at=EPOCH, notices=notices), cluster)
+        announcer.announce(Decision(at=EPOCH, notices=notices), World(cluster=cluster))
 
     return tell
 
@@ -74,3 +80,74 @@ def test_what_is_no_warning_is_logged_and_no_event(announce, events, caplog):
         announce(Notice(reason="PlanProven", message="the cheapest there is", warning=False))
     assert events.written == []
     assert caplog.messages == ["PlanProven: the cheapest there is"]
+
+
+class TestGrowth:
+    WORLD = a_world(groups=[a_group("a", max_size=5), a_group("b", max_size=3)], pods=[a_pod("one"), a_pod("two")])
+    ONE, TWO = "default/one", "default/two"
+
+    @pytest.fixture
+    def announcer(self, events):
+        return Announcer(events)
+
+    def begin(self, announcer, **pods):
+        announcer.announce(
+            Decision(
+                at=EPOCH,
+                grow=tuple(
+                    Grow(group=group, count=2, from_size=1, pods=keys, verdict=Verdict(reason=Reason.CHOSEN))
+                    for group, keys in pods.items()
+                ),
+            ),
+            self.WORLD,
+        )
+
+    def end(self, announcer, *groups, error=""):
+        announcer.report(
+            tuple(Outcome(at=EPOCH, action="grow", target=group, ok=not error, error=error) for group in groups)
+        )
+
+    def test_pods_are_told_once_the_cloud_has_accepted(self, announcer, events):
+        self.begin(announcer, a=(self.ONE,))
+        begun = ("status", "", "ScaledUpGroup", "Scale-up: setting group a size to 1->3 (max: 5)", False)
+        assert events.written == [begun]
+        events.written.clear()
+        self.end(announcer, "a")
+        uid = self.WORLD.cluster.pods[self.ONE].uid
+        assert events.written == [
+            ("status", "", "ScaledUpGroup", "Scale-up: group a size set to 1->3 (max: 5)", False),
+            (self.ONE, uid, "TriggeredScaleUp", "pod triggered scale-up: [{a 1->3 (max: 5)}]"),
+        ]
+
+    def test_pods_of_growth_that_failed_are_told_nothing(self, announcer, events):
+        self.begin(announcer, a=(self.ONE,))
+        events.written.clear()
+        self.end(announcer, "a", error="no more")
+        assert events.written == [("status", "", "FailedToScaleUpGroup", "Scale-up failed for group a: no more", True)]
+
+    def test_a_pod_that_several_groups_grow_for_is_told_of_all(self, announcer, events):
+        self.begin(announcer, a=(self.ONE, self.TWO), b=(self.TWO,))
+        self.end(announcer, "a", "b")
+        assert [written[3] for written in events.written if written[2] == "TriggeredScaleUp"] == [
+            "pod triggered scale-up: [{a 1->3 (max: 5)}]",
+            "pod triggered scale-up: [{a 1->3 (max: 5)} {b 1->3 (max: 3)}]",
+        ]
+
+    def told(self, events, **fields):
+        Announcer(events).announce(Decision(at=EPOCH, **fields), self.WORLD)
+        return [written[3] for written in events.written if written[2] == "NotTriggerScaleUp"]
+
+    def test_a_pod_that_no_group_can_help_now_is_told_what_stands_in_the_way_of_each(self, events):
+        closed = {
+            "a": Verdict(reason=Reason.GROUP_AT_MAX, detail="5 of 5"),
+            "b": Verdict(reason=Reason.NO_HELP),
+        }
+        rejections = {self.ONE: {"b": Verdict(reason=Reason.RESOURCES, detail="cpu")}}
+        waiting = {self.ONE: Verdict(reason=Reason.WAITING)}
+        assert self.told(events, pods=waiting, groups=closed, rejections=rejections) == [
+            "pod didn't trigger scale-up: 1 Insufficient resources (cpu), 1 max node group size reached (5 of 5)"
+        ]
+
+    def test_a_pod_whose_group_was_not_chosen_this_time_is_told_nothing(self, events):
+        option = OptionVerdict(group="a", nodes=1, pods=1, verdict=Verdict(reason=Reason.NOT_CHOSEN))
+        assert self.told(events, pods={self.ONE: Verdict(reason=Reason.WAITING)}, options=(option,)) == []

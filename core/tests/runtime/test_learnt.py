@@ -3,11 +3,11 @@
 import logging
 
 from nodewright.api import Decision, TemplateDifference
-from nodewright.cluster import Cluster
 from nodewright.memory import KnownTemplate
 from nodewright.runtime.announcer import Announcer
 from nodewright.serve.metrics import Metrics
 from nodewright.testing.clock import EPOCH
+from nodewright.testing.worlds import a_world
 
 MEMORY = TemplateDifference(group="spot", kind="capacity", name="memory", promised=4 * 1024**3, real=16 * 1024**3)
 LINE = (
@@ -26,7 +26,7 @@ class Events:
 def test_what_was_learnt_is_an_event_on_the_status_and_a_line_in_the_log(caplog):
     events = Events()
     with caplog.at_level(logging.INFO):
-        Announcer(events).announce(Decision(at=EPOCH, learnt=(MEMORY,)), Cluster())
+        Announcer(events).announce(Decision(at=EPOCH, learnt=(MEMORY,)), a_world())
     assert events.written == [("TemplateDiffers", LINE, True)]
     assert caplog.messages == [LINE]
 

@@ -166,6 +166,38 @@ def test_a_provider_that_is_late_is_not_asked_twice(read):
     providers.close()
 
 
+def test_what_is_read_late_is_marked_as_outdated():
+    release = Event()
+
+    class Slow(Cloud):
+        def refresh(self):
+            release.wait(10)
+
+    clouds = {"slow": Slow(Group("slow")), "quick": Cloud(Group("quick"))}
+    providers = Providers(clouds, SteppedClock(), Faults(SteppedClock()))
+    report = providers.read({}, GroupOptions(), timedelta(seconds=0.01))
+    release.set()
+    until = monotonic() + 10
+    while len(report.groups) < 2 or any(group.error for group in report.groups):
+        assert monotonic() < until
+        report = providers.read({}, GroupOptions(), SOON)
+    assert report.outdated == {"slow"}
+    assert providers.read({}, GroupOptions(), SOON).outdated == frozenset()
+    providers.close()
+
+
+def test_what_a_group_was_asked_for_counts_until_it_is_read_again():
+    cloud = Cloud(Group())
+    providers = Providers({"cloud": cloud}, SteppedClock(), Faults(SteppedClock()))
+    providers.read({}, GroupOptions(), SOON)
+    providers.resize({"g": 3, "unknown": 1})
+    cloud.trouble = CloudUnavailableError("connection refused")
+    assert [group.target_size for group in providers.read({}, GroupOptions(), SOON).groups] == [5]
+    cloud.trouble = None
+    assert [group.target_size for group in providers.read({}, GroupOptions(), SOON).groups] == [2]
+    providers.close()
+
+
 def test_trouble_is_logged_when_it_begins_and_when_it_ends(read, caplog):
     cloud = Cloud(Group())
     read_all = read(cloud=cloud)

@@ -44,6 +44,11 @@ class DeleteInstances:
     force: bool = False
     verdict: Verdict
 
+    @property
+    def target(self) -> str:
+        """What its outcome names: the first node, or the group that stands for machines without one."""
+        return self.nodes[0] if self.nodes else self.group
+
 
 @dataclass(frozen=True, kw_only=True)
 class Drain:

@@ -91,11 +91,18 @@ class Observers:
 
     @hookspec
     def on_decision(self, decision: Decision) -> None:
-        """A decision was made and is about to be carried out. Called once per loop."""
+        """A decision was made and is about to be carried out.
+
+        Called once per loop, and once more for each decision on what else to grow after growth failed in this loop:
+        these have growth and the verdicts on it, and else only the verdicts on nodes of the loop's first.
+        """
 
     @hookspec
     def on_outcome(self, outcome: Outcome) -> None:
-        """An action was carried out or failed. Called on the loop's thread, after all actions of a decision."""
+        """An action was carried out or failed. Called on the loop's thread, after all actions of a decision.
+
+        An action that takes longer than `loop.actionTimeout` is told of in the loop after its end.
+        """
 
     @hookspec
     def on_config_refused(self, problems: Sequence[Problem]) -> None:

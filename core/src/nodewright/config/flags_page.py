@@ -20,6 +20,7 @@ line into YAML.
   one counts.
 - A flag wins over the file that `--config` names. `--config` is the only flag that Cluster Autoscaler does not have;
   `--dry-run` is known and refused in this version.
+- One default is ours: growth is parallel unless `--parallel-scale-up=false` is given.
 - There is no default provider: where Cluster Autoscaler would take `gce`, Nodewright asks for `--cloud-provider` or
   `providers` in the file.
 - *Planned* means: read, checked and kept, but not in effect in this version. Giving another value than the default

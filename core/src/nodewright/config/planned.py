@@ -8,7 +8,6 @@ PLANNED = {
     "loop.maxStartupTime": "the health check's limits",
     "loop.gracefulDegradation": "graceful degradation",
     "loop.pendingPodsTimeout": "graceful degradation",
-    "scaleUp.parallel": "the choice between parallel and serial growth",
     "scaleUp.asyncGroupCreation": "creation of node groups",
     "scaleUp.proactive": "proactive scale-up",
     "scaleDown.delayPerGroup": "delays per group",

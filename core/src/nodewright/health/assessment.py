@@ -177,13 +177,14 @@ class _Assessor:
             in_flight=request.count if request else 0,
             leaving=self._leaving[facts.id],
         )
-        expected = census.missing if request and request.ours else census.missing - census.unmet
+        # What a backed-off group was asked for may never come: only machines that are there already are waited for.
+        certain = request is None or not request.ours or self.backoffs.runs(facts.id)
+        expected = census.missing - census.unmet if certain else census.missing
         return GroupHealth(
             facts=facts,
             readiness=census.readiness,
             acceptable=wanted,
-            # What a backed-off group was asked for may never come: nobody should wait for it.
-            upcoming=len(census.starting) + (0 if self.backoffs.runs(facts.id) else max(0, expected)) if request else 0,
+            upcoming=len(census.starting) + max(0, expected) if request else 0,
             starting=census.starting if request else (),
             blocked=self._blocked(facts, census, wanted),
         )

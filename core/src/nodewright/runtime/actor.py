@@ -1,11 +1,13 @@
 """The actor: carries a decision out and tells how it went."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 
+from nodewright.aftermath import Aftermath, Held
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, DeleteInstances, Grow, Outcome
 from nodewright.api.errors import (
@@ -21,21 +23,44 @@ from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
 from nodewright.objects import Node, NodeSpec, ObjectMeta
 from nodewright.plugins.faults import Faults, describe
+from nodewright.runtime.lanes import Job, Lanes
 from nodewright.runtime.providers import Providers
-
-_WORKERS = 8
 
 _log = logging.getLogger(__name__)
 
-#: What is acted on, and how.
-_Task = tuple[str, Callable[[], None]]
+
+@dataclass(frozen=True, kw_only=True)
+class _Task:
+    """One action, and what it is done to."""
+
+    action: str
+    target: str
+    run: Callable[[], None]
+    #: The group that it changes; empty if it is the API server's business.
+    group: str = ""
 
 
 class Actor:
-    """Does what decisions say. `carry_out` blocks until everything was done or has failed; one call at a time."""
+    """Does what decisions say. Methods are for one thread.
+
+    Kinds of actions follow one another in the order of the decision's fields. Those of one kind run in parallel, but
+    one at a time for each group; growth runs in parallel only if *parallel*, and else stops at the first failure.
+
+    An action on a group that takes longer than *timeout* goes on by itself: its group is held until it has ended, and
+    then `ended` has its outcome. So an order that the cloud takes late is not given twice.
+    """
 
     def __init__(
-        self, providers: Providers, nodes: NodeWriter, evictor: Evictor, clock: Clock, faults: Faults, *, cordon: bool
+        self,
+        providers: Providers,
+        nodes: NodeWriter,
+        evictor: Evictor,
+        clock: Clock,
+        faults: Faults,
+        *,
+        cordon: bool,
+        parallel: bool,
+        timeout: timedelta,
     ) -> None:
         self._providers = providers
         self._nodes = nodes
@@ -43,56 +68,114 @@ class Actor:
         self._clock = clock
         self._faults = faults
         self._cordon = cordon
-        self._pool = ThreadPoolExecutor(_WORKERS, "actor")
+        self._parallel = parallel
+        self._timeout = timeout
+        self._lanes: Lanes[Outcome] = Lanes()
+        self._held: dict[str, Held] = {}
 
-    def carry_out(self, decision: Decision, nodes: Mapping[str, Node]) -> tuple[Outcome, ...]:
-        """Carry *decision* out; *nodes* are those it was made on.
+    @property
+    def held(self) -> Mapping[str, Held]:
+        """Groups with an action under way that took too long, by id."""
+        return dict(self._held)
 
-        Kinds of actions follow one another in the order of the decision's fields; those of one kind run in parallel.
-        """
+    @property
+    def busy(self) -> bool:
+        """Whether one of these actions has not ended yet."""
+        return self._lanes.busy
+
+    def carry_out(self, decision: Decision, nodes: Mapping[str, Node]) -> Aftermath:
+        """Carry *decision* out; *nodes* are those it was made on. Blocks until it is done, or has taken too long."""
         outcomes: list[Outcome] = []
-        for action, tasks in self._tasks(decision, nodes):
-            outcomes.extend(self._pool.map(partial(self._do, action), tasks))
-        return tuple(outcomes)
+        sizes = {grow.group: grow.from_size + grow.count for grow in decision.grow}
+        for tasks in self._tasks(decision, nodes):
+            serial = not self._parallel and bool(tasks) and tasks[0].action == "grow"
+            for batch in [[task] for task in tasks] if serial else [tasks]:
+                results = self._run(batch, sizes)
+                outcomes += results
+                if any(not outcome.ok for outcome in results) and serial:
+                    break
+        return Aftermath(decision=decision, outcomes=tuple(outcomes), held=self.held)
+
+    def ended(self) -> tuple[Outcome, ...]:
+        """Return the outcomes of actions that took too long and have ended since the last time."""
+        ended = self._lanes.ended()
+        for group in ended:
+            del self._held[group]
+        return tuple(outcome for outcomes in ended.values() for outcome in outcomes)
 
     def close(self) -> None:
-        """Wait for what is under way and end the threads."""
-        self._pool.shutdown()
+        """Wait for what is under way, but for what has taken too long already, and end the threads."""
+        self._lanes.close()
 
-    def _tasks(self, decision: Decision, nodes: Mapping[str, Node]) -> Iterator[tuple[str, Iterable[_Task]]]:
-        yield "restore", [(each.node, partial(self._nodes.unmark, each.node)) for each in decision.restore]
-        yield "shrink", [(each.group, partial(self._shrink, each.group, each.count)) for each in decision.shrink]
-        yield "grow", [(each.group, partial(self._grow, each)) for each in decision.grow]
-        yield (
-            "delete-instances",
-            # A machine that never registered has no node to name: its group stands for it.
-            [
-                (each.nodes[0] if each.nodes else each.group, partial(self._delete, each, nodes))
-                for each in decision.delete
-            ],
-        )
+    def _tasks(self, decision: Decision, nodes: Mapping[str, Node]) -> Iterator[list[_Task]]:
+        def change(action: str, group: str, run: Callable[[], None], target: str = "") -> _Task:
+            return _Task(action=action, target=target or group, run=run, group=group)
+
+        yield [
+            _Task(action="restore", target=each.node, run=partial(self._nodes.unmark, each.node))
+            for each in decision.restore
+        ]
+        yield [change("shrink", each.group, partial(self._shrink, each.group, each.count)) for each in decision.shrink]
+        yield [change("grow", each.group, partial(self._grow, each)) for each in decision.grow]
+        yield [
+            change("delete-instances", each.group, partial(self._delete, each, nodes), each.target)
+            for each in decision.delete
+        ]
         mark = partial(self._nodes.mark, now=decision.at, cordon=self._cordon)
-        yield "drain", [(each.node, partial(mark, each.node)) for each in decision.drain]
-        yield (
-            "evict",
-            [
-                (pod, partial(self._evictor.evict, pod, grace))
-                for each in decision.evict
-                for pod, grace in each.pods.items()
-            ],
+        yield [_Task(action="drain", target=each.node, run=partial(mark, each.node)) for each in decision.drain]
+        yield [
+            _Task(action="evict", target=pod, run=partial(self._evictor.evict, pod, grace))
+            for each in decision.evict
+            for pod, grace in each.pods.items()
+        ]
+
+    def _run(self, tasks: Sequence[_Task], sizes: Mapping[str, int]) -> list[Outcome]:
+        """Do *tasks* and return how it went with those that ended in time; *sizes* are those groups grow to."""
+        lanes: dict[str, list[_Task]] = {}
+        for task in tasks:
+            lanes.setdefault(task.group or f"{task.action} {task.target}", []).append(task)
+        jobs = {
+            lane: Job(steps=[partial(self._do, task) for task in own], pool=self._pool(own[0].group))
+            for lane, own in lanes.items()
+        }
+        # The API server's answers have deadlines of their own.
+        results = self._lanes.run(jobs, self._timeout if tasks and tasks[0].group else None)
+        for group in results.late:
+            self._hold(lanes[group][0], sizes)
+        return [
+            outcome
+            for lane, own in lanes.items()
+            for outcome in results.done.get(lane, map(self._not_begun, own) if lane in results.cancelled else ())
+        ]
+
+    def _pool(self, group: str) -> str:
+        try:
+            return self._providers.name_of(group) if group else ""
+        except NodewrightError:
+            # A group that is gone: acting on it says so.
+            return ""
+
+    def _hold(self, task: _Task, sizes: Mapping[str, int]) -> None:
+        why = f"the cloud has not answered to its last order ({task.action}) within {_seconds(self._timeout)}"
+        _log.warning("group %s is left alone until it does: %s", task.group, why)
+        self._held.setdefault(task.group, Held(why=why, size=sizes.get(task.group, 0) if task.action == "grow" else 0))
+
+    def _not_begun(self, task: _Task) -> Outcome:
+        error = f"not tried: its provider was busy for {_seconds(self._timeout)}"
+        return Outcome(
+            at=self._clock.now(), action=task.action, target=task.target, ok=False, error=error, temporary=True
         )
 
-    def _do(self, action: str, task: _Task) -> Outcome:
-        target, run = task
-        outcome = partial(Outcome, at=self._clock.now(), action=action, target=target)
+    def _do(self, task: _Task) -> Outcome:
+        outcome = partial(Outcome, at=self._clock.now(), action=task.action, target=task.target)
         try:
-            run()
+            task.run()
         except CapacityError as error:
             return outcome(ok=False, error=str(error), cause=error.cause)
         except NodewrightError as error:
-            return outcome(ok=False, error=str(error), temporary=_temporary(error))
+            return outcome(ok=False, error=describe(error), temporary=_temporary(error))
         except Exception as error:
-            _log.exception("%s %s failed", action, target)
+            _log.exception("%s %s failed", task.action, task.target)
             return outcome(ok=False, error=describe(error))
         return outcome(ok=True)
 
@@ -114,7 +197,8 @@ class Actor:
 
     def _grow(self, action: Grow) -> None:
         with self._group(action.group) as group:
-            if action.atomic:
+            # Where the cloud can't do it in one piece, as many are asked for in the ordinary way.
+            if action.atomic and self._providers.can_increase_atomically(action.group):
                 group.increase_atomically(action.count)
             else:
                 group.increase(action.count)
@@ -137,6 +221,10 @@ class Actor:
         except (UnsupportedError, NotImplementedError):
             # The provider can, but not for this group.
             group.delete_nodes(going)
+
+
+def _seconds(span: timedelta) -> str:
+    return f"{span.total_seconds():g} s"
 
 
 def _temporary(error: NodewrightError) -> bool:

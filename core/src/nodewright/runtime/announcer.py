@@ -5,9 +5,11 @@ import logging
 from nodewright.api.decision import Decision, Drain, Grow, Outcome
 from nodewright.api.notice import Notice
 from nodewright.api.reasons import Reason
+from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster
 from nodewright.kube.events import EventWriter
 from nodewright.record.narrative import tell, tell_learnt, tell_outcome
+from nodewright.world import World
 
 #: So many pods get an event of their own in one loop; the log line has them all in any case.
 _POD_EVENTS = 50
@@ -22,18 +24,22 @@ class Announcer:
 
     def __init__(self, events: EventWriter) -> None:
         self._events = events
+        #: Growth that was begun, by group, with the pods that are there to be told of it.
+        self._begun: dict[str, _Growth] = {}
         #: By ConfigMap: which version of it was there, and what was told of it.
         self._told: dict[str, tuple[str, set[Notice]]] = {}
 
-    def announce(self, decision: Decision, cluster: Cluster) -> None:
-        """Tell about a decision that is about to be carried out."""
+    def announce(self, decision: Decision, world: World) -> None:
+        """Tell about a decision on *world* that is about to be carried out."""
+        cluster = world.cluster
         for line in tell(decision):
             _log.info("%s", line)
         for line in tell_learnt(decision):
             _log.info("%s", line)
             self._events.on_status("TemplateDiffers", line, warning=True)
+        maximum = {facts.id: facts.max_size for facts in world.groups}
         for grow in decision.grow:
-            self._growth(grow, cluster)
+            self._begin(_Growth(grow, maximum.get(grow.group, 0), cluster))
         for drain in decision.drain:
             self._removal(drain, cluster)
         self._unhelped(decision, cluster)
@@ -41,26 +47,31 @@ class Announcer:
             self._notice(notice, cluster)
 
     def report(self, outcomes: tuple[Outcome, ...]) -> None:
-        """Tell about actions that failed."""
+        """Tell how actions went: of growth that was accepted, and of everything that failed."""
+        triggered: dict[tuple[str, str], list[str]] = {}
         for outcome in outcomes:
-            if outcome.ok:
-                continue
-            # A budget that holds a pod back is how evictions are meant to work.
-            level = logging.INFO if outcome.action == "evict" and outcome.temporary else logging.WARNING
-            _log.log(level, "%s", tell_outcome(outcome))
-            if outcome.action == "grow":
-                self._events.on_status(
-                    "FailedToScaleUpGroup", f"Scale-up failed for group {outcome.target}: {outcome.error}", warning=True
-                )
+            if not outcome.ok:
+                self._failure(outcome)
+            elif outcome.action == "grow" and (growth := self._begun.pop(outcome.target, None)):
+                self._events.on_status("ScaledUpGroup", f"Scale-up: group {outcome.target} size set to {growth.size}")
+                for pod in growth.pods:
+                    triggered.setdefault(pod, []).append(f"{{{outcome.target} {growth.size}}}")
+        for (key, uid), groups in triggered.items():
+            self._events.on_pod(key, uid, "TriggeredScaleUp", f"pod triggered scale-up: [{' '.join(groups)}]")
 
-    def _growth(self, grow: Grow, cluster: Cluster) -> None:
-        size = f"{grow.from_size}->{grow.from_size + grow.count}"
-        self._events.on_status("ScaledUpGroup", f"Scale-up: setting group {grow.group} size {size}")
-        for key in grow.pods[:_POD_EVENTS]:
-            if pod := cluster.pods.get(key):
-                self._events.on_pod(
-                    pod.key, pod.uid, "TriggeredScaleUp", f"pod triggered scale-up: [{{{grow.group} {size}}}]"
-                )
+    def _begin(self, growth: "_Growth") -> None:
+        self._begun[growth.group] = growth
+        self._events.on_status("ScaledUpGroup", f"Scale-up: setting group {growth.group} size to {growth.size}")
+
+    def _failure(self, outcome: Outcome) -> None:
+        # A budget that holds a pod back is how evictions are meant to work.
+        level = logging.INFO if outcome.action == "evict" and outcome.temporary else logging.WARNING
+        _log.log(level, "%s", tell_outcome(outcome))
+        if outcome.action == "grow":
+            self._begun.pop(outcome.target, None)
+            self._events.on_status(
+                "FailedToScaleUpGroup", f"Scale-up failed for group {outcome.target}: {outcome.error}", warning=True
+            )
 
     def _removal(self, drain: Drain, cluster: Cluster) -> None:
         if node := cluster.nodes.get(drain.node):
@@ -70,12 +81,14 @@ class Announcer:
                 self._events.on_pod(pod.key, pod.uid, "ScaleDown", "deleting pod for node scale down")
 
     def _unhelped(self, decision: Decision, cluster: Cluster) -> None:
-        unhelped = [key for key, verdict in decision.pods.items() if verdict.reason is Reason.NO_GROUP_FITS]
+        unhelped = [key for key, verdict in decision.pods.items() if _is_without_option(key, verdict, decision)]
+        closed = {group: verdict for group, verdict in decision.groups.items() if verdict.reason is not Reason.NO_HELP}
         for key in unhelped[:_POD_EVENTS]:
             reasons: dict[str, int] = {}
-            for verdict in decision.rejections.get(key, {}).values():
+            for verdict in {**closed, **decision.rejections.get(key, {})}.values():
                 reasons[str(verdict)] = reasons.get(str(verdict), 0) + 1
             told = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+            told = told or str(decision.pods[key])
             if pod := cluster.pods.get(key):
                 self._events.on_pod(pod.key, pod.uid, "NotTriggerScaleUp", f"pod didn't trigger scale-up: {told}")
 
@@ -98,3 +111,20 @@ class Announcer:
             self._events.on_config_map(notice.config_map, notice.reason, notice.message, uid=uid, warning=True)
         else:
             self._events.on_status(notice.reason, notice.message, warning=True)
+
+
+class _Growth:
+    """Growth of a group as events tell it; the pods are those that were there when it was decided."""
+
+    def __init__(self, grow: Grow, maximum: int, cluster: Cluster) -> None:
+        self.group = grow.group
+        self.size = f"{grow.from_size}->{grow.from_size + grow.count} (max: {maximum})"
+        found = (cluster.pods.get(key) for key in grow.pods[:_POD_EVENTS])
+        self.pods = [(pod.key, pod.uid) for pod in found if pod is not None]
+
+
+def _is_without_option(key: str, verdict: Verdict, decision: Decision) -> bool:
+    """Tell whether no group could have grown for the pod; one that just was not chosen may grow in the next loop."""
+    if verdict.reason is not Reason.WAITING:
+        return verdict.reason in (Reason.NO_GROUP_FITS, Reason.LIMIT_NODES, Reason.LIMIT_RESOURCES)
+    return {option.group for option in decision.options} <= decision.rejections.get(key, {}).keys()

@@ -3,10 +3,12 @@
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from threading import Event
 from time import perf_counter
 
+from nodewright.aftermath import Aftermath
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
 from nodewright.api.errors import ApiServerError, ConfigurationError, NodewrightError
@@ -72,7 +74,7 @@ class Autoscaler:
             self.feed.follow(kind)
         self._reflectors = [Reflector(kind, transport, self.feed) for kind in (*KINDS, *wanted)]
         self._config_maps = ConfigMapWatch(transport, self.feed)
-        self._events = EventWriter(transport, clock, settings.namespace)
+        self._events = EventWriter(transport, clock, settings.namespace, on_drop=self.metrics.events_dropped.inc)
         self._announcer = Announcer(self._events)
         self._outcomes: tuple[Outcome, ...] = ()
         self._session = self._open(settings)
@@ -81,6 +83,11 @@ class Autoscaler:
     def host(self) -> str:
         """Address of the API server."""
         return self._transport.host
+
+    @property
+    def busy(self) -> bool:
+        """Whether an action of an earlier loop is still under way: it took longer than `loop.actionTimeout`."""
+        return self._session.busy
 
     def start(self, timeout: float = 60.0) -> None:
         """Begin to watch the cluster; returns when all of it was seen once, or raises `ApiServerError`."""
@@ -121,31 +128,64 @@ class Autoscaler:
 
     def run_once(self) -> Decision:
         """Run one loop and return what was decided in it."""
+        self._hear(self._session.ended())
         self._reload()
         started = perf_counter()
         world, now = self._observe()
-        self._outcomes = ()
+        before, self._outcomes = self.memory, ()
         decided = perf_counter()
-        decision, self.memory = self._session.decide(world, self.memory, now)
+        decision, self.memory = self._session.decide(world, before, now)
         self.metrics.decision_seconds.observe(perf_counter() - decided)
         self.metrics.note_templates(self.memory.templates)
-        hooks = self._session.policy.hooks
-        hooks.on_decision(decision)
-        self._announcer.announce(decision, self.cluster)
-        self._outcomes = self._session.act(decision, world)
-        self._announcer.report(self._outcomes)
-        for outcome in self._outcomes:
-            hooks.on_outcome(outcome)
-        hooks.deliver_faults()
+        aftermath = self._carry_out(decision, world, before)
+        self._fall_over(aftermath, world, now)
+        self._session.policy.hooks.deliver_faults()
         self.metrics.loop_seconds.observe(perf_counter() - started)
         return decision
 
+    def deliver_events(self, timeout: float = 10.0) -> bool:
+        """Wait until the events of all loops so far are written, or given up; tell whether that was in time."""
+        return self._events.flush(timeout)
+
     def close(self) -> None:
-        """End all threads and let go of all plugins."""
+        """Write the events that are left, end all threads and let go of all plugins."""
         for reflector in self._reflectors:
             reflector.stop()
         self._config_maps.close()
         self._session.close()
+        self._events.close()
+
+    def _carry_out(self, decision: Decision, world: World, before: Memory) -> Aftermath:
+        """Act on *decision*, made on *world* and the memory *before*, tell of it and remember how it went."""
+        hooks = self._session.policy.hooks
+        hooks.on_decision(decision)
+        self._announcer.announce(decision, world)
+        aftermath = self._session.act(decision, world)
+        self.memory = aftermath.memory(self.memory, before)
+        self._hear(aftermath.outcomes)
+        return aftermath
+
+    def _fall_over(self, aftermath: Aftermath, world: World, now: datetime) -> None:
+        """Grow other groups instead of those that did not, until none fails or nothing is left to grow."""
+        for _ in world.groups:
+            if not aftermath.undone:
+                return
+            world, before = aftermath.world(world), self.memory
+            # How growth went is known to the next decision on growth: the one below.
+            self._outcomes = tuple(outcome for outcome in self._outcomes if outcome.action != "grow")
+            decided = perf_counter()
+            decision, self.memory = self._session.decide_growth(world, before, now)
+            self.metrics.decision_seconds.observe(perf_counter() - decided)
+            # The verdicts on nodes hold on.
+            decision = replace(decision, nodes=aftermath.decision.nodes)
+            aftermath = self._carry_out(decision, world, before)
+
+    def _hear(self, outcomes: tuple[Outcome, ...]) -> None:
+        """Take up how actions went: tell of it, and keep it for the next decision."""
+        self._outcomes += outcomes
+        self._announcer.report(outcomes)
+        for outcome in outcomes:
+            self._session.policy.hooks.on_outcome(outcome)
 
     def _observe(self) -> tuple[World, datetime]:
         self.feed.apply_to(self.cluster)
@@ -164,7 +204,8 @@ class Autoscaler:
 
     def _reload(self) -> None:
         """Take up a changed configuration file; one that can't be used is refused, and the old one goes on."""
-        if self._config_file is None:
+        # What is under way has to be known when its order is looked for in the cloud.
+        if self._config_file is None or self._session.busy:
             return
         try:
             loaded = self._config_file.changed()

@@ -31,6 +31,8 @@ class ProviderReport:
     resource_limits: Mapping[str, ResourceLimits]
     balancing_ignored_labels: Mapping[str, frozenset[str]]
     pricing: Mapping[str, PricingModel]
+    #: Groups of providers whose answer was asked for in an earlier loop, by id.
+    outdated: frozenset[str] = frozenset()
 
 
 @dataclass(kw_only=True)
@@ -57,7 +59,7 @@ class Providers:
     """Reads all providers at the start of a loop, each on its own thread.
 
     A provider that fails, or does not answer in time, keeps its groups as they were, marked with the error: decisions
-    leave them alone. Methods are for the loop's thread, but for `group` and `name_of`, which any thread may call.
+    leave them alone. Methods are for the loop's thread; any thread may call those that take the id of a group.
     """
 
     def __init__(self, providers: Mapping[str, Provider], clock: Clock, faults: Faults) -> None:
@@ -70,6 +72,7 @@ class Providers:
 
     def read(self, nodes: Mapping[str, Node], defaults: GroupOptions, timeout: timedelta) -> ProviderReport:
         """Refresh all providers and return what they say about their groups and about *nodes*."""
+        late = [seat for seat in self._seats if seat.refresh is not None]
         for seat in self._seats:
             if seat.refresh is None:
                 seat.refresh = seat.thread.submit(self._refresh, seat, defaults)
@@ -97,7 +100,15 @@ class Providers:
             resource_limits={seat.name: seat.limits for seat in self._seats},
             balancing_ignored_labels={seat.name: seat.provider.balancing_ignored_labels for seat in self._seats},
             pricing={seat.name: seat.pricing for seat in self._seats if seat.pricing is not None},
+            outdated=frozenset(each.id for seat in late for each in seat.facts),
         )
+
+    def resize(self, changes: Mapping[str, int]) -> None:
+        """Note how much larger, or smaller, groups were made: so they count until their provider is read again."""
+        for seat in self._seats:
+            seat.facts = tuple(
+                replace(facts, target_size=facts.target_size + changes.get(facts.id, 0)) for facts in seat.facts
+            )
 
     def group(self, group_id: str) -> NodeGroup:
         """Return the group to act on; raises `GroupNotFoundError`."""
@@ -106,6 +117,10 @@ class Providers:
     def name_of(self, group_id: str) -> str:
         """Return the name of a group's provider; raises `GroupNotFoundError`."""
         return self._seat(group_id).name
+
+    def can_increase_atomically(self, group_id: str) -> bool:
+        """Tell whether `NodeGroup.increase_atomically` may be called; raises `GroupNotFoundError`."""
+        return Capability.ATOMIC_INCREASE in self._seat(group_id).provider.capabilities
 
     def close(self) -> None:
         """Let go of all providers."""

@@ -1,7 +1,9 @@
 """A session: everything that one configuration brings to life, from its plugins to the actor."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
+from nodewright.aftermath import Aftermath, Held
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
 from nodewright.api.group import GroupOptions
@@ -9,7 +11,7 @@ from nodewright.cluster import Cluster
 from nodewright.config.context import provider_context
 from nodewright.config.effective import default_options
 from nodewright.config.model import Settings
-from nodewright.decide import Particulars, decide
+from nodewright.decide import Particulars, decide, decide_growth
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
 from nodewright.kube.transport import Transport
@@ -44,14 +46,33 @@ class Session:
             clock,
             faults,
             cordon=settings.scale_down.cordon,
+            parallel=settings.scale_up.parallel,
+            timeout=settings.loop.action_timeout,
         )
+        #: Groups whose last action took too long and that were not read since it ended, by id.
+        self._held: Mapping[str, Held] = {}
+
+    @property
+    def busy(self) -> bool:
+        """Whether an action that took too long is still under way."""
+        return self._actor.busy
+
+    def ended(self) -> tuple[Outcome, ...]:
+        """Return the outcomes of actions that took too long and have ended since the last time."""
+        self._held = {**self._held, **self._actor.held}
+        return self._actor.ended()
 
     def observe(self, cluster: Cluster, outcomes: tuple[Outcome, ...]) -> World:
         """Read the providers and return the world as it is."""
+        under_way = self._actor.held
         report = self._providers.read(cluster.nodes, self._defaults, self.settings.loop.refresh_timeout)
+        old = report.outdated | {facts.id for facts in report.groups if facts.error}
+        self._held = {**{group: held for group, held in self._held.items() if group in old}, **under_way}
         return World(
             cluster=cluster,
-            groups=report.groups,
+            groups=tuple(
+                self._held[facts.id].over(facts) if facts.id in self._held else facts for facts in report.groups
+            ),
             group_of=report.group_of,
             gpus=report.gpus,
             group_gpus=report.group_gpus,
@@ -72,9 +93,15 @@ class Session:
         """Decide by this session's policy."""
         return decide(world, memory, self.policy, now, particulars)
 
-    def act(self, decision: Decision, world: World) -> tuple[Outcome, ...]:
+    def decide_growth(self, world: World, memory: Memory, now: datetime) -> tuple[Decision, Memory]:
+        """Decide by this session's policy how else to grow after growth failed."""
+        return decide_growth(world, memory, self.policy, now)
+
+    def act(self, decision: Decision, world: World) -> Aftermath:
         """Carry a decision out."""
-        return self._actor.carry_out(decision, world.cluster.nodes)
+        aftermath = self._actor.carry_out(decision, world.cluster.nodes)
+        self._providers.resize(aftermath.sizes)
+        return aftermath
 
     def close(self) -> None:
         """Let go of all plugins and threads."""

@@ -29,6 +29,11 @@ class Metrics:
             ("plugin", "where"),
             registry=self.registry,
         )
+        self.events_dropped = Counter(
+            "nodewright_events_dropped",
+            "Events that were never written, as the API server took them more slowly than they came.",
+            registry=self.registry,
+        )
         self.template_differences = Gauge(
             "nodewright_template_differences",
             "In how much the nodes of a group are not as its provider's template promises.",

@@ -49,6 +49,11 @@ class Harness:
         """The autoscaler's metrics."""
         return self._autoscaler.metrics
 
+    @property
+    def busy(self) -> bool:
+        """Whether an action is still under way that took longer than `loop.actionTimeout`."""
+        return self._autoscaler.busy
+
     def wait_for(self, version: int, timeout: float = 10.0) -> None:
         """Wait until the autoscaler has seen the cluster as of resource *version*.
 
@@ -57,8 +62,10 @@ class Harness:
         self._autoscaler.feed.wait_for_version(version, timeout)
 
     def step(self) -> Decision:
-        """Run one loop; returns what was decided, when it has been carried out."""
-        return self._autoscaler.run_once()
+        """Run one loop; returns what was decided, when it has been carried out and its events are written."""
+        decision = self._autoscaler.run_once()
+        self._autoscaler.deliver_events()
+        return decision
 
     def run(self, stop: Event) -> None:
         """Run loops until *stop* is set; `wake` after that, or the end comes with the next loop."""

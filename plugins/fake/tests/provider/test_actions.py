@@ -134,6 +134,13 @@ def test_errors_of_the_api_are_told_apart(house, groups, kind, error):
     assert house.cloud.group("web").desired == 2
 
 
+def test_a_call_whose_answer_is_lost_was_carried_out(house, groups):
+    house.do("fail-api", kind="lost", operations="increase")
+    with pytest.raises(CloudUnavailableError, match="increase may have been done or not"):
+        groups["web"].increase(1)
+    assert house.cloud.group("web").desired == 3
+
+
 def test_a_failed_refresh_leaves_the_last_facts(house, provider):
     house.do("fail-api")
     with pytest.raises(CloudUnavailableError):

@@ -15,6 +15,8 @@ class Loop(Section):
     """Begin the next loop at once when the last one did something or a pod became pending."""
     refresh_timeout: PositiveDuration = timedelta(seconds=60)
     """How long a provider may take to read its cloud before its groups are left alone for a loop."""
+    action_timeout: PositiveDuration = timedelta(seconds=60)
+    """How long a provider may take for a change of a group before the loop goes on and the group is left alone."""
     max_inactivity: Duration = timedelta(minutes=10)
     """The health check fails if no loop began for so long."""
     max_failing_time: Duration = timedelta(minutes=15)

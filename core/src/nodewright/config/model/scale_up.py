@@ -56,8 +56,8 @@ class ScaleUp(Section):
     """Spread a scale-up over groups that are alike."""
     balancing: Balancing = Balancing()
     """When two groups are alike."""
-    parallel: Switch = False
-    """Ask for the nodes of several groups at the same time."""
+    parallel: Switch = True
+    """Ask for the nodes of several groups at the same time; if not, one after another up to the first that fails."""
     enforce_min_size: Switch = False
     """Grow groups that are below their minimum."""
     force_daemonsets: Switch = False

@@ -74,9 +74,12 @@ class CloudApi:
         latency, refusal = self._cloud.gate.admit(operation)
         if latency:
             self._closing.wait(latency)
+        if refusal is not None and not refusal.done:
+            raise refusal
+        answer = serve()
         if refusal is not None:
             raise refusal
-        return serve()
+        return answer
 
     def _snapshot(self) -> Any:
         cloud = self._cloud

@@ -16,6 +16,7 @@ class RefusalError(Exception):
         *,
         cause: InstanceError | None = None,
         retry_after: float | None = None,
+        done: bool = False,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -23,6 +24,8 @@ class RefusalError(Exception):
         self.message = message
         self.cause = cause
         self.retry_after = retry_after
+        #: Whether what was asked for is done all the same.
+        self.done = done
 
     @property
     def body(self) -> dict[str, Any]:

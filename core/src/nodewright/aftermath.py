@@ -1,0 +1,120 @@
+"""The aftermath of a decision: what came of it, and the world and memory as they are then, read anew by nobody."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from nodewright.api.decision import Decision, DeleteInstances, Outcome
+from nodewright.api.group import GroupFacts
+from nodewright.api.instance import InstanceState
+from nodewright.memory import Memory
+from nodewright.world import World
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """What holds a group, so that it is left alone: nobody knows yet whether it took its last order."""
+
+    why: str
+    #: The size that it was to have.
+    size: int = 0
+
+    def over(self, facts: GroupFacts) -> GroupFacts:
+        """Return *facts* as those of a group that may have the size by now and takes no other order."""
+        return replace(facts, error=self.why, target_size=max(facts.target_size, self.size))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aftermath:
+    """What came of *decision*; an action without an outcome was not tried, or its group is *held*."""
+
+    decision: Decision
+    outcomes: tuple[Outcome, ...] = ()
+    #: Groups with a call under way that took longer than it may, by id.
+    held: Mapping[str, Held] = field(default_factory=dict)
+
+    @cached_property
+    def undone(self) -> frozenset[str]:
+        """Groups that were to grow and certainly did not: refused for good, or not tried."""
+        doubtful = {outcome.target for outcome in self._growth if outcome.ok or outcome.temporary}
+        return frozenset(grow.group for grow in self.decision.grow) - doubtful - self.held.keys()
+
+    def world(self, world: World) -> World:
+        """Return the *world* of the decision as it is now, with the outcomes of growth in it.
+
+        A group of which nobody knows whether it took its order is held: nodes are on their way, and it grows no more.
+        """
+        changes = self._changes()
+        deleted = {instance for delete in self._deleted for instance in delete.instances}
+        doubts = self._doubts()
+        groups = []
+        for facts in world.groups:
+            facts = replace(
+                facts,
+                target_size=facts.target_size + changes[facts.id],
+                instances=tuple(
+                    replace(each, state=InstanceState.DELETING, error=None) if each.id in deleted else each
+                    for each in facts.instances
+                ),
+            )
+            groups.append(doubts[facts.id].over(facts) if facts.id in doubts else facts)
+        return replace(world, groups=tuple(groups), outcomes=self._growth)
+
+    def memory(self, memory: Memory, before: Memory) -> Memory:
+        """Return *memory*, which the decision left when it was made on that of *before*, without what is undone."""
+        requests = dict(memory.requests)
+        for group in self.undone:
+            requests.pop(group, None)
+            if group in before.requests:
+                requests[group] = before.requests[group]
+        grown = any(outcome.ok for outcome in self._growth) or self._late
+        vain = self.decision.grow and not grown
+        intentions = [each for each in memory.intentions if each.group not in self.undone]
+        intentions += [each for each in before.intentions if each.group in self.undone]
+        return replace(
+            memory,
+            requests=requests,
+            intentions=tuple(intentions),
+            last_scale_up=before.last_scale_up if vain else memory.last_scale_up,
+        )
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How much larger each group is that was certainly resized; negative if it is smaller."""
+        return {group: change for group, change in self._changes().items() if change}
+
+    @cached_property
+    def _growth(self) -> tuple[Outcome, ...]:
+        return tuple(outcome for outcome in self.outcomes if outcome.action == "grow")
+
+    @property
+    def _late(self) -> bool:
+        return any(grow.group in self.held for grow in self.decision.grow)
+
+    @property
+    def _deleted(self) -> list[DeleteInstances]:
+        kept = {each.target for each in self.outcomes if each.action == "delete-instances" and not each.ok}
+        tried = {each.target for each in self.outcomes if each.action == "delete-instances"}
+        return [each for each in self.decision.delete if (key := each.target) in tried and key not in kept]
+
+    def _changes(self) -> Counter[str]:
+        done = {(outcome.action, outcome.target) for outcome in self.outcomes if outcome.ok}
+        changes: Counter[str] = Counter()
+        for grow in self.decision.grow:
+            changes[grow.group] += grow.count * (("grow", grow.group) in done)
+        for shrink in self.decision.shrink:
+            changes[shrink.group] -= shrink.count * (("shrink", shrink.group) in done)
+        for delete in self._deleted:
+            changes[delete.group] -= len(delete.instances)
+        return changes
+
+    def _doubts(self) -> dict[str, Held]:
+        """Return what holds groups for the rest of the loop, by id."""
+        sizes = {grow.group: grow.from_size + grow.count for grow in self.decision.grow}
+        unsure = {
+            outcome.target: Held(why=outcome.error, size=sizes.get(outcome.target, 0))
+            for outcome in self._growth
+            if outcome.temporary and not outcome.ok
+        }
+        return {**unsure, **self.held}
