@@ -7,7 +7,7 @@ from random import Random
 
 from nodewright.api.expander import ExpanderContext
 from nodewright.api.notice import Notice
-from nodewright.api.option import Option
+from nodewright.api.option import Option, PodSet
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.plugins.prices import GuardedPricing
@@ -46,6 +46,7 @@ def choose(
     simulation: ClusterSimulation,
     room: int | None,
     now: datetime,
+    pending: Sequence[PodSet] = (),
 ) -> Choice:
     """Return what the expanders chose among *options* and nobody vetoed; the cluster may gain *room* nodes."""
     context = ExpanderContext(
@@ -53,6 +54,7 @@ def choose(
         random=Random(f"{policy.settings.seed} {now.isoformat()}"),
         cluster_size=simulation.size,
         room=room,
+        pending=pending,
         pricing={name: GuardedPricing(name, model, policy.faults) for name, model in world.pricing.items()},
         simulation=simulation,
         config_maps=world.config_maps,
@@ -87,7 +89,7 @@ def _narrow(
         # One option is no choice; but the first expander may have something against it.
         if not options or (index and len(options) == 1):
             break
-        checked = optional(plan_for(options))
+        checked = optional(plan_for(options, context.pending))
         kept = part_of(options, Option, lambda option: f"an option to grow {option.group.id}")
         with simulation.fork():
             plan = policy.faults.call(name, "plan", expander.plan, options, context, default=None, returns=checked)

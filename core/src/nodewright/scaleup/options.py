@@ -52,7 +52,7 @@ def find_options(
         if estimate is None:
             found.groups[facts.id] = Verdict(reason=Reason.STRATEGY_FAILED, detail=policy.estimator[0])
         elif estimate.nodes > 0 and estimate.pods:
-            options.append(Option(group=facts, nodes=estimate.nodes, pods=estimate.pods))
+            options.append(Option(group=facts, nodes=estimate.nodes, pods=estimate.pods, limit=limit))
         else:
             found.groups[facts.id] = Verdict(reason=Reason.NO_HELP)
     return Options(options=tuple(options), groups=found.groups, rejections=found.rejections)

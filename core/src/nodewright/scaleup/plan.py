@@ -54,7 +54,7 @@ def plan_scale_up(
     room = max(0, maximum - simulation.size) if maximum else None
     found = find_options(health.groups, pending.sets, simulation, policy, room)
     offered = policy.hooks.adjust_options(found.options)
-    choice = choose(offered, world, policy, simulation, room, now)
+    choice = choose(offered, world, policy, simulation, room, now, pending.sets)
     for pods in pending.sets:
         verdict = _pod_verdict(pods.keys[0], len(groups), found.rejections)
         verdicts.update(dict.fromkeys(pods.keys, verdict))
