@@ -5,15 +5,19 @@ from datetime import timedelta
 
 import msgspec
 import pytest
+from msgspec.structs import replace as struct_replace
 from nodewright.api import Decision, Expander, Notice, Option, Plugin, PodSet, PricingModel, Reason, hookimpl
 from nodewright.config.model import Settings
 from nodewright.decide import decide
 from nodewright.memory import Memory
+from nodewright.objects.affinity import TopologySpreadConstraint
+from nodewright.objects.node import ZONE
+from nodewright.objects.selector import LabelSelector
 from nodewright.strategies.least_waste import LeastWaste
 from nodewright.strategies.price import Price
 from nodewright.strategies.priority import CONFIG_MAP, Priority
 from nodewright.strategies.random import Random
-from nodewright.testing import EPOCH, a_group, a_pod, a_template
+from nodewright.testing import EPOCH, a_group, a_node, a_pod, a_template
 from nodewright.testing.worlds import a_policy, a_world
 
 NOW = EPOCH + timedelta(hours=1)
@@ -135,11 +139,11 @@ def test_of_a_plan_only_what_holds_in_simulation_is_taken():
         return [replace(options[0], nodes=1), replace(options[1], nodes=2, pods=())]
 
     decision, _ = decision_of(two_groups(), planner(optimist))
-    # Eight pods of a CPU each were promised one node of four, and nodes for nobody; the others are left to choosing.
-    assert grown(decision) == {"a": (1, 4), "b": (1, 4)}
+    # Eight pods of a CPU each were promised one node of four, and nodes for nobody; the others are left to a next plan.
+    assert grown(decision) == {"a": (2, 8)}
     assert [(each.group, each.round) for each in decision.options if each.verdict.reason is Reason.CHOSEN] == [
         ("a", 1),
-        ("b", 2),
+        ("a", 2),
     ]
 
 
@@ -153,6 +157,29 @@ def test_parts_of_a_plan_for_one_group_are_one_growth():
 
     decision, _ = decision_of(two_groups(), planner(in_two_parts))
     assert grown(decision) == {"a": (2, 8)}
+
+
+def test_pods_spread_over_the_groups_of_a_plan_rise_in_all_of_them_together():
+    zones = [a_group(zone, zone=zone) for zone in ("east", "west")]
+    full = [a_node(f"full-{zone}", zone=zone, cpu="1", pods=0) for zone in ("east", "west")]
+    rule = TopologySpreadConstraint(topology_key=ZONE, label_selector=LabelSelector(match_labels={"app": "db"}))
+    spread = [
+        struct_replace(pod, spec=struct_replace(pod.spec, topology_spread_constraints=(rule,)))
+        for pod in (a_pod(f"db-{number}", cpu="1", labels={"app": "db"}) for number in range(8))
+    ]
+
+    def half_and_half(options, context):
+        (same,) = context.pending
+        return [
+            replace(options[0], nodes=1, pods=(replace(same, keys=same.keys[:4]),)),
+            replace(options[1], nodes=1, pods=(replace(same, keys=same.keys[4:]),)),
+        ]
+
+    world = a_world(groups=zones, nodes={"": full}, pods=spread)
+    decision, policy = decision_of(world, planner(half_and_half))
+    # An option alone may put no more than one of them into its zone.
+    assert grown(decision) == {"east": (1, 4), "west": (1, 4)}
+    assert not policy.faults.counts
 
 
 def test_a_plan_keeps_the_limits_of_the_cluster_and_of_the_loop():
@@ -175,7 +202,7 @@ def test_a_plan_keeps_the_limits_of_the_cluster_and_of_the_loop():
 @pytest.mark.parametrize(
     "plan",
     [
-        lambda options, context: [replace(options[0], nodes=options[0].nodes + 1)],
+        lambda options, context: [replace(options[0], nodes=options[0].limit + 1)],
         lambda options, context: [replace(options[0], nodes=0)],
         lambda options, context: [options[0], options[0]],
         lambda options, context: [options[0], replace(options[1], nodes=1)],

@@ -1,17 +1,23 @@
 """What the expander plans, and for whom it does not."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace as replace_struct
-from nodewright.api import PricingModel
+from nodewright.api import GroupOptions, PricingModel
+from nodewright.cluster import Cluster
 from nodewright.decide import decide
 from nodewright.memory import Memory
 from nodewright.objects.affinity import Affinity, PodAffinity, PodAffinityTerm, TopologySpreadConstraint
+from nodewright.objects.node import HOSTNAME, ZONE
+from nodewright.objects.pod import ContainerPort
 from nodewright.objects.selector import LabelSelector
 from nodewright.plugins import Registry
-from nodewright.testing import EPOCH, a_group, a_pod, a_template, an_expander_context, an_option, pods_like
+from nodewright.scheduling import ClusterSimulation
+from nodewright.testing import EPOCH, a_group, a_node, a_pod, a_template, an_expander_context, an_option, pods_like
 from nodewright.testing.worlds import a_policy, a_world
 from nodewright_least_cost.expander import LeastCost
 
@@ -43,10 +49,10 @@ def with_spec(pod, **fields):
     return replace_struct(pod, spec=replace_struct(pod.spec, **fields))
 
 
-def decided(groups, pending, **config):
+def decided(groups, pending, nodes=None, **config):
     """What groups grow by, and the notices."""
     policy = a_policy(expanders={"least-cost": LeastCost(LeastCost.Config.model_validate(config))})
-    decision, _ = decide(a_world(groups=groups, pods=pending), Memory(), policy, NOW)
+    decision, _ = decide(a_world(groups=groups, nodes=nodes, pods=pending), Memory(), policy, NOW)
     assert not policy.faults.counts
     return {grow.group: grow.count for grow in decision.grow}, [notice.message for notice in decision.notices]
 
@@ -95,17 +101,134 @@ def test_pods_that_repel_each_other_get_a_node_each():
     assert decided(groups, pending)[0] == {"small": 3}
 
 
-def test_pods_that_are_spread_are_left_to_a_later_round():
-    rule = TopologySpreadConstraint(topology_key="zone", label_selector=LabelSelector(match_labels={"app": "db"}))
-    spread = [with_spec(pod, topology_spread_constraints=(rule,)) for pod in pods(1, "db", cpu="1")]
-    same = pods_like(spread[0], 1)
-    given = [replace(option, pods=(*option.pods, same)) for option in options()]
-    expander = LeastCost(LeastCost.Config())
-    assert planned(expander, given) == [("large", 1, 8)]
-    only = [replace(option, pods=(same,)) for option in given]
-    assert planned(expander, only) is None
-    # 4 x 0.1 against 0.39 for one pod
-    assert [option.group.id for option in expander.best(only, an_expander_context())] == ["large"]
+def spread_over(key, count, **fields):
+    rule = TopologySpreadConstraint(
+        topology_key=key, label_selector=LabelSelector(match_labels={"app": "db"}), **fields
+    )
+    return [
+        with_spec(pod, topology_spread_constraints=(rule,))
+        for pod in pods(count, "db", cpu="1", memory="1Gi", labels={"app": "db"})
+    ]
+
+
+def in_zone(zone, *, cpu="4", price=1.0, **fields):
+    return a_group(zone, template=a_template(cpu=cpu, memory="256Gi", zone=zone), price=price, max_size=50, **fields)
+
+
+def full_node(zone):
+    return a_node(f"full-{zone}", zone=zone, pods=0, labels={HOSTNAME: f"full-{zone}"})
+
+
+def test_pods_spread_over_zones_are_bought_nodes_for_in_all_of_them_at_once():
+    groups = [in_zone("a", price=0.3), in_zone("b", price=0.2), in_zone("c", price=0.1)]
+    nodes = {"": [full_node(zone) for zone in "abc"]}
+    # With a skew of one, ten pods are three in each zone, and one more in any: one node of four CPUs each.
+    grown, told = decided(groups, spread_over(ZONE, 10), nodes)
+    assert grown == {"a": 1, "b": 1, "c": 1}
+    assert told == ["3 nodes for 0.6 an hour, proven to be the cheapest"]
+    # A skew of four lets the cheapest zone have eight of sixteen.
+    grown, _ = decided(groups, spread_over(ZONE, 16, max_skew=4), nodes)
+    assert grown == {"a": 1, "b": 1, "c": 2}
+
+
+def test_a_zone_that_cannot_grow_holds_the_others_down():
+    groups = [in_zone("a"), in_zone("b", price=0.5)]
+    nodes = {"": [full_node(zone) for zone in "abc"]}
+    # Nothing is offered in c: it stays at none, and a and b get two each.
+    grown, _ = decided(groups, spread_over(ZONE, 10, max_skew=2), nodes)
+    assert grown == {"a": 1, "b": 1}
+
+
+def test_without_nodes_elsewhere_a_single_zone_may_have_all():
+    groups = [in_zone("a", price=0.3), in_zone("b", price=0.1)]
+    assert decided(groups, spread_over(ZONE, 8))[0] == {"b": 2}
+    # Unless there have to be two.
+    assert decided(groups, spread_over(ZONE, 8, min_domains=2))[0] == {"a": 1, "b": 1}
+
+
+def test_pods_spread_over_nodes_are_evenly_on_them():
+    groups = [in_zone("a", cpu="4", price=0.4), in_zone("b", cpu="8", price=0.9)]
+    # Nobody holds them down: full nodes of the cheaper kind.
+    assert decided(groups, spread_over(HOSTNAME, 8))[0] == {"a": 2}
+    # A node that has none and takes none does: one on each.
+    assert decided(groups, spread_over(HOSTNAME, 8), {"": [full_node("a")]})[0] == {"a": 8}
+
+
+def with_affinity(count, key, *, anti=False, name="db"):
+    term = PodAffinityTerm(topology_key=key, label_selector=LabelSelector(match_labels={"app": name}))
+    terms = PodAffinity(required=(term,))
+    affinity = Affinity(pod_anti_affinity=terms) if anti else Affinity(pod_affinity=terms)
+    return [with_spec(pod, affinity=affinity) for pod in pods(count, name, cpu="1", memory="1Gi", labels={"app": name})]
+
+
+def test_pods_that_want_a_zone_for_themselves_get_one_each():
+    groups = [in_zone("a", price=0.3), in_zone("b", price=0.2), in_zone("c", price=0.1)]
+    plain = pods(3, cpu="1", memory="1Gi")
+    grown, told = decided(groups, [*with_affinity(2, ZONE, anti=True), *plain])
+    assert grown == {"b": 1, "c": 1}
+    assert told == ["2 nodes for 0.3 an hour, proven to be the cheapest"]
+
+
+def test_pods_that_want_to_be_together_are_in_one_zone():
+    # Six pods need two nodes of four CPUs; one of each zone would be cheaper if both had only one.
+    groups = [in_zone("a", price=0.3), replace(in_zone("b", price=0.1), max_size=1)]
+    assert decided(groups, with_affinity(6, ZONE))[0] == {"a": 2}
+    assert decided(groups, pods(6, cpu="1", memory="1Gi"))[0] == {"a": 1, "b": 1}
+
+
+def test_pods_that_want_to_be_on_one_node_get_one_that_is_large_enough():
+    groups = [in_zone("a", cpu="4", price=0.1), in_zone("b", cpu="8", price=0.3)]
+    assert decided(groups, with_affinity(6, HOSTNAME))[0] == {"b": 1}
+
+
+def test_pods_that_repel_each_other_do_not_share_a_node():
+    term = PodAffinityTerm(topology_key=HOSTNAME, label_selector=LabelSelector(match_labels={"app": "db"}))
+    shy = Affinity(pod_anti_affinity=PodAffinity(required=(term,)))
+    webs = [with_spec(pod, affinity=shy) for pod in pods(2, cpu="1", memory="1Gi")]
+    dbs = pods(2, "db", cpu="1", memory="1Gi", labels={"app": "db"})
+    assert decided([in_zone("a", price=0.3), in_zone("b", price=0.1)], [*webs, *dbs])[0] == {"b": 2}
+
+
+def test_pods_with_the_same_host_port_do_not_share_a_node():
+    def with_port(pod):
+        (container,) = pod.spec.containers
+        port = ContainerPort(host_port=80)
+        return with_spec(pod, containers=(replace_struct(container, ports=(port,)),))
+
+    webs = [with_port(pod) for pod in [*pods(1, cpu="1"), *pods(1, "db", cpu="2")]]
+    assert decided([in_zone("a", price=0.3), in_zone("b", price=0.1)], webs)[0] == {"b": 2}
+
+
+def test_all_pods_that_wait_are_planned_for_even_if_an_option_alone_helps_few():
+    rule = TopologySpreadConstraint(topology_key=ZONE, label_selector=LabelSelector(match_labels={"app": "db"}))
+    waiting = pods_like(with_spec(a_pod(cpu="1", labels={"app": "db"}), topology_spread_constraints=(rule,)), 8)
+    one = replace(waiting, keys=waiting.keys[:1])
+    cluster = Cluster()
+    for zone in "ab":
+        cluster.put_node(full_node(zone))
+    given = [replace(an_option(in_zone(zone), nodes=1, pods=[one]), limit=50) for zone in "ab"]
+    plan = planned(LeastCost(LeastCost.Config()), given, simulation=ClusterSimulation(cluster), pending=[waiting])
+    assert sorted(plan) == [("a", 1, 4), ("b", 1, 4)]
+
+
+def test_siblings_do_not_lend_each_other_nodes_twice():
+    small = in_zone("a", price=0.1)
+    few = [replace(small, id=name, max_size=2) for name in ("first", "second")]
+    same = pods_like(a_pod(cpu="1", memory="1Gi"), 40)
+    # Each option counts on what the other group can grow by, too.
+    given = [
+        replace(an_option(group, nodes=4, pods=[same]), limit=4, similar=(other.id,))
+        for group, other in (few, few[::-1])
+    ]
+    plan = planned(LeastCost(LeastCost.Config()), given)
+    assert sorted(plan) == [("first", 2, 8), ("second", 2, 8)]
+
+
+def test_groups_that_are_used_whole_are_left_to_a_later_round():
+    small, large = options()
+    whole = replace(large, group=replace(large.group, options=GroupOptions(zero_or_max_node_scaling=True)))
+    assert planned(LeastCost(LeastCost.Config()), [small, whole]) == [("small", 4, 8)]
+    assert planned(LeastCost(LeastCost.Config()), [whole]) is None
 
 
 def test_groups_without_a_price_take_no_part():
@@ -122,8 +245,11 @@ def test_without_any_price_all_options_are_kept_with_a_notice():
     assert [notice.reason for notice in context.notices] == ["NoPrices"]
 
 
-def test_a_single_option_needs_no_plan():
-    assert planned(LeastCost(LeastCost.Config()), options()[:1]) is None
+def test_a_single_option_is_planned_for_too_as_first_fit_is_not_always_the_cheapest():
+    # Biggest first makes 4+4, 3+3+3 and 3 of them; 4+3+3 and 4+3+3 will do.
+    sizes = ["4", "4", "3", "3", "3", "3"]
+    waiting = [a_pod(f"pod-{number}", cpu=cpu, owner=f"ReplicaSet/{cpu}") for number, cpu in enumerate(sizes)]
+    assert decided([group("only", cpu="10", price=1.0)], waiting)[0] == {"only": 2}
 
 
 def test_prices_in_another_currency_do_not_count():
@@ -168,6 +294,11 @@ def test_the_same_problem_has_the_same_plan():
 def test_settings_that_make_no_sense_are_refused(config):
     with pytest.raises(ValueError, match=next(iter(config))):
         LeastCost.Config.model_validate(config)
+
+
+def test_the_solver_is_loaded_only_when_there_is_something_to_solve():
+    code = "import sys; import nodewright_least_cost.expander; sys.exit('highspy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
 
 
 def test_it_is_found_by_its_name():

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from nodewright_least_cost.greedy import greedy_plans
 from nodewright_least_cost.problem import Offer, Problem, total
+from nodewright_least_cost.program import Program
 from nodewright_least_cost.search import cheapest_plan
 
 
@@ -130,20 +131,46 @@ def test_a_large_problem_is_solved_within_its_time_and_near_the_optimum(wall_clo
     assert clock() < 4.0
     assert_sound(problem, plan)
     assert not any(plan.left)
-    assert plan.cost <= min(map(problem.cost, greedy_plans(problem)))
+    assert plan.cost <= min(map(problem.cost, greedy_plans(problem, problem.demand)))
     assert plan.gap < 0.3
+
+
+def test_the_solver_begins_with_the_greedy_plan():
+    problem = a_large_problem()
+    best = min(greedy_plans(problem, problem.demand), key=problem.objective)
+    columns = dict.fromkeys(
+        (each.offer, each.filling) for plan in greedy_plans(problem, problem.demand) for each in plan
+    )
+    # There is no time to find anything: what comes back is what went in.
+    found = Program(problem, list(columns)).whole(best, 0.0, 0.0)
+    assert problem.objective(found.purchases) <= problem.objective(best) + 1e-6
 
 
 def test_with_no_time_at_all_the_greedy_plan_is_taken(wall_clock):
     problem = a_large_problem()
     plan = solve(problem, seconds=0.0)
     assert_sound(problem, plan)
-    assert plan.cost <= min(map(problem.cost, greedy_plans(problem)))
+    assert plan.cost <= min(map(problem.cost, greedy_plans(problem, problem.demand)))
 
 
-def test_a_gap_that_is_good_enough_ends_the_search():
-    plan = solve(a_problem(Random(3), sets=3, offers=3, pods=4), gap=0.99)
-    assert 0.0 <= plan.gap <= 0.99
+@pytest.mark.parametrize(("seed", "gap"), [(42, 0.2), (55, 0.3), (120, 0.2), (161, 0.02)])
+def test_a_plan_within_the_gap_ends_the_search_for_a_cheaper_one(seed, gap):
+    problem = a_problem(Random(seed), sets=3, offers=3, pods=4)
+    cheapest, good_enough = solve(problem), solve(problem, gap=gap)
+    assert cheapest.gap == 0.0
+    assert cheapest.cost < good_enough.cost <= cheapest.cost / (1 - gap)
+    assert 0.0 < good_enough.gap <= gap
+    assert sum(good_enough.left) == sum(cheapest.left)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_gap_is_a_share_of_the_cost_even_if_pods_have_to_be_left_out(seed):
+    problem = a_problem(Random(seed), sets=3, offers=3, pods=4)
+    plan = solve(problem, gap=0.1)
+    missing, cost = by_brute_force(problem)
+    assert sum(plan.left) == missing
+    assert plan.gap <= 0.1
+    assert plan.cost * 0.9 <= cost + 1e-6
 
 
 def test_pods_that_fit_nowhere_are_left_out_and_the_rest_is_served():

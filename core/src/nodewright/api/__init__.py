@@ -48,6 +48,7 @@ from nodewright.api.pricing import PricingModel
 from nodewright.api.processor import Intended, PendingPodsProcessor, ProcessorContext, ScaleDownCandidatesProcessor
 from nodewright.api.provider import Capability, GpuConfig, GroupSpec, Provider, ProviderContext, ResourceLimits
 from nodewright.api.reasons import Reason
+from nodewright.api.rule import PlacementRule, RuleKind
 from nodewright.api.simulation import Simulation
 from nodewright.api.template import NodeTemplate, TemplateDifference
 from nodewright.api.verdict import Verdict
@@ -107,6 +108,7 @@ __all__ = [
     "Outcome",
     "PendingPodsProcessor",
     "PermanentError",
+    "PlacementRule",
     "Plugin",
     "PluginConfig",
     "PluginError",
@@ -121,6 +123,7 @@ __all__ = [
     "ResourceLimits",
     "Resources",
     "Restore",
+    "RuleKind",
     "ScaleDownCandidatesProcessor",
     "Shrink",
     "Simulation",

@@ -8,7 +8,7 @@ from random import Random
 from typing import ClassVar
 
 from nodewright.api.notice import Notice
-from nodewright.api.option import Option
+from nodewright.api.option import Option, PodSet
 from nodewright.api.plugin import Plugin
 from nodewright.api.pricing import PricingModel
 from nodewright.api.simulation import Simulation
@@ -27,6 +27,8 @@ class ExpanderContext:
     cluster_size: int
     #: How many nodes the cluster may gain, over all groups; None: as many as the groups may.
     room: int | None = None
+    #: All pods that wait, helped by an option or not.
+    pending: Sequence[PodSet] = ()
     #: Prices by provider name, where it has them. They never raise: what they can't tell is None.
     pricing: Mapping[str, PricingModel]
     #: The cluster with upcoming nodes, to try things out in forks.
@@ -76,10 +78,13 @@ class Expander(Plugin):
         """Return several options to take together, in place of a choice among *options*; None (the default): choose.
 
         Called before `best`, with the same arguments; if there is a plan, `best` is not called and the chain ends.
-        Each option of a plan is of a group in *options* (a group may have several) and helps pods of *options*, each
-        pod once; in all, a group takes no more nodes than its option has. The core puts the pods of each option onto
-        its new nodes in simulation, set by set and first fit, and takes what holds; pods that found no place are left
-        to the next round. Where the configuration limits how many groups grow in one loop, the first ones are taken.
+        Each option of a plan is of a group in *options* (a group may have several) and helps pods of *options* or of
+        `ExpanderContext.pending`, each pod once; in all, a group takes no more nodes than its option has, or its
+        option's limit if that is more. The core adds the nodes of each option in simulation and puts its pods onto
+        them, set by set and first fit; then it tries those that are left again, option by option, as long as more
+        find a place: what is spread over options rises in all of them together. It takes what holds; pods that found
+        no place are left to the next round. Where the configuration limits how many groups grow in one loop, the first
+        ones are taken.
         """
         return None
 

@@ -45,6 +45,8 @@ class Option:
     pods: tuple[PodSet, ...]
     #: Ids of groups like this one, over which the growth may be spread.
     similar: tuple[str, ...] = ()
+    #: How many nodes the group may gain at most, where that is more than *nodes*.
+    limit: int = 0
 
     @property
     def pod_count(self) -> int:

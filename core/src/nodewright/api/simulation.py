@@ -6,6 +6,7 @@ from typing import Protocol
 
 from nodewright.api.group import GroupFacts
 from nodewright.api.option import PodSet
+from nodewright.api.rule import PlacementRule
 from nodewright.api.verdict import Verdict
 from nodewright.objects import Resources
 
@@ -30,6 +31,10 @@ class Simulation(Protocol):
 
     def why_not(self, pods: PodSet, node: str) -> Verdict | None:
         """Why a pod of *pods* does not fit on *node* now; None if it does."""
+        ...
+
+    def rules(self, pods: PodSet) -> Sequence[PlacementRule]:
+        """What *pods* have to do with other pods now: hard topology spread, required affinity and anti-affinity."""
         ...
 
     def free(self, node: str) -> Resources:

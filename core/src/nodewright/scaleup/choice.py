@@ -10,7 +10,7 @@ from nodewright.api.verdict import Verdict
 from nodewright.plugins.results import optional, part_of
 from nodewright.policy import Policy
 from nodewright.scaleup.outside import Outside
-from nodewright.scaleup.planned import hold, plan_for
+from nodewright.scaleup.planned import hold, most_helpful, plan_for
 from nodewright.scheduling import ClusterSimulation
 
 
@@ -18,7 +18,7 @@ from nodewright.scheduling import ClusterSimulation
 class Choice:
     """What is taken, and what was said about the rest."""
 
-    #: One option for each group that grows.
+    #: One option; several, and of a group perhaps more than one, if it is a plan.
     taken: tuple[Option, ...] = ()
     #: The expander whose plan this is; empty if options were narrowed down to one.
     planned_by: str = ""
@@ -43,7 +43,7 @@ def choose(
     *,
     most: int | None,
 ) -> Choice:
-    """Return what the expanders chose among *options* and nobody vetoed; of a plan, *most* is how many may be taken."""
+    """Return what the expanders chose among *options* and nobody vetoed; of a plan, *most* is how many groups may grow."""
     left = list(options)
     refused: dict[str, Verdict] = {}
     taken: tuple[Option, ...] = ()
@@ -53,7 +53,10 @@ def choose(
         if not narrowed.options:
             break
         planned_by = narrowed.planned_by
-        wanted = narrowed.options[:most] if planned_by else [context.whose_turn(narrowed.options)]
+        if not planned_by:
+            wanted = [context.whose_turn(narrowed.options)]
+        else:
+            wanted = list(narrowed.options) if most is None else most_helpful(narrowed.options, most)
         vetoes = {option.group.id: veto for option in wanted if (veto := _veto(option, policy))}
         refused |= vetoes
         taken = tuple(option for option in wanted if option.group.id not in vetoes)
@@ -74,7 +77,7 @@ def _narrow(
         # One option is no choice; but the first expander may have something against it.
         if not options or (index and len(options) == 1):
             break
-        checked = optional(plan_for(options))
+        checked = optional(plan_for(options, context.pending))
         kept = part_of(options, Option, lambda option: f"an option to grow {option.group.id}")
         with simulation.fork():
             plan = policy.faults.call(name, "plan", expander.plan, options, context, default=None, returns=checked)

@@ -115,13 +115,13 @@ class Expansion:
             found = self._finder.find(groups, self._blocked, sets)
             self._note(found, sets)
             offered = self._policy.hooks.adjust_options(found.options)
-            context = replace(self._context, room=self._limits.room, turn=self._context.turn + self.taken)
+            context = replace(self._context, room=self._limits.room, pending=sets, turn=self._context.turn + self.taken)
             choice = choose(offered, self._policy, context, self._simulation, self._outside, most=most)
             self.options += [_judge(option, choice, offered, number) for option in found.options]
-            helped: set[str] = set()
-            for option in choice.taken:
-                helped |= self._take(option, _why(choice, len(offered), self._policy))
-            self.taken += len(choice.taken)
+            # A plan says already what is spread over which groups.
+            wanted = [replace(option, similar=()) for option in choice.taken] if choice.planned_by else choice.taken
+            helped = self._take(wanted, _why(choice, len(offered), self._policy))
+            self.taken += len({option.group.id for option in choice.taken})
             if helped or not choice.taken:
                 return helped
             # What looked good in the estimate came to nothing: others may do better.
@@ -140,8 +140,39 @@ class Expansion:
             if against:
                 self.rejections.update(dict.fromkeys(pods.keys, against))
 
-    def _take(self, option: Option, why: str) -> set[str]:
-        """Carry *option* out in simulation and return the pods that it really helps."""
+    def _take(self, options: Sequence[Option], why: str) -> set[str]:
+        """Carry *options* out in simulation and return the pods that they really help."""
+        placed: dict[str, str] = {}
+        ordered: list[str] = []
+        left: list[tuple[PodSet, Sequence[str]]] = []
+        for option in options:
+            fresh = self._order(option, why)
+            ordered += fresh
+            left += self._place([(pods, fresh) for pods in option.pods if fresh], placed)
+        # What is spread over several groups rises in all of them together.
+        before = 0
+        while left and len(placed) > before and len({self._home[name] for name in ordered}) > 1:
+            before = len(placed)
+            left = self._place(left, placed)
+        used = set(placed.values())
+        self._give_up([name for name in ordered if name not in used])
+        return set(placed)
+
+    def _place(
+        self, wanted: Sequence[tuple[PodSet, Sequence[str]]], placed: dict[str, str]
+    ) -> list[tuple[PodSet, Sequence[str]]]:
+        """Place pods on the nodes beside them, adding them to *placed*, and return the rest."""
+        rest = []
+        for pods, nodes in wanted:
+            here = self._simulation.place(pods, on=nodes)
+            self._help(pods, here)
+            placed.update(here)
+            if (waiting := pods.without(here)) is not None:
+                rest.append((waiting, nodes))
+        return rest
+
+    def _order(self, option: Option, why: str) -> list[str]:
+        """Add the nodes of *option* and return their names."""
         fresh: list[str] = []
         for id_, number in self._shares(option).items():
             facts = self._groups[id_]
@@ -151,15 +182,7 @@ class Expansion:
             fresh += names
             self._home.update(dict.fromkeys(names, id_))
             self._groups[id_] = replace(facts, target_size=facts.target_size + number)
-        helped: set[str] = set()
-        used: set[str] = set()
-        for pods in option.pods:
-            placed = self._simulation.place(pods, on=fresh)
-            self._help(pods, placed)
-            helped.update(placed)
-            used.update(placed.values())
-        self._give_up([name for name in fresh if name not in used])
-        return helped
+        return fresh
 
     def _shares(self, option: Option) -> dict[str, int]:
         """Return how many nodes each group gets, and count them: no more than limits allow."""
@@ -232,16 +255,16 @@ class Expansion:
 
 
 def _judge(option: Option, choice: Choice, offered: Sequence[Option], number: int) -> OptionVerdict:
-    taken = next((each for each in choice.taken if each.group.id == option.group.id), None)
-    if taken is not None:
-        option, verdict = taken, Verdict(reason=Reason.CHOSEN)
+    taken = [each for each in choice.taken if each.group.id == option.group.id]
+    nodes, pods = option.nodes, option.pod_count
+    if taken:
+        nodes, pods = sum(each.nodes for each in taken), sum(each.pod_count for each in taken)
+        verdict = Verdict(reason=Reason.CHOSEN)
     elif all(each.group.id != option.group.id for each in offered):
         verdict = Verdict(reason=Reason.FILTERED, detail="a hook")
     else:
         verdict = choice.refused.get(option.group.id, Verdict(reason=Reason.NOT_CHOSEN))
-    return OptionVerdict(
-        group=option.group.id, nodes=option.nodes, pods=option.pod_count, round=number, verdict=verdict
-    )
+    return OptionVerdict(group=option.group.id, nodes=nodes, pods=pods, round=number, verdict=verdict)
 
 
 def _why(choice: Choice, options: int, policy: Policy) -> str:

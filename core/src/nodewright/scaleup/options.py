@@ -1,7 +1,7 @@
 """Options: what growing each group would do for the pending pods."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from nodewright.api.estimator import Estimate
 from nodewright.api.group import GroupFacts
@@ -80,7 +80,7 @@ class OptionFinder:
             elif estimate.nodes < 1 or not estimate.pods:
                 verdicts[facts.id] = Verdict(reason=Reason.NO_HELP)
             else:
-                options.append(_option(facts, estimate, similar))
+                options.append(self._option(facts, estimate, similar))
         refusals = {group: kind.refusals for group, kind in kinds.items()}
         if self._policy.settings.scale_up.explain_skipped_groups:
             left_out = [facts for facts in groups if facts.id not in kinds and facts.template is not None]
@@ -150,6 +150,16 @@ class OptionFinder:
         own = sum(each.max_size - each.target_size for each in (facts, *similar))
         return min(each for each in (own, self._left_of_loop(facts), self._limits.room) if each is not None)
 
+    def _option(self, facts: GroupFacts, estimate: Estimate, similar: Sequence[GroupFacts]) -> Option:
+        whole = facts.options.zero_or_max_node_scaling
+        return Option(
+            group=facts,
+            nodes=facts.max_size - facts.target_size if whole else estimate.nodes,
+            pods=estimate.pods,
+            similar=tuple(other.id for other in similar),
+            limit=self._limit(facts, ()),
+        )
+
     def _left_of_loop(self, facts: GroupFacts) -> int | None:
         """Return how many more nodes a group may get in this loop, by the setting for that; None if it has no limit."""
         most = self._policy.settings.scale_up.max_nodes_per_scale_up
@@ -182,10 +192,3 @@ def _holds_for(known: Estimate, known_limit: int, limit: int, sets: int) -> bool
     # Each set may have left a node empty that counted for the limit.
     most = known.nodes + sets
     return limit == known_limit or (most < limit and most < known_limit)
-
-
-def _option(facts: GroupFacts, estimate: Estimate, similar: Sequence[GroupFacts]) -> Option:
-    option = Option(group=facts, nodes=estimate.nodes, pods=estimate.pods, similar=tuple(other.id for other in similar))
-    if facts.options.zero_or_max_node_scaling:
-        return replace(option, nodes=facts.max_size - facts.target_size)
-    return option

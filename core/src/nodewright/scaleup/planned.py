@@ -8,12 +8,13 @@ from nodewright.plugins.results import sequence_of
 from nodewright.scheduling import ClusterSimulation
 
 
-def plan_for(offered: Sequence[Option]) -> Callable[[object], tuple[Option, ...]]:
-    """Expect a plan that is made of *offered*: see `nodewright.api.Expander.plan`."""
+def plan_for(offered: Sequence[Option], pending: Sequence[PodSet] = ()) -> Callable[[object], tuple[Option, ...]]:
+    """Expect a plan that is made of *offered* for *pending* pods: see `nodewright.api.Expander.plan`."""
 
     def check(result: object) -> tuple[Option, ...]:
-        nodes = {option.group.id: option.nodes for option in offered}
+        nodes = {option.group.id: max(option.nodes, option.limit) for option in offered}
         waiting = {key for option in offered for pods in option.pods for key in pods.keys}
+        waiting.update(key for pods in pending for key in pods.keys)
         plan = sequence_of(Option)(result)
         for option in plan:
             group = option.group.id
@@ -32,38 +33,55 @@ def plan_for(offered: Sequence[Option]) -> Callable[[object], tuple[Option, ...]
 
 
 def hold(plan: Sequence[Option], simulation: ClusterSimulation, room: int | None) -> tuple[Option, ...]:
-    """Return what of *plan* holds in simulation, one option for each group, the one that helps most pods first.
+    """Return what of *plan* holds in simulation, in its order; to be carried out in the same order, part by part.
 
     All groups together get at most *room* nodes, if that is not None. What is tried in simulation is taken back.
     """
-    held: dict[str, Option] = {}
     left = sum(option.nodes for option in plan) if room is None else room
     with simulation.fork():
+        trials = []
         for option in plan:
-            placed = _place(option, simulation, min(option.nodes, left))
-            if placed is None:
-                continue
-            left -= placed.nodes
-            before = held.get(option.group.id)
-            held[option.group.id] = placed if before is None else _joined(before, placed)
-    return tuple(sorted(held.values(), key=lambda option: -option.pod_count))
+            trials.append(_Trial(option, simulation.add_nodes(option.group, min(option.nodes, left))))
+            left -= len(trials[-1].nodes)
+            trials[-1].place_more(simulation)
+        # What is spread over several options rises in all of them together.
+        while sum(trial.place_more(simulation) for trial in trials):
+            pass
+    return tuple(filter(None, (trial.held() for trial in trials)))
 
 
-def _place(option: Option, simulation: ClusterSimulation, nodes: int) -> Option | None:
-    """Put the pods of *option* onto new nodes; return what came of it, None if no pod found a place."""
-    if nodes < 1:
-        return None
-    fresh = simulation.add_nodes(option.group, nodes)
-    used: set[str] = set()
-    helped: list[PodSet] = []
-    for pods in option.pods:
-        placed = simulation.place(pods, on=fresh)
-        used.update(placed.values())
-        if placed:
-            helped.append(PodSet(pod=pods.pod, keys=tuple(placed)))
-    simulation.remove_nodes([name for name in fresh if name not in used])
-    return replace(option, nodes=len(used), pods=tuple(helped)) if used else None
+def most_helpful(plan: Sequence[Option], groups: int) -> list[Option]:
+    """Return the part of *plan* that is about so many *groups*, those that help most pods."""
+    helped: dict[str, int] = {}
+    for option in plan:
+        helped[option.group.id] = helped.get(option.group.id, 0) + option.pod_count
+    chosen = sorted(helped, key=lambda group: -helped[group])[:groups]
+    return [option for option in plan if option.group.id in chosen]
 
 
-def _joined(first: Option, second: Option) -> Option:
-    return replace(first, nodes=first.nodes + second.nodes, pods=first.pods + second.pods)
+class _Trial:
+    """One option of a plan in simulation: its nodes, and which of its pods found a place there."""
+
+    def __init__(self, option: Option, nodes: Sequence[str]) -> None:
+        self.nodes = nodes
+        self._option = option
+        self._left: list[PodSet | None] = list(option.pods)
+        self._placed: list[dict[str, str]] = [{} for _ in option.pods]
+
+    def place_more(self, simulation: ClusterSimulation) -> int:
+        """Put pods that have no place yet onto the nodes; return how many found one."""
+        count = 0
+        for index, pods in enumerate(self._left if self.nodes else ()):
+            if pods is not None:
+                placed = simulation.place(pods, on=self.nodes)
+                self._placed[index].update(placed)
+                self._left[index] = pods.without(placed)
+                count += len(placed)
+        return count
+
+    def held(self) -> Option | None:
+        """Return the option with those pods and the nodes that they use; None if no pod found a place."""
+        nodes = {node for placed in self._placed for node in placed.values()}
+        sets = zip(self._option.pods, self._placed, strict=True)
+        pods = tuple(PodSet(pod=same.pod, keys=tuple(placed)) for same, placed in sets if placed)
+        return replace(self._option, nodes=len(nodes), pods=pods) if nodes else None

@@ -8,12 +8,14 @@ import numpy as np
 from nodewright.api.group import GroupFacts
 from nodewright.api.option import PodSet
 from nodewright.api.placement import Placement
+from nodewright.api.rule import PlacementRule
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, Rows
 from nodewright.cluster.columns import Fork
 from nodewright.objects import Resources
 from nodewright.scheduling import placement, volumes
 from nodewright.scheduling.filters import refusal
+from nodewright.scheduling.rules import rules
 from nodewright.scheduling.templates import blank_node
 
 
@@ -80,6 +82,10 @@ class ClusterSimulation:
     def why_not(self, pods: PodSet, node: str) -> Verdict | None:
         """Return why a pod of *pods* does not fit on *node* now; None if it does."""
         return refusal(self.cluster, self.cluster.pod_classes.of(pods.pod), self.cluster.table.rows[node])
+
+    def rules(self, pods: PodSet) -> Sequence[PlacementRule]:
+        """Return what *pods* have to do with other pods now; see `nodewright.api.Simulation`."""
+        return rules(self.cluster, self.cluster.pod_classes.of(pods.pod))
 
     def free(self, node: str) -> Resources:
         """Return what pods may still take of *node*."""

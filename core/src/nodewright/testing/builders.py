@@ -185,6 +185,7 @@ def an_expander_context(
     pricing: Mapping[str, PricingModel] | None = None,
     config_maps: Mapping[str, Mapping[str, str]] | None = None,
     simulation: Simulation | None = None,
+    pending: Iterable[PodSet] = (),
 ) -> ExpanderContext:
     """What an expander may know besides the options; *seed* makes its chance repeatable.
 
@@ -200,6 +201,7 @@ def an_expander_context(
         turn=seed,
         cluster_size=cluster_size,
         room=room,
+        pending=tuple(pending),
         pricing=dict(pricing or {}),
         config_maps=dict(config_maps or {}),
         simulation=simulation or ClusterSimulation(Cluster()),

@@ -2,21 +2,17 @@
 
 from collections.abc import Sequence
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from nodewright.api import Expander, ExpanderContext, Option, PluginConfig
 from pydantic import Field
 
-from nodewright_least_cost.market import Market
-
-if TYPE_CHECKING:
-    from nodewright_least_cost.search import Plan
+from nodewright_least_cost.auction import Auction
 
 
 class LeastCostConfig(PluginConfig):
     """What YAML may say under ``least-cost``."""
 
-    time_limit: float = Field(default=2.0, gt=0, le=60, description="seconds that one search may take")
+    time_limit: float = Field(default=1.0, gt=0, le=60, description="seconds that one search may take")
     currency: str = Field(default="", description="currency of the prices that count; empty: whatever they are in")
     gap: float = Field(default=0.0, ge=0, lt=1, description="stop when proven to be so close: 0.01 is one percent")
 
@@ -24,30 +20,28 @@ class LeastCostConfig(PluginConfig):
 class LeastCost(Expander):
     """Plans the cheapest set of nodes over all groups that serves all pods, solved as a whole.
 
-    Groups without a price, or with one in another currency, take no part. Nor do pods whose places depend on where
-    other pods are (spread, affinity): for these, the option that costs least for each pod is taken, after the others
-    have been served.
+    Groups without a price, or with one in another currency, take no part, nor do groups that are used whole or not at
+    all: for pods that only these can help, the option that costs least for each pod is taken, after the others have
+    been served.
     """
 
     Config = LeastCostConfig
     config: LeastCostConfig
 
     def plan(self, options: Sequence[Option], context: ExpanderContext) -> Sequence[Option] | None:
-        """Return the cheapest plan that was found in time; None if there is nothing to compare."""
+        """Return the cheapest plan that was found in time; None if there is nothing to plan with."""
         began = monotonic()
-        priced = self._priced(options, context)
-        if len(options) < 2 or not priced:
+        priced = [option for option in self._priced(options, context) if not _is_whole(option)]
+        if not priced:
             return None
-        market = Market(priced, context.simulation, context.room)
-        if not market.problem.demand:
+        auction = Auction(priced, context, self.config.time_limit, self.config.gap, lambda: monotonic() - began)
+        winner = auction.winner()
+        if not winner.proposal.options:
             return None
-        # HiGHS takes a moment to load, and is not needed before there is something to solve.
-        from nodewright_least_cost.search import cheapest_plan
-
-        limits = self.config
-        plan = cheapest_plan(market.problem, limits.time_limit, limits.gap, elapsed=lambda: monotonic() - began)
-        context.notice("LeastCostPlan", self._told(plan), warning=False)
-        return market.options(plan.purchases)
+        context.notice(
+            "LeastCostPlan", self._told(winner.proposal.nodes, winner.proposal.cost, winner.gap), warning=False
+        )
+        return winner.proposal.options
 
     def best(self, options: Sequence[Option], context: ExpanderContext) -> Sequence[Option]:
         """Return the options that cost least for each pod that they help; all of them if none has a price."""
@@ -76,8 +70,13 @@ class LeastCost(Expander):
                 context.notice("OtherCurrency", message)
         return priced
 
-    def _told(self, plan: "Plan") -> str:
-        nodes = sum(each.nodes for each in plan.purchases)
-        proof = f"at most {plan.gap:.1%} above the cheapest" if plan.gap else "proven to be the cheapest"
+    def _told(self, nodes: int, cost: float, gap: float) -> str:
+        proof = f"at most {gap:.1%} above the cheapest" if gap else "proven to be the cheapest"
         currency = f" {self.config.currency}" if self.config.currency else ""
-        return f"{nodes} nodes for {plan.cost:.4g}{currency} an hour, {proof}"
+        return f"{nodes} nodes for {cost:.4g}{currency} an hour, {proof}"
+
+
+def _is_whole(option: Option) -> bool:
+    """Tell whether the group grows to its maximum in one step, or not at all."""
+    settings = option.group.options
+    return settings.zero_or_max_node_scaling and not settings.allow_non_atomic_scale_up_to_max

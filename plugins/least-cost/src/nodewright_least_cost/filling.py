@@ -2,21 +2,24 @@
 
 from collections.abc import Iterator, Sequence
 
-from nodewright_least_cost.problem import Amounts, Filling, Offer, Problem
+from nodewright_least_cost.problem import Amounts, Filling, Problem
 
 
-def fill(problem: Problem, offer: Offer, order: Sequence[int], left: Filling, begun: Filling | None = None) -> Filling:
-    """Put pods onto one node until no more fit, set by set in *order*; no more of each than are *left*.
+def fill(
+    problem: Problem, number: int, order: Sequence[int], left: Sequence[int], begun: Filling | None = None
+) -> Filling:
+    """Put pods onto one node of an offer until no more fit, set by set in *order*; no more of each than are *left*.
 
     The node is empty, or *begun* already.
     """
+    offer = problem.offers[number]
     filling = list(begun or (0,) * len(problem.demand))
     free = offer.free
+    for index, count in enumerate(filling):
+        if count:
+            free = _less(free, problem.sizes[index], count)
     for index in order:
-        if filling[index]:
-            free = _less(free, problem.sizes[index], filling[index])
-    for index in order:
-        if left[index] <= filling[index]:
+        if left[index] <= filling[index] or problem.at_odds(index, filling):
             continue
         size = problem.sizes[index]
         count = min(min(left[index], offer.most[index]) - filling[index], _times(size, free))
@@ -27,27 +30,39 @@ def fill(problem: Problem, offer: Offer, order: Sequence[int], left: Filling, be
 
 
 def all_fillings(problem: Problem, number: int, budget: int) -> list[Filling] | None:
-    """Return every way to fill a node of an offer to which no pod can be added; None if that takes too many steps."""
+    """Return every way to fill a node of an offer to which no pod can be added; None if that takes too many steps.
+
+    Of pods that huddle on one node, ways with fewer of them are among these: all other nodes have none.
+    """
     offer, sets = problem.offers[number], problem.by_size[number]
     caps = {index: min(offer.most[index], problem.demand[index]) for index in sets}
     found: list[Filling] = []
     steps = 0
 
-    def descend(depth: int, free: Amounts, counts: dict[int, int]) -> Iterator[Filling]:
+    def could_take(filling: Filling, free: Amounts) -> bool:
+        return any(
+            filling[each] < caps[each] and _times(problem.sizes[each], free) and not problem.at_odds(each, filling)
+            for each in sets
+            if each not in problem.huddled
+        )
+
+    def descend(depth: int, free: Amounts, filling: Filling) -> Iterator[Filling]:
         nonlocal steps
         steps += 1
         if steps > budget:
             return
         if depth == len(sets):
-            if not any(counts[each] < caps[each] and _times(problem.sizes[each], free) for each in sets):
-                yield tuple(counts.get(each, 0) for each in range(len(problem.demand)))
+            if not could_take(filling, free):
+                yield filling
             return
         index = sets[depth]
         size = problem.sizes[index]
-        for count in range(min(caps[index], _times(size, free)), -1, -1):
-            yield from descend(depth + 1, _less(free, size, count), counts | {index: count})
+        most = 0 if problem.at_odds(index, filling) else min(caps[index], _times(size, free))
+        for count in range(most, -1, -1):
+            taken = (*filling[:index], count, *filling[index + 1 :])
+            yield from descend(depth + 1, _less(free, size, count), taken)
 
-    found.extend(descend(0, offer.free, {}))
+    found.extend(descend(0, offer.free, (0,) * len(problem.demand)))
     return None if steps > budget else [each for each in found if any(each)]
 
 

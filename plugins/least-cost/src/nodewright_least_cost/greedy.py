@@ -3,74 +3,91 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from nodewright_least_cost.filling import fill
-from nodewright_least_cost.problem import Filling, Problem, Purchase, total
+from nodewright_least_cost.problem import Filling, Problem, Purchase, total, trimmed
 
 #: Tells how good it is to buy nodes of one offer with these fillings; the least is the best.
 Score = Callable[[Problem, Sequence[Purchase]], float]
 
 
-def greedy_plans(problem: Problem, begun: Sequence[Purchase] = ()) -> Iterator[list[Purchase]]:
-    """Yield the plan of each rule: what an expander of options would come to, loop after loop, after *begun*."""
+def greedy_plans(problem: Problem, quota: Sequence[int], begun: Sequence[Purchase] = ()) -> Iterator[list[Purchase]]:
+    """Yield the plan of each rule: what an expander of options would come to, loop after loop, after *begun*.
+
+    No cell gets more pods than its *quota*.
+    """
     worth = _worth(problem)
 
     def price_for_worth(problem: Problem, purchases: Sequence[Purchase]) -> float:
         gained = sum(each.nodes * total(worth, each.filling) for each in purchases)
         return problem.cost(purchases) / gained if gained else float("inf")
 
-    yield _repeat(problem, begun, price_for_worth, _one_kind)
-    for score in (price_for_worth, _price_per_pod, _waste):
-        yield _repeat(problem, begun, score, _serve_all)
+    greed = _Greed(problem, quota, begun)
+    for score in (price_for_worth, _waste, _price_per_pod):
+        yield greed.plan(score, greed.serve_all)
+    yield greed.plan(price_for_worth, greed.one_kind)
 
 
-def _repeat(
-    problem: Problem, begun: Sequence[Purchase], score: Score, option: Callable[..., list[Purchase]]
-) -> list[Purchase]:
-    """Take the best *option* of all offers until none helps."""
-    taken = list(begun)
-    left = problem.left(taken)
-    limits = [offer.limit for offer in problem.offers]
-    room = sum(limits) if problem.room is None else problem.room
-    for each in taken:
-        limits[each.offer] -= each.nodes
-        room -= each.nodes
-    while any(left) and room:
-        options = (option(problem, number, left, min(limit, room)) for number, limit in enumerate(limits))
-        best = min(filter(None, options), key=lambda purchases: score(problem, purchases), default=None)
-        if best is None:
-            break
-        for each in best:
-            limits[each.offer] -= each.nodes
-            room -= each.nodes
-            left = _without(left, each)
-        taken += best
-    return taken
+class _Greed:
+    """Takes the best option of all offers until none helps."""
+
+    def __init__(self, problem: Problem, quota: Sequence[int], begun: Sequence[Purchase]) -> None:
+        self._problem = problem
+        self._quota = quota
+        self._begun = begun
+        #: By offer, and how many pods of each set could be on one node: most of the time that is what it was before.
+        self._fillings: dict[tuple[int, Filling], Filling] = {}
+
+    def plan(self, score: Score, option: Callable[[int, Sequence[int], int], list[Purchase]]) -> list[Purchase]:
+        """Return the plan in which the *option* with the least *score* is taken again and again."""
+        problem, left = self._problem, list(self._quota)
+        taken: list[Purchase] = []
+        limits = [offer.limit for offer in problem.offers]
+        room = sum(limits) if problem.room is None else problem.room
+        best: list[Purchase] | None = trimmed(problem, self._begun, self._quota)
+        while best is not None:
+            for each in best:
+                taken.append(each)
+                limits[each.offer] -= each.nodes
+                room -= each.nodes
+                _take_off(problem, left, each)
+            options = (option(number, left, min(limit, room)) for number, limit in enumerate(limits))
+            best = min(filter(None, options), key=lambda purchases: score(problem, purchases), default=None)
+        return taken
+
+    def serve_all(self, number: int, left: Sequence[int], limit: int) -> list[Purchase]:
+        """Return as many nodes of one offer as serve all pods that may run there."""
+        purchases: list[Purchase] = []
+        rest = list(left)
+        while limit and (more := self._alike(number, rest, limit)):
+            purchases.append(more)
+            limit -= more.nodes
+            _take_off(self._problem, rest, more)
+        return purchases
+
+    def one_kind(self, number: int, left: Sequence[int], limit: int) -> list[Purchase]:
+        """Return nodes of one offer that are all filled alike."""
+        more = self._alike(number, left, limit)
+        return [more] if more else []
+
+    def _alike(self, number: int, left: Sequence[int], limit: int) -> Purchase | None:
+        problem, offer = self._problem, self._problem.offers[number]
+        here = [left[cell] for cell in offer.cells] if offer.cells else left
+        wanted = tuple(map(min, here, offer.most))
+        filling = self._fillings.get((number, wanted))
+        if filling is None:
+            filling = self._fillings[number, wanted] = fill(problem, number, problem.by_size[number], wanted)
+        times = [have // count for have, count in zip(here, filling, strict=True) if count]
+        # Pods that huddle are on one node, and nowhere else.
+        lonely = any(filling[index] for index in problem.huddled)
+        nodes = min(1 if lonely else min(times, default=0), limit)
+        return Purchase(offer=number, filling=filling, nodes=nodes) if nodes > 0 else None
 
 
-def _serve_all(problem: Problem, number: int, left: Filling, limit: int) -> list[Purchase]:
-    """As many nodes of one offer as serve all pods that may run there."""
-    purchases: list[Purchase] = []
-    while limit and (more := _alike(problem, number, left, limit)):
-        purchases.append(more)
-        limit -= more.nodes
-        left = _without(left, more)
-    return purchases
-
-
-def _one_kind(problem: Problem, number: int, left: Filling, limit: int) -> list[Purchase]:
-    """Nodes of one offer that are all filled alike."""
-    more = _alike(problem, number, left, limit)
-    return [more] if more else []
-
-
-def _alike(problem: Problem, number: int, left: Filling, limit: int) -> Purchase | None:
-    filling = fill(problem, problem.offers[number], problem.by_size[number], left)
-    times = [have // count for have, count in zip(left, filling, strict=True) if count]
-    nodes = min(times, default=0)
-    return Purchase(offer=number, filling=filling, nodes=min(nodes, limit)) if nodes and limit else None
-
-
-def _without(left: Filling, purchase: Purchase) -> Filling:
-    return tuple(have - purchase.nodes * count for have, count in zip(left, purchase.filling, strict=True))
+def _take_off(problem: Problem, left: list[int], purchase: Purchase) -> None:
+    offer = problem.offers[purchase.offer]
+    for index, count in enumerate(purchase.filling):
+        if count:
+            cell = offer.cell(index)
+            left[cell] = 0 if index in problem.huddled else left[cell] - purchase.nodes * count
 
 
 def _worth(problem: Problem) -> list[float]:

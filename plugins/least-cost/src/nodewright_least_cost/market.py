@@ -1,57 +1,133 @@
 """Options made into a problem in numbers, and its answer made into options."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from nodewright.api import Option, Pod, PodSet, Resources, Simulation
 
-from nodewright_least_cost.places import is_independent, most_on
+from nodewright_least_cost.neighbours import Neighbourhood
+from nodewright_least_cost.places import is_spread_over_nodes, most_on
 from nodewright_least_cost.problem import Amounts, Filling, Offer, Problem, Purchase
+from nodewright_least_cost.rehearsal import Proposal, rehearse
 
 #: The pods of one node.
 _Load = tuple[PodSet, ...]
+#: Nodes of an option, by their pods.
+_Part = tuple[Option, list[_Load]]
+#: Parts into which an option is taken apart where first fit does not find the way.
+_PIECES = 16
 
 
 class Market:
-    """What is offered for which pods. Pods whose places depend on what runs elsewhere take no part."""
+    """What is offered for which pods. A node takes no more pods of a set than its cap, by number, where it has one."""
 
-    def __init__(self, options: Sequence[Option], simulation: Simulation, room: int | None) -> None:
+    def __init__(
+        self,
+        options: Sequence[Option],
+        sets: Sequence[PodSet],
+        simulation: Simulation,
+        room: int | None,
+        caps: Mapping[int, int] | None = None,
+    ) -> None:
         self._options = options
+        self._sets = sets
         self._simulation = simulation
-        self._sets = _independent_sets(options)
         requested = {name for same in self._sets for name, amount in same.pod.requests.items() if amount}
         self._resources = tuple(sorted(requested))
+        self._caps = caps or {}
+        self._neighbourhood = neighbourhood = Neighbourhood(sets, options, simulation)
         self.problem = Problem(
             demand=tuple(len(same) for same in self._sets),
             sizes=tuple(self._amounts(same.pod.requests) for same in self._sets),
-            offers=tuple(self._offer(option) for option in options),
+            offers=tuple(
+                self._offer(option, cells) for option, cells in zip(options, neighbourhood.cells_of, strict=True)
+            ),
             room=room,
+            set_of=neighbourhood.set_of,
+            rules=neighbourhood.numbered(),
+            foes=neighbourhood.foes,
+            huddled=neighbourhood.huddled,
         )
 
-    def options(self, purchases: Sequence[Purchase]) -> list[Option]:
-        """Return *purchases* as options; in simulation, the pods of each find their places by first fit."""
+    def proposal(self, purchases: Sequence[Purchase], is_over: Callable[[], bool]) -> Proposal:
+        """Return *purchases* as options whose pods find their places by first fit, as far as that can be.
+
+        When time *is_over*, the shortest way is taken.
+        """
+        parts = self._parts(purchases)
+        proposal = self._rehearsed(parts, is_over)
+        if not proposal.short or is_over():
+            return proposal
+        # Pods that are spread over nodes find them more even before there are others.
+        first = [part for number, part in enumerate(parts) if number in proposal.short]
+        rest = [part for number, part in enumerate(parts) if number not in proposal.short]
+        return max(proposal, self._rehearsed(first + rest, is_over), key=lambda each: each.helped)
+
+    def _parts(self, purchases: Sequence[Purchase]) -> list[_Part]:
+        """Return the nodes of each option with the pods on them."""
         waiting = [iter(same.keys) for same in self._sets]
-        found: list[Option] = []
+        parts = []
         for number, option in enumerate(self._options):
             fillings = (each.filling for each in purchases if each.offer == number for _ in range(each.nodes))
             loads = [load for filling in fillings if (load := self._load(filling, waiting))]
             if loads:
-                found += self._parts(option, loads)
+                parts.append((option, loads))
+        return parts
+
+    def _rehearsed(self, parts: list[_Part], is_over: Callable[[], bool]) -> Proposal:
+        """Return what holds of *parts*, which are taken apart in place where first fit does not find the way."""
+        while True:
+            plan = [replace(option, nodes=len(loads), pods=_together(option, loads)) for option, loads in parts]
+            proposal = rehearse(plan, self._simulation)
+            if all(len(parts[number][1]) == 1 for number in proposal.short):
+                return proposal
+            pieces = max(map(len, (loads for _, loads in parts))) if is_over() else _PIECES
+            parts[:] = [
+                (option, piece)
+                for number, (option, loads) in enumerate(parts)
+                for piece in (_pieces(loads, pieces) if number in proposal.short else [loads])
+            ]
+
+    def even_caps(self, purchases: Sequence[Purchase]) -> dict[int, int]:
+        """Return caps with which pods that are spread over nodes would be evenly on those of *purchases*."""
+        caps = {}
+        for index, skew in self._skews().items():
+            offers = [number for number, offer in enumerate(self.problem.offers) if offer.most[index]]
+            nodes = sum(each.nodes for each in purchases if each.offer in offers)
+            even = -(-self.problem.demand[index] // max(1, nodes))
+            most = max((self.problem.offers[number].most[index] for number in offers), default=0)
+            caps[index] = max(skew, min(even, most - 1))
+        return caps
+
+    def least_caps(self) -> dict[int, int]:
+        """Return caps with which pods that are spread over nodes may be on them whatever is on others."""
+        return self._skews()
+
+    def _skews(self) -> dict[int, int]:
+        """Return the largest skew that sets allow of which there may be more on a node."""
+        found: dict[int, int] = {}
+        for index, (same, rules) in enumerate(zip(self._sets, self._neighbourhood.rules, strict=True)):
+            skews = [rule.max_skew for rule in rules if is_spread_over_nodes(same.pod, rule)]
+            if skews and max(offer.most[index] for offer in self.problem.offers) > min(skews):
+                found[index] = min(skews)
         return found
 
     def _amounts(self, resources: Resources) -> Amounts:
         return tuple(resources.get(name, 0) for name in self._resources)
 
-    def _offer(self, option: Option) -> Offer:
+    def _offer(self, option: Option, cells: tuple[int, ...]) -> Offer:
         with self._simulation.fork() as trial:
             (node,) = trial.add_nodes(option.group, 1)
-            helped = {pods.pod.key for pods in option.pods}
             return Offer(
                 price=option.group.hourly_price or 0.0,
-                limit=option.nodes,
+                limit=limit_of(option),
                 free=self._amounts(trial.free(node)),
-                most=tuple(most_on(node, same, trial) if same.pod.key in helped else 0 for same in self._sets),
+                most=tuple(
+                    min(most_on(node, same, rules, trial), self._caps.get(index, len(same)))
+                    for index, (same, rules) in enumerate(zip(self._sets, self._neighbourhood.rules, strict=True))
+                ),
+                cells=cells,
             )
 
     def _load(self, filling: Filling, waiting: Sequence[Iterator[str]]) -> _Load:
@@ -59,29 +135,36 @@ class Market:
         taken = [tuple(islice(keys, count)) for count, keys in zip(filling, waiting, strict=True)]
         return tuple(PodSet(pod=same.pod, keys=keys) for same, keys in zip(self._sets, taken, strict=True) if keys)
 
-    def _parts(self, option: Option, loads: Sequence[_Load]) -> list[Option]:
-        """Return one option for all *loads*, or several for parts of them where first fit would not find the way."""
-        whole = replace(option, nodes=len(loads), pods=_together(option, loads))
-        if len(loads) == 1 or self._holds(whole):
-            return [whole]
-        half = len(loads) // 2
-        return self._parts(option, loads[:half]) + self._parts(option, loads[half:])
 
-    def _holds(self, option: Option) -> bool:
-        with self._simulation.fork() as trial:
-            fresh = trial.add_nodes(option.group, option.nodes)
-            return all(len(trial.place(pods, on=fresh)) == len(pods) for pods in option.pods)
+def limit_of(option: Option) -> int:
+    """Return how many nodes the option's group may gain; what its siblings may gain is in options of their own."""
+    limit = max(option.nodes, option.limit)
+    return min(limit, option.group.max_size - option.group.target_size) if option.similar else limit
 
 
-def _independent_sets(options: Sequence[Option]) -> list[PodSet]:
-    """Return the pods of all *options* that take part, like ones together: options may help different ones of them."""
+def sets_of(options: Sequence[Option], pending: Sequence[PodSet]) -> list[PodSet]:
+    """Return the pods that any of *options* helps, and those *pending* that are like them, like ones together."""
     keys: dict[str, dict[str, None]] = {}
     pods: dict[str, Pod] = {}
     for same in (same for option in options for same in option.pods):
-        if is_independent(same.pod):
-            pods.setdefault(same.pod.key, same.pod)
-            keys.setdefault(same.pod.key, {}).update(dict.fromkeys(same.keys))
+        pods.setdefault(same.pod.key, same.pod)
+        keys.setdefault(same.pod.key, {})
+    for same in (*pending, *(same for option in options for same in option.pods)):
+        if same.pod.key in keys:
+            keys[same.pod.key].update(dict.fromkeys(same.keys))
     return [PodSet(pod=pod, keys=tuple(keys[name])) for name, pod in pods.items()]
+
+
+def size_on(option: Option, pods: PodSet) -> float:
+    """Return what share of a node of *option* one of *pods* takes, CPU and memory added up."""
+    allocatable: Mapping[str, int] = option.group.template.allocatable if option.group.template else {}
+    requests = pods.pod.requests
+    return sum(requests.get(name, 0) / allocatable[name] for name in ("cpu", "memory") if allocatable.get(name))
+
+
+def _pieces(loads: list[_Load], count: int) -> list[list[_Load]]:
+    size = max(1, len(loads) // count)
+    return [loads[start : start + size] for start in range(0, len(loads), size)]
 
 
 def _together(option: Option, loads: Sequence[_Load]) -> tuple[PodSet, ...]:
@@ -90,10 +173,4 @@ def _together(option: Option, loads: Sequence[_Load]) -> tuple[PodSet, ...]:
     for same in (same for load in loads for same in load):
         before = sets.get(same.pod.key)
         sets[same.pod.key] = replace(same, keys=(before.keys if before else ()) + same.keys)
-    allocatable = option.group.template.allocatable if option.group.template else {}
-
-    def size(same: PodSet) -> float:
-        requests = same.pod.requests
-        return sum(requests.get(name, 0) / allocatable[name] for name in ("cpu", "memory") if allocatable.get(name))
-
-    return tuple(sorted(sets.values(), key=size, reverse=True))
+    return tuple(sorted(sets.values(), key=lambda same: size_on(option, same), reverse=True))

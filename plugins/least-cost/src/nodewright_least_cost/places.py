@@ -1,47 +1,77 @@
-"""Where pods may be: how many of a kind one node takes, and whether that depends on other pods."""
+"""Where pods may be, as far as other pods of the plan do not matter: how many of a set one new node takes."""
 
-from nodewright.api import Pod, PodSet, Resources, Simulation
+from collections.abc import Sequence
 
-_HOSTNAME = "kubernetes.io/hostname"
+from nodewright.api import PlacementRule, Pod, PodSet, Reason, Resources, RuleKind, Simulation
+
+HOSTNAME = "kubernetes.io/hostname"
+
+#: A host port, with protocol and address.
+_Port = tuple[int, str, str]
 
 
-def is_independent(pod: Pod) -> bool:
-    """Tell whether *pod* may be on a node whatever runs on other nodes."""
-    if any(constraint.when_unsatisfiable == "DoNotSchedule" for constraint in pod.spec.topology_spread_constraints):
-        return False
-    affinity = pod.spec.affinity
-    if affinity is None:
+def most_on(node: str, pods: PodSet, rules: Sequence[PlacementRule], simulation: Simulation) -> int:
+    """Return how many of *pods* one empty *node* takes, if they may be there at all, now or once others rise.
+
+    Where pods are spread over nodes, a node may have many if all others do: that is counted on.
+    """
+    refusal = simulation.why_not(pods, node)
+    has_volumes = bool(pods.pod.spec.volumes) and not _keeps_to_itself(pods.pod)
+    waits = refusal is not None and refusal.reason is Reason.SPREAD and not refusal.detail and not has_volumes
+    if refusal is not None and not waits:
+        return 0
+    most = min(len(pods), _times(pods.pod.requests, simulation.free(node)))
+    if has_volumes:
+        with simulation.fork() as trial:
+            most = min(most, len(trial.place(pods, on=[node])))
+    if host_ports(pods.pod):
+        most = min(most, 1)
+    for rule in rules:
+        if is_spread_over_nodes(pods.pod, rule):
+            others = [count for name, count in rule.counts.items() if name != node]
+            if others or rule.min_domains > 1:
+                most = min(most, rule.max_skew + min(others, default=0))
+        elif rule.kind is RuleKind.APART and rule.selects(pods.pod):
+            most = min(most, 1)
+    return most
+
+
+def is_spread_over_nodes(pod: Pod, rule: PlacementRule) -> bool:
+    """Tell whether *rule* spreads pods like *pod* over nodes."""
+    return rule.kind is RuleKind.SPREAD and rule.key == HOSTNAME and rule.selects(pod)
+
+
+def is_at_odds(pod: Pod, other: Pod, rules: Sequence[PlacementRule]) -> bool:
+    """Tell whether *pod*, which has *rules*, can't be on one node with *other*."""
+    if any(rule.kind is RuleKind.APART and rule.selects(other) for rule in rules):
         return True
-    if affinity.pod_affinity and affinity.pod_affinity.required:
-        return False
-    return all(key == _HOSTNAME for key in _repels_over(pod))
+    return any(_clash(mine, theirs) for mine in host_ports(pod) for theirs in host_ports(other))
 
 
-def most_on(node: str, pods: PodSet, simulation: Simulation) -> int:
-    """Return how many of *pods* fit on the empty *node*, if they may be there at all."""
-    if _is_plain(pods.pod):
-        return min(len(pods), times(pods.pod.requests, simulation.free(node)))
-    with simulation.fork() as trial:
-        return len(trial.place(pods, on=[node]))
+def host_ports(pod: Pod) -> list[_Port]:
+    """Return the ports of nodes that *pod* wants for itself."""
+    spec = pod.spec
+    return [
+        (port.host_port, port.protocol, port.host_ip)
+        for container in (*spec.containers, *spec.init_containers)
+        for port in container.ports
+        if port.host_port
+    ]
 
 
-def times(request: Resources, free: Resources) -> int:
+def _clash(one: _Port, other: _Port) -> bool:
+    anywhere = ("", "0.0.0.0")
+    return one[:2] == other[:2] and (one[2] == other[2] or one[2] in anywhere or other[2] in anywhere)
+
+
+def _keeps_to_itself(pod: Pod) -> bool:
+    """Tell whether none of the pod's volumes is anything to other pods or to the node."""
+    return not any(
+        volume.persistent_volume_claim or volume.ephemeral or volume.csi or volume.names_disk
+        for volume in pod.spec.volumes
+    )
+
+
+def _times(request: Resources, free: Resources) -> int:
     """Return how many times *request*, which is not nothing, fits into *free*."""
     return max(0, min(free.get(name, 0) // amount for name, amount in request.items() if amount))
-
-
-def _is_plain(pod: Pod) -> bool:
-    """Tell whether nothing but its requests limits how many like *pod* fit on a node."""
-    spec = pod.spec
-    ports = any(port.host_port for container in (*spec.containers, *spec.init_containers) for port in container.ports)
-    volumes = any(
-        volume.persistent_volume_claim or volume.ephemeral or volume.csi or volume.names_disk for volume in spec.volumes
-    )
-    return not (ports or volumes or _repels_over(pod))
-
-
-def _repels_over(pod: Pod) -> tuple[str, ...]:
-    """Return the topology keys in whose domains *pod* does not want other pods."""
-    affinity = pod.spec.affinity
-    anti = affinity.pod_anti_affinity if affinity else None
-    return tuple(term.topology_key for term in anti.required) if anti else ()

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from nodewright_least_cost.rules import Apart, Spread, Together
+
 #: How many pods of each set are on one node.
 Filling = tuple[int, ...]
 #: An amount of each resource, in the order of the problem.
@@ -21,6 +23,12 @@ class Offer:
     free: Amounts
     #: How many pods of each set fit on one if they have it for themselves; 0 if they may not run there.
     most: Filling
+    #: The cell of each set in which the node is; by default each set has one, of its own number.
+    cells: tuple[int, ...] = ()
+
+    def cell(self, index: int) -> int:
+        """Return the cell in which a pod of the set would be."""
+        return self.cells[index] if self.cells else index
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,13 +42,28 @@ class Purchase:
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """Sets of like pods, each with a number and a size, and the offers of nodes for them."""
+    """Sets of like pods, each with a number and a size, and the offers of nodes for them.
+
+    Pods of one set can be in several *cells*: parts of the cluster that rules about neighbours tell apart.
+    """
 
     demand: Filling
     sizes: tuple[Amounts, ...]
     offers: tuple[Offer, ...]
     #: How many nodes may be bought in all; None: as many as are offered.
     room: int | None = None
+    #: The set of each cell; by default each set has one, of its own number.
+    set_of: tuple[int, ...] = ()
+    rules: tuple[Spread | Apart | Together, ...] = ()
+    #: Sets that can't share a node with each set; by default any can.
+    foes: tuple[frozenset[int], ...] = ()
+    #: Sets all of whose pods have to be on one node.
+    huddled: frozenset[int] = frozenset()
+
+    @cached_property
+    def cells(self) -> tuple[int, ...]:
+        """The set of each cell."""
+        return self.set_of or tuple(range(len(self.demand)))
 
     @cached_property
     def penalty(self) -> float:
@@ -63,24 +86,62 @@ class Problem:
             for offer, shares in zip(self.offers, self.shares, strict=True)
         )
 
+    def at_odds(self, index: int, filling: Sequence[int]) -> bool:
+        """Tell whether a pod of the set can't be on a node that is filled like this."""
+        return bool(self.foes) and any(filling[foe] for foe in self.foes[index])
+
     def cost(self, purchases: Sequence[Purchase]) -> float:
         """Return the price of all nodes."""
         return sum(self.offers[each.offer].price * each.nodes for each in purchases)
 
-    def left(self, purchases: Sequence[Purchase]) -> Filling:
-        """Return how many pods of each set *purchases* leave without a place."""
-        served = [0] * len(self.demand)
+    def served(self, purchases: Sequence[Purchase]) -> list[int]:
+        """Return how many pods are in each cell."""
+        served = [0] * len(self.cells)
         for each in purchases:
             for index, count in enumerate(each.filling):
-                served[index] += count * each.nodes
-        return tuple(max(0, wanted - got) for wanted, got in zip(self.demand, served, strict=True))
+                if count:
+                    served[self.offers[each.offer].cell(index)] += count * each.nodes
+        return served
+
+    def left(self, purchases: Sequence[Purchase]) -> Filling:
+        """Return how many pods of each set *purchases* leave without a place."""
+        left = list(self.demand)
+        for cell, count in enumerate(self.served(purchases)):
+            left[self.cells[cell]] -= count
+        return tuple(max(0, each) for each in left)
+
+    def keeps_rules(self, purchases: Sequence[Purchase]) -> bool:
+        """Tell whether no rule about neighbours is broken."""
+        served, bought = self.served(purchases), {each.offer for each in purchases}
+        return all(rule.holds(served, bought) for rule in self.rules) and all(
+            sum(each.nodes for each in purchases if each.filling[index]) <= 1 for index in self.huddled
+        )
 
     def objective(self, purchases: Sequence[Purchase]) -> float:
         """Return the cost with the penalty for all pods that are left out."""
         return self.cost(purchases) + self.penalty * sum(self.left(purchases))
 
 
-def total(values: Sequence[float], filling: Filling) -> float:
+def trimmed(problem: Problem, purchases: Sequence[Purchase], quota: Sequence[int]) -> list[Purchase]:
+    """Return *purchases* without the pods that are too many for the *quota* of their cell; nodes left empty go."""
+    pods = list(quota)
+    kept = []
+    for each in purchases:
+        nodes = each.nodes
+        cells = [problem.offers[each.offer].cell(index) for index in range(len(each.filling))]
+        while nodes:
+            filling = tuple(min(count, pods[cell]) for count, cell in zip(each.filling, cells, strict=True))
+            if not any(filling):
+                break
+            alike = min(nodes, *(pods[cell] // count for count, cell in zip(filling, cells, strict=True) if count))
+            kept.append(Purchase(offer=each.offer, filling=filling, nodes=alike))
+            nodes -= alike
+            for count, cell in zip(filling, cells, strict=True):
+                pods[cell] -= count * alike
+    return kept
+
+
+def total(values: Sequence[float], filling: Sequence[int]) -> float:
     """Return what the pods of *filling* are worth, if each is worth the value of its set."""
     return sum(value * count for value, count in zip(values, filling, strict=True))
 

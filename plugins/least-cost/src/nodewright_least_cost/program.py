@@ -1,17 +1,12 @@
-"""The linear and integer programs, solved by HiGHS."""
+"""The program in which nodes are bought by column: an offer, and a way to fill one of its nodes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
-import highspy
-import numpy as np
+from nodewright_least_cost.model import Model
+from nodewright_least_cost.problem import Filling, Problem, Purchase, trimmed
+from nodewright_least_cost.rules import Variables
 
-from nodewright_least_cost.filling import fill
-from nodewright_least_cost.problem import Filling, Offer, Problem, Purchase
-
-_FILLING_GAP = 0.003
-_FILLING_SECONDS = 0.05
 _EPSILON = 1e-6
 
 #: An offer, by its number, and a way to fill one of its nodes.
@@ -22,12 +17,24 @@ Column = tuple[int, Filling]
 class Relaxed:
     """The answer if parts of nodes could be bought."""
 
-    #: What one more pod of each set would cost.
-    pods: tuple[float, ...]
-    #: What one more node of each offer, above its limit and the room of the cluster, would save.
+    objective: float
+    #: What one more pod of each set would cost, by offer: what it is worth on a node of that offer.
+    worth: tuple[tuple[float, ...], ...]
+    #: What a node of each offer has to bring in above its price, as there are not more of them.
     nodes: tuple[float, ...]
+    #: The same for a node with pods that huddle, by set.
+    huddles: dict[int, float]
     #: The whole nodes in it, parts left off.
     purchases: tuple[Purchase, ...]
+    #: Pods in each cell.
+    pods: tuple[float, ...]
+
+    def gain(self, problem: Problem, column: Column) -> float:
+        """Return what a node that is filled like this is worth above its price."""
+        number, filling = column
+        worth = sum(value * count for value, count in zip(self.worth[number], filling, strict=True))
+        fees = sum(fee for index, fee in self.huddles.items() if filling[index])
+        return worth - fees - problem.offers[number].price - self.nodes[number]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,140 +46,105 @@ class Whole:
     bound: float
 
 
-def relaxed(problem: Problem, columns: Sequence[Column]) -> Relaxed | None:
-    """Solve with parts of nodes; None if HiGHS could not."""
-    model = _solver()
-    model.passModel(_model(problem, columns, whole=False))
-    model.run()
-    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        return None
-    solution = model.getSolution()
-    duals = list(solution.row_dual)
-    sets, offers = len(problem.demand), len(problem.offers)
-    room = -duals[sets + offers]
-    return Relaxed(
-        pods=tuple(max(0.0, dual) for dual in duals[:sets]),
-        nodes=tuple(max(0.0, room - dual) for dual in duals[sets : sets + offers]),
-        purchases=_purchases(columns, [int(value + _EPSILON) for value in solution.col_value[: len(columns)]]),
-    )
+class Program:
+    """Buys nodes by column, or leaves pods out by set, so that limits and rules are kept."""
+
+    def __init__(self, problem: Problem, columns: Sequence[Column]) -> None:
+        self._problem = problem
+        self._columns = columns
+        self._model = model = Model()
+        ruled = bool(problem.rules)
+        most_pods = _most_pods(problem)
+        room = sum(offer.limit for offer in problem.offers) if problem.room is None else problem.room
+        self._bought = [model.variable(cost=problem.offers[offer].price, whole=True) for offer, _ in columns]
+        self._pods = [model.variable(upper=most, whole=ruled) for most in most_pods]
+        self._left = [model.variable(cost=problem.penalty, upper=wanted) for wanted in problem.demand]
+        self._nodes = [model.variable(upper=min(offer.limit, room)) for offer in problem.offers]
+        self._cell_rows = self._add_cells()
+        self._offer_rows = [
+            model.row([(self._nodes[number], -1.0), *((self._bought[each], 1.0) for each in members)], upper=0)
+            for number, members in enumerate(self._by_offer())
+        ]
+        model.row([(each, 1.0) for each in self._nodes], upper=room)
+        self._huddle_rows = {
+            index: model.row(
+                [(bought, 1.0) for bought, (_, filling) in zip(self._bought, columns, strict=True) if filling[index]],
+                upper=1,
+            )
+            for index in sorted(problem.huddled)
+        }
+        limits = [min(offer.limit, room) for offer in problem.offers]
+        variables = Variables(pods=self._pods, nodes=self._nodes, most_pods=most_pods, most_nodes=limits)
+        for rule in problem.rules:
+            rule.constrain(model, variables)
+
+    def relaxed(self, seconds: float) -> Relaxed | None:
+        """Solve with parts of nodes; None if HiGHS could not."""
+        found = self._model.solve(seconds, whole=False)
+        if found is None or not found.optimal:
+            return None
+        cells = [max(0.0, found.duals[row]) for row in self._cell_rows]
+        sets = range(len(self._problem.demand))
+        return Relaxed(
+            objective=found.objective,
+            worth=tuple(
+                tuple(cells[offer.cell(index)] if offer.most[index] else 0.0 for index in sets)
+                for offer in self._problem.offers
+            ),
+            nodes=tuple(max(0.0, -found.duals[row]) for row in self._offer_rows),
+            huddles={index: max(0.0, -found.duals[row]) for index, row in self._huddle_rows.items()},
+            purchases=self._purchases([int(found.values[each] + _EPSILON) for each in self._bought]),
+            pods=tuple(found.values[each] for each in self._pods),
+        )
+
+    def whole(self, start: Sequence[Purchase], seconds: float, gap: float) -> Whole | None:
+        """Solve in whole nodes, from the plan *start*, until proven to within *gap*; None if nothing was found."""
+        hint = dict.fromkeys(self._bought, 0.0)
+        numbers = {column: number for number, column in enumerate(self._columns)}
+        for each in start:
+            hint[self._bought[numbers[each.offer, each.filling]]] += each.nodes
+        if self._problem.rules:
+            hint |= {self._pods[cell]: float(count) for cell, count in enumerate(self._problem.served(start))}
+        found = self._model.solve(seconds, whole=True, gap=gap, start=hint)
+        if found is None:
+            return None
+        bought = [round(found.values[each]) for each in self._bought]
+        pods = [round(found.values[each]) for each in self._pods]
+        return Whole(purchases=tuple(trimmed(self._problem, self._purchases(bought), pods)), bound=found.bound)
+
+    def _add_cells(self) -> list[int]:
+        """Add a row for each cell, with no more pods than there is room bought for, and for the pods of each set."""
+        problem, model = self._problem, self._model
+        rooms: list[list[tuple[int, float]]] = [[] for _ in problem.cells]
+        for bought, (number, filling) in zip(self._bought, self._columns, strict=True):
+            for index, count in enumerate(filling):
+                if count:
+                    rooms[problem.offers[number].cell(index)].append((bought, float(count)))
+        rows = [model.row([*room, (pods, -1.0)], lower=0) for room, pods in zip(rooms, self._pods, strict=True)]
+        for index, wanted in enumerate(problem.demand):
+            cells = [(self._pods[cell], 1.0) for cell, owner in enumerate(problem.cells) if owner == index]
+            model.row([*cells, (self._left[index], 1.0)], lower=wanted, upper=wanted)
+        return rows
+
+    def _by_offer(self) -> list[list[int]]:
+        members: list[list[int]] = [[] for _ in self._problem.offers]
+        for number, (offer, _) in enumerate(self._columns):
+            members[offer].append(number)
+        return members
+
+    def _purchases(self, counts: Sequence[int]) -> tuple[Purchase, ...]:
+        return tuple(
+            Purchase(offer=offer, filling=filling, nodes=count)
+            for (offer, filling), count in zip(self._columns, counts, strict=True)
+            if count > 0
+        )
 
 
-def whole(
-    problem: Problem, columns: Sequence[Column], start: Sequence[Purchase], seconds: float, gap: float
-) -> Whole | None:
-    """Solve in whole nodes, from the plan *start*, until proven to within *gap*; None if nothing was found in time."""
-    model = _solver()
-    model.setOptionValue("time_limit", max(0.01, seconds))
-    model.setOptionValue("mip_rel_gap", gap)
-    model.passModel(_model(problem, columns, whole=True))
-    numbers = {column: number for number, column in enumerate(columns)}
-    values = [0.0] * len(columns)
-    for each in start:
-        values[numbers[each.offer, each.filling]] += each.nodes
-    hint = highspy.HighsSolution()
-    hint.col_value = [*values, *map(float, problem.left(start))]
-    model.setSolution(hint)
-    model.run()
-    info = model.getInfo()
-    if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-        return None
-    counts = [round(value) for value in model.getSolution().col_value[: len(columns)]]
-    return Whole(purchases=_purchases(columns, counts), bound=info.mip_dual_bound)
-
-
-def best_filling(
-    problem: Problem, offer: Offer, worth: Sequence[float], seconds: float, *, exact: bool
-) -> tuple[Filling, float] | None:
-    """Return a filling of one node whose pods are worth much, and a bound of what any is worth.
-
-    If *exact*, both are as good as time allows; else parts of pods are reckoned with, and then left off. None if there
-    was too little time.
-    """
-    sets = [index for index, most in enumerate(offer.most) if most and worth[index] > 0]
-    if not sets:
-        return (0,) * len(problem.demand), 0.0
-    model = _solver()
-    # A filling that is nearly the best will do, as long as the bound is right.
-    model.setOptionValue("mip_rel_gap", _FILLING_GAP)
-    model.setOptionValue("time_limit", max(0.001, min(seconds, _FILLING_SECONDS)))
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = len(sets), len(offer.free)
-    lp.sense_ = highspy.ObjSense.kMaximize
-    lp.col_cost_ = np.array([worth[index] for index in sets])
-    lp.col_lower_ = np.zeros(len(sets))
-    lp.col_upper_ = np.array([float(min(offer.most[index], problem.demand[index])) for index in sets])
-    # As shares of the node, so that bytes and CPUs are of one order.
-    scale = [max(1, free) for free in offer.free]
-    lp.row_lower_ = np.full(len(offer.free), -highspy.kHighsInf)
-    lp.row_upper_ = np.array([free / unit for free, unit in zip(offer.free, scale, strict=True)])
-    entries = [
-        [(row, amount / scale[row]) for row, amount in enumerate(problem.sizes[index]) if amount] for index in sets
-    ]
-    _fill_matrix(lp, entries)
-    if exact:
-        lp.integrality_ = [highspy.HighsVarType.kInteger] * len(sets)
-    model.passModel(lp)
-    model.run()
-    info = model.getInfo()
-    if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-        return None
-    values = dict(zip(sets, model.getSolution().col_value, strict=True))
-    whole_pods = tuple(int(values.get(index, 0.0) + _EPSILON) for index in range(len(problem.demand)))
-    filling = fill(problem, offer, sets, whole_pods)
-    # What was left off makes room, first of all for the pods of which most was.
-    by_part = sorted(sets, key=lambda index: whole_pods[index] - values[index])
-    filling = fill(problem, offer, by_part, problem.demand, filling)
-    return filling, info.mip_dual_bound if exact else info.objective_function_value
-
-
-def _purchases(columns: Sequence[Column], counts: Sequence[int]) -> tuple[Purchase, ...]:
-    return tuple(
-        Purchase(offer=offer, filling=filling, nodes=count)
-        for (offer, filling), count in zip(columns, counts, strict=True)
-        if count > 0
-    )
-
-
-def _solver() -> highspy.Highs:
-    """Return a solver that is silent, and that finds the same answer each time it is given as much time as it takes."""
-    model = highspy.Highs()  # type: ignore[no-untyped-call]
-    for option, value in (("output_flag", False), ("threads", 1), ("parallel", "off"), ("random_seed", 0)):
-        model.setOptionValue(option, value)
-    return model
-
-
-def _model(problem: Problem, columns: Sequence[Column], *, whole: bool) -> highspy.HighsLp:
-    """Buy nodes by column, or leave pods out by set, so that each set has its demand and no limit is passed.
-
-    Rows are the sets, then the offers, then all nodes together.
-    """
-    sets, offers = len(problem.demand), len(problem.offers)
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = len(columns) + sets, sets + offers + 1
-    lp.col_cost_ = np.array([problem.offers[offer].price for offer, _ in columns] + [problem.penalty] * sets)
-    lp.col_lower_ = np.zeros(lp.num_col_)
-    lp.col_upper_ = np.array(
-        [float(problem.offers[offer].limit) for offer, _ in columns] + [*map(float, problem.demand)]
-    )
-    limits = [float(offer.limit) for offer in problem.offers]
-    room = highspy.kHighsInf if problem.room is None else float(problem.room)
-    lp.row_lower_ = np.array([*map(float, problem.demand)] + [-highspy.kHighsInf] * (offers + 1))
-    lp.row_upper_ = np.array([highspy.kHighsInf] * sets + limits + [room])
-    entries = [
-        [(index, float(count)) for index, count in enumerate(filling) if count]
-        + [(sets + offer, 1.0), (sets + offers, 1.0)]
-        for offer, filling in columns
-    ]
-    _fill_matrix(lp, entries + [[(index, 1.0)] for index in range(sets)])
-    if whole:
-        lp.integrality_ = [highspy.HighsVarType.kInteger] * len(columns) + [highspy.HighsVarType.kContinuous] * sets
-    return lp
-
-
-def _fill_matrix(lp: highspy.HighsLp, entries: Sequence[Sequence[tuple[int, float]]]) -> None:
-    """Set the matrix from its entries, (row, value) by column."""
-    flat = list(chain.from_iterable(entries))
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = np.cumsum([0, *map(len, entries)], dtype=np.int32)
-    lp.a_matrix_.index_ = np.array([row for row, _ in flat], dtype=np.int32)
-    lp.a_matrix_.value_ = np.array([value for _, value in flat])
+def _most_pods(problem: Problem) -> list[int]:
+    """Return how many pods can be in each cell at most."""
+    rooms = [0] * len(problem.cells)
+    for offer in problem.offers:
+        for index, most in enumerate(offer.most):
+            if most:
+                rooms[offer.cell(index)] += most * offer.limit
+    return [min(room, problem.demand[index]) for room, index in zip(rooms, problem.cells, strict=True)]

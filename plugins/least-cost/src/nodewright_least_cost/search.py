@@ -5,14 +5,18 @@ from dataclasses import dataclass
 
 from nodewright_least_cost.filling import all_fillings
 from nodewright_least_cost.greedy import greedy_plans
-from nodewright_least_cost.problem import Filling, Offer, Problem, Purchase, total
-from nodewright_least_cost.program import Column, Relaxed, best_filling, relaxed, whole
+from nodewright_least_cost.knapsack import best_filling
+from nodewright_least_cost.problem import Filling, Offer, Problem, Purchase
+from nodewright_least_cost.program import Column, Program, Relaxed
+from nodewright_least_cost.quotas import quotas, shared_out
 
 #: Steps of looking for all ways to fill a node, over all offers, before only promising ones are looked for.
 _STEPS = 20_000
 #: Most columns of a program in which every way to fill every node is present.
 _COLUMNS = 4_000
-#: Part of the time that goes into finding columns; the rest is for buying whole nodes.
+#: Part of the time that goes into greedy plans at the beginning.
+_GREED = 0.3
+#: Part of the time until columns are found; the rest is for buying whole nodes.
 _PREPARATION = 0.7
 _EPSILON = 1e-9
 
@@ -25,6 +29,8 @@ class Plan:
     cost: float
     #: Pods of each set that have no place.
     left: Filling
+    #: What all plans cost at least, pods that are left out included.
+    bound: float
     #: How much of its cost could be saved at most, as a share; 0 if it is proven to be the cheapest.
     gap: float
 
@@ -34,38 +40,124 @@ def cheapest_plan(problem: Problem, seconds: float, gap: float, elapsed: Callabl
 
     Serving a pod goes before cost. *elapsed* tells the seconds since the beginning.
     """
-    starts = list(greedy_plans(problem))
-    columns = _columns_of(starts)
-    if not columns:
-        return Plan(purchases=(), cost=0.0, left=problem.demand, gap=0.0)
-    everything = _every_column(problem)
-    bound = 0.0
-    if everything is not None:
-        columns = list(dict.fromkeys([*columns, *everything]))
-    else:
-        columns, bound = _promising_columns(problem, columns, lambda: seconds * _PREPARATION - elapsed())
-    parts = relaxed(problem, columns)
-    if parts is not None:
-        starts += greedy_plans(problem, parts.purchases)
-        columns = list(dict.fromkeys([*columns, *_columns_of(starts)]))
-    best: Sequence[Purchase] = min(starts, key=problem.objective)
-    found = whole(problem, columns, best, seconds - elapsed(), gap)
-    if found is not None:
-        best = min((found.purchases, best), key=problem.objective)
-        if everything is not None:
-            bound = found.bound
-    objective, cost = problem.objective(best), problem.cost(best)
-    missing = max(0.0, objective - bound)
-    return Plan(
-        purchases=tuple(best),
-        cost=cost,
-        left=problem.left(best),
-        gap=min(1.0, missing / cost) if missing > 1e-6 * objective else 0.0,
-    )
+    search = _Search(problem, gap, lambda share: seconds * share - elapsed())
+    search.begin()
+    if search.columns and not search.is_done():
+        search.find_columns()
+    if search.columns and not search.is_done():
+        search.buy_whole_nodes()
+    return search.plan()
 
 
-def _columns_of(plans: Iterable[Sequence[Purchase]]) -> list[Column]:
-    return list(dict.fromkeys((each.offer, each.filling) for plan in plans for each in plan))
+class _Search:
+    """The best plan so far, the columns that better ones may be made of, and what all cost at least."""
+
+    def __init__(self, problem: Problem, gap: float, left: Callable[[float], float]) -> None:
+        self._problem = problem
+        self._gap = gap
+        #: Seconds that are left of a share of the time.
+        self._left = left
+        self._best: Sequence[Purchase] = ()
+        self._bound = 0.0
+        #: Whether every way to fill every node is among the columns.
+        self._complete = False
+        self.columns: dict[Column, None] = {}
+
+    def begin(self) -> None:
+        """Make greedy plans: at least one of each kind, with pods in all cells."""
+        for quota in quotas(self._problem):
+            self._consider(greedy_plans(self._problem, quota))
+            if self._left(_GREED) <= 0:
+                return
+
+    def is_done(self) -> bool:
+        """Tell whether the best plan is proven to be good enough, or time is up."""
+        return self._left(1.0) <= 0 or self._distance() <= self._gap * self._problem.cost(self._best)
+
+    def find_columns(self) -> None:
+        """Find columns: all if there are few, else as long as buying parts of nodes gets cheaper by them."""
+        everything = _every_column(self._problem)
+        self._complete = everything is not None
+        self.columns |= dict.fromkeys(everything or ())
+        exact = False
+        prices = self._prices()
+        while prices is not None and not self._complete and self._left(_PREPARATION) > 0:
+            # What pods are worth now says which filling of a node would be worth more than the node costs.
+            found = self._fillings(prices, exact=exact)
+            self._bound = max(self._bound, _bound(self._problem, prices, [best for _, best in found]))
+            better = [column for column, _ in found if column not in self.columns and self._pays(prices, column)]
+            if self.is_done() or (exact and not better):
+                break
+            # Once the quick way finds nothing any more, the thorough one is worth its time.
+            exact = exact or not better
+            self.columns |= dict.fromkeys(better)
+            prices = self._prices() or prices
+        if prices is not None:
+            if self._complete:
+                self._bound = max(self._bound, prices.objective)
+            # The whole nodes of it are a good beginning.
+            self._consider(greedy_plans(self._problem, self._quota(prices), prices.purchases))
+
+    def _prices(self) -> Relaxed | None:
+        return Program(self._problem, list(self.columns)).relaxed(self._left(1.0))
+
+    def buy_whole_nodes(self) -> None:
+        """Solve in whole nodes, from the best plan so far."""
+        program = Program(self._problem, list(self.columns))
+        # The gap is a share of the cost; HiGHS takes it as one of the cost with the penalty for pods left out.
+        share = self._problem.cost(self._best) / (self._problem.objective(self._best) or 1.0)
+        found = program.whole(self._best, self._left(1.0), self._gap * share)
+        if found is not None:
+            self._consider([list(found.purchases)])
+            if self._complete:
+                self._bound = max(self._bound, found.bound)
+
+    def plan(self) -> Plan:
+        """Return the best plan."""
+        cost = self._problem.cost(self._best)
+        missing = self._distance()
+        significant = missing > 1e-6 * self._problem.objective(self._best)
+        return Plan(
+            purchases=tuple(self._best),
+            cost=cost,
+            left=self._problem.left(self._best),
+            bound=self._bound,
+            gap=min(1.0, missing / cost) if significant and cost else 0.0,
+        )
+
+    def _distance(self) -> float:
+        return max(0.0, self._problem.objective(self._best) - self._bound)
+
+    def _consider(self, plans: Iterable[Sequence[Purchase]]) -> None:
+        """Keep the best plan; all of them show columns."""
+        for plan in plans:
+            self.columns |= dict.fromkeys((each.offer, each.filling) for each in plan)
+            better = self._problem.objective(plan) < self._problem.objective(self._best) - _EPSILON
+            if better and self._problem.keeps_rules(plan):
+                self._best = plan
+
+    def _quota(self, prices: Relaxed) -> list[int]:
+        """Return how many pods are to be in each cell, as they are in a plan with parts of nodes."""
+        problem = self._problem
+        if not problem.rules:
+            return list(problem.demand)
+        return shared_out(problem, range(len(problem.offers)), [int(count + _EPSILON) for count in prices.pods])
+
+    def _fillings(self, prices: Relaxed, *, exact: bool) -> list[tuple[Column, float]]:
+        """Return for each offer a filling worth much at these prices, and a bound of what one can be worth."""
+        found = []
+        for number, offer in enumerate(self._problem.offers):
+            worth = prices.worth[number]
+            nothing = (0,) * len(self._problem.demand), _rough(self._problem, worth, offer)
+            left = self._left(_PREPARATION)
+            pays = nothing[1] > offer.price + prices.nodes[number] and left > 0
+            answer = best_filling(self._problem, number, worth, left, exact=exact) if pays else None
+            filling, best = answer or nothing
+            found.append(((number, filling), best))
+        return found
+
+    def _pays(self, prices: Relaxed, column: Column) -> bool:
+        return prices.gain(self._problem, column) > _EPSILON
 
 
 def _every_column(problem: Problem) -> list[Column] | None:
@@ -79,67 +171,24 @@ def _every_column(problem: Problem) -> list[Column] | None:
     return columns
 
 
-def _promising_columns(
-    problem: Problem, columns: list[Column], left: Callable[[], float]
-) -> tuple[list[Column], float]:
-    """Add columns as long as buying parts of nodes gets cheaper by it, and return them with a bound of all costs.
-
-    What pods are worth at the present prices says which filling of a node would be worth more than the node costs.
-    """
-    known = dict.fromkeys(columns)
-    bound = 0.0
-    exact = False
-    while left() > 0:
-        prices = relaxed(problem, list(known))
-        if prices is None:
-            break
-        found = _fillings(problem, prices, left, exact=exact)
-        bound = max(bound, _bound(problem, prices, [best for _, best in found]))
-        better = [column for column, _ in found if column not in known and _gain(problem, prices, column) > _EPSILON]
-        if exact and not better:
-            break
-        # Once the quick way finds nothing any more, the thorough one is worth its time.
-        exact = exact or not better
-        known |= dict.fromkeys(better)
-    return list(known), bound
-
-
-def _fillings(
-    problem: Problem, prices: Relaxed, left: Callable[[], float], *, exact: bool
-) -> list[tuple[Column, float]]:
-    """Return for each offer a filling worth much at these prices, and a bound of what one can be worth."""
-    found = []
-    for number, offer in enumerate(problem.offers):
-        nothing = (0,) * len(problem.demand), _rough(problem, prices, offer)
-        pays = nothing[1] > offer.price and left() > 0
-        answer = best_filling(problem, offer, prices.pods, left(), exact=exact) if pays else None
-        filling, best = answer or nothing
-        found.append(((number, filling), best))
-    return found
-
-
 def _bound(problem: Problem, prices: Relaxed, best: Sequence[float]) -> float:
     """Return what all pods cost at least, if a node of each offer can hold pods worth *best* at these prices.
 
     Either every offer is as scarce as it is, or pods are worth so little that no node pays: the better of both.
     """
-    demanded = total(prices.pods, problem.demand)
-    won = sum(max(0.0, value - offer.price) * offer.limit for value, offer in zip(best, problem.offers, strict=True))
-    pays = [offer.price / value for value, offer in zip(best, problem.offers, strict=True) if value > 0]
-    return max(demanded - won, demanded * min(1.0, *pays) if pays else 0.0, 0.0)
+    won, scale = 0.0, 1.0
+    for value, fee, offer in zip(best, prices.nodes, problem.offers, strict=True):
+        won += max(0.0, value - fee - offer.price) * offer.limit
+        if value > fee + offer.price:
+            scale = min(scale, offer.price / (value - fee))
+    return max(prices.objective - won, prices.objective * scale, 0.0)
 
 
-def _rough(problem: Problem, prices: Relaxed, offer: Offer) -> float:
+def _rough(problem: Problem, worth: Sequence[float], offer: Offer) -> float:
     """Return a bound of what pods on one node of *offer* can be worth: if its scarcest resource were the only one."""
     bounds = [float("inf")]
     for row, free in enumerate(offer.free):
         sets = [index for index, most in enumerate(offer.most) if most]
         if all(problem.sizes[index][row] for index in sets):
-            bounds.append(max((prices.pods[index] * free / problem.sizes[index][row] for index in sets), default=0.0))
+            bounds.append(max((worth[index] * free / problem.sizes[index][row] for index in sets), default=0.0))
     return min(bounds)
-
-
-def _gain(problem: Problem, prices: Relaxed, column: Column) -> float:
-    """Return what a node that is filled like this is worth above its price."""
-    number, filling = column
-    return total(prices.pods, filling) - problem.offers[number].price - prices.nodes[number]
