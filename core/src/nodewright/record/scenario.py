@@ -1,7 +1,8 @@
 """Scenarios: pictures of a cluster with its node groups and options, which a decision can be made on.
 
 The format is that of the files that hold what Cluster Autoscaler decided: Kubernetes objects as they are, node groups
-with a template each, and options that are its flags.
+with a template each, and options that are its flags. Keys of our own tell what else decisions go by: `Picture` writes
+them.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace as struct_replace
 
 from nodewright.api.decision import Decision
-from nodewright.api.group import GroupFacts, GroupOptions
-from nodewright.api.instance import Instance, InstanceState
+from nodewright.api.group import GroupFacts
+from nodewright.api.pricing import PricingModel
 from nodewright.api.provider import GpuConfig
-from nodewright.api.template import NodeTemplate
 from nodewright.cluster import Cluster
 from nodewright.config.document import NOTHING
 from nodewright.config.duration import parse_duration
@@ -37,15 +38,17 @@ from nodewright.objects import (
     StorageClass,
 )
 from nodewright.objects.meta import KubeStruct
+from nodewright.record.scenario_groups import PROVIDER, read_gpus, read_group, read_pricing
 from nodewright.record.scenario_objects import (
     read_list,
     read_mapping,
     read_object,
     read_objects,
+    refuse_unknown,
     require_mapping,
     wrong,
 )
-from nodewright.record.scenario_options import read_group_options, read_options
+from nodewright.record.scenario_options import read_options
 from nodewright.strategies import priority
 from nodewright.world import World
 
@@ -75,11 +78,12 @@ _OTHER_KEYS = (
     "nodeToGroup",
     "scaleUpRequests",
     "priorityConfig",
+    "settings",
+    "gpus",
+    "pricing",
+    "memory",
     "comment",
 )
-_GROUP_KEYS = ("id", "minSize", "maxSize", "targetSize", "template", "templatePods", "options")
-#: Stands for the cloud that a scenario's groups are in.
-_PROVIDER = "scenario"
 _GPU_RESOURCE = "nvidia.com/gpu"
 
 
@@ -98,12 +102,14 @@ class Scenario:
     nodes: tuple[Node, ...] = ()
     #: All other objects, by the name of their list.
     objects: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    #: The orders that are under way.
+    #: The orders that are under way, and what else is remembered.
     memory: Memory
-    #: Node label that tells the type of GPU.
-    gpu_label: str = ""
-    #: What the ConfigMap of the expander ``priority`` says, empty if there is none.
-    priorities: str = ""
+    #: What GPUs each node has that has some, by node name.
+    gpus: Mapping[str, GpuConfig] = field(default_factory=dict)
+    #: Prices by provider, where it has them.
+    pricing: Mapping[str, PricingModel] = field(default_factory=dict)
+    #: What the ConfigMap of the expander ``priority`` says, None if there is none.
+    priorities: str | None = None
 
     def time_of(self, iteration: int) -> datetime:
         """Return when the iteration is, counted from 0."""
@@ -136,19 +142,10 @@ class Scenario:
             cluster=cluster,
             groups=self.groups,
             group_of=self.group_of,
-            gpus=self._gpus(),
-            config_maps={priority.CONFIG_MAP: {priority.KEY: self.priorities}} if self.priorities else {},
+            gpus=self.gpus,
+            pricing=self.pricing,
+            config_maps={} if self.priorities is None else {priority.CONFIG_MAP: {priority.KEY: self.priorities}},
         )
-
-    def _gpus(self) -> dict[str, GpuConfig]:
-        """Return what GPUs each node has that says so by the label."""
-        return {
-            node.name: GpuConfig(
-                label=self.gpu_label, type=node.metadata.labels[self.gpu_label], resource=_GPU_RESOURCE
-            )
-            for node in self.nodes
-            if self.gpu_label in node.metadata.labels
-        }
 
 
 def read_scenario(
@@ -160,15 +157,16 @@ def read_scenario(
     the plugins that the options name are checked as well.
     Raises `ConfigurationError` that names the object, or the option, and says what is wrong with it.
     """
-    _refuse_unknown(document, (*_KINDS, *_OTHER_KEYS), "")
-    settings, defaults = read_options(read_mapping(document, "options"), overrides, classes)
+    refuse_unknown(document, (*_KINDS, *_OTHER_KEYS), "")
+    options, base = read_mapping(document, "options"), read_mapping(document, "settings")
+    settings, defaults = read_options(options, overrides, classes, base)
     nodes = tuple(map(_with_provider_id, read_objects(document, "nodes", Node)))
     group_of = read_mapping(document, "nodeToGroup")
-    gpu_label = str(document.get("gpuLabel") or "")
     groups = tuple(
-        _read_group(entry, f"nodeGroups[{index}]", nodes, group_of, defaults)
+        read_group(entry, f"nodeGroups[{index}]", nodes, group_of, defaults)
         for index, entry in enumerate(read_list(document, "nodeGroups"))
     )
+    priorities = document.get("priorityConfig")
     ids = [group.id for group in groups]
     for name, group in group_of.items():
         if group not in ids:
@@ -182,9 +180,10 @@ def read_scenario(
         group_of=group_of,
         nodes=nodes,
         objects={key: read_objects(document, key, kind) for key, kind in _KINDS.items()},
-        memory=Memory(requests=_read_requests(document)),
-        gpu_label=gpu_label,
-        priorities=str(document.get("priorityConfig") or ""),
+        memory=_read_memory(document),
+        gpus=_labelled_gpus(nodes, str(document.get("gpuLabel") or "")) | read_gpus(document),
+        pricing=read_pricing(document),
+        priorities=None if priorities is None else read_object(priorities, str, "priorityConfig"),
     )
 
 
@@ -204,41 +203,22 @@ def carry_out(decision: Decision, world: World) -> World:
     )
 
 
-def _read_group(
-    entry: Any, place: str, nodes: tuple[Node, ...], group_of: Mapping[str, str], defaults: GroupOptions
-) -> GroupFacts:
-    require_mapping(entry, place)
-    id_ = read_object(entry.get("id"), str, f"{place}.id")
-    place = f"{place} ({id_})"
-    _refuse_unknown(entry, _GROUP_KEYS, f"{place}.")
-    members = [node for node in nodes if group_of.get(node.name) == id_]
-    template = entry.get("template")
-    return GroupFacts(
-        id=id_,
-        provider=_PROVIDER,
-        min_size=read_object(entry.get("minSize", 0), int, f"{place}.minSize"),
-        max_size=read_object(entry.get("maxSize"), int, f"{place}.maxSize"),
-        target_size=read_object(entry.get("targetSize", len(members)), int, f"{place}.targetSize"),
-        instances=tuple(Instance(id=node.spec.provider_id, state=InstanceState.RUNNING) for node in members),
-        template=None if template is None else _read_template(template, entry, place),
-        options=read_group_options(read_mapping(entry, "options", f"{place}."), defaults, id_),
-    )
+def _labelled_gpus(nodes: tuple[Node, ...], label: str) -> dict[str, GpuConfig]:
+    """Return what GPUs each node has that says so by the label."""
+    return {
+        node.name: GpuConfig(label=label, type=node.metadata.labels[label], resource=_GPU_RESOURCE)
+        for node in nodes
+        if label in node.metadata.labels
+    }
 
 
-def _read_template(template: Any, group: Mapping[str, Any], place: str) -> NodeTemplate:
-    node = read_object(template, Node, f"{place}.template")
+def _read_memory(document: Mapping[str, Any]) -> Memory:
+    """Return what is remembered, with the orders that are listed besides."""
     try:
-        capacity, allocatable = node.capacity, node.allocatable
-    except ValueError as error:
-        raise wrong(f"{place}.template", str(error)) from None
-    return NodeTemplate(
-        labels=node.metadata.labels,
-        annotations=node.metadata.annotations,
-        taints=node.spec.taints,
-        capacity=capacity,
-        allocatable=allocatable,
-        pods=read_objects(group, "templatePods", Pod),
-    )
+        memory = msgspec.convert(read_mapping(document, "memory"), Memory)
+    except msgspec.ValidationError as error:
+        raise wrong("memory", str(error)) from None
+    return replace(memory, requests=memory.requests | _read_requests(document))
 
 
 def _read_requests(document: Mapping[str, Any]) -> dict[str, ScaleUpRequest]:
@@ -276,10 +256,4 @@ def _with_provider_id(node: Node) -> Node:
     """Return *node* as the machine that it is: one that does not say which gets an id made of its name."""
     if node.spec.provider_id:
         return node
-    return struct_replace(node, spec=struct_replace(node.spec, provider_id=f"{_PROVIDER}://{node.name}"))
-
-
-def _refuse_unknown(document: Mapping[str, Any], known: tuple[str, ...], place: str) -> None:
-    for key in document:
-        if key not in known:
-            raise wrong(f"{place}{key}", f"unknown key{suggestion(key, list(known))}")
+    return struct_replace(node, spec=struct_replace(node.spec, provider_id=f"{PROVIDER}://{node.name}"))
