@@ -3,6 +3,7 @@
 What is in a picture is on lists: see `nodewright.record.picture_objects` for what is shown of objects.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -78,16 +79,18 @@ class Picture:
 
         With *anonymize*, names and values of labels are numbers: equal for equal ones, and in the same order.
         """
-        if not anonymize:
-            yield from self._entries(_REAL)
-            return
+        entries = self._entries(self.pseudonyms() if anonymize else _REAL)
+        # Empty maps say nothing; whether lists are empty shows when they are written.
+        yield from ((key, value) for key, value in entries if value not in ({}, []))
+
+    def pseudonyms(self) -> Pseudonyms:
+        """Return what things are called where names are hidden."""
         roll = Roll()
         for _, value in self._entries(roll):
             if isinstance(value, Iterator):
-                for _ in value:
-                    pass
-        public = {gpu.label for gpu in self.world.gpus.values()}
-        yield from self._entries(Pseudonyms(roll, public=public))
+                # All names in it are called.
+                deque(value, maxlen=0)
+        return Pseudonyms(roll, public={gpu.label for gpu in self.world.gpus.values()})
 
     def _entries(self, names: Names) -> Iterator[Entry]:
         world, cluster = self.world, self.world.cluster

@@ -40,40 +40,41 @@ def _mount(value: dict[str, Any], scope: Scope) -> dict[str, Any]:
     if "ephemeral" in value:
         scope.names.note_made_claim(scope.namespace, scope.pod, value.get("name", ""))
         scope.names.claim(scope.namespace, f"{scope.pod}-{value.get('name', '')}")
-    kept: dict[str, Any] = _VOLUME_OF_POD(value, scope)
+    kept: dict[str, Any] = POD_VOLUME(value, scope)
     return kept
 
 
 _telling = annotations(prefixes=TELLING_ANNOTATIONS)
 _namespace = named(Role.NAMESPACE)
-_taints = each(saying(marked, effect="NoSchedule"))
+TAINTS = each(saying(marked, effect="NoSchedule"))
 _requests = record(requests=whole)
-_conditions = each(record(type=whole, status=whole, reason=whole, lastTransitionTime=whole))
+CONDITION = record(type=whole, status=whole, reason=whole, lastTransitionTime=whole)
+_conditions = each(CONDITION)
 
-_SELECTOR = record(matchLabels=labels, matchExpressions=each(requirement))
-_NODE_TERM = record(matchExpressions=each(requirement), matchFields=each(field_requirement))
-_NODE_SELECTOR = record(nodeSelectorTerms=each(_NODE_TERM))
-_POD_TERM = record(
+SELECTOR = record(matchLabels=labels, matchExpressions=each(requirement))
+NODE_TERM = record(matchExpressions=each(requirement), matchFields=each(field_requirement))
+NODE_SELECTOR = record(nodeSelectorTerms=each(NODE_TERM))
+POD_TERM = record(
     topologyKey=whole,
-    labelSelector=_SELECTOR,
+    labelSelector=SELECTOR,
     namespaces=each(_namespace),
-    namespaceSelector=_SELECTOR,
+    namespaceSelector=SELECTOR,
     matchLabelKeys=whole,
     mismatchLabelKeys=whole,
 )
-_POD_TERMS = record(requiredDuringSchedulingIgnoredDuringExecution=each(_POD_TERM))
-_SPREAD = record(
+POD_AFFINITY = record(requiredDuringSchedulingIgnoredDuringExecution=each(POD_TERM))
+SPREAD = record(
     maxSkew=whole,
     topologyKey=whole,
     whenUnsatisfiable=whole,
-    labelSelector=_SELECTOR,
+    labelSelector=SELECTOR,
     minDomains=whole,
     nodeAffinityPolicy=whole,
     nodeTaintsPolicy=whole,
     matchLabelKeys=whole,
 )
 _disk = named(Role.DISK)
-_VOLUME_OF_POD = record(
+POD_VOLUME = record(
     name=named(Role.MOUNT),
     persistentVolumeClaim=record(claimName=claim_name, readOnly=whole),
     ephemeral=presence,
@@ -85,7 +86,7 @@ _VOLUME_OF_POD = record(
     iscsi=record(iqn=_disk, readOnly=whole),
     rbd=record(pool=_disk, image=_disk, monitors=each(_disk), readOnly=whole),
 )
-_CONTAINER = record(
+CONTAINER = record(
     name=named(Role.CONTAINER),
     resources=_requests,
     ports=each(record(hostPort=whole, hostIP=whole, protocol=whole), having="hostPort"),
@@ -93,27 +94,26 @@ _CONTAINER = record(
 )
 _POD_SPEC = {
     "nodeName": named(Role.NODE),
-    "containers": each(_CONTAINER),
-    "initContainers": each(_CONTAINER),
+    "containers": each(CONTAINER),
+    "initContainers": each(CONTAINER),
     "resources": _requests,
     "overhead": whole,
     "nodeSelector": labels,
     "affinity": record(
-        nodeAffinity=record(requiredDuringSchedulingIgnoredDuringExecution=_NODE_SELECTOR),
-        podAffinity=_POD_TERMS,
-        podAntiAffinity=_POD_TERMS,
+        nodeAffinity=record(requiredDuringSchedulingIgnoredDuringExecution=NODE_SELECTOR),
+        podAffinity=POD_AFFINITY,
+        podAntiAffinity=POD_AFFINITY,
     ),
     "tolerations": each(marked),
-    "topologySpreadConstraints": each(saying(_SPREAD, maxSkew=1, whenUnsatisfiable="DoNotSchedule")),
+    "topologySpreadConstraints": each(saying(SPREAD, maxSkew=1, whenUnsatisfiable="DoNotSchedule")),
     "volumes": each(_mount),
     "priority": whole,
     "schedulerName": whole,
     "restartPolicy": whole,
     "terminationGracePeriodSeconds": whole,
 }
-_CONTAINER_STATUSES = each(
-    record(name=named(Role.CONTAINER), resources=_requests, allocatedResources=whole), having="resources"
-)
+CONTAINER_STATUS = record(name=named(Role.CONTAINER), resources=_requests, allocatedResources=whole)
+_statuses = each(CONTAINER_STATUS, having="resources")
 
 POD = record(
     metadata=record(
@@ -131,8 +131,8 @@ POD = record(
         phase=whole,
         conditions=_conditions,
         nominatedNodeName=named(Role.NODE),
-        containerStatuses=_CONTAINER_STATUSES,
-        initContainerStatuses=_CONTAINER_STATUSES,
+        containerStatuses=_statuses,
+        initContainerStatuses=_statuses,
     ),
 )
 NODE = record(
@@ -143,7 +143,7 @@ NODE = record(
         creationTimestamp=whole,
         deletionTimestamp=whole,
     ),
-    spec=record(providerID=named(Role.INSTANCE), unschedulable=whole, taints=_taints),
+    spec=record(providerID=named(Role.INSTANCE), unschedulable=whole, taints=TAINTS),
     status=record(capacity=whole, allocatable=whole, conditions=_conditions),
 )
 DAEMON_SET = record(
@@ -158,7 +158,7 @@ DAEMON_SET = record(
 )
 BUDGET = record(
     metadata=record(name=named(Role.BUDGET), namespace=_namespace),
-    spec=record(selector=_SELECTOR),
+    spec=record(selector=SELECTOR),
     status=record(disruptionsAllowed=whole),
 )
 NAMESPACE = record(metadata=record(name=_namespace, labels=labels))
@@ -184,7 +184,7 @@ CLAIM = record(
         resources=_requests,
         volumeMode=whole,
         volumeAttributesClassName=named(Role.STORAGE_CLASS),
-        selector=_SELECTOR,
+        selector=SELECTOR,
     ),
     status=record(phase=whole),
 )
@@ -212,7 +212,7 @@ VOLUME = record(
         storageClassName=named(Role.STORAGE_CLASS),
         volumeMode=whole,
         volumeAttributesClassName=named(Role.STORAGE_CLASS),
-        nodeAffinity=record(required=_NODE_SELECTOR),
+        nodeAffinity=record(required=NODE_SELECTOR),
         claimRef=_claim_reference,
         csi=record(driver=whole, volumeHandle=_disk),
     ),
@@ -228,4 +228,3 @@ CSI_NODE = record(
     metadata=record(name=named(Role.NODE)),
     spec=record(drivers=each(record(name=whole, allocatable=record(count=whole)))),
 )
-TAINTS = _taints

@@ -37,23 +37,26 @@ def presence(value: Any, scope: Scope) -> Any:
     return {}
 
 
-def record(**fields: Sieve) -> Sieve:
-    """Let through of an object the *fields* that are named, each through its sieve."""
+@dataclass(frozen=True)
+class Record:
+    """Lets through of an object the *fields* that are named, each through its sieve."""
 
-    def sieve(value: Any, scope: Scope) -> Any:
-        found = ((name, through(value[name], scope)) for name, through in fields.items() if name in value)
+    fields: Mapping[str, Sieve]
+
+    def __call__(self, value: Any, scope: Scope) -> Any:
+        """Return what is left of the object."""
+        found = ((name, through(value[name], scope)) for name, through in self.fields.items() if name in value)
         return {name: kept for name, kept in found if kept is not None}
 
-    return sieve
+
+def record(**fields: Sieve) -> Record:
+    """Return the sieve for objects with *fields*."""
+    return Record(fields)
 
 
 def each(through: Sieve, *, having: str = "") -> Sieve:
     """Let the items of a list through, each through a sieve; only those *having* a field, if one is named."""
-
-    def sieve(value: Any, scope: Scope) -> Any:
-        return [through(item, scope) for item in value if not having or item.get(having)]
-
-    return sieve
+    return lambda value, scope: [through(item, scope) for item in value if not having or item.get(having)]
 
 
 def saying(through: Sieve, **defaults: Any) -> Sieve:
