@@ -92,7 +92,7 @@ CONTAINER = record(
     ports=each(record(hostPort=whole, hostIP=whole, protocol=whole), having="hostPort"),
     restartPolicy=whole,
 )
-_POD_SPEC = {
+_POD_SPEC: dict[str, Sieve] = {
     "nodeName": named(Role.NODE),
     "containers": each(CONTAINER),
     "initContainers": each(CONTAINER),
