@@ -97,7 +97,7 @@ class Picture:
         groups = {facts.id: facts for facts in world.groups}
         shown = {facts.id: shown_group(facts, self.settings, names) for facts in world.groups}
         hidden = {real: facts.id for real, facts in shown.items()} if names.hides else None
-        memory = shown_memory(self.memory, groups, shown, names)
+        memory = shown_memory(self.memory, groups, names)
         yield "now", self.now
         yield "settings", show_settings(self.settings, self.classes, hidden).data
         config_map = world.config_maps.get(priority.CONFIG_MAP)

@@ -19,6 +19,7 @@ from nodewright.objects import Node, ObjectMeta, Pod, Resources, Taint, format_r
 from nodewright.objects.node import NodeSpec
 from nodewright.record.names import Names, Role
 from nodewright.record.picture_objects import NODE, POD, TAINTS, sift
+from nodewright.record.scenario_memory import AS_IT_IS
 from nodewright.record.sieve import Scope
 from nodewright.templates.likeness import fingerprint
 
@@ -67,10 +68,8 @@ def group_json(facts: GroupFacts, settings: Settings) -> dict[str, Any]:
     )
 
 
-def shown_memory(
-    memory: Memory, groups: Mapping[str, GroupFacts], shown: Mapping[str, GroupFacts], names: Names
-) -> Memory:
-    """Return *memory* as it is shown; *groups* and how they are *shown* are given by their real names."""
+def shown_memory(memory: Memory, groups: Mapping[str, GroupFacts], names: Names) -> Memory:
+    """Return *memory* as it is shown; *groups* are those of the world, by their ids."""
 
     def node(name: str) -> str:
         return names.of(Role.NODE, name)
@@ -91,10 +90,7 @@ def shown_memory(
             )
             for name, removal in memory.removals.items()
         },
-        templates={
-            group(name): _known(known, groups.get(name), shown.get(name), names)
-            for name, known in memory.templates.items()
-        },
+        templates={group(name): _known(known, groups.get(name), names) for name, known in memory.templates.items()},
     )
 
 
@@ -147,14 +143,12 @@ def _pod(pod: Pod, names: Names) -> Pod:
     return msgspec.convert(sift(pod, POD, names, namespace=pod.metadata.namespace, pod=pod.metadata.name), Pod)
 
 
-def _known(known: KnownTemplate, group: GroupFacts | None, shown: GroupFacts | None, names: Names) -> KnownTemplate:
-    promised = known.promised
-    if group is not None and shown is not None and promised == fingerprint(group.template):
-        # What is not shown of the template is no change of it.
-        promised = fingerprint(shown.template)
+def _known(known: KnownTemplate, group: GroupFacts | None, names: Names) -> KnownTemplate:
+    same = group is not None and known.promised == fingerprint(group.template)
     return replace(
         known,
-        promised=promised,
+        # The fingerprint of what is shown is another: the template is not shown whole.
+        promised=AS_IT_IS if same else known.promised,
         likeness=None if known.likeness is None else _template(known.likeness, names),
         differences=tuple(_difference(each, names) for each in known.differences),
     )

@@ -1,14 +1,12 @@
 """Prices in a picture: what pods like those that wait would cost, by what they ask for."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-import msgspec
-
 from nodewright.api.pricing import PricingModel
 from nodewright.api.template import NodeTemplate
-from nodewright.objects import Pod, Resources, format_resource, parse_resources
+from nodewright.objects import Pod, Resources, format_resource
 from nodewright.strategies.price import STABILIZER
 
 _HOUR = timedelta(hours=1)
@@ -35,11 +33,6 @@ def prices_json(model: PricingModel, pods: Iterable[Pod], now: datetime) -> dict
     """Return, for an entry of ``pricing``, what *pods* would cost in the hour from *now*, as *model* says."""
     kinds = {_key(pod.requests): pod for pod in (STABILIZER, *pods)}
     return {"currency": model.currency, "pods": list(_entries(model, kinds.values(), now))}
-
-
-def read_requests(quantities: Mapping[str, Any]) -> Resources:
-    """Return what a pod asks for, from an entry of ``pods``; raises `ValueError` for a malformed quantity."""
-    return parse_resources(msgspec.convert(quantities, dict[str, str | int | float]))
 
 
 def _entries(model: PricingModel, pods: Iterable[Pod], now: datetime) -> Iterator[dict[str, Any]]:

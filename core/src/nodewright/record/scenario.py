@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace as struct_replace
 
 from nodewright.api.decision import Decision
@@ -24,7 +23,7 @@ from nodewright.config.model import Settings
 from nodewright.config.paths import Path
 from nodewright.config.plugins import PluginClasses
 from nodewright.config.suggestion import suggestion
-from nodewright.memory import Memory, ScaleUpRequest
+from nodewright.memory import Memory
 from nodewright.objects import (
     Controller,
     CSINode,
@@ -39,13 +38,13 @@ from nodewright.objects import (
 )
 from nodewright.objects.meta import KubeStruct
 from nodewright.record.scenario_groups import PROVIDER, read_gpus, read_group, read_pricing
+from nodewright.record.scenario_memory import read_memory
 from nodewright.record.scenario_objects import (
     read_list,
     read_mapping,
     read_object,
     read_objects,
     refuse_unknown,
-    require_mapping,
     wrong,
 )
 from nodewright.record.scenario_options import read_options
@@ -180,7 +179,7 @@ def read_scenario(
         group_of=group_of,
         nodes=nodes,
         objects={key: read_objects(document, key, kind) for key, kind in _KINDS.items()},
-        memory=_read_memory(document),
+        memory=read_memory(document, groups),
         gpus=_labelled_gpus(nodes, str(document.get("gpuLabel") or "")) | read_gpus(document),
         pricing=read_pricing(document),
         priorities=None if priorities is None else read_object(priorities, str, "priorityConfig"),
@@ -210,31 +209,6 @@ def _labelled_gpus(nodes: tuple[Node, ...], label: str) -> dict[str, GpuConfig]:
         for node in nodes
         if label in node.metadata.labels
     }
-
-
-def _read_memory(document: Mapping[str, Any]) -> Memory:
-    """Return what is remembered, with the orders that are listed besides."""
-    try:
-        memory = msgspec.convert(read_mapping(document, "memory"), Memory)
-    except msgspec.ValidationError as error:
-        raise wrong("memory", str(error)) from None
-    return replace(memory, requests=memory.requests | _read_requests(document))
-
-
-def _read_requests(document: Mapping[str, Any]) -> dict[str, ScaleUpRequest]:
-    """Return the orders under way; those of one group are one, of the age of the latest."""
-    requests: dict[str, ScaleUpRequest] = {}
-    for index, entry in enumerate(read_list(document, "scaleUpRequests")):
-        place = f"scaleUpRequests[{index}]"
-        require_mapping(entry, place)
-        group = read_object(entry.get("group"), str, f"{place}.group")
-        at = read_object(entry.get("time"), datetime, f"{place}.time")
-        count = read_object(entry.get("increase"), int, f"{place}.increase")
-        known = requests.get(group)
-        requests[group] = ScaleUpRequest(
-            at=max(at, known.at) if known else at, count=count + (known.count if known else 0)
-        )
-    return requests
 
 
 def _read_iterations(document: Mapping[str, Any]) -> int:

@@ -8,8 +8,8 @@ from nodewright.api.group import GroupFacts, GroupOptions
 from nodewright.api.instance import ErrorClass, Instance, InstanceError, InstanceState
 from nodewright.api.provider import GpuConfig
 from nodewright.api.template import NodeTemplate
-from nodewright.objects import Node, Pod
-from nodewright.record.prices import ListedPrices, read_requests
+from nodewright.objects import Node, Pod, parse_resources
+from nodewright.record.prices import ListedPrices
 from nodewright.record.scenario_objects import (
     read_list,
     read_mapping,
@@ -106,8 +106,9 @@ def read_pricing(document: Mapping[str, Any]) -> dict[str, ListedPrices]:
             here = f"{place}.pods[{index}]"
             require_mapping(listed, here)
             refuse_unknown(listed, ("requests", "hourlyPrice"), f"{here}.")
+            quantities = read_object(listed.get("requests", {}), dict[str, str | int | float], f"{here}.requests")
             try:
-                requests = read_requests(read_mapping(listed, "requests", f"{here}."))
+                requests = parse_resources(quantities)
             except ValueError as error:
                 raise wrong(f"{here}.requests", str(error)) from None
             pods.append((requests, read_object(listed.get("hourlyPrice"), float, f"{here}.hourlyPrice")))
