@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import structs
 from nodewright.api import Pod, PodSet
 from nodewright.cluster import Cluster
+from nodewright.config.model import ScaleUp
 from nodewright.scaleup.pending import in_turn
 from nodewright.scheduling import ClusterSimulation
 from nodewright.testing.builders import a_pod, pods_like
@@ -37,10 +38,10 @@ def _place_only(cluster: Cluster, sets: list[PodSet]) -> None:
 def _measured(shape: Shape) -> Figure:
     world = shape.world()
     cluster = world.cluster
-    sets = in_turn(cluster)
+    sets = in_turn(cluster, ScaleUp())
     placed = place_all(cluster, sets)
     _check(cluster, placed)
-    grouping = median_of(lambda: in_turn(cluster))
+    grouping = median_of(lambda: in_turn(cluster, ScaleUp()))
     seconds = median_of(lambda: _place_only(cluster, sets))
     note = f"{len(placed)} of {shape.pending} placed; gathering the sets {duration(grouping)}"
     return Figure(seconds=seconds, note=note)
@@ -50,7 +51,7 @@ def _compared(shape: Shape) -> Figure:
     sys.path.insert(0, str(_ROOT / "tests"))
     oracle_of = import_module("oracle").Oracle
     cluster = shape.world().cluster
-    sets = in_turn(cluster)
+    sets = in_turn(cluster, ScaleUp())
     placed = place_all(cluster, sets)
     _check(cluster, placed)
     seconds = median_of(lambda: _place_only(cluster, sets))

@@ -1,6 +1,7 @@
 """``nodewright dump`` shows the live cluster, changes nothing there, and what it shows can be decided about."""
 
 import json
+import re
 from time import monotonic, sleep
 
 import pytest
@@ -65,6 +66,9 @@ def dump(world, tmp_path, capfdbinary):
 
 
 def decided(file, capfdbinary):
+    """What is decided about the picture long after: pods that have only just come would be waited for."""
+    text = re.sub(r'(?m)^("?now"?: "?)\d{4}', r"\g<1>2100", file.read_text(), count=1)
+    file.write_text(text)
     assert main(["decide", str(file), "-o", "json"]) == 0
     return json.loads(capfdbinary.readouterr().out)["iterations"][0]
 

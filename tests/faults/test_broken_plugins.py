@@ -116,6 +116,7 @@ def autoscaler(loaded, tmp_path):
     clock = SteppedClock()
     with ApiServer(Store(clock)) as server:
         server.store.create("pods", POD)
+        clock.advance(3)
         kubeconfig = tmp_path / "kubeconfig"
         kubeconfig.write_text(server.kubeconfig())
         autoscaler = Autoscaler(loaded.settings, connect(kubeconfig=str(kubeconfig)), clock)

@@ -35,11 +35,12 @@ def test_the_config_map_can_be_read() -> None:
     assert priorities == {10: [".*"], 20: ["^spot-"]}
 
 
-def test_the_settings_in_the_page_are_those_that_there_are() -> None:
-    section = PAGE.partition("\n## least-cost\n")[2]
-    fields = Registry().load("expanders", "least-cost").Config.model_json_schema()["properties"]
+@pytest.mark.parametrize("expander", ["grpc", "least-cost"])
+def test_the_settings_in_the_page_are_those_that_there_are(expander: str) -> None:
+    section = PAGE.partition(f"\n## {expander}\n")[2].partition("\n## ")[0]
+    fields = Registry().load("expanders", expander).Config.model_json_schema()["properties"]
     shown = dict(re.findall(r"^\| `(\w+)` \| `?([\w ]+)`? \| ", section, re.MULTILINE))
-    assert shown.keys() == fields.keys()
-    assert {name: float(value) for name, value in shown.items() if name != "currency"} == {
-        name: fields[name]["default"] for name in shown if name != "currency"
+    words = {"any": "", "none": "", "required": None}
+    assert {name: words.get(value, yaml.safe_load(value)) for name, value in shown.items()} == {
+        name: field.get("default") for name, field in fields.items()
     }

@@ -6,26 +6,32 @@ from datetime import datetime
 from math import isclose
 from typing import Any
 
-from nodewright.api import Decision, GroupFacts, Reason
+from nodewright.api import Reason
 from nodewright.api.decision import Grow
 from nodewright.api.verdict import Verdict
-from nodewright.cluster import Cluster
-from nodewright.decide import Particulars, decide
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.objects import parse_resources
-from nodewright.record.answer import describe_template
-from nodewright.record.scenario import Scenario, carry_out, read_scenario
-from nodewright.scheduling.reasons import texts
-from nodewright.testing.worlds import a_policy
+from nodewright.plugins import Faults, Registry
+from nodewright.record.answer import answer
+from nodewright.record.rehearsal import rehearse_once
+from nodewright.record.scenario import carry_out, read_scenario
+from nodewright.runtime.strategies import Strategies
+from nodewright.testing.clock import SteppedClock
 
 from tests.parity.vectors import Vector
 
-_SKIPPED = (Reason.GROUP_AT_MAX, Reason.GROUP_BACKED_OFF, Reason.GROUP_NO_TEMPLATE, Reason.GROUP_FAULTY)
+#: One option after the other, loop by loop, as Cluster Autoscaler has it.
+ITS_WAY = {("scaleUp", "optionsPerLoop"): 1}
+
+Answer = dict[str, Any]
+
+#: Fields that are held against all runs of Cluster Autoscaler: any of their answers will do, and a better one, too.
+_FREE = ("options", "scaleUp")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """How one field of one iteration compares: what differs is told, nothing if it is the same."""
+    """How one field of one iteration compares: what differs is told, nothing if it is as good."""
 
     vector: str
     iteration: int
@@ -36,86 +42,84 @@ class Result:
         return f"{self.vector}[{self.iteration}].{self.field}: {self.difference}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Iteration:
-    """One iteration as it was decided here and there."""
-
-    expected: dict[str, Any]
-    scenario: Scenario
-    cluster: Cluster
-    decision: Decision
-    particulars: Particulars
-
-
 def compare(vector: Vector) -> Iterator[Result]:
-    """Decide on all iterations of *vector* and yield how each firm field compares.
+    """Decide on all iterations of *vector* and yield how each field compares.
 
     Each iteration begins from what Cluster Autoscaler had ordered in those before, so that one difference counts once.
     """
-    scenario = read_scenario(vector.scenario)
-    policy = a_policy(scenario.settings)
+    scenario = read_scenario(vector.scenario, ITS_WAY)
+    policy = Strategies(Registry(), Faults(SteppedClock())).policy(scenario.settings)
     world, memory = scenario.world(), scenario.memory
     for index, expected in enumerate(vector.iterations):
-        particulars = Particulars()
-        before = memory.requests
-        decision, memory = decide(world, memory, policy, scenario.time_of(index), particulars)
-        iteration = _Iteration(
-            expected=expected, scenario=scenario, cluster=world.cluster, decision=decision, particulars=particulars
-        )
+        before, now = memory.requests, scenario.time_of(index)
+        rehearsed = rehearse_once(world, memory, policy, now)
+        answered = answer(rehearsed, scenario.settings)
         for field, difference in _FIELDS.items():
-            name = field.partition(".")[0]
-            if name in expected and vector.firm(index, name):
-                yield Result(vector=vector.name, iteration=index, field=field, difference=difference(iteration))
+            if field in expected and (vector.firm(index, field) or field in _FREE):
+                told = [difference(answered, {**expected, **answers}) for answers in vector.answers(index, field)]
+                yield Result(vector=vector.name, iteration=index, field=field, difference=min(told, key=len))
         grown = {grow["group"]: grow["delta"] for grow in expected["scaleUp"]}
-        memory = _as_if_grown(memory, before, grown, scenario.time_of(index))
+        memory = _as_if_grown(rehearsed.look.memory, before, grown, now)
         told = Verdict(reason=Reason.CHOSEN)
         grow = tuple(Grow(group=group, count=count, from_size=0, verdict=told) for group, count in grown.items())
-        world = carry_out(replace(decision, grow=grow), world)
+        world = carry_out(replace(rehearsed.look.decision, grow=grow), world)
 
 
 def _as_if_grown(memory: Memory, before: dict[str, ScaleUpRequest], grown: dict[str, int], now: datetime) -> Memory:
-    """Return *memory* with the orders that were made there in place of those that were made here."""
+    """Return *memory* with the orders that were made there in place of those that were made here.
+
+    Among equal options it is always the first one's turn there.
+    """
     requests = {group: before.get(group) if known.at == now else known for group, known in memory.requests.items()}
     kept = {group: known for group, known in requests.items() if known is not None}
     ordered = {
         group: ScaleUpRequest(at=now, count=count + (kept[group].count if group in kept else 0))
         for group, count in grown.items()
     }
-    return replace(memory, requests=kept | ordered)
+    return replace(memory, requests=kept | ordered, turn=0)
 
 
-def _pods_told(reason: Reason) -> Callable[[_Iteration], str]:
-    def difference(it: _Iteration) -> str:
-        found = {key for key, verdict in it.decision.pods.items() if verdict.reason is reason}
-        return _sets(found, set(it.expected[_FIELD_OF[reason]]))
+def _equal(field: str) -> Callable[[Answer, Answer], str]:
+    def difference(answered: Answer, expected: Answer) -> str:
+        found, wanted = answered.get(field), expected[field]
+        return "" if found == wanted or not (found or wanted) else f"{found} is not {wanted}"
 
     return difference
 
 
-_FIELD_OF = {
-    Reason.FITS: "filteredOutSchedulable",
-    Reason.EXPENDABLE: "filteredOutExpendable",
-    Reason.DAEMON: "filteredOutDaemonSet",
-}
+def _same_pods(field: str) -> Callable[[Answer, Answer], str]:
+    return lambda answered, expected: _sets(set(answered[field]), set(expected[field]))
 
 
-def _to_help(it: _Iteration) -> str:
-    found = {key for key, verdict in it.decision.pods.items() if verdict.reason not in _FIELD_OF}
-    return _sets(found, set(it.expected["unschedulableToHelp"]))
+def _options(answered: Answer, expected: Answer) -> str:
+    """Compare what each group could do: for the same pods no more nodes, or more pods."""
+    found = {option["group"]: option for option in answered["options"]}
+    for wanted in expected["options"]:
+        group, pods = wanted["group"], set(wanted["pods"])
+        here = found.get(group, {"pods": (), "nodeCount": 0})
+        # Who has a place already needs no node.
+        missing = pods.difference(here["pods"], answered["filteredOutSchedulable"])
+        if missing:
+            return f"{group} would not help {_some(missing)}"
+        if here["nodeCount"] > wanted["nodeCount"] and pods >= set(here["pods"]):
+            return f"{group} would need {here['nodeCount']} nodes, not {wanted['nodeCount']}"
+        if here["pods"] and (similar := here.get("similarNodeGroups")) != wanted.get("similarNodeGroups"):
+            return f"{group} is like {similar}, not like {wanted.get('similarNodeGroups')}"
+    return ""
 
 
-def _templates(it: _Iteration) -> str:
-    found = {group.id: _described(group, it.cluster) for group in it.particulars.groups if group.template is not None}
-    wanted = {
-        group: {
-            "labels": known["labels"],
-            "taints": sorted(known.get("taints") or ()),
-            "allocatable": parse_resources(known["allocatable"]),
-            "capacity": parse_resources(known["capacity"]),
-            "podOwners": sorted(known.get("podOwners") or ()),
-        }
-        for group, known in it.expected["templates"].items()
-    }
+def _scale_up(answered: Answer, expected: Answer) -> str:
+    """Compare what is done: the same pods get help, with no more nodes."""
+    nodes = [sum(grow["delta"] for grow in each["scaleUp"]) for each in (answered, expected)]
+    helped = {*answered["podsTriggeredScaleUp"], *answered["filteredOutSchedulable"]}
+    missing = set(expected["podsTriggeredScaleUp"]) - helped
+    if missing:
+        return f"no help for {_some(missing)}"
+    return f"{nodes[0]} nodes, not {nodes[1]}" if nodes[0] > nodes[1] else ""
+
+
+def _templates(answered: Answer, expected: Answer) -> str:
+    found, wanted = ({group: _read(each) for group, each in told["templates"].items()} for told in (answered, expected))
     for group in sorted({*found, *wanted}):
         if (a := found.get(group)) != (b := wanted.get(group)):
             if a is None or b is None:
@@ -125,68 +129,38 @@ def _templates(it: _Iteration) -> str:
     return ""
 
 
-def _described(group: GroupFacts, cluster: Cluster) -> dict[str, Any]:
-    described = describe_template(group, cluster)
-    return described | {part: parse_resources(described[part]) for part in ("allocatable", "capacity")}
+def _read(template: Answer) -> Answer:
+    return {
+        "labels": template["labels"],
+        "taints": sorted(template.get("taints") or ()),
+        "allocatable": parse_resources(template["allocatable"]),
+        "capacity": parse_resources(template["capacity"]),
+        "podOwners": sorted(template.get("podOwners") or ()),
+    }
 
 
-def _utilization(it: _Iteration) -> str:
-    found = it.particulars.utilization
-    wanted = {entry["node"]: entry for entry in it.expected["utilization"]}
+def _utilization(answered: Answer, expected: Answer) -> str:
+    found, wanted = ({entry["node"]: entry for entry in told["utilization"]} for told in (answered, expected))
     if difference := _sets(set(found), set(wanted)):
         return difference
     for node, known in wanted.items():
         here = found[node]
-        resource = (
-            "memory" if here.gpu is None and not here.of_cpu else "cpu" if here.gpu is None else known["resource"]
-        )
-        same = [
-            isclose(a, b, rel_tol=1e-12)
-            for a, b in ((here.value, known["util"]), (here.cpu, known["cpu"]), (here.memory, known["mem"]))
-        ]
-        if not all(same) or resource != known["resource"] or not isclose(here.gpu or 0, known["gpu"], rel_tol=1e-12):
+        same = [isclose(here[part], known[part], rel_tol=1e-12) for part in ("util", "cpu", "mem", "gpu")]
+        if not all(same) or here["resource"] != known["resource"]:
             return f"{node}: {here} is not {known}"
     return ""
 
 
-def _rejections(it: _Iteration) -> str:
-    for entry in it.expected["podsRemainUnschedulable"]:
-        pod, told = entry["pod"], it.decision.rejections.get(entry["pod"], {})
-        for group, reasons in (entry.get("rejected") or {}).items():
-            verdict = told.get(group)
-            found = None if verdict is None else list(texts(verdict))
-            if found != reasons:
-                state = it.decision.groups.get(group)
-                return f"{pod} on {group}: {found} is not {reasons}" + (f" ({group}: {state})" if state else "")
-    return ""
-
-
-def _hopeless(it: _Iteration) -> str:
-    """Compare which pods fit no group that could grow, here or there."""
-    wanted = {entry["pod"] for entry in it.expected["podsRemainUnschedulable"]}
-    skipped_there = {
-        group for entry in it.expected["podsRemainUnschedulable"] for group in (entry.get("skipped") or ())
-    }
-    skipped = {group for group, verdict in it.decision.groups.items() if verdict.reason in _SKIPPED} | skipped_there
-    valid = {group.id for group in it.scenario.groups} - skipped
-    found = {
-        key
-        for key, verdict in it.decision.pods.items()
-        if verdict.reason not in _FIELD_OF and valid <= it.decision.rejections.get(key, {}).keys()
-    }
-    return _sets(found, wanted)
-
-
-def _upcoming(it: _Iteration) -> str:
-    """Compare the nodes on their way at the beginning; what was ordered in this loop is counted there as well."""
-    ordered = {grow["group"]: grow["delta"] for grow in it.expected["scaleUp"]}
-    wanted = {
-        group: count - ordered.get(group, 0)
-        for group, count in it.expected["upcomingNodes"].items()
-        if count - ordered.get(group, 0)
-    }
-    found = it.particulars.upcoming
+def _upcoming(answered: Answer, expected: Answer) -> str:
+    """Compare the nodes on their way at the beginning; what is ordered in this loop is compared as such."""
+    found, wanted = (_before(told) for told in (answered, expected))
     return "" if found == wanted else f"{found} is not {wanted}"
+
+
+def _before(told: Answer) -> dict[str, int]:
+    ordered = {grow["group"]: grow["delta"] for grow in told["scaleUp"]}
+    left = {group: count - ordered.get(group, 0) for group, count in told["upcomingNodes"].items()}
+    return {group: count for group, count in left.items() if count}
 
 
 def _sets(found: set[str], wanted: set[str]) -> str:
@@ -200,14 +174,17 @@ def _some(names: set[str]) -> str:
     return f"{len(names)} ({', '.join(first)})" if names else "0"
 
 
-_FIELDS: dict[str, Callable[[_Iteration], str]] = {
+_FIELDS: dict[str, Callable[[Answer, Answer], str]] = {
     "templates": _templates,
     "utilization": _utilization,
-    "filteredOutSchedulable": _pods_told(Reason.FITS),
-    "filteredOutExpendable": _pods_told(Reason.EXPENDABLE),
-    "filteredOutDaemonSet": _pods_told(Reason.DAEMON),
-    "unschedulableToHelp": _to_help,
+    "filteredOutSchedulable": _same_pods("filteredOutSchedulable"),
+    "filteredOutExpendable": _same_pods("filteredOutExpendable"),
+    "filteredOutDaemonSet": _same_pods("filteredOutDaemonSet"),
+    "unschedulableToHelp": _same_pods("unschedulableToHelp"),
+    "podsRemainUnschedulable": _equal("podsRemainUnschedulable"),
+    "consideredNodeGroups": _equal("consideredNodeGroups"),
+    "options": _options,
+    "scaleUpResult": _equal("scaleUpResult"),
+    "scaleUp": _scale_up,
     "upcomingNodes": _upcoming,
-    "podsRemainUnschedulable": _hopeless,
-    "podsRemainUnschedulable.rejected": _rejections,
 }

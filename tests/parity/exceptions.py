@@ -2,17 +2,17 @@
 
 _LOOP_GOES_ON = "there the loop ends when orders that timed out were taken back"
 _FIRST_FIT = "first fit finds room for one pod more"
-_LIMIT = "limits on the size of the cluster are not told apart from pods that fit nowhere yet"
+_HEALTH = "the health of groups is not told yet"
 
 #: Reason by vector, iteration and field. For a field with ``*`` all fields of the iteration may differ.
 EXCEPTIONS: dict[tuple[str, int, str], str] = {
-    ("limits/5", 0, "podsRemainUnschedulable"): _LIMIT,
-    ("limits/9", 0, "podsRemainUnschedulable"): _LIMIT,
-    ("limits/13", 0, "podsRemainUnschedulable"): _LIMIT,
+    ("scaleup-basic/7", 0, "consideredNodeGroups"): _FIRST_FIT,
+    ("scaleup-basic/7", 0, "scaleUpResult"): _FIRST_FIT,
     ("scaleup-constraints/19", 0, "filteredOutSchedulable"): _FIRST_FIT,
     ("scaleup-constraints/19", 0, "unschedulableToHelp"): _FIRST_FIT,
     ("upcoming/1", 1, "*"): _LOOP_GOES_ON,
     ("upcoming/8", 1, "*"): _LOOP_GOES_ON,
+    ("upcoming/10", 1, "podsRemainUnschedulable"): _HEALTH,
     ("upcoming/17", 1, "*"): _LOOP_GOES_ON,
 }
 

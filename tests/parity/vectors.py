@@ -30,6 +30,12 @@ class Vector:
     def iterations(self) -> list[dict[str, Any]]:
         return self.expected["iterations"]
 
+    def answers(self, iteration: int, field: str) -> list[dict[str, Any]]:
+        """Return the answers of all runs of Cluster Autoscaler on one field, each as it is in an iteration."""
+        known = self.iterations[iteration][field]
+        seen = (self.expected["variants"].get("distinct") or {}).get(f"iterations[{iteration}].{field}", ())
+        return [{field: value} for value in (known, *seen)]
+
     def firm(self, iteration: int, field: str) -> bool:
         """Tell whether all runs of Cluster Autoscaler gave the same answer."""
         return f"iterations[{iteration}].{field}" not in (self.expected["variants"].get("unstable") or ())

@@ -17,6 +17,7 @@ from nodewright.api import (
     NodeTemplate,
     Pod,
     PricingModel,
+    ResourceLimits,
 )
 from nodewright.cluster import Cluster
 from nodewright.config.document import load
@@ -24,6 +25,7 @@ from nodewright.config.model import Settings
 from nodewright.decide import decide
 from nodewright.memory import Backoff, Memory, Removal, ScaleUpRequest
 from nodewright.objects import (
+    CapacityQuota,
     Condition,
     DaemonSet,
     LabelSelector,
@@ -34,6 +36,7 @@ from nodewright.objects import (
     Toleration,
 )
 from nodewright.objects.budget import BudgetSpec, BudgetStatus
+from nodewright.objects.capacity_quota import CapacityLimits, CapacityQuotaSpec
 from nodewright.objects.node import HOSTNAME
 from nodewright.objects.workload import DaemonSetSpec, PodTemplate
 from nodewright.plugins import Faults, Registry
@@ -64,6 +67,8 @@ _ANNOTATIONS = (
 )
 
 _PRIORITIES = ("10: [spot]\n20: ['^gpu-[01]$', base-2]\n", "5: ['.*']\n7: []\n", "not: [what, it, should, be]\n")
+
+_NONE = ResourceLimits()
 
 
 class DearPods(PricingModel):
@@ -118,6 +123,7 @@ def random_situation(seed: int) -> Situation:
     groups = tuple(_group(dice, id_, nodes, [node for node in nodes if group_of.get(node.name) == id_]) for id_ in ids)
     _put_daemon_sets(dice, cluster)
     _put_budgets(dice, cluster)
+    _put_quota(dice, cluster)
     world = World(
         cluster=cluster,
         groups=groups,
@@ -127,6 +133,13 @@ def random_situation(seed: int) -> Situation:
             for node in nodes
             if dice.chance(15)
         },
+        group_gpus={
+            id_: GpuConfig(label="disk", type="ssd", resource="example.com/fpga") for id_ in ids if dice.chance(15)
+        },
+        resource_limits={
+            "one": ResourceLimits(maximum={"cpu": dice.number(20, 60) * 1000, "ssd": 2}) if dice.chance(30) else _NONE
+        },
+        balancing_ignored_labels={"other": frozenset(["rack"])} if dice.chance(50) else {},
         pricing={"one": DearPods(), "other": DearPods()} if dice.chance(80) else {},
         config_maps={CONFIG_MAP: {"priorities": dice.pick(_PRIORITIES)}} if dice.chance(70) else {},
     )
@@ -205,7 +218,7 @@ def _group(dice: Dice, id_: str, nodes: Sequence[Node], members: Sequence[Node])
 
 def _machine(dice: Dice, id_: str) -> Instance:
     error = InstanceError(error_class=ErrorClass.STOCK_OUT, code="NO_ROOM", message="none left", pool="zone-a/big")
-    failed = dice.chance(50)
+    failed = dice.chance(20)
     return Instance(
         id=id_,
         state=InstanceState.CREATING if failed else dice.pick(list(InstanceState)),
@@ -234,6 +247,16 @@ def _put_budgets(dice: Dice, cluster: Cluster) -> None:
             spec=BudgetSpec(selector=LabelSelector(match_labels={"app": dice.pick(("web", "db"))})),
             status=BudgetStatus(disruptions_allowed=dice.number(0, 1)),
         )
+
+
+def _put_quota(dice: Dice, cluster: Cluster) -> None:
+    cluster.quotas["few"] = CapacityQuota(
+        metadata=ObjectMeta(name="few"),
+        spec=CapacityQuotaSpec(
+            selector=LabelSelector(match_labels={"rack": "1"}),
+            limits=CapacityLimits(resources={"nodes": dice.number(2, 5), "cpu": "90"}),
+        ),
+    )
 
 
 def _memory(dice: Dice, nodes: Sequence[Node], groups: Sequence[GroupFacts], group_of: dict[str, str]) -> Memory:
@@ -281,12 +304,13 @@ seed: {dice.number(0, 3)}
 scaleUp:
   expanders: {dice.pick(_EXPANDERS)}
   optionsPerLoop: {dice.number(0, 1)}
+  balanceSimilarGroups: {dice.pick(("true", "false"))}
   expendablePriorityCutoff: {dice.pick((-10, 5))}
 scaleDown:
   utilizationThreshold: {dice.pick((0.5, 0.9))}
   unneededTime: {dice.pick(("1m", "10m", "12m"))}
   skipLocalStorage: {dice.pick(("true", "false"))}
-limits: {{nodes: {{max: {dice.pick((0, 0, 7))}}}}}
+limits: {{nodes: {{max: {dice.pick((0, 0, 9))}}}, capacityQuotas: {dice.pick(("true", "false"))}}}
 groups:
   - match: "spot-*"
     scaleDown: {{unneededTime: 2m}}

@@ -46,7 +46,7 @@ def test_an_anonymous_picture_of_any_world_is_decided_about_as_the_world_but_for
 
 def test_there_is_something_to_decide_in_the_random_worlds():
     decisions = [decision for seed in SEEDS for decision in random_situation(seed).decisions()]
-    for part in ("grow", "drain", "delete", "shrink", "evict", "rejections", "notices"):
+    for part in ("grow", "drain", "delete", "shrink", "evict", "rejections"):
         assert sum(1 for decision in decisions if getattr(decision, part)) >= 5, part
 
 

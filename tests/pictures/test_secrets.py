@@ -19,7 +19,7 @@ from nodewright.api import (
 from nodewright.cluster import Cluster
 from nodewright.config.document import load
 from nodewright.config.model import Settings
-from nodewright.kube.kinds import KINDS
+from nodewright.kube.kinds import KINDS, wanted_kinds
 from nodewright.memory import Backoff, KnownTemplate, Memory, Removal, ScaleUpRequest
 from nodewright.objects import Pod, Taint
 from nodewright.record.picture import Picture
@@ -201,6 +201,13 @@ def objects() -> dict[str, list[dict[str, Any]]]:
             {"metadata": metadata("claim", namespace=f"{NAME}-shop"), "spec": claim, "status": {"phase": "Bound"}},
             {"metadata": metadata("waiting-acme-f", namespace=f"{NAME}-shop"), "spec": claim},
         ],
+        "capacityquotas": [
+            {
+                "metadata": metadata("quota"),
+                "spec": {"selector": {"matchLabels": {"pool": f"{NAME}-pool"}}, "limits": {"resources": {"cpu": 9}}},
+                "status": {"note": SECRET},
+            }
+        ],
         "csinodes": [
             {
                 "metadata": metadata("node"),
@@ -213,7 +220,7 @@ def objects() -> dict[str, list[dict[str, Any]]]:
 def cluster() -> Cluster:
     """A cluster that has seen the objects as reflectors see them."""
     found, listed = Cluster(), objects()
-    for kind in KINDS:
+    for kind in (*KINDS, *wanted_kinds(settings())):
         read = kind.reader()
         for each in listed.pop(kind.name):
             kind.put(found, read(json.dumps(each).encode()))
@@ -283,6 +290,7 @@ scaleUp:
     - priority: {{priorities: {{10: [{NAME}-.*]}}}}
     - a-plugin: {{token: {SECRET}, headers: {{authorization: {SECRET}}}, hosts: [{SECRET}], retries: 3, tls: true}}
 groups: [match: "{NAME}-*"]
+limits: {{capacityQuotas: true}}
 scheduling: {{configFile: /{SECRET}}}
 server: {{address: "{SECRET}:80"}}
 kube: {{kubeconfig: /{SECRET}, server: "https://{SECRET}", userAgent: {SECRET}}}

@@ -8,13 +8,11 @@ import numpy as np
 
 from nodewright.api.decision import Decision
 from nodewright.api.group import GroupFacts
-from nodewright.api.option import PodSet
 from nodewright.health import Assessment, assess
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.policy import Policy
 from nodewright.scaledown import RemovalPlan, plan_removals, plan_scale_down
-from nodewright.scaledown.drainability import judge
-from nodewright.scaledown.utilization import Utilization, utilization
+from nodewright.scaledown.utilization import Utilization, Utilizations
 from nodewright.scaleup import ScaleUpPlan, plan_scale_up
 from nodewright.scheduling import ClusterSimulation
 from nodewright.templates import choose_templates
@@ -38,8 +36,9 @@ def decide(
 ) -> tuple[Decision, Memory]:
     """Return what to do about *world* at *now*, and what to remember for the next time.
 
-    Pure: no clock, no network, no chance but what the policy's seed and *now* make of it. Raises nothing: a plugin
-    that fails is left out and noted with the policy's faults. *particulars* are filled in if they are given.
+    Pure: no clock, no network, no chance but what the policy's seed and *now* make of it; only expanders that say so
+    ask outside, and not even they if the policy has their answers. Raises nothing: a plugin that fails is left out and
+    noted with the policy's faults. *particulars* are filled in if they are given.
     """
     with world.cluster.fork():
         _settle_pods(world, policy)
@@ -54,15 +53,17 @@ def _decide(
     world = replace(world, groups=templates.groups)
     health = assess(world, templates.memory, policy, now)
     removals = plan_removals(world, health.memory, policy, now)
-    simulation, upcoming = _simulate_now(world, health, removals.memory, policy, now)
-    scale_up = plan_scale_up(world, health, simulation, policy, now)
+    simulation, upcoming = _simulate_now(world, health, removals.memory)
+    leaving = removals.memory.removals
+    scale_up = plan_scale_up(world, health, simulation, policy, memory.turn, now, leaving=leaving)
     memory = _remember_growth(removals.memory, scale_up, now)
     if particulars is not None:
         _fill_in(particulars, world, health, policy, now)
     # No pod is moved onto a node that may never come.
     simulation.remove_nodes(upcoming)
     left = _without_leaving(world, health, removals)
-    scale_down = plan_scale_down(left, health.starting, memory, simulation, policy, now)
+    pause = "pods have only just come" if scale_up.pods_just_came else ""
+    scale_down = plan_scale_down(left, health.starting, memory, simulation, policy, now, pause=pause)
     decision = Decision(
         at=now,
         restore=removals.restore,
@@ -77,6 +78,8 @@ def _decide(
         groups=scale_up.groups,
         options=scale_up.options,
         notices=scale_up.notices,
+        answers=scale_up.answers,
+        again=scale_up.again,
         learnt=templates.learnt,
     )
     return decision, scale_down.memory
@@ -88,20 +91,15 @@ def _settle_pods(world: World, policy: Policy) -> None:
     for pod_class in cluster.pod_classes.known:
         if pod_class.population and pod_class.pod.is_expendable(cutoff):
             cluster.leave_out(pod_class)
-    for row in cluster.pending.values():
-        if row.pending is not None and row.pending.status.nominated_node_name:
-            at = cluster.table.rows.get(row.pending.status.nominated_node_name)
-            if at is not None and not row.pending.is_expendable(cutoff):
-                cluster.take(row.pod_class, (row.key,), np.array([at], dtype=np.intp))
+    for row in cluster.waiting.nominated.values():
+        pod = row.pending or row.pod_class.pod
+        at = cluster.table.rows.get(pod.status.nominated_node_name)
+        if at is not None and not pod.is_expendable(cutoff):
+            cluster.take(row.pod_class, (row.key,), np.array([at], dtype=np.intp))
 
 
-def _simulate_now(
-    world: World, health: Assessment, memory: Memory, policy: Policy, now: datetime
-) -> tuple[ClusterSimulation, list[str]]:
-    """Return the cluster as it will be soon, and the names of the upcoming nodes in it.
-
-    Nodes that go are not in it; the pods that have to leave them are placed first.
-    """
+def _simulate_now(world: World, health: Assessment, memory: Memory) -> tuple[ClusterSimulation, list[str]]:
+    """Return the cluster as it will be soon, without nodes that go, and the names of the upcoming nodes in it."""
     absent = health.starting | memory.removals.keys()
     simulation = ClusterSimulation(world.cluster)
     simulation.remove_nodes([name for name in world.cluster.nodes if name in absent])
@@ -109,11 +107,6 @@ def _simulate_now(
     for group in health.groups:
         if group.upcoming and group.facts.template is not None:
             upcoming.extend(simulation.add_nodes(group.facts, group.upcoming))
-    for name in memory.removals:
-        budgets = world.cluster.budgets.values()
-        drainable = judge(world.cluster.pods_on(name), budgets, policy.settings.scale_down, now, budgets_block=False)
-        for row in drainable.move:
-            simulation.place(PodSet(pod=row.pod_class.pod, keys=(row.key,)))
     return simulation, upcoming
 
 
@@ -134,19 +127,17 @@ def _remember_growth(memory: Memory, scale_up: ScaleUpPlan, now: datetime) -> Me
         known = requests.get(grow.group)
         open_count = known.count if known else 0
         requests[grow.group] = ScaleUpRequest(at=now, count=open_count + grow.count)
-    return replace(memory, requests=requests, last_scale_up=now)
+    return replace(memory, requests=requests, last_scale_up=now, turn=memory.turn + scale_up.taken)
 
 
 def _fill_in(particulars: Particulars, world: World, health: Assessment, policy: Policy, now: datetime) -> None:
     particulars.groups = world.groups
     particulars.upcoming = {group.facts.id: group.upcoming for group in health.groups if group.upcoming}
     options = {group.id: policy.options_of(group) for group in world.groups}
+    utilizations = Utilizations(world.cluster, policy.settings.scale_down, now)
     particulars.utilization = {
-        name: utilization(
-            world.cluster,
+        name: utilizations.of(
             node,
-            policy.settings.scale_down,
-            now,
             gpu=world.gpus.get(name),
             ignore_daemons=options[world.group_of[name]].ignore_daemonsets_utilization,
         )

@@ -75,6 +75,8 @@ class Memory:
     removals: dict[str, Removal] = field(default_factory=dict)
     templates: dict[str, KnownTemplate] = field(default_factory=dict)
     last_scale_up: datetime | None = None
+    #: How many ways to grow were taken so far: those that are equally good have their turns.
+    turn: int = 0
     last_scale_down: datetime | None = None
     last_scale_down_failure: datetime | None = None
 

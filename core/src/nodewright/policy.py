@@ -1,8 +1,10 @@
 """What is wanted: the configuration of a decision, with the strategies that it names."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from time import monotonic
 
+from nodewright.api.decision import Answer
 from nodewright.api.estimator import Estimator
 from nodewright.api.expander import Expander
 from nodewright.api.group import GroupFacts, GroupOptions
@@ -25,6 +27,11 @@ class Policy:
     scale_down_candidates: Mapping[str, ScaleDownCandidatesProcessor] = field(default_factory=dict)
     hooks: Hooks
     faults: Faults
+    #: What expanders that ask outside answered when the decision was made before: they are not asked again, and keep
+    #: all options where nothing is on record. None: they are asked.
+    answers: tuple[Answer, ...] | None = None
+    #: Seconds since some moment, for limits of time that a decision may take.
+    stopwatch: Callable[[], float] = monotonic
 
     def options_of(self, group: GroupFacts) -> GroupOptions:
         """The settings that hold for *group*: its rule in YAML, else its own (tags), else the general ones."""

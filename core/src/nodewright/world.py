@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from nodewright.api.decision import Outcome
 from nodewright.api.group import GroupFacts
 from nodewright.api.pricing import PricingModel
-from nodewright.api.provider import GpuConfig
+from nodewright.api.provider import GpuConfig, ResourceLimits
 from nodewright.cluster import Cluster
 
 
@@ -21,6 +21,12 @@ class World:
     group_of: Mapping[str, str] = field(default_factory=dict)
     #: What GPUs each node has that has some, by node name.
     gpus: Mapping[str, GpuConfig] = field(default_factory=dict)
+    #: What GPUs a new node of a group has, by the id of each group whose nodes have some.
+    group_gpus: Mapping[str, GpuConfig] = field(default_factory=dict)
+    #: Limits that providers set themselves, by provider.
+    resource_limits: Mapping[str, ResourceLimits] = field(default_factory=dict)
+    #: Labels that may differ between groups that are alike, by provider.
+    balancing_ignored_labels: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: How the actions of the decisions since the last one went.
     outcomes: tuple[Outcome, ...] = ()
     #: Prices by provider, where it has them.

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from nodewright.cli.main import main
+from nodewright.plugins.missing import DISTRIBUTIONS
 
 Install = Callable[..., str]
 
@@ -126,12 +127,15 @@ class TestWithConfiguration:
             "scaleUp.expanders.mine.zon: unknown setting; did you mean zone?",
         ]
 
-    def test_one_that_is_not_installed_is_missing(self, states: Callable[..., Any]) -> None:
-        status, plugins = states("[grpc]")
+    def test_one_that_is_not_installed_is_missing(
+        self, states: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(DISTRIBUTIONS, ("expanders", "lucky"), "nodewright-lucky")
+        status, plugins = states("[lucky]")
         assert status == 2
-        assert plugins["grpc"] == (
+        assert plugins["lucky"] == (
             "missing",
-            "scaleUp.expanders: no expander is called 'grpc': install it with: pip install nodewright-grpc",
+            "scaleUp.expanders: no expander is called 'lucky': install it with: pip install nodewright-lucky",
         )
 
     def test_a_file_that_can_not_be_read_is_told(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

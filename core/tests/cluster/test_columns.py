@@ -3,7 +3,11 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from nodewright.cluster import Cluster
+from nodewright.cluster.waiting import sort_of
+from nodewright.objects import Condition
+from nodewright.objects.pod import PodStatus
 from nodewright.testing.builders import a_node, a_pod
 
 NODES = st.sampled_from(["n0", "n1", "n2", "n3"])
@@ -12,6 +16,7 @@ CHANGES = st.one_of(
     st.tuples(st.just("put_node"), NODES, st.integers(1, 8)),
     st.tuples(st.just("drop_node"), NODES),
     st.tuples(st.just("put_pod"), PODS, NODES | st.just(""), st.integers(1, 3), st.booleans()),
+    st.tuples(st.just("judge_pod"), PODS, st.sampled_from(["", "Unschedulable"]), NODES | st.just("")),
     st.tuples(st.just("drop_pod"), PODS),
 )
 
@@ -24,6 +29,10 @@ def apply(cluster, change):
             cluster.drop_node(name)
         case ("put_pod", name, node, cpu, gpu):
             cluster.put_pod(a_pod(name, node=node, cpu=str(cpu), requests={"example.com/gpu": "1"} if gpu else {}))
+        case ("judge_pod", name, reason, nominated):
+            told = (Condition(type="PodScheduled", status="False", reason=reason),)
+            status = PodStatus(conditions=told, nominated_node_name=nominated)
+            cluster.put_pod(replace(a_pod(name), status=status))
         case ("drop_pod", name):
             cluster.drop_pod(f"default/{name}")
 
@@ -47,6 +56,12 @@ def test_free_room_is_what_a_recount_says(changes):
             pod.key for pod in cluster.pods.values() if pod.node == name
         }
     assert set(cluster.pending) == {key for key, pod in cluster.pods.items() if not pod.node}
+    waiting, nominated = cluster.waiting, cluster.waiting.nominated
+    assert {key: sort for sort, turns in waiting.sorts.items() for key in turns} == {
+        key: sort_of(row) for key, row in cluster.pending.items() if key not in nominated
+    }
+    assert nominated.keys() == {key for key, row in cluster.pending.items() if row.pending.status.nominated_node_name}
+    assert all(list(turns.values()) == sorted(turns.values()) and turns for turns in waiting.sorts.values())
 
 
 def test_equal_pods_and_equal_nodes_share_one_class():

@@ -56,7 +56,7 @@ class Grpc(LeastWaste):
 
     class Config(PluginConfig):
         url: str = ""
-        cert: str = ""
+        certificate: str = ""
 
 
 class Quota(PendingPodsProcessor):

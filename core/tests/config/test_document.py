@@ -125,18 +125,17 @@ groups:
 
 
 def test_a_setting_that_is_not_in_effect_is_a_warning_only_if_it_is_no_default(write):
-    path = write("scaleUp: {parallel: true, balanceSimilarGroups: false}\nlimits:\n  memory: {max: 5Gi}\n")
-    serial = "the choice between parallel and serial growth"
+    path = write("capacityBuffers: {controller: true, podDryRun: true}\nprovisioningRequests:\n  enabled: true\n")
     idle = "accepted, but not in effect in this version"
     assert warnings(path, "--leader-elect=false", "--scale-up-from-zero=false") == [
-        f":3: scaleUp.parallel: {idle}: {serial}",
-        f":5: limits.memory.max: {idle}: limits of resources",
+        f":3: capacityBuffers.controller: {idle}: CapacityBuffer objects",
+        f":5: provisioningRequests.enabled: {idle}: ProvisioningRequest objects",
         f"flags: --leader-elect: {idle}: leader election",
     ]
 
 
 def test_a_section_that_is_planned_covers_all_in_it():
-    assert planned(("scaleUp", "balancing", "labels")) == "balancing of similar groups"
+    assert planned(("provisioningRequests", "checkCapacity", "batch")) == "ProvisioningRequest objects"
     assert planned(("scaleUp", "fromZero")) is None
 
 

@@ -111,25 +111,26 @@ def test_a_flag_of_one_provider_becomes_a_setting_of_its_plugin():
 
 
 def test_a_flag_of_one_expander_becomes_a_setting_of_its_plugin(write):
-    path = write("scaleUp: {expanders: [random-ish, {grpc: {cert: a.pem}}]}")
+    path = write("scaleUp: {expanders: [random-ish, {grpc: {certificate: a.pem}}]}")
     result = load(path, flags=parse_flags(["--grpc-expander-url=host:7000"])).settings
     assert [mention.written() for mention in result.scale_up.expanders] == [
         "random-ish",
-        {"grpc": {"cert": "a.pem", "url": "host:7000"}},
+        {"grpc": {"certificate": "a.pem", "url": "host:7000"}},
     ]
 
 
 def test_flags_without_effect_are_warnings_unless_they_say_the_default():
     flags = parse_flags(
         ["--predicate-parallelism=8", "--scale-down-candidates-pool-ratio=1", "--regional", "--stderrthreshold=INFO",
-         "--cloud-provider=cloud", "--balance-similar-node-groups"]
+         "--cloud-provider=cloud", "--enable-provisioning-requests"]
     )  # fmt: skip
     assert "\n".join(map(str, load(flags=flags).warnings)) == (
         "flags: --predicate-parallelism: has no effect: all pods that are alike are placed at once, on one thread\n"
         "flags: --scale-down-candidates-pool-ratio: has no effect, in Cluster Autoscaler neither: "
         "all nodes are looked at\n"
         "flags: --regional: has no effect: gce is not among providers\n"
-        "flags: --balance-similar-node-groups: accepted, but not in effect in this version: balancing of similar groups"
+        "flags: --enable-provisioning-requests: accepted, but not in effect in this version: "
+        "ProvisioningRequest objects"
     )
 
 

@@ -28,8 +28,8 @@ def test_the_page_tells_the_fates_of_flags_apart():
         "| `--scan-interval` | duration | `10s` | `loop.scanInterval`. How long to wait between two loops. |"
     )
     assert (
-        "| *planned* (balancing of similar groups): `scaleUp.balanceSimilarGroups`."
-        in (lines["--balance-similar-node-groups"])
+        "| *planned* (ProvisioningRequest objects): `provisioningRequests.enabled`."
+        in (lines["--enable-provisioning-requests"])
     )
     assert "*no effect*: the API server is always asked for JSON" in lines["--kube-api-content-type"]
     assert "*no effect*, in Cluster Autoscaler neither: " in lines["--cluster-snapshot-parallelism"]

@@ -132,9 +132,9 @@ def test_every_setting_is_described(classes):
 
 def test_settings_that_are_not_in_effect_say_so(classes):
     schema = json_schema(classes)
-    balance = schema["$defs"]["ScaleUp"]["properties"]["balanceSimilarGroups"]
-    assert balance["planned"] == PLANNED["scaleUp.balanceSimilarGroups"]
-    assert balance["description"].endswith("(Not in effect in this version.)")
+    creation = schema["$defs"]["ScaleUp"]["properties"]["asyncGroupCreation"]
+    assert creation["planned"] == PLANNED["scaleUp.asyncGroupCreation"]
+    assert creation["description"].endswith("(Not in effect in this version.)")
     assert schema["$defs"]["GroupRule"]["properties"]["zeroOrMax"]["planned"] == PLANNED["groups.zeroOrMax"]
     assert schema["properties"]["leaderElection"]["planned"] == "leader election"
 
@@ -178,7 +178,13 @@ def test_the_documented_example_fits():
             providers=["fake"],
             expanders=["least-waste", "random"],
             estimators=["binpacking"],
-            processors=["filter-expendable", "filter-schedulable", "filter-daemonset-pods"],
+            processors=[
+                "clear-tpu-requests",
+                "filter-expendable",
+                "add-returning-pods",
+                "filter-schedulable",
+                "filter-daemonset-pods",
+            ],
         )
     )
     example = yaml.safe_load(text.split("```yaml\n")[1].split("```")[0])

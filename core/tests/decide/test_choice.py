@@ -135,11 +135,12 @@ def test_of_a_plan_only_what_holds_in_simulation_is_taken():
         return [replace(options[0], nodes=1), replace(options[1], nodes=2, pods=())]
 
     decision, _ = decision_of(two_groups(), planner(optimist))
-    # Eight pods of a CPU each were promised one node of four, and nodes for nobody.
-    assert grown(decision) == {"a": (1, 4)}
-    assert (
-        sorted(str(verdict.reason) for verdict in decision.pods.values()) == ["Helped"] * 4 + ["WaitingForCapacity"] * 4
-    )
+    # Eight pods of a CPU each were promised one node of four, and nodes for nobody; the others are left to choosing.
+    assert grown(decision) == {"a": (1, 4), "b": (1, 4)}
+    assert [(each.group, each.round) for each in decision.options if each.verdict.reason is Reason.CHOSEN] == [
+        ("a", 1),
+        ("b", 2),
+    ]
 
 
 def test_parts_of_a_plan_for_one_group_are_one_growth():
@@ -198,8 +199,14 @@ def test_vetoes_take_single_groups_out_of_a_plan():
             return "not b" if option.group.id == "b" else None
 
     decision, _ = decision_of(two_groups(), planner(split), hooks={"no-b": NoB(NoB.Config())})
-    assert grown(decision) == {"a": (1, 4)}
-    assert [str(each.verdict.reason) for each in decision.options] == ["Chosen", "Vetoed"]
+    # The pods that the plan had for b are left to the next round.
+    assert grown(decision) == {"a": (2, 8)}
+    assert [(each.group, str(each.verdict.reason), each.round) for each in decision.options] == [
+        ("a", "Chosen", 1),
+        ("b", "Vetoed", 1),
+        ("a", "Chosen", 2),
+        ("b", "NotChosen", 2),
+    ]
 
 
 def test_what_an_expander_tries_in_simulation_leaves_no_trace():

@@ -229,10 +229,11 @@ class TestRemovalsUnderWay:
         decision, _ = decide_on(self.leaving(a_pod("x", node="n1")), self.started(), now=NOW + timedelta(seconds=5))
         assert decision.evict[0].pods == {"default/x": 30}
 
-    def test_pods_that_leave_keep_their_place_in_the_simulation(self):
+    def test_pods_that_leave_bring_a_node_if_those_that_wait_take_the_room(self):
         pods = [a_pod("x", node="n1", cpu="1"), a_pod("waiting", cpu="1")]
         decision, _ = decide_on(self.leaving(*pods), self.started(), now=NOW + timedelta(seconds=5))
-        assert decision.pods["default/waiting"].reason is Reason.HELPED
+        assert decision.pods["default/waiting"].reason is Reason.FITS
+        assert decision.pods["default/x"].reason is Reason.HELPED
 
     def test_an_eviction_that_is_refused_is_tried_again_every_ten_seconds(self):
         world = self.leaving(a_pod("x", node="n1"))

@@ -2,7 +2,7 @@
 
 import pytest
 from nodewright.api import Option, PodSet
-from nodewright.plugins.results import instance_of, made_from, optional, part_of, sequence_of, words
+from nodewright.plugins.results import added_to, instance_of, made_from, optional, part_of, sequence_of, words
 from nodewright.testing import a_pod, an_option, pods_like
 
 
@@ -63,3 +63,17 @@ def test_what_is_made_from_sets_of_pods_may_split_them_but_add_none() -> None:
         TypeError, match=r"^returned default/web-0, which is not one of those it was given, or not only"
     ):
         check([pods, first])
+
+
+def test_what_is_added_to_sets_of_pods_is_new_each_time() -> None:
+    pods = pods_like(a_pod("web"), 3)
+    more = pods_like(a_pod("more"), 2)
+    check = added_to([pods], PodSet, lambda pods: pods.keys, {"default/gone-0"})
+    assert check([more, pods]) == (more, pods)
+    assert check([more]) == (more,)
+    with pytest.raises(TypeError, match=r"^returned default/web-1 more than once$"):
+        check([pods, PodSet(pod=pods.pod, keys=("default/web-1",))])
+    with pytest.raises(TypeError, match=r"^returned default/more-0 more than once$"):
+        check([more, more])
+    with pytest.raises(TypeError, match=r"^returned default/gone-0, which was taken off the list before$"):
+        check([pods, pods_like(a_pod("gone"), 1)])

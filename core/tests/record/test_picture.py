@@ -18,6 +18,7 @@ from nodewright.api import (
     InstanceState,
     NodeTemplate,
     NodewrightError,
+    ResourceLimits,
     Taint,
 )
 from nodewright.config.document import load
@@ -155,6 +156,32 @@ groups: [{match: "spot-*", scaleDown: {unneededTime: 90s}}]
     assert found == settings.model_copy(update={"cluster": "", "providers": (), "kube": Settings().kube})
 
 
+def test_what_clouds_say_besides_comes_back():
+    gpu = GpuConfig(label="gpu", type="t4", resource="example.com/gpu")
+    limits = ResourceLimits(minimum={"cpu": 1500}, maximum={"cpu": 64000, "memory": 256 * GIB, "t4": 3})
+    world = replace(
+        a_world(groups=(a_group("a"), a_group("b"))),
+        group_gpus={"b": gpu},
+        resource_limits={"cloud": limits, "other": ResourceLimits()},
+        balancing_ignored_labels={"cloud": frozenset(["z", "a"])},
+    )
+    found = read_back(a_picture(world)).world()
+    assert (found.group_gpus, found.resource_limits, found.balancing_ignored_labels) == (
+        world.group_gpus,
+        world.resource_limits,
+        world.balancing_ignored_labels,
+    )
+
+
+def test_those_that_wait_keep_their_turn():
+    world = a_world(pods=[a_pod("b"), a_pod("c", labels={"app": "x"}), a_pod("a")])
+    unseen = changed(a_pod("b"), status=Pod().status)
+    world.cluster.put_pod(unseen)
+    world.cluster.put_pod(a_pod("b"))
+    document = document_of(a_picture(world))
+    assert [pod["metadata"]["name"] for pod in document["pods"]] == ["c", "a", "b"]
+
+
 def test_priorities_and_gpus_come_back():
     world = a_world(nodes={"": [a_node("n1")]})
     gpus = {"n1": GpuConfig(label="gpu", type="t4", resource="example.com/gpu", dra_driver="gpu.example.com")}
@@ -178,14 +205,13 @@ def test_pods_come_back_as_they_are_on_their_nodes():
     assert found.pods.keys() == world.cluster.pods.keys() - {"default/job"}
     for key, row in found.pods.items():
         was = world.cluster.pods[key]
-        assert (row.uid, row.node, row.owner, row.created, row.deleted, row.telling, row.unschedulable) == (
+        assert (row.uid, row.node, row.owner, row.created, row.deleted, row.telling) == (
             was.uid,
             was.node,
             was.owner,
             was.created,
             was.deleted,
             was.telling,
-            was.unschedulable,
         )
     assert found.pods["default/web-0"].pod_class is found.pods["default/web-1"].pod_class
 

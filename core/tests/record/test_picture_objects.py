@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 from nodewright.objects import (
+    CapacityQuota,
     Condition,
     Container,
     CSINode,
@@ -26,6 +27,7 @@ from nodewright.objects import (
     StorageClass,
 )
 from nodewright.objects.affinity import Affinity, NodeAffinity, PodAffinity, PodAffinityTerm, TopologySpreadConstraint
+from nodewright.objects.capacity_quota import CapacityQuotaSpec
 from nodewright.objects.requests import ContainerStatus
 from nodewright.objects.volume import ClaimSpec, Volume, VolumeSpec
 from nodewright.record import picture_objects as shown
@@ -76,6 +78,8 @@ def template_spec() -> Any:
         (NodeStatus, shown.NODE.fields["status"], set()),
         (DaemonSet, shown.DAEMON_SET, set()),
         (PodDisruptionBudget, shown.BUDGET, set()),
+        (CapacityQuota, shown.QUOTA, set()),
+        (CapacityQuotaSpec, spec_of(shown.QUOTA), set()),
         (Namespace, shown.NAMESPACE, set()),
         (PersistentVolumeClaim, shown.CLAIM, set()),
         (ClaimSpec, spec_of(shown.CLAIM), set()),

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from nodewright.api import GpuConfig
 from nodewright.config.model import ScaleDown
-from nodewright.scaledown.utilization import utilization
+from nodewright.scaledown.utilization import Utilizations
 from nodewright.testing.builders import a_node, a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_world
@@ -17,7 +17,7 @@ GPU = GpuConfig(label="gpu", type="t4", resource="nvidia.com/gpu")
 
 def used(node, *pods, settings=None, gpu=None, ignore_daemons=False):
     world = a_world(nodes={"": [node]}, pods=pods)
-    return utilization(world.cluster, node, settings or ScaleDown(), NOW, gpu=gpu, ignore_daemons=ignore_daemons)
+    return Utilizations(world.cluster, settings or ScaleDown(), NOW).of(node, gpu=gpu, ignore_daemons=ignore_daemons)
 
 
 def on_node(name, **changes):

@@ -6,6 +6,7 @@ Value types are frozen, keyword-only dataclasses, so that fields can be added; o
 from nodewright.api.clock import Clock
 from nodewright.api.command import Command
 from nodewright.api.decision import (
+    Answer,
     Decision,
     DeleteInstances,
     Drain,
@@ -66,6 +67,7 @@ from nodewright.objects import (
 __all__ = [
     "API_VERSION",
     "AccessDeniedError",
+    "Answer",
     "ApiServerError",
     "Capability",
     "CapacityError",

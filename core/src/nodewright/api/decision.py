@@ -78,7 +78,27 @@ class OptionVerdict:
     group: str
     nodes: int
     pods: int
+    #: Options are found anew for the pods that are left after one was taken; this counts from 1.
+    round: int = 1
     verdict: Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What an expander that asks outside answered, on record: a replay takes it in place of asking again."""
+
+    #: The expander's name, as in YAML.
+    expander: str
+    #: Ids of the groups that it could choose from.
+    offered: tuple[str, ...]
+    #: A digest of all that was offered, groups with nodes and pods: the answer is to this and to nothing else.
+    question: str
+    #: Ids of the groups that it kept, in its order; all of them if it failed.
+    kept: tuple[str, ...]
+    #: Why it could not answer; empty if it did.
+    error: str = ""
+    #: What it had to tell besides.
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +124,10 @@ class Decision:
     options: tuple[OptionVerdict, ...] = ()
     #: What strategies had to tell besides.
     notices: tuple[Notice, ...] = ()
+    #: What was heard from outside on the way, in the order in which it was asked: see `Expander.asks_outside`.
+    answers: tuple[Answer, ...] = ()
+    #: When something that waits for the time will have changed; None if that is nothing to decide earlier for.
+    again: datetime | None = None
     #: What was found out in this loop about nodes that are not as their provider promises; told once.
     learnt: tuple[TemplateDifference, ...] = ()
 

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from nodewright.api.group import GroupFacts
 from nodewright.api.option import PodSet
@@ -24,6 +25,9 @@ class Estimator(Plugin):
     Called once per group and loop, on the loop's thread, with a simulation of its own. Must be pure.
     An exception drops the option of this group for this loop.
     """
+
+    #: Whether an estimate depends on nothing of a group but its template: groups with equal templates share it then.
+    by_template: ClassVar[bool] = False
 
     @abstractmethod
     def estimate(self, group: GroupFacts, pods: Sequence[PodSet], simulation: Simulation, limit: int) -> Estimate:

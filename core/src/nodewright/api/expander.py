@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from random import Random
+from typing import ClassVar
 
 from nodewright.api.notice import Notice
 from nodewright.api.option import Option
@@ -20,6 +21,8 @@ class ExpanderContext:
     now: datetime
     #: The only source of chance: seeded, so that a replay chooses the same.
     random: Random
+    #: Counts the options that were taken, from the seed on; see `whose_turn`.
+    turn: int = 0
     #: Nodes in the cluster now, those on their way included.
     cluster_size: int
     #: How many nodes the cluster may gain, over all groups; None: as many as the groups may.
@@ -34,6 +37,10 @@ class ExpanderContext:
     #: What the expanders had to tell so far.
     notices: list[Notice] = field(default_factory=list)
 
+    def whose_turn(self, options: Sequence[Option]) -> Option:
+        """Return one of *options* that are equally good; in the long run, each as often as any other."""
+        return sorted(options, key=lambda option: option.group.id)[self.turn % len(options)]
+
     def notice(self, reason: str, message: str, *, config_map: str = "", warning: bool = True) -> None:
         """Tell people something: it becomes part of the decision, a log line and, as a *warning*, an event.
 
@@ -45,9 +52,16 @@ class ExpanderContext:
 class Expander(Plugin):
     """Narrows options down; the chain in YAML runs until one is left, then chance decides.
 
-    Called on the loop's thread while a decision is made. Must be pure: same input, same answer; no I/O, no clock.
+    Called on the loop's thread while a decision is made. Must be pure: same input, same answer; no I/O, no clock. One
+    that can't do without says so in `asks_outside`.
     An exception makes the chain go on as if this expander had kept all options.
     """
+
+    #: Whether `best` asks somebody outside, who may answer differently the next time. It may do I/O and block then, up
+    #: to a deadline of its own that is a matter of seconds, as the loop waits. What it returns, or that it raised, is
+    #: recorded in `Decision.answers`, and a decision that is made again takes it from there. One that raised is not
+    #: asked again by the same decision. `plan` must not ask.
+    asks_outside: ClassVar[bool] = False
 
     @property
     def config_map(self) -> str:

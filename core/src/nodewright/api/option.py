@@ -22,10 +22,13 @@ class PodSet:
 
     def without(self, keys: Container[str]) -> "PodSet | None":
         """Return the set of those pods whose key is not among *keys*; None if there are none."""
-        if isinstance(keys, Placement) and keys.of(self.keys):
-            rest = self.keys[len(keys) :]
-            return PodSet(pod=self.pod, keys=rest) if rest else None
-        return self.only(lambda key: key not in keys)
+        if isinstance(keys, Placement):
+            if keys.of(self.keys):
+                rest = self.keys[len(keys) :]
+                return PodSet(pod=self.pod, keys=rest) if rest else None
+            keys = frozenset(keys)
+        left = tuple([key for key in self.keys if key not in keys])
+        return PodSet(pod=self.pod, keys=left) if left else None
 
     def only(self, keep: Callable[[str], bool]) -> "PodSet | None":
         """Return the set of those pods whose key *keep* accepts; None if there are none."""

@@ -24,21 +24,28 @@ class ProcessorContext:
     groups: Sequence[GroupFacts]
     #: Pods with a lower priority than this bring no nodes.
     expendable_priority_cutoff: int = -10
+    #: Pods of nodes that are being taken out of service: they run there still, and will need a place elsewhere.
+    returning: Sequence[PodSet] = ()
 
 
 class PendingPodsProcessor(Plugin):
-    """A step of ``processors.pendingPods``: takes pods off the list of those that need nodes.
+    """A step of ``processors.pendingPods``: takes pods off the list of those that need nodes, or adds to it.
 
-    Called once per loop, in the order of the YAML, on the loop's thread. Must be pure. An exception leaves the list
-    as it was before this step.
+    Called once per loop (not if the list is empty, unless it adds pods), in the order of the YAML, on the loop's
+    thread. Must be pure. An exception leaves the list as it was before this step.
     """
 
     #: The code that explains why a pod that this step took off the list gets no help.
     reason: ClassVar[Reason] = Reason.FILTERED
+    #: Whether it may add pods: any that will be there, though they are not waiting now, or do not exist.
+    adds_pods: ClassVar[bool] = False
 
     @abstractmethod
     def process(self, pods: Sequence[PodSet], context: ProcessorContext) -> Sequence[PodSet]:
-        """Return the pods that still need nodes: a subset of *pods*, sets may be split."""
+        """Return the pods that still need nodes: a subset of *pods*, sets may be split or their pod changed.
+
+        A step that `adds_pods` may return further sets. Their keys must not be on the list, nor have been taken off it.
+        """
 
 
 class ScaleDownCandidatesProcessor(Plugin):

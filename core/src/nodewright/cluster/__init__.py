@@ -7,6 +7,7 @@ from nodewright.cluster.pod_class import PodClass
 from nodewright.cluster.pod_row import PodRow
 from nodewright.cluster.selection import Selection, SpreadRule, Term
 from nodewright.cluster.storage import Storage
+from nodewright.cluster.waiting import PodSort, Waiting
 
 __all__ = [
     "Amounts",
@@ -18,9 +19,11 @@ __all__ = [
     "NodeTable",
     "PodClass",
     "PodRow",
+    "PodSort",
     "Rows",
     "Selection",
     "SpreadRule",
     "Storage",
     "Term",
+    "Waiting",
 ]

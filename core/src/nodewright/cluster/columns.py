@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace as replace_marks
+from functools import partial
 
 import numpy as np
 from msgspec.structs import replace
@@ -16,7 +16,9 @@ from nodewright.cluster.pod_row import PodRow
 from nodewright.cluster.pod_slots import PodSlots
 from nodewright.cluster.storage import Storage
 from nodewright.cluster.tally import Tally
+from nodewright.cluster.waiting import Waiting
 from nodewright.objects import (
+    CapacityQuota,
     ConfigMap,
     CSINode,
     DaemonSet,
@@ -29,7 +31,6 @@ from nodewright.objects import (
     Resources,
     StorageClass,
 )
-from nodewright.objects.node import HOSTNAME
 
 #: From so many pod classes on, those without pods are looked for.
 _MANY_CLASSES = 4096
@@ -50,7 +51,7 @@ class Cluster:
     """All nodes and pods. Written and read by the loop's thread only.
 
     `put_*` and `drop_*` follow the API server and must not be called in a fork; a malformed quantity raises
-    `ValueError` and changes nothing. `take`, `add_node`, `hide_node` and `leave_out` try something and are called in
+    `ValueError` and changes nothing. `take`, `add_nodes`, `hide_node` and `leave_out` try something and are called in
     forks only.
     """
 
@@ -62,8 +63,10 @@ class Cluster:
         self.nodes: dict[str, Node] = {}
         self.pods: dict[str, PodRow] = {}
         self.pending: dict[str, PodRow] = {}
+        self.waiting = Waiting()
         self.daemon_sets: dict[str, DaemonSet] = {}
         self.budgets: dict[str, PodDisruptionBudget] = {}
+        self.quotas: dict[str, CapacityQuota] = {}
         self.config_maps: dict[str, ConfigMap] = {}
         self.storage = Storage(self.table, self._journal)
         self._slots = PodSlots()
@@ -119,7 +122,6 @@ class Cluster:
                 finished=pod.finished,
                 pending=pod if waits else None,
                 telling=tuple((name, meta.labels[name]) for name in TELLING_LABELS & meta.labels.keys()),
-                unschedulable=waits and pod.marked_unschedulable,
             )
         )
 
@@ -139,6 +141,7 @@ class Cluster:
         if not pod.node:
             if pod.deleted is None:
                 self.pending[pod.key] = pod
+                self.waiting.put(pod)
             return
         self._bound.setdefault(pod.node, []).append(pod)
         row = self.table.rows.get(pod.node, -1)
@@ -152,7 +155,8 @@ class Cluster:
         if pod is None or pod.finished:
             return
         if not pod.node:
-            self.pending.pop(key, None)
+            if self.pending.pop(key, None) is not None:
+                self.waiting.drop(pod)
             return
         bound = self._bound[pod.node]
         # As in the scheduler's own lists, the last pod takes the place of the one that goes.
@@ -254,26 +258,26 @@ class Cluster:
             else:
                 self._journal.revert(mark)
 
-    def add_node(
+    def add_nodes(
         self,
-        name: str,
+        names: Sequence[str],
         marks: NodeMarks,
         free: Resources,
         companions: Sequence[PodClass],
         attach_limits: Mapping[str, int],
     ) -> None:
-        """Add a node that does not exist, with the pods that come with it."""
-        labels = {**marks.labels, HOSTNAME: name}
-        row = self.table.add(name, replace_marks(marks, labels=labels), free)
-        if attach_limits:
-            self.storage.attachments.limit(row, attach_limits)
-            self._journal.note(lambda: self.storage.attachments.limit(row, {}))
+        """Add equal nodes that do not exist, each with the pods that come with it."""
+        rows = self.table.add_alike(names, marks, free)
+        once = np.ones(len(rows), dtype=np.intp)
         for companion in companions:
-            self.table.meet(companion.requests)
-            self._try_count(companion, row, 1)
-        if companions:
+            self._put(companion, rows, once, 1)
+            self._journal.note(partial(self._put, companion, rows, once, -1))
+        for row in rows.tolist() if attach_limits else ():
+            self.storage.attachments.limit(row, attach_limits)
+            self._journal.note(partial(self.storage.attachments.limit, row, {}))
+        for row in rows.tolist() if companions else ():
             self._companions[row] = companions
-            self._journal.note(lambda: self._companions.__delitem__(row))
+            self._journal.note(partial(self._companions.__delitem__, row))
 
     def hide_node(self, name: str) -> None:
         """Take a node out, with all that runs on it."""
@@ -326,6 +330,7 @@ class Cluster:
         self.pods[pod.key] = pod
         if pod.key in self.pending:
             self.pending[pod.key] = pod
+            self.waiting.replace(was, pod)
         pod.slot = was.slot
         if pod.slot >= 0:
             bound = self._bound[pod.node]
@@ -334,7 +339,10 @@ class Cluster:
             bound[-1] = pod
 
     def _put(self, pod_class: PodClass, rows: Rows, numbers: Rows, sign: int) -> None:
-        self.table.charge(rows, numbers, pod_class.requests, -sign)
+        demand = pod_class.memo.get("demand")
+        if demand is None:
+            demand = pod_class.memo["demand"] = self.table.demand(pod_class.requests)
+        self.table.charge_all(rows, sign * numbers, demand)
         self.tally.add(pod_class, rows, sign * numbers)
         if pod_class.has_volumes:
             self.storage.attachments.add(pod_class, rows, sign * numbers)
@@ -346,7 +354,7 @@ class Cluster:
 
     def _count(self, pod_class: PodClass, row: int, number: int) -> None:
         pod_class.population += number
-        self.table.charge(row, number, pod_class.requests, -1)
+        self.table.charge(row, number, pod_class.requests)
         self.tally.add(pod_class, row, number)
         if pod_class.has_volumes:
             self.storage.attachments.add(pod_class, row, number)

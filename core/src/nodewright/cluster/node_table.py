@@ -1,7 +1,7 @@
 """The node table: one row per node, one array per thing to know of it."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +9,7 @@ import numpy.typing as npt
 from nodewright.cluster.journal import Journal
 from nodewright.cluster.node_class import NodeClass, NodeClasses, NodeMarks
 from nodewright.objects import Resources
+from nodewright.objects.node import HOSTNAME
 
 Amounts = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.intp]
@@ -17,6 +18,14 @@ Counts = npt.NDArray[np.int32]
 _FIRST_ROWS = 64
 #: Class of a row that is no node; as an index it means the last element of an array.
 VACANT = -1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demand:
+    """What one pod takes of a row: dimensions and amounts, as columns of one number each."""
+
+    dimensions: Amounts
+    amounts: Amounts
 
 
 @dataclass(kw_only=True)
@@ -58,8 +67,8 @@ class NodeTable:
         return len(self.class_of)
 
     def add(self, name: str, marks: NodeMarks, free: Resources) -> int:
-        """Add a node and return its row; in a fork always the last one."""
-        if self._vacant and not self._journal.open:
+        """Add a node and return its row. Not to be called in a fork."""
+        if self._vacant:
             row = self._vacant.pop()
             self.names[row] = name
         else:
@@ -67,11 +76,32 @@ class NodeTable:
             self._grow(row + 1)
             self.size += 1
             self.names.append(name)
-            self._journal.note(self._drop_last)
         self.rows[name] = row
         self._mark(row, marks)
         self.free[:, row] = self.vector(free)
         return row
+
+    def add_alike(self, names: Sequence[str], marks: NodeMarks, free: Resources) -> Rows:
+        """Add nodes for the length of a fork, equal but for name and hostname; returns their rows, the last ones."""
+        first, size = self.size, self.size + len(names)
+        self._grow(size)
+        column = self.vector(free)
+        kind = self.classes.of(marks)
+        self.size = size
+        self.names += names
+        for row, name in enumerate(names, first):
+            self.rows[name] = row
+            self._kinds[name] = kind
+            self._marks[name] = replace(marks, labels={**marks.labels, HOSTNAME: name})
+        self.class_of[first:size] = kind.index
+        self.free[:, first:size] = column[:, np.newaxis]
+        for key, domains in self._domains.items():
+            if key == HOSTNAME:
+                domains.of[first:size] = [self._domain(domains, name) for name in names]
+            else:
+                domains.of[first:size] = self._domain(domains, marks.labels.get(key))
+        self._journal.note(lambda: self._drop_last(len(names)))
+        return np.arange(first, size)
 
     def change(self, row: int, marks: NodeMarks, was: Resources, now: Resources) -> None:
         """Replace a node's marks; what there is for pods *was* so much before and is so much *now*."""
@@ -120,11 +150,22 @@ class NodeTable:
         """Return all that a node shows to constraints, hidden or not."""
         return self._marks[self.names[row]]
 
-    def charge(self, rows: Rows | int, amounts: Amounts | int, requests: Resources, sign: int) -> None:
-        """Add (or take, with *sign* -1) *amounts* times *requests* of free room."""
+    def charge(self, row: int, count: int, requests: Resources) -> None:
+        """Take *count* times *requests* of a row's free room, or give it back with a negative *count*."""
         for name, amount in requests.items():
             if amount:
-                self.free[self.dimensions[name], rows] += sign * amount * amounts
+                self.free[self.dimensions[name], row] -= amount * count
+
+    def charge_all(self, rows: Rows, counts: Rows, demand: Demand) -> None:
+        """Take room of several rows, each once in *rows*, so many times as *counts* says (or give it back)."""
+        self.free[demand.dimensions, rows] -= demand.amounts * counts
+
+    def demand(self, requests: Resources) -> Demand:
+        """Return *requests* in the form that `charge_all` takes."""
+        self.meet(requests)
+        asked = [(self.dimensions[name], amount) for name, amount in requests.items() if amount]
+        dimensions, amounts = np.array(asked, dtype=np.int64).reshape(-1, 2).T[:, :, np.newaxis]
+        return Demand(dimensions=dimensions, amounts=amounts)
 
     def vector(self, amounts: Resources) -> Amounts:
         """Return *amounts* as a column."""
@@ -156,13 +197,14 @@ class NodeTable:
     def _domain(domains: Domains, label: str | None) -> int:
         return -1 if label is None else domains.values.setdefault(label, len(domains.values))
 
-    def _drop_last(self) -> None:
-        self.size -= 1
-        row = self.size
-        name = self.names.pop()
-        del self.rows[name], self._kinds[name], self._marks[name]
-        self.class_of[row] = VACANT
-        self.free[:, row] = 0
+    def _drop_last(self, count: int) -> None:
+        first = self.size - count
+        for name in self.names[first:]:
+            del self.rows[name], self._kinds[name], self._marks[name]
+        del self.names[first:]
+        self.class_of[first : self.size] = VACANT
+        self.free[:, first : self.size] = 0
+        self.size = first
 
     def _grow(self, size: int) -> None:
         if size <= self.capacity:

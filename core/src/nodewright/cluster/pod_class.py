@@ -291,6 +291,7 @@ def _telling(pod: Pod, ignored: Collection[str]) -> tuple[Any, ...]:
         # Volumes of other kinds decide nothing, and the names of some are random.
         [volume for volume in spec.volumes if volume != Volume(name=volume.name)],
         spec.priority,
+        pod.scheduler,
         spec.restart_policy,
         spec.termination_grace_period_seconds,
     )

@@ -25,8 +25,6 @@ class PodRow(Struct, gc=False, kw_only=True, eq=False):
     pending: Pod | None = None
     #: Its labels that tell it from other pods of its controller, which its class ignores until somebody looks at them.
     telling: tuple[tuple[str, str], ...] = ()
-    #: Whether the scheduler said that no node fits.
-    unschedulable: bool = False
     #: Where `Cluster` finds it, while it is bound.
     slot: int = -1
 

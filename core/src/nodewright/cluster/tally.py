@@ -30,11 +30,13 @@ class Tally:
         return counts
 
     def total(self, classes: Iterable[PodClass]) -> Counts:
-        """Return the number of pods of several classes by row."""
+        """Return the number of pods of several classes by row; an array to read."""
+        counted = [each for each in classes if each.population or each.index in self._counts]
+        if len(counted) == 1:
+            return self.of(counted[0])
         total = np.zeros(self._table.capacity, dtype=np.int32)
-        for pod_class in classes:
-            if pod_class.population or pod_class.index in self._counts:
-                total += self.of(pod_class)
+        for pod_class in counted:
+            total += self.of(pod_class)
         return total
 
     def clear(self) -> None:

@@ -1,7 +1,5 @@
 """Readiness: whether a node is in service, and which of its taints only tell a passing state."""
 
-from datetime import datetime
-
 from nodewright.config.model import Templates
 from nodewright.objects import Node, Taint
 from nodewright.objects.node import DELETION_CANDIDATE, TO_BE_DELETED
@@ -34,21 +32,17 @@ _STARTUP_PREFIXES = (
     "ignore-taint.cluster-autoscaler.kubernetes.io/",
 )
 _STATUS_PREFIX = "status-taint.cluster-autoscaler.kubernetes.io/"
-_READINESS_CONDITIONS = frozenset(["Ready", "DiskPressure", "NetworkUnavailable"])
 
 
 def is_ready(node: Node, world: World, settings: Templates) -> bool:
     """Tell whether *node* is in service: ready, without startup taints, and its GPUs, if it has some, are there."""
-    if not node.ready or any(_tells_startup(taint, settings) for taint in node.spec.taints):
+    if not node.ready:
+        return False
+    # Most nodes have no taints, and every loop asks of every node.
+    if node.spec.taints and any(_tells_startup(taint, settings) for taint in node.spec.taints):
         return False
     gpu = world.gpus.get(node.name)
     return gpu is None or node.allocatable.get(gpu.resource, 0) > 0
-
-
-def ready_since(node: Node) -> datetime | None:
-    """Return when what makes a node ready last changed; None if nobody knows."""
-    changes = (each.last_transition_time for each in node.status.conditions if each.type in _READINESS_CONDITIONS)
-    return max((change for change in changes if change is not None), default=None)
 
 
 def lasting(taints: tuple[Taint, ...], settings: Templates) -> tuple[Taint, ...]:

@@ -7,8 +7,10 @@ from typing import Any
 import msgspec
 
 from nodewright.cluster import Cluster
+from nodewright.config.model import Settings
 from nodewright.kube.pod_wire import PodReader
 from nodewright.objects import (
+    CapacityQuota,
     ConfigMap,
     CSINode,
     DaemonSet,
@@ -74,6 +76,16 @@ def _put_budget(cluster: Cluster, budget: PodDisruptionBudget) -> None:
 
 def _drop_budget(cluster: Cluster, key: str) -> None:
     cluster.budgets.pop(key, None)
+
+
+def _put_quota(cluster: Cluster, quota: CapacityQuota) -> None:
+    # Read here, so that a malformed one is told of when it comes.
+    assert quota.maximum is not None
+    cluster.quotas[quota.metadata.key] = quota
+
+
+def _drop_quota(cluster: Cluster, key: str) -> None:
+    cluster.quotas.pop(key, None)
 
 
 def _put_config_map(cluster: Cluster, config_map: ConfigMap) -> None:
@@ -181,3 +193,18 @@ KINDS = (
         optional=True,
     ),
 )
+
+_CAPACITY_QUOTAS = Kind(
+    name="capacityquotas",
+    path="/apis/autoscaling.x-k8s.io/v1beta1/capacityquotas",
+    reader=reader_of(CapacityQuota),
+    put=_put_quota,
+    drop=_drop_quota,
+    known=lambda cluster: list(cluster.quotas),
+    optional=True,
+)
+
+
+def wanted_kinds(settings: Settings) -> tuple[Kind, ...]:
+    """Return what is watched beyond that because *settings* want it."""
+    return (_CAPACITY_QUOTAS,) if settings.limits.capacity_quotas else ()

@@ -74,7 +74,6 @@ class SeenPod(Struct, gc=False, eq=False, frozen=True, kw_only=True):
                 finished=self.finished,
                 pending=self.pending,
                 telling=self.telling,
-                unschedulable=self.wants_node,
             )
         )
 

@@ -1,6 +1,7 @@
 """Kubernetes objects as msgspec structs of the fields that decisions read."""
 
 from nodewright.objects.budget import PodDisruptionBudget
+from nodewright.objects.capacity_quota import CapacityQuota
 from nodewright.objects.meta import Condition, ObjectMeta, OwnerReference
 from nodewright.objects.node import Node, NodeSpec, NodeStatus
 from nodewright.objects.pod import Container, Pod, PodSpec, PodStatus
@@ -13,6 +14,7 @@ from nodewright.objects.workload import ConfigMap, Controller, DaemonSet, Event,
 
 __all__ = [
     "CSINode",
+    "CapacityQuota",
     "Condition",
     "ConfigMap",
     "Container",

@@ -1,5 +1,8 @@
 """Nodes: labels, taints, resources and readiness."""
 
+from datetime import datetime
+from functools import cached_property
+
 from msgspec import field
 
 from nodewright.objects.meta import Condition, KubeStruct, ObjectMeta
@@ -16,6 +19,7 @@ INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _UNREADY_TAINTS = frozenset(
     f"node.kubernetes.io/{problem}" for problem in ("not-ready", "disk-pressure", "network-unavailable")
 )
+_READINESS_CONDITIONS = frozenset(["Ready", "DiskPressure", "NetworkUnavailable"])
 
 
 class NodeSpec(KubeStruct, frozen=True, kw_only=True):
@@ -34,8 +38,11 @@ class NodeStatus(KubeStruct, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...] = ()
 
 
-class Node(KubeStruct, frozen=True, kw_only=True):
-    """A node. Malformed quantities surface as `ValueError` from `capacity` and `allocatable`."""
+class Node(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
+    """A node. Malformed quantities surface as `ValueError` from `capacity` and `allocatable`.
+
+    What is found out about it is kept with it: every loop asks.
+    """
 
     metadata: ObjectMeta = ObjectMeta()
     spec: NodeSpec = NodeSpec()
@@ -46,17 +53,22 @@ class Node(KubeStruct, frozen=True, kw_only=True):
         """The node's name."""
         return self.metadata.name
 
-    @property
+    @cached_property
     def capacity(self) -> Resources:
         """What the machine has."""
         return parse_resources(self.status.capacity)
 
-    @property
+    @cached_property
+    def size(self) -> tuple[tuple[str, int], ...]:
+        """The same, to compare nodes by."""
+        return tuple(sorted(self.capacity.items()))
+
+    @cached_property
     def allocatable(self) -> Resources:
         """What pods may use of it."""
         return parse_resources(self.status.allocatable or self.status.capacity)
 
-    @property
+    @cached_property
     def ready(self) -> bool:
         """Whether the node counts as ready: condition Ready, no disk or network trouble in condition or taint."""
         states = {condition.type: condition.status for condition in self.status.conditions}
@@ -65,6 +77,12 @@ class Node(KubeStruct, frozen=True, kw_only=True):
         if "True" in (states.get("DiskPressure"), states.get("NetworkUnavailable")):
             return False
         return not any(taint.key in _UNREADY_TAINTS for taint in self.spec.taints)
+
+    @cached_property
+    def ready_since(self) -> datetime | None:
+        """When what makes the node ready last changed; None if nobody knows."""
+        changes = (each.last_transition_time for each in self.status.conditions if each.type in _READINESS_CONDITIONS)
+        return max((change for change in changes if change is not None), default=None)
 
     def taint(self, key: str) -> Taint | None:
         """Return the node's taint named *key*, if it has one."""

@@ -1,6 +1,8 @@
 """Pods: the fields that a scheduler and an autoscaler read."""
 
 from datetime import datetime
+from enum import Enum
+from functools import cached_property
 
 from msgspec import field
 
@@ -15,6 +17,7 @@ SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 MIRROR = "kubernetes.io/config.mirror"
 #: Phases of pods that have ended.
 FINAL_PHASES = ("Succeeded", "Failed")
+DEFAULT_SCHEDULER = "default-scheduler"
 
 
 class ContainerPort(KubeStruct, frozen=True, kw_only=True):
@@ -51,7 +54,7 @@ class PodSpec(KubeStruct, frozen=True, kw_only=True):
     priority: int | None = None
     priority_class_name: str = ""
     preemption_policy: str = ""
-    scheduler_name: str = "default-scheduler"
+    scheduler_name: str = DEFAULT_SCHEDULER
     restart_policy: str = "Always"
     termination_grace_period_seconds: int | None = None
 
@@ -67,8 +70,16 @@ class PodStatus(KubeStruct, frozen=True, kw_only=True):
     init_container_statuses: tuple[ContainerStatus, ...] = ()
 
 
-class Pod(KubeStruct, frozen=True, kw_only=True):
-    """A pod. Malformed quantities surface as `ValueError` from `requests`."""
+class Scheduling(Enum):
+    """What a scheduler has said so far of a pod that has no node."""
+
+    UNTRIED = "nothing: it has not looked at it"
+    FAILED = "that no node fits"
+    HELD_BACK = "something else: the pod is gated, or the scheduler failed"
+
+
+class Pod(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
+    """A pod. Malformed quantities surface as `ValueError` from `requests`, which is kept: every estimate asks."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()
@@ -106,14 +117,26 @@ class Pod(KubeStruct, frozen=True, kw_only=True):
         return self.spec.priority is not None and self.spec.priority < cutoff
 
     @property
-    def marked_unschedulable(self) -> bool:
-        """Whether the scheduler tried to place the pod and said that no node fits."""
-        return any(
-            condition.type == "PodScheduled" and condition.status == "False" and condition.reason == "Unschedulable"
-            for condition in self.status.conditions
-        )
+    def scheduler(self) -> str:
+        """Name of the scheduler that is to place the pod."""
+        return self.spec.scheduler_name or DEFAULT_SCHEDULER
 
     @property
+    def scheduling(self) -> Scheduling:
+        """What that scheduler has said so far, if the pod has no node."""
+        told = next((condition for condition in self.status.conditions if condition.type == "PodScheduled"), None)
+        if told is None or (told.status == "False" and not told.reason):
+            return Scheduling.UNTRIED
+        if told.status == "False" and told.reason == "Unschedulable":
+            return Scheduling.FAILED
+        return Scheduling.HELD_BACK
+
+    @property
+    def marked_unschedulable(self) -> bool:
+        """Whether the scheduler tried to place the pod and said that no node fits."""
+        return self.scheduling is Scheduling.FAILED
+
+    @cached_property
     def requests(self) -> Resources:
         """What the pod takes from a node, by the scheduler's formula; the pod itself counts as one of ``pods``."""
         return pod_requests(self.spec, self.status)

@@ -1,6 +1,7 @@
 """Checks of what plugins return: each takes anything and returns it typed, or raises `TypeError` that says why not."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -61,21 +62,58 @@ def part_of(given: Iterable[T], kind: type[T], name: Callable[[T], str]) -> Call
 
 
 def made_from(
-    given: Iterable[T], kind: type[T], keys: Callable[[T], Iterable[str]]
+    given: Iterable[T], kind: type[T], keys: Callable[[T], Sequence[str]]
 ) -> Callable[[object], tuple[T, ...]]:
     """Expect a sequence of *kind* that adds nothing to *given*: items may be changed or split, *keys* not be new."""
     given = tuple(given)
 
     def check(result: object) -> tuple[T, ...]:
-        left = {key for item in given for key in keys(item)}
         items = sequence_of(kind)(result)
-        for key in (key for item in items for key in keys(item)):
-            if key not in left:
+        same, others = _compared(given, items)
+        left = {key for item in given if id(item) not in same for key in keys(item)}
+        for item in others:
+            took = set(keys(item))
+            if len(took) < len(keys(item)) or not took <= left:
+                key = next(key for key, times in Counter(keys(item)).items() if times > 1 or key not in left)
                 raise TypeError(f"returned {key}, which is not one of those it was given, or not only once")
-            left.remove(key)
+            left -= took
         return items
 
     return check
+
+
+def added_to(
+    given: Iterable[T], kind: type[T], keys: Callable[[T], Sequence[str]], gone: Container[str]
+) -> Callable[[object], tuple[T, ...]]:
+    """Expect a sequence of *kind*: items of *given*, changed or not, and new ones; no key twice or among the *gone*."""
+    given = tuple(given)
+
+    def check(result: object) -> tuple[T, ...]:
+        items = sequence_of(kind)(result)
+        same, others = _compared(given, items)
+        seen = {key for item in given if others and id(item) in same for key in keys(item)}
+        for key in (key for item in others for key in keys(item)):
+            if key in seen:
+                raise TypeError(f"returned {key} more than once")
+            if key in gone:
+                raise TypeError(f"returned {key}, which was taken off the list before")
+            seen.add(key)
+        return items
+
+    return check
+
+
+def _compared(given: Iterable[T], returned: Iterable[T]) -> tuple[set[int], list[T]]:
+    """Return the identities of items that came back, with which nothing can be wrong, and whatever else did."""
+    same = {id(item) for item in given} & {id(item) for item in returned}
+    expected = set(same)
+    others = []
+    for item in returned:
+        if id(item) in expected:
+            expected.remove(id(item))
+        else:
+            others.append(item)
+    return same, others
 
 
 def _name(value: object) -> str:

@@ -34,7 +34,7 @@ def answer(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
     look = rehearsed.look
     return {
         "now": look.decision.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        **_scale_up(look, settings),
+        **_scale_up(rehearsed, settings),
         "options": [_option(option) for option in sorted(rehearsed.options, key=lambda each: each.group.id)],
         **_scale_down(look, settings),
         "upcomingNodes": _upcoming(look),
@@ -66,17 +66,18 @@ def describe_template(group: GroupFacts, cluster: Cluster) -> dict[str, Any]:
     }
 
 
-def _scale_up(look: Look, settings: Settings) -> dict[str, Any]:
-    decision = look.decision
+def _scale_up(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
+    look, decision = rehearsed.look, rehearsed.look.decision
     to_help = sorted(
         key for key, verdict in decision.pods.items() if verdict.reason not in (*_FILTERED_OUT, Reason.FILTERED)
     )
     old_enough = [key for key in to_help if decision.pods[key].reason is not Reason.TOO_YOUNG]
+    pods = look.world.cluster.pods
     result = _result(look, old_enough, settings)
     told = {
         "scaleUpResult": result,
         "scaleUp": _growth(look),
-        "podsTriggeredScaleUp": sorted({key for grow in decision.grow for key in grow.pods}),
+        "podsTriggeredScaleUp": _triggered(rehearsed),
         "podsRemainUnschedulable": [
             entry for key in old_enough if (entry := _remaining(look, key, result)) is not None
         ],
@@ -84,10 +85,11 @@ def _scale_up(look: Look, settings: Settings) -> dict[str, Any]:
             field: sorted(key for key, verdict in decision.pods.items() if verdict.reason is reason)
             for reason, field in _FILTERED_OUT.items()
         },
+        "podsFromDrainedNodes": sorted(key for key in decision.pods if key in pods and pods[key].node),
         "unschedulableToHelp": to_help,
     }
     if decision.grow:
-        told["chosen"] = decision.grow[0].group
+        told["chosen"] = _chosen(look)
     if result in ("ScaleUpSuccessful", "ScaleUpNoOptionsAvailable"):
         told["consideredNodeGroups"] = sorted(group.id for group in look.particulars.groups)
     return told
@@ -104,7 +106,26 @@ def _result(look: Look, to_help: list[str], settings: Settings) -> str:
     maximum = settings.limits.nodes.max
     if maximum and sum(is_ready(node, look.world, settings.templates) for node in nodes.values()) >= maximum:
         return "ScaleUpLimitedByMaxNodesTotal"
+    if _pods_just_came(look):
+        return "ScaleUpInCooldown"
     return "ScaleUpNoOptionsAvailable"
+
+
+def _pods_just_came(look: Look) -> bool:
+    return any(verdict.reason is Reason.JUST_CREATED for verdict in look.decision.pods.values())
+
+
+def _triggered(rehearsed: Rehearsed) -> list[str]:
+    """Return the pods that groups grow for, also those for whom a limit leaves nothing."""
+    grow = rehearsed.look.decision.grow
+    keys = {key for each in grow for key in each.pods}
+    chosen = [option for option in rehearsed.options if grow and option.group.id == _chosen(rehearsed.look)]
+    return sorted(keys.union(*(pods.keys for option in chosen for pods in option.pods)))
+
+
+def _chosen(look: Look) -> str:
+    """Return the group whose option was taken first; growth for it may be spread over groups like it."""
+    return next(option.group for option in look.decision.options if option.verdict.reason is Reason.CHOSEN)
 
 
 def _growth(look: Look) -> list[dict[str, Any]]:
@@ -119,6 +140,8 @@ def _remaining(look: Look, key: str, result: str) -> dict[str, Any] | None:
     """Return why the pod fits no group that could have grown; None if there is one."""
     if result == "ScaleUpLimitedByMaxNodesTotal":
         return {"pod": key}
+    if result == "ScaleUpInCooldown":
+        return None
     against = look.decision.rejections.get(key, {})
     skipped = {
         group: verdict
@@ -128,12 +151,18 @@ def _remaining(look: Look, key: str, result: str) -> dict[str, Any] | None:
     if any(group.id not in against and group.id not in skipped for group in look.particulars.groups):
         return None
     rejected = {group: list(texts(verdict)) for group, verdict in sorted(against.items())}
-    left_out = {group: [verdict.reason.text] for group, verdict in sorted(skipped.items())}
+    left_out = {group: [_skipped(verdict)] for group, verdict in sorted(skipped.items())}
     return {
         "pod": key,
         **({"rejected": rejected} if rejected else {}),
         **({"skipped": left_out} if left_out else {}),
     }
+
+
+def _skipped(verdict: Verdict) -> str:
+    if verdict.reason is Reason.LIMIT_RESOURCES:
+        return f"{verdict.reason.text}: {verdict.detail}"
+    return verdict.reason.text
 
 
 def _option(option: Option) -> dict[str, Any]:
@@ -147,7 +176,7 @@ def _option(option: Option) -> dict[str, Any]:
 
 def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
     unneeded = look.memory.unneeded_since
-    cooling = cooldown(look.memory, settings.scale_down, look.decision.at) is not None
+    cooling = _pods_just_came(look) or cooldown(look.memory, settings.scale_down, look.decision.at) is not None
     kept = {
         name: verdict
         for name, verdict in look.decision.nodes.items()

@@ -8,6 +8,7 @@ from nodewright.api.errors import NodewrightError
 from nodewright.api.group import GroupFacts
 from nodewright.api.nearest import nearest
 from nodewright.api.verdict import Verdict
+from nodewright.cluster import PodRow
 from nodewright.decide import Particulars
 from nodewright.memory import Memory
 from nodewright.objects import Resources, format_resource
@@ -37,19 +38,29 @@ def explain_pod(look: Look, key: str) -> list[str]:
     pod = pods.get(key)
     if pod is None:
         raise _unknown("pod", key, pods)
-    if pod.node:
-        return [f"pod {key} runs on node {pod.node}"]
     verdict = look.decision.pods.get(key)
     if verdict is None:
-        return [f"pod {key} waits, but the scheduler has not said that no node fits: nothing is done for it"]
+        return [_why_not_pending(pod)]
     against = {**look.decision.groups, **look.decision.rejections.get(key, {})}
     options = {option.group: option.verdict for option in look.decision.options}
-    lines = [f"pod {key}: {verdict}"]
+    lines = [f"pod {key}{f', which has to leave node {pod.node}' if pod.node else ''}: {verdict}"]
     for group in look.particulars.groups:
         reason = against.get(group.id) or options.get(group.id)
         if reason is not None:
             lines.append(f"  group {group.id}: {'; '.join(texts(reason))}")
     return lines
+
+
+def _why_not_pending(pod: PodRow) -> str:
+    if pod.node:
+        return f"pod {pod.key} runs on node {pod.node}"
+    if pod.pending is None or pod.deleted is not None:
+        return f"pod {pod.key} has come to its end: nothing is done for it"
+    if pod.pending.status.nominated_node_name:
+        return f"pod {pod.key} is about to get its place on node {pod.pending.status.nominated_node_name}"
+    if pod.pending.marked_unschedulable:
+        return f"pod {pod.key} waits for {pod.pending.scheduler}, which is not among scaleUp.allowedSchedulers"
+    return f"pod {pod.key} waits, but the scheduler has not said that no node fits: nothing is done for it"
 
 
 def explain_node(look: Look, name: str) -> list[str]:

@@ -17,7 +17,7 @@ _JOINED = frozenset(
 )
 _JOINT = "__"
 #: Values that say nothing about whose cluster it is, and that rules may look for.
-_PLAIN = frozenset(["", "true", "false"])
+_PLAIN = frozenset(["", "true", "false", "virtual-kubelet"])
 #: Namespaces that every cluster has; there are rules about the first of them.
 _PUBLIC_NAMESPACES = frozenset(["kube-system", "kube-public", "kube-node-lease", "default"])
 _INTEGER = re.compile(r"[+-]?[0-9]+")

@@ -13,12 +13,12 @@ import msgspec
 from msgspec import Raw
 
 from nodewright.api.pricing import PricingModel
-from nodewright.api.provider import GpuConfig
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
 from nodewright.config.plugins import PluginClasses
 from nodewright.memory import Memory
 from nodewright.objects import (
+    CapacityQuota,
     CSINode,
     DaemonSet,
     Namespace,
@@ -31,7 +31,7 @@ from nodewright.objects import (
 )
 from nodewright.record import picture_objects
 from nodewright.record.names import Names, Pseudonyms, Role, Roll
-from nodewright.record.picture_groups import group_json, shown_group, shown_memory
+from nodewright.record.picture_groups import gpu_json, group_json, limits_json, shown_group, shown_memory
 from nodewright.record.picture_objects import sift
 from nodewright.record.picture_pods import pods_of
 from nodewright.record.picture_settings import hide_priorities, show_settings
@@ -46,6 +46,7 @@ Thing = (
     Node
     | DaemonSet
     | PodDisruptionBudget
+    | CapacityQuota
     | Namespace
     | StorageClass
     | PersistentVolume
@@ -90,7 +91,8 @@ class Picture:
             if isinstance(value, Iterator):
                 # All names in it are called.
                 deque(value, maxlen=0)
-        return Pseudonyms(roll, public={gpu.label for gpu in self.world.gpus.values()})
+        gpus = (*self.world.gpus.values(), *self.world.group_gpus.values())
+        return Pseudonyms(roll, public={gpu.label for gpu in gpus})
 
     def _entries(self, names: Names) -> Iterator[Entry]:
         world, cluster = self.world, self.world.cluster
@@ -106,12 +108,18 @@ class Picture:
             yield "priorityConfig", text if hidden is None else hide_priorities(text, hidden)
         yield from _memory(memory)
         yield "pricing", {name: self._prices(name) for name in world.pricing}
-        yield "nodeGroups", (_raw(group_json(facts, self.settings)) for facts in shown.values())
+        yield "resourceLimits", {name: limits_json(limits) for name, limits in world.resource_limits.items()}
+        ignored = world.balancing_ignored_labels.items()
+        yield "balancingIgnoredLabels", {name: sorted(keys) for name, keys in ignored if keys}
+        yield (
+            "nodeGroups",
+            (_raw(group_json(facts, self.settings, world.group_gpus.get(id_))) for id_, facts in shown.items()),
+        )
         yield (
             "nodeToGroup",
             {names.of(Role.NODE, node): names.of(Role.GROUP, group) for node, group in world.group_of.items()},
         )
-        yield "gpus", {names.of(Role.NODE, node): _gpu_json(gpu) for node, gpu in world.gpus.items()}
+        yield "gpus", {names.of(Role.NODE, node): gpu_json(gpu) for node, gpu in world.gpus.items()}
         yield from _objects(cluster, names)
         yield "pods", pods_of(cluster, names)
 
@@ -119,11 +127,6 @@ class Picture:
         model = self.pricing.get(provider) or self.world.pricing[provider]
         waiting = {row.pod_class: row.pending for row in self.world.cluster.pending.values()}
         return prices_json(model, (pod for pod in waiting.values() if pod is not None), self.now)
-
-
-def _gpu_json(gpu: GpuConfig) -> dict[str, str]:
-    entry = {"label": gpu.label, "type": gpu.type, "resource": gpu.resource, "draDriver": gpu.dra_driver}
-    return {key: value for key, value in entry.items() if value}
 
 
 def _memory(memory: Memory) -> Iterator[Entry]:
@@ -149,6 +152,7 @@ def _objects(cluster: Cluster, names: Names) -> Iterator[Entry]:
         ("nodes", cluster.nodes.values(), picture_objects.NODE),
         ("daemonSets", cluster.daemon_sets.values(), picture_objects.DAEMON_SET),
         ("pdbs", cluster.budgets.values(), picture_objects.BUDGET),
+        ("capacityQuotas", cluster.quotas.values(), picture_objects.QUOTA),
         ("storageClasses", storage.classes.values(), picture_objects.STORAGE_CLASS),
         ("persistentVolumes", storage.volumes.values(), picture_objects.VOLUME),
         ("persistentVolumeClaims", storage.claims.values(), picture_objects.CLAIM),

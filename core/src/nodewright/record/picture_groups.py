@@ -9,6 +9,7 @@ import msgspec
 
 from nodewright.api.group import GroupFacts, GroupOptions
 from nodewright.api.instance import Instance, InstanceError
+from nodewright.api.provider import GpuConfig, ResourceLimits
 from nodewright.api.template import NodeTemplate, TemplateDifference
 from nodewright.config.duration import format_duration
 from nodewright.config.effective import default_options, group_options
@@ -39,8 +40,8 @@ def shown_group(facts: GroupFacts, settings: Settings, names: Names) -> GroupFac
     )
 
 
-def group_json(facts: GroupFacts, settings: Settings) -> dict[str, Any]:
-    """Return a group, as it is shown, as an entry of ``nodeGroups``."""
+def group_json(facts: GroupFacts, settings: Settings, gpu: GpuConfig | None) -> dict[str, Any]:
+    """Return a group, as it is shown, with the *gpu* of its new nodes, as an entry of ``nodeGroups``."""
     entry: dict[str, Any] = {
         "id": facts.id,
         "provider": facts.provider,
@@ -63,9 +64,20 @@ def group_json(facts: GroupFacts, settings: Settings) -> dict[str, Any]:
             "atomic": facts.atomic,
             "forceDelete": facts.force_delete,
             "error": facts.error,
+            "gpu": gpu_json(gpu) if gpu is not None else {},
             "options": _options_json(facts.options, default_options(settings)),
         }
     )
+
+
+def gpu_json(gpu: GpuConfig) -> dict[str, Any]:
+    """Return how GPUs are named, as an entry of ``gpus``."""
+    return _filled({"label": gpu.label, "type": gpu.type, "resource": gpu.resource, "draDriver": gpu.dra_driver})
+
+
+def limits_json(limits: ResourceLimits) -> dict[str, Any]:
+    """Return the limits of a provider, as an entry of ``resourceLimits``."""
+    return _filled({"minimum": _amounts(limits.minimum), "maximum": _amounts(limits.maximum)})
 
 
 def shown_memory(memory: Memory, groups: Mapping[str, GroupFacts], names: Names) -> Memory:

@@ -161,6 +161,10 @@ BUDGET = record(
     spec=record(selector=SELECTOR),
     status=record(disruptionsAllowed=whole),
 )
+QUOTA = record(
+    metadata=record(name=named(Role.BUDGET)),
+    spec=record(selector=SELECTOR, limits=record(resources=whole)),
+)
 NAMESPACE = record(metadata=record(name=_namespace, labels=labels))
 CLAIM = record(
     metadata=record(

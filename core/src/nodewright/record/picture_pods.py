@@ -22,8 +22,11 @@ def pods_of(cluster: Cluster, names: Names) -> Iterator[Raw]:
     for node in cluster.nodes:
         for row in cluster.pods_on(node):
             yield writer.write(row)
-    # The order of those that wait is the order in which they are served.
-    for row in cluster.pending.values():
+    # Those that wait are served in turn.
+    turns = [(turn, key) for sort in cluster.waiting.sorts.values() for key, turn in sort.items()]
+    for _, key in sorted(turns):
+        yield writer.write(cluster.pods[key])
+    for row in cluster.waiting.nominated.values():
         yield writer.write(row)
     for row in cluster.pods.values():
         if not row.finished and row.node not in cluster.nodes and row.key not in cluster.pending:

@@ -1,16 +1,19 @@
 """Rehearsals: a scenario is decided about as often as it says, and nothing is done but to its picture."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from time import perf_counter
 
 from nodewright.api.hookspecs import hookimpl
 from nodewright.api.option import Option
 from nodewright.api.plugin import Plugin
 from nodewright.decide import Particulars, decide
+from nodewright.memory import Memory
 from nodewright.policy import Policy
 from nodewright.record.explanation import Look
 from nodewright.record.scenario import Scenario, carry_out
+from nodewright.world import World
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,22 +33,28 @@ def rehearse(scenario: Scenario, policy: Policy) -> Iterator[Rehearsed]:
     """
     world, memory = scenario.world(), scenario.memory
     for index in range(scenario.iterations):
-        now = scenario.time_of(index)
-        begun = perf_counter()
-        decide(world, memory, policy, now)
-        seconds = perf_counter() - begun
-        # The same once more, looking closer: that takes time of its own.
-        listener, particulars = _Listener(_Listener.Config()), Particulars()
-        policy.hooks.register("rehearsal", listener)
-        try:
-            decision, memory = decide(world, memory, policy, now, particulars)
-        finally:
-            policy.hooks.unregister(listener)
-        look = Look(world=world, decision=decision, memory=memory, particulars=particulars)
-        yield Rehearsed(look=look, options=listener.options or (), seconds=seconds)
+        rehearsed = rehearse_once(world, memory, policy, scenario.time_of(index))
+        yield rehearsed
+        decision, memory = rehearsed.look.decision, rehearsed.look.memory
         if decision.drain:
             return
         world = carry_out(decision, world)
+
+
+def rehearse_once(world: World, memory: Memory, policy: Policy, now: datetime) -> Rehearsed:
+    """Decide about *world* by *policy*; its look has the memory of afterwards."""
+    begun = perf_counter()
+    decision, _ = decide(world, memory, policy, now)
+    seconds = perf_counter() - begun
+    # The same once more, looking closer: that takes time of its own, and nobody outside is asked twice.
+    listener, particulars = _Listener(_Listener.Config()), Particulars()
+    policy.hooks.register("rehearsal", listener)
+    try:
+        decision, memory = decide(world, memory, replace(policy, answers=decision.answers), now, particulars)
+    finally:
+        policy.hooks.unregister(listener)
+    look = Look(world=world, decision=decision, memory=memory, particulars=particulars)
+    return Rehearsed(look=look, options=listener.options or (), seconds=seconds)
 
 
 class _Listener(Plugin):

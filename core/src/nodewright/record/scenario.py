@@ -15,7 +15,7 @@ from msgspec.structs import replace as struct_replace
 from nodewright.api.decision import Decision
 from nodewright.api.group import GroupFacts
 from nodewright.api.pricing import PricingModel
-from nodewright.api.provider import GpuConfig
+from nodewright.api.provider import GpuConfig, ResourceLimits
 from nodewright.cluster import Cluster
 from nodewright.config.document import NOTHING
 from nodewright.config.duration import parse_duration
@@ -25,6 +25,7 @@ from nodewright.config.plugins import PluginClasses
 from nodewright.config.suggestion import suggestion
 from nodewright.memory import Memory
 from nodewright.objects import (
+    CapacityQuota,
     Controller,
     CSINode,
     DaemonSet,
@@ -37,7 +38,14 @@ from nodewright.objects import (
     StorageClass,
 )
 from nodewright.objects.meta import KubeStruct
-from nodewright.record.scenario_groups import PROVIDER, read_gpus, read_group, read_pricing
+from nodewright.record.scenario_clouds import (
+    read_gpus,
+    read_group_gpus,
+    read_ignored_labels,
+    read_pricing,
+    read_resource_limits,
+)
+from nodewright.record.scenario_groups import PROVIDER, read_group
 from nodewright.record.scenario_memory import read_memory
 from nodewright.record.scenario_objects import (
     read_list,
@@ -65,6 +73,7 @@ _KINDS: dict[str, type[KubeStruct]] = {
     "persistentVolumes": PersistentVolume,
     "storageClasses": StorageClass,
     "csiNodes": CSINode,
+    "capacityQuotas": CapacityQuota,
 }
 _OTHER_KEYS = (
     "now",
@@ -80,6 +89,8 @@ _OTHER_KEYS = (
     "settings",
     "gpus",
     "pricing",
+    "resourceLimits",
+    "balancingIgnoredLabels",
     "memory",
     "comment",
 )
@@ -105,6 +116,12 @@ class Scenario:
     memory: Memory
     #: What GPUs each node has that has some, by node name.
     gpus: Mapping[str, GpuConfig] = field(default_factory=dict)
+    #: What GPUs a new node of a group has, by the id of each group whose nodes have some.
+    group_gpus: Mapping[str, GpuConfig] = field(default_factory=dict)
+    #: Limits that providers set themselves, by provider.
+    resource_limits: Mapping[str, ResourceLimits] = field(default_factory=dict)
+    #: Labels that may differ between groups that are alike, by provider.
+    balancing_ignored_labels: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: Prices by provider, where it has them.
     pricing: Mapping[str, PricingModel] = field(default_factory=dict)
     #: What the ConfigMap of the expander ``priority`` says, None if there is none.
@@ -136,12 +153,16 @@ class Scenario:
                 except ValueError as error:
                     raise wrong(f"{key} ({each.metadata.key})", str(error)) from None
         cluster.daemon_sets.update({each.metadata.key: each for each in self.objects.get("daemonSets", ())})
+        cluster.quotas.update({each.metadata.key: each for each in self.objects.get("capacityQuotas", ())})
         cluster.budgets.update({each.metadata.key: each for each in self.objects.get("pdbs", ())})
         return World(
             cluster=cluster,
             groups=self.groups,
             group_of=self.group_of,
             gpus=self.gpus,
+            group_gpus=self.group_gpus,
+            resource_limits=self.resource_limits,
+            balancing_ignored_labels=self.balancing_ignored_labels,
             pricing=self.pricing,
             config_maps={} if self.priorities is None else {priority.CONFIG_MAP: {priority.KEY: self.priorities}},
         )
@@ -165,7 +186,7 @@ def read_scenario(
         read_group(entry, f"nodeGroups[{index}]", nodes, group_of, defaults)
         for index, entry in enumerate(read_list(document, "nodeGroups"))
     )
-    priorities = document.get("priorityConfig")
+    gpu_label, priorities = str(document.get("gpuLabel") or ""), document.get("priorityConfig")
     ids = [group.id for group in groups]
     for name, group in group_of.items():
         if group not in ids:
@@ -180,7 +201,11 @@ def read_scenario(
         nodes=nodes,
         objects={key: read_objects(document, key, kind) for key, kind in _KINDS.items()},
         memory=read_memory(document, groups),
-        gpus=_labelled_gpus(nodes, str(document.get("gpuLabel") or "")) | read_gpus(document),
+        gpus=_labelled_gpus({node.name: node.metadata.labels for node in nodes}, gpu_label) | read_gpus(document),
+        group_gpus=_labelled_gpus({group.id: group.template.labels for group in groups if group.template}, gpu_label)
+        | read_group_gpus(document),
+        resource_limits=read_resource_limits(document),
+        balancing_ignored_labels=read_ignored_labels(document),
         pricing=read_pricing(document),
         priorities=None if priorities is None else read_object(priorities, str, "priorityConfig"),
     )
@@ -202,12 +227,12 @@ def carry_out(decision: Decision, world: World) -> World:
     )
 
 
-def _labelled_gpus(nodes: tuple[Node, ...], label: str) -> dict[str, GpuConfig]:
-    """Return what GPUs each node has that says so by the label."""
+def _labelled_gpus(labels: Mapping[str, Mapping[str, str]], key: str) -> dict[str, GpuConfig]:
+    """Return what GPUs each of those has whose *labels*, by its name, say so by *key*."""
     return {
-        node.name: GpuConfig(label=label, type=node.metadata.labels[label], resource=_GPU_RESOURCE)
-        for node in nodes
-        if label in node.metadata.labels
+        name: GpuConfig(label=key, type=shown[key], resource=_GPU_RESOURCE)
+        for name, shown in labels.items()
+        if key in shown
     }
 
 

@@ -6,10 +6,8 @@ from typing import Any
 
 from nodewright.api.group import GroupFacts, GroupOptions
 from nodewright.api.instance import ErrorClass, Instance, InstanceError, InstanceState
-from nodewright.api.provider import GpuConfig
 from nodewright.api.template import NodeTemplate
-from nodewright.objects import Node, Pod, parse_resources
-from nodewright.record.prices import ListedPrices
+from nodewright.objects import Node, Pod
 from nodewright.record.scenario_objects import (
     read_list,
     read_mapping,
@@ -41,10 +39,11 @@ _GROUP_KEYS = (
     "atomic",
     "forceDelete",
     "error",
+    # Read in `nodewright.record.scenario_clouds`.
+    "gpu",
 )
 _INSTANCE_KEYS = ("id", "state", "error", "createdAt", "zone", "instanceType")
 _ERROR_KEYS = ("errorClass", "code", "message", "pool")
-_GPU_KEYS = ("label", "type", "resource", "draDriver")
 
 
 def read_group(
@@ -77,44 +76,6 @@ def read_group(
         hourly_price=None if price is None else read_object(price, float, f"{place}.hourlyPrice"),
         error=read_object(entry.get("error", ""), str, f"{place}.error"),
     )
-
-
-def read_gpus(document: Mapping[str, Any]) -> dict[str, GpuConfig]:
-    """Return what GPUs nodes have, by their names, as ``gpus`` says."""
-    gpus = {}
-    for node, entry in read_mapping(document, "gpus").items():
-        place = f"gpus.{node}"
-        require_mapping(entry, place)
-        refuse_unknown(entry, _GPU_KEYS, f"{place}.")
-        label, type_, resource = (
-            read_object(entry.get(key, ""), str, f"{place}.{key}") for key in ("label", "type", "resource")
-        )
-        driver = read_object(entry.get("draDriver", ""), str, f"{place}.draDriver")
-        gpus[node] = GpuConfig(label=label, type=type_, resource=resource, dra_driver=driver)
-    return gpus
-
-
-def read_pricing(document: Mapping[str, Any]) -> dict[str, ListedPrices]:
-    """Return the prices by provider, as ``pricing`` says."""
-    pricing = {}
-    for provider, entry in read_mapping(document, "pricing").items():
-        place = f"pricing.{provider}"
-        require_mapping(entry, place)
-        refuse_unknown(entry, ("currency", "pods"), f"{place}.")
-        pods = []
-        for index, listed in enumerate(read_list(entry, "pods")):
-            here = f"{place}.pods[{index}]"
-            require_mapping(listed, here)
-            refuse_unknown(listed, ("requests", "hourlyPrice"), f"{here}.")
-            quantities = read_object(listed.get("requests", {}), dict[str, str | int | float], f"{here}.requests")
-            try:
-                requests = parse_resources(quantities)
-            except ValueError as error:
-                raise wrong(f"{here}.requests", str(error)) from None
-            pods.append((requests, read_object(listed.get("hourlyPrice"), float, f"{here}.hourlyPrice")))
-        currency = read_object(entry.get("currency", "USD"), str, f"{place}.currency")
-        pricing[provider] = ListedPrices(currency=currency, pods=pods)
-    return pricing
 
 
 def _read_instances(entry: Mapping[str, Any], place: str, members: list[Node]) -> tuple[Instance, ...]:

@@ -19,7 +19,7 @@ from nodewright.health import adopt_orders
 from nodewright.kube.config_maps import ConfigMapWatch
 from nodewright.kube.events import EventWriter
 from nodewright.kube.feed import Feed
-from nodewright.kube.kinds import KINDS
+from nodewright.kube.kinds import KINDS, wanted_kinds
 from nodewright.kube.reflector import Reflector
 from nodewright.kube.transport import Transport
 from nodewright.memory import Memory
@@ -69,7 +69,10 @@ class Autoscaler:
         self._faults.listen(self._count_fault)
         self._wake = Event()
         self.feed = Feed(on_unschedulable=self._wake.set)
-        self._reflectors = [Reflector(kind, transport, self.feed) for kind in KINDS]
+        wanted = wanted_kinds(settings)
+        for kind in wanted:
+            self.feed.follow(kind)
+        self._reflectors = [Reflector(kind, transport, self.feed) for kind in (*KINDS, *wanted)]
         self._config_maps = ConfigMapWatch(transport, self.feed)
         self._events = EventWriter(transport, clock, settings.namespace)
         self._announcer = Announcer(self._events)
@@ -98,16 +101,14 @@ class Autoscaler:
             self._wake.clear()
             if stop.is_set():
                 return
+            decision = None
             try:
                 decision = self.run_once()
-                productive = not decision.quiet
             except NodewrightError as error:
                 _log.warning("this loop could not be finished, the next one tries again: %s", error)
-                productive = False
             except Exception:
                 _log.exception("this loop failed, the next one tries again")
-                productive = False
-            self._pause(stop, productive=productive)
+            self._pause(stop, decision)
 
     def wake(self) -> None:
         """Begin the next loop at once. Safe to call from any thread."""
@@ -204,13 +205,19 @@ class Autoscaler:
     def _watch_config_maps(self) -> None:
         self._config_maps.watch(self._session.settings.namespace, self._session.config_maps)
 
-    def _pause(self, stop: Event, *, productive: bool) -> None:
+    def _pause(self, stop: Event, decision: Decision | None) -> None:
+        """Wait for the next loop after *decision*; None if there was none."""
         loop = self._session.settings.loop
         interval = loop.scan_interval.total_seconds()
+        gather = min(_GATHER_SECONDS, interval)
         if not loop.frequent:
             self._clock.wait(stop, interval)
-        elif productive or self._clock.wait(self._wake, interval):
-            self._clock.wait(stop, min(_GATHER_SECONDS, interval))
+            return
+        if decision is not None and decision.again is not None:
+            interval = min(interval, max(gather, (decision.again - self._clock.now()).total_seconds()))
+        productive = decision is not None and not decision.quiet
+        if productive or self._clock.wait(self._wake, interval):
+            self._clock.wait(stop, gather)
 
     def _count_fault(self, fault: Fault) -> None:
         self.metrics.plugin_faults.labels(plugin=fault.plugin, where=fault.where).inc()

@@ -11,7 +11,7 @@ from nodewright.api.clock import Clock
 from nodewright.api.errors import GroupNotFoundError, NodewrightError, PluginError
 from nodewright.api.group import GroupFacts, GroupOptions, NodeGroup
 from nodewright.api.pricing import PricingModel
-from nodewright.api.provider import Capability, GpuConfig, Provider
+from nodewright.api.provider import Capability, GpuConfig, Provider, ResourceLimits
 from nodewright.objects import Node
 from nodewright.plugins.faults import Faults
 
@@ -26,6 +26,10 @@ class ProviderReport:
     group_of: Mapping[str, str]
     #: GPUs by the name of the node that has them.
     gpus: Mapping[str, GpuConfig]
+    #: GPUs of new nodes by the id of their group.
+    group_gpus: Mapping[str, GpuConfig]
+    resource_limits: Mapping[str, ResourceLimits]
+    balancing_ignored_labels: Mapping[str, frozenset[str]]
     pricing: Mapping[str, PricingModel]
 
 
@@ -44,6 +48,7 @@ class _Seat:
     groups: dict[str, NodeGroup] = field(default_factory=dict)
     facts: tuple[GroupFacts, ...] = ()
     pricing: PricingModel | None = None
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
     #: Group by the identity of a node that was asked about already.
     known_nodes: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
@@ -71,6 +76,7 @@ class Providers:
         groups: dict[str, GroupFacts] = {}
         group_of: dict[str, str] = {}
         gpus: dict[str, GpuConfig] = {}
+        group_gpus: dict[str, GpuConfig] = {}
         for seat in self._seats:
             error = self._await(seat, timeout)
             facts = tuple(replace(known, error=error) for known in seat.facts) if error else seat.facts
@@ -80,9 +86,18 @@ class Providers:
                 else:
                     groups[each.id] = each
             self._assign(seat, nodes, group_of)
-            self._ask_for_gpus(seat, nodes, gpus)
-        pricing = {seat.name: seat.pricing for seat in self._seats if seat.pricing is not None}
-        return ProviderReport(groups=tuple(groups.values()), group_of=group_of, gpus=gpus, pricing=pricing)
+            self._ask_for_gpus(seat, {name: node.metadata.labels for name, node in nodes.items()}, gpus)
+            templates = {each.id: each.template.labels for each in facts if each.template is not None}
+            self._ask_for_gpus(seat, templates, group_gpus)
+        return ProviderReport(
+            groups=tuple(groups.values()),
+            group_of=group_of,
+            gpus=gpus,
+            group_gpus=group_gpus,
+            resource_limits={seat.name: seat.limits for seat in self._seats},
+            balancing_ignored_labels={seat.name: seat.provider.balancing_ignored_labels for seat in self._seats},
+            pricing={seat.name: seat.pricing for seat in self._seats if seat.pricing is not None},
+        )
 
     def group(self, group_id: str) -> NodeGroup:
         """Return the group to act on; raises `GroupNotFoundError`."""
@@ -108,10 +123,11 @@ class Providers:
         provider = seat.provider
         provider.refresh()
         pricing = provider.pricing() if Capability.PRICES in provider.capabilities else None
+        limits = provider.resource_limits()
         groups = {group.id: group for group in provider.groups()}
         now = self._clock.now()
         facts = tuple(self._facts(seat, group, pricing, defaults, now) for group in groups.values())
-        seat.groups, seat.facts, seat.pricing = groups, facts, pricing
+        seat.groups, seat.facts, seat.pricing, seat.limits = groups, facts, pricing, limits
 
     def _facts(
         self, seat: _Seat, group: NodeGroup, pricing: PricingModel | None, defaults: GroupOptions, now: datetime
@@ -186,13 +202,12 @@ class Providers:
                 group_of.setdefault(name, group)
         seat.known_nodes = known
 
-    def _ask_for_gpus(self, seat: _Seat, nodes: Mapping[str, Node], gpus: dict[str, GpuConfig]) -> None:
+    def _ask_for_gpus(self, seat: _Seat, labels: Mapping[str, Mapping[str, str]], gpus: dict[str, GpuConfig]) -> None:
+        """Add to *gpus* what those have that the provider can tell by their *labels*; both are by name."""
         provider = seat.provider
-        for name, node in nodes.items():
-            if provider.gpu_label and provider.gpu_label in node.metadata.labels and name not in gpus:
-                gpu = self._faults.call(
-                    seat.name, "gpu_config", provider.gpu_config, node.metadata.labels, default=None
-                )
+        for name, shown in labels.items():
+            if provider.gpu_label and provider.gpu_label in shown and name not in gpus:
+                gpu = self._faults.call(seat.name, "gpu_config", provider.gpu_config, shown, default=None)
                 if gpu is not None:
                     gpus[name] = gpu
 

@@ -54,6 +54,9 @@ class Session:
             groups=report.groups,
             group_of=report.group_of,
             gpus=report.gpus,
+            group_gpus=report.group_gpus,
+            resource_limits=report.resource_limits,
+            balancing_ignored_labels=report.balancing_ignored_labels,
             outcomes=outcomes,
             pricing=report.pricing,
             config_maps={

@@ -13,7 +13,7 @@ from nodewright.objects import Node
 from nodewright.objects.node import SCALE_DOWN_DISABLED
 from nodewright.plugins.results import part_of
 from nodewright.policy import Policy
-from nodewright.scaledown.utilization import utilization
+from nodewright.scaledown.utilization import Utilizations
 from nodewright.world import World
 
 #: What a faulty step leaves over: it must never cause a removal.
@@ -32,13 +32,14 @@ def find_candidates(
     verdicts: dict[str, Verdict] = {}
     candidates: list[Node] = []
     options = {group.id: policy.options_of(group) for group in groups.values()}
+    utilizations = Utilizations(world.cluster, policy.settings.scale_down, context.now)
     for name in sorted(world.cluster.nodes):
         node = world.cluster.nodes[name]
         group = groups.get(world.group_of.get(name, ""))
         verdict = (
             Verdict(reason=Reason.NOT_STARTED)
             if name in starting
-            else _objection(node, group, options, world, memory, policy, context.now)
+            else _objection(node, group, options, world, memory, policy, utilizations, context.now)
         )
         if verdict is None:
             candidates.append(node)
@@ -61,6 +62,7 @@ def _objection(
     world: World,
     memory: Memory,
     policy: Policy,
+    utilizations: Utilizations,
     now: datetime,
 ) -> Verdict | None:
     if group is None:
@@ -76,17 +78,10 @@ def _objection(
         return Verdict(reason=Reason.GROUP_AT_MIN, detail=f"{group.target_size} of {group.min_size}")
     if node.metadata.annotations.get(SCALE_DOWN_DISABLED) == "true":
         return Verdict(reason=Reason.SCALE_DOWN_DISABLED)
-    if not is_ready(node, world, policy.settings.templates) and not policy.settings.scale_down.unready_enabled:
+    if not policy.settings.scale_down.unready_enabled and not is_ready(node, world, policy.settings.templates):
         return Verdict(reason=Reason.SCALE_DOWN_UNREADY_DISABLED)
     options = options_of[group.id]
-    used = utilization(
-        world.cluster,
-        node,
-        policy.settings.scale_down,
-        now,
-        gpu=world.gpus.get(node.name),
-        ignore_daemons=options.ignore_daemonsets_utilization,
-    )
+    used = utilizations.of(node, gpu=world.gpus.get(node.name), ignore_daemons=options.ignore_daemonsets_utilization)
     threshold = (
         options.scale_down_utilization_threshold if used.gpu is None else options.scale_down_gpu_utilization_threshold
     )

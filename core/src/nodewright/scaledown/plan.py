@@ -47,10 +47,12 @@ def plan_scale_down(
     simulation: ClusterSimulation,
     policy: Policy,
     now: datetime,
+    *,
+    pause: str = "",
 ) -> ScaleDownPlan:
     """Return which nodes start to go at *now*; those that are *starting* are not looked at.
 
-    *simulation* has the pending pods placed and is used up here.
+    *simulation* has the pending pods placed and is used up here. *pause* says why none must go in this loop, if so.
     """
     if not policy.settings.scale_down.enabled:
         return ScaleDownPlan(memory=replace(memory, unneeded_since={}))
@@ -69,7 +71,8 @@ def plan_scale_down(
             **stuck,
         },
     )
-    ripe = [entry for entry in removable if _is_ripe(entry, since, world, memory, policy, verdicts, now)]
+    cooling = pause or cooldown(memory, policy.settings.scale_down, now)
+    ripe = [entry for entry in removable if _is_ripe(entry, since, world, cooling, policy, verdicts, now)]
     chosen = _select(ripe, memory, policy, verdicts)
     removals = {
         entry.node.name: Removal(
@@ -138,7 +141,7 @@ def _is_ripe(
     entry: _Removable,
     since: dict[str, datetime],
     world: World,
-    memory: Memory,
+    cooling: str | None,
     policy: Policy,
     verdicts: dict[str, Verdict],
     now: datetime,
@@ -151,7 +154,6 @@ def _is_ripe(
     if waited < needed:
         verdicts[name] = Verdict(reason=Reason.NOT_LONG_ENOUGH, detail=f"{_seconds(waited)} of {_seconds(needed)}")
         return False
-    cooling = cooldown(memory, policy.settings.scale_down, now)
     if cooling is not None:
         verdicts[name] = Verdict(reason=Reason.COOLING_DOWN, detail=cooling)
         return False

@@ -2,20 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from random import Random
 
 from nodewright.api.expander import ExpanderContext
-from nodewright.api.notice import Notice
 from nodewright.api.option import Option
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.plugins.prices import GuardedPricing
 from nodewright.plugins.results import optional, part_of
 from nodewright.policy import Policy
+from nodewright.scaleup.outside import Outside
 from nodewright.scaleup.planned import hold, plan_for
 from nodewright.scheduling import ClusterSimulation
-from nodewright.world import World
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +24,6 @@ class Choice:
     planned_by: str = ""
     #: Vetoes by group.
     refused: dict[str, Verdict] = field(default_factory=dict)
-    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,47 +36,39 @@ class _Narrowed:
 
 def choose(
     options: Sequence[Option],
-    world: World,
     policy: Policy,
+    context: ExpanderContext,
     simulation: ClusterSimulation,
-    room: int | None,
-    now: datetime,
+    outside: Outside,
+    *,
+    most: int | None,
 ) -> Choice:
-    """Return what the expanders chose among *options* and nobody vetoed; the cluster may gain *room* nodes."""
-    context = ExpanderContext(
-        now=now,
-        random=Random(f"{policy.settings.seed} {now.isoformat()}"),
-        cluster_size=simulation.size,
-        room=room,
-        pricing={name: GuardedPricing(name, model, policy.faults) for name, model in world.pricing.items()},
-        simulation=simulation,
-        config_maps=world.config_maps,
-    )
+    """Return what the expanders chose among *options* and nobody vetoed; of a plan, *most* is how many may be taken."""
     left = list(options)
     refused: dict[str, Verdict] = {}
     taken: tuple[Option, ...] = ()
     planned_by = ""
     while left and not taken:
-        narrowed = _narrow(left, policy, context, simulation)
+        narrowed = _narrow(left, policy, context, simulation, outside)
         if not narrowed.options:
             break
         planned_by = narrowed.planned_by
-        if planned_by:
-            wanted = narrowed.options[: policy.settings.scale_up.options_per_loop or None]
-        else:
-            wanted = [_one_of(narrowed.options, context.random)]
+        wanted = narrowed.options[:most] if planned_by else [context.whose_turn(narrowed.options)]
         vetoes = {option.group.id: veto for option in wanted if (veto := _veto(option, policy))}
         refused |= vetoes
         taken = tuple(option for option in wanted if option.group.id not in vetoes)
         if not vetoes:
             break
         left = [option for option in left if option.group.id not in vetoes]
-    notices = tuple(dict.fromkeys(context.notices))
-    return Choice(taken=taken, planned_by=planned_by if taken else "", refused=refused, notices=notices)
+    return Choice(taken=taken, planned_by=planned_by if taken else "", refused=refused)
 
 
 def _narrow(
-    options: Sequence[Option], policy: Policy, context: ExpanderContext, simulation: ClusterSimulation
+    options: Sequence[Option],
+    policy: Policy,
+    context: ExpanderContext,
+    simulation: ClusterSimulation,
+    outside: Outside,
 ) -> _Narrowed:
     for index, (name, expander) in enumerate(policy.expanders.items()):
         # One option is no choice; but the first expander may have something against it.
@@ -95,12 +82,13 @@ def _narrow(
         if held:
             return _Narrowed(options=held, planned_by=name)
         with simulation.fork():
-            options = policy.faults.call(name, "best", expander.best, options, context, default=options, returns=kept)
+            if expander.asks_outside:
+                options = outside.best(name, expander, options, context)
+            else:
+                options = policy.faults.call(
+                    name, "best", expander.best, options, context, default=options, returns=kept
+                )
     return _Narrowed(options=options)
-
-
-def _one_of(options: Sequence[Option], random: Random) -> Option:
-    return options[0] if len(options) == 1 else random.choice(options)
 
 
 def _veto(option: Option, policy: Policy) -> Verdict | None:

@@ -1,20 +1,27 @@
 """The scale-up of one loop."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from random import Random
 
-from nodewright.api.decision import Grow, OptionVerdict
+from nodewright.api.decision import Answer, Grow, OptionVerdict
+from nodewright.api.expander import ExpanderContext
 from nodewright.api.notice import Notice
-from nodewright.api.option import Option
 from nodewright.api.processor import ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.health import Assessment
+from nodewright.health.readiness import is_ready
+from nodewright.plugins.prices import GuardedPricing
 from nodewright.policy import Policy
-from nodewright.scaleup.choice import Choice, choose
-from nodewright.scaleup.options import find_options
-from nodewright.scaleup.pending import find_pending
+from nodewright.scaleup.expansion import Expansion
+from nodewright.scaleup.limits import Limits
+from nodewright.scaleup.options import OptionFinder
+from nodewright.scaleup.outside import Outside
+from nodewright.scaleup.pending import PendingPods, find_pending
+from nodewright.scaleup.returning import returning_pods
+from nodewright.scaleup.similarity import Similarity
 from nodewright.scheduling import ClusterSimulation
 from nodewright.world import World
 
@@ -24,84 +31,121 @@ class ScaleUpPlan:
     """What to grow and why, and why not more."""
 
     grow: tuple[Grow, ...] = ()
+    #: How many options were taken.
+    taken: int = 0
     pods: dict[str, Verdict] = field(default_factory=dict)
     rejections: dict[str, dict[str, Verdict]] = field(default_factory=dict)
     groups: dict[str, Verdict] = field(default_factory=dict)
     options: tuple[OptionVerdict, ...] = ()
     notices: tuple[Notice, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    #: Whether pods have only just come, so that neither nodes for them nor removals are begun.
+    pods_just_came: bool = False
+    #: When pods will have become old enough to be looked at again.
+    again: datetime | None = None
 
 
 def plan_scale_up(
-    world: World, health: Assessment, simulation: ClusterSimulation, policy: Policy, now: datetime
+    world: World,
+    health: Assessment,
+    simulation: ClusterSimulation,
+    policy: Policy,
+    turn: int,
+    now: datetime,
+    *,
+    leaving: Iterable[str] = (),
 ) -> ScaleUpPlan:
-    """Return which group grows for the pending pods. Pods that fit on nodes in *simulation* are placed there."""
+    """Return which groups grow for the pending pods. Pods that fit on nodes in *simulation* are placed there.
+
+    Whose turn it is among equal options tells *turn*. The pods on nodes that are *leaving*, which are not in
+    *simulation*, will be pending soon.
+    """
     groups = tuple(group.facts for group in health.groups)
     context = ProcessorContext(
         now=now,
         simulation=simulation,
         groups=groups,
         expendable_priority_cutoff=policy.settings.scale_up.expendable_priority_cutoff,
+        returning=returning_pods(world.cluster, leaving, policy.settings.scale_up.allowed_schedulers),
     )
-    pending = find_pending(world.cluster, policy, context)
-    verdicts = dict(pending.verdicts)
+    pending = find_pending(world, policy, context)
+    plan = _plan(pending, world, health, simulation, policy, turn, now)
+    return replace(plan, notices=pending.notices + plan.notices, pods_just_came=pending.all_new, again=pending.again)
+
+
+def _plan(
+    pending: PendingPods,
+    world: World,
+    health: Assessment,
+    simulation: ClusterSimulation,
+    policy: Policy,
+    turn: int,
+    now: datetime,
+) -> ScaleUpPlan:
     if not pending.sets:
-        return ScaleUpPlan(pods=verdicts)
+        return ScaleUpPlan(pods=pending.verdicts)
     if not policy.settings.scale_up.from_zero and not world.cluster.nodes:
-        return ScaleUpPlan(
-            pods=verdicts, groups={group.id: Verdict(reason=Reason.NO_SCALE_FROM_ZERO) for group in groups}
-        )
-    maximum = policy.settings.limits.nodes.max
-    room = max(0, maximum - simulation.size) if maximum else None
-    found = find_options(health.groups, pending.sets, simulation, policy, room)
-    offered = policy.hooks.adjust_options(found.options)
-    choice = choose(offered, world, policy, simulation, room, now)
-    for pods in pending.sets:
-        verdict = _pod_verdict(pods.keys[0], len(groups), found.rejections)
-        verdicts.update(dict.fromkeys(pods.keys, verdict))
-    why = _why(choice, len(offered), policy)
-    grow = []
-    for option in choice.taken:
-        helped = tuple(key for pods in option.pods for key in pods.keys)
-        verdicts.update(dict.fromkeys(helped, Verdict(reason=Reason.HELPED, detail=option.group.id)))
-        grow.append(
-            Grow(
-                group=option.group.id,
-                count=option.nodes,
-                from_size=option.group.target_size,
-                pods=helped,
-                verdict=Verdict(reason=Reason.CHOSEN, detail=why),
-            )
-        )
+        off = Verdict(reason=Reason.NO_SCALE_FROM_ZERO)
+        return ScaleUpPlan(pods=pending.verdicts, groups={group.facts.id: off for group in health.groups})
+    if _is_full(world, policy):
+        return _nothing(pending, Verdict(reason=Reason.LIMIT_NODES))
+    return _expand(world, health, simulation, policy, pending, turn, now)
+
+
+def _expand(
+    world: World,
+    health: Assessment,
+    simulation: ClusterSimulation,
+    policy: Policy,
+    pending: PendingPods,
+    turn: int,
+    now: datetime,
+) -> ScaleUpPlan:
+    settings = policy.settings.scale_up
+    limits = Limits(world, health, policy.settings.limits)
+    similarity = (
+        Similarity(world.cluster, settings.balancing, world.balancing_ignored_labels)
+        if settings.balance_similar_groups
+        else None
+    )
+    end = policy.stopwatch() + settings.max_binpacking_time.total_seconds()
+    groups = [group.facts for group in health.groups]
+    finder = OptionFinder(policy, simulation, limits, similarity, groups, in_time=lambda: policy.stopwatch() < end)
+    context = ExpanderContext(
+        now=now,
+        random=Random(f"{policy.settings.seed} {now.isoformat()}"),
+        turn=policy.settings.seed + turn,
+        cluster_size=simulation.size,
+        room=limits.room,
+        pricing={name: GuardedPricing(name, model, policy.faults) for name, model in world.pricing.items()},
+        simulation=simulation,
+        config_maps=world.config_maps,
+    )
+    blocked = {group.facts.id: group.blocked for group in health.groups if group.blocked is not None}
+    outside = Outside(policy)
+    expansion = Expansion(groups, blocked, policy, simulation, limits, finder, context, outside)
+    # What was ordered is not there yet: whoever comes next must not count on it.
+    with simulation.fork():
+        expansion.serve(pending.sets)
     return ScaleUpPlan(
-        grow=tuple(grow),
-        pods=verdicts,
-        rejections=found.rejections,
-        groups=found.groups,
-        options=tuple(_judge(option, choice, offered) for option in found.options),
-        notices=choice.notices,
+        grow=expansion.grow,
+        taken=expansion.taken,
+        pods={**pending.verdicts, **expansion.pods},
+        rejections=expansion.rejections,
+        groups=dict(expansion.groups),
+        options=tuple(expansion.options),
+        notices=tuple(dict.fromkeys(context.notices)),
+        answers=outside.answers,
     )
 
 
-def _pod_verdict(key: str, group_count: int, rejections: dict[str, dict[str, Verdict]]) -> Verdict:
-    if len(rejections.get(key, {})) == group_count:
-        return Verdict(reason=Reason.NO_GROUP_FITS)
-    return Verdict(reason=Reason.WAITING)
+def _is_full(world: World, policy: Policy) -> bool:
+    """Tell whether there are as many nodes in service as there may be."""
+    maximum = policy.settings.limits.nodes.max
+    nodes = world.cluster.nodes.values()
+    return bool(maximum) and sum(is_ready(node, world, policy.settings.templates) for node in nodes) >= maximum
 
 
-def _judge(option: Option, choice: Choice, offered: Sequence[Option]) -> OptionVerdict:
-    taken = next((each for each in choice.taken if each.group.id == option.group.id), None)
-    if taken is not None:
-        option, verdict = taken, Verdict(reason=Reason.CHOSEN)
-    elif all(each.group.id != option.group.id for each in offered):
-        verdict = Verdict(reason=Reason.FILTERED, detail="a hook")
-    else:
-        verdict = choice.refused.get(option.group.id, Verdict(reason=Reason.NOT_CHOSEN))
-    return OptionVerdict(group=option.group.id, nodes=option.nodes, pods=option.pod_count, verdict=verdict)
-
-
-def _why(choice: Choice, options: int, policy: Policy) -> str:
-    if choice.planned_by:
-        return f"part of the plan of {choice.planned_by} for {options} options"
-    if options == 1:
-        return "the only option"
-    return f"best of {options} options by {', '.join(policy.expanders) or 'chance'}"
+def _nothing(pending: PendingPods, why: Verdict) -> ScaleUpPlan:
+    waiting = {key: why for pods in pending.sets for key in pods.keys}
+    return ScaleUpPlan(pods={**pending.verdicts, **waiting})

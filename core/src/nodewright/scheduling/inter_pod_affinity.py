@@ -6,7 +6,7 @@ import numpy as np
 
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.cluster import Cluster, Counts, PodClass, Term
+from nodewright.cluster import Cluster, Counts, PodClass, Rows, Term
 from nodewright.scheduling.static import Mask
 
 AFFINITY = Verdict(reason=Reason.AFFINITY)
@@ -16,7 +16,7 @@ EXISTING_ANTI_AFFINITY = Verdict(reason=Reason.EXISTING_ANTI_AFFINITY)
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbours:
-    """What the pods that run now mean for one more pod of a class, by row."""
+    """What the pods that run now mean for one more pod of a class, for each of some rows."""
 
     #: Where those that it has to be near are not.
     lonely: Mask | None
@@ -28,14 +28,15 @@ class Neighbours:
     first: bool
 
 
-def neighbours(cluster: Cluster, pod: PodClass) -> Neighbours:
-    """Return what the pods that run now mean for one more *pod*."""
-    lonely, first = _lonely(cluster, pod) if pod.affinity else (None, False)
+def neighbours(cluster: Cluster, pod: PodClass, rows: Rows) -> Neighbours:
+    """Return what the pods that run now mean for one more *pod* on each of *rows*."""
+    lonely, first = _lonely(cluster, pod, rows) if pod.affinity else (None, False)
     disliked: Mask | None = None
     for term in pod.anti_affinity:
-        near = _near(cluster, term.key, cluster.tally.total(cluster.pod_classes.selected_by(term.selection)))
+        pods = cluster.tally.total(cluster.pod_classes.selected_by(term.selection))
+        near = _occupied(cluster, term.key, pods)[_domain(cluster, term.key)[rows]]
         disliked = near if disliked is None else disliked | near
-    return Neighbours(lonely=lonely, disliked=disliked, unwelcome=_unwelcome(cluster, pod), first=first)
+    return Neighbours(lonely=lonely, disliked=disliked, unwelcome=_unwelcome(cluster, pod, rows), first=first)
 
 
 def repels_itself(pod: PodClass) -> list[Term]:
@@ -48,32 +49,31 @@ def attracts_itself(pod: PodClass) -> bool:
     return all(pod.matched_by(term.selection) for term in pod.affinity)
 
 
-def _lonely(cluster: Cluster, pod: PodClass) -> tuple[Mask, bool]:
-    size = cluster.table.size
+def _lonely(cluster: Cluster, pod: PodClass, rows: Rows) -> tuple[Mask, bool]:
     classes = cluster.pod_classes.selected_by(pod.affinity[0].selection)
     # Only pods that match all terms count, for each of them.
     wanted = [other for other in classes if all(other.matched_by(term.selection) for term in pod.affinity[1:])]
     pods = cluster.tally.total(wanted)
-    lonely = np.zeros(size, dtype=np.bool_)
-    unlabelled = np.zeros(size, dtype=np.bool_)
+    lonely = np.zeros(len(rows), dtype=np.bool_)
+    unlabelled = np.zeros(len(rows), dtype=np.bool_)
     anywhere = False
     for term in pod.affinity:
-        domains = cluster.table.domains(term.key)
-        unlabelled |= domains.of[:size] < 0
-        near = _near(cluster, term.key, pods)
-        anywhere = anywhere or bool(near.any())
-        lonely |= ~near
+        domain = _domain(cluster, term.key)[rows]
+        occupied = _occupied(cluster, term.key, pods)
+        unlabelled |= domain < 0
+        anywhere = anywhere or bool(occupied.any())
+        lonely |= ~occupied[domain]
     if not anywhere and attracts_itself(pod):
         return unlabelled, True
     return lonely, False
 
 
-def _unwelcome(cluster: Cluster, pod: PodClass) -> Mask | None:
+def _unwelcome(cluster: Cluster, pod: PodClass, rows: Rows) -> Mask | None:
     unwelcome: Mask | None = None
     for other, term in dislikers(cluster, pod):
         if not other.population:
             continue
-        near = _near(cluster, term.key, cluster.tally.of(other))
+        near = _occupied(cluster, term.key, cluster.tally.of(other))[_domain(cluster, term.key)[rows]]
         unwelcome = near if unwelcome is None else unwelcome | near
     return unwelcome
 
@@ -97,30 +97,30 @@ def dislikers(cluster: Cluster, pod: PodClass) -> list[tuple[PodClass, Term]]:
     return found
 
 
-def _near(cluster: Cluster, key: str, pods: Counts) -> Mask:
-    """Return by row whether any of *pods* runs in the node's domain."""
-    size = cluster.table.size
+def _domain(cluster: Cluster, key: str) -> Counts:
+    return cluster.table.domains(key).of[: cluster.table.size]
+
+
+def _occupied(cluster: Cluster, key: str, pods: Counts) -> Mask:
+    """Return by domain whether any of *pods* runs there; the last one stands for nodes without the label: no."""
     domains = cluster.table.domains(key)
-    domain = domains.of[:size]
-    rows = np.flatnonzero(pods[:size])
+    rows = np.flatnonzero(pods[: cluster.table.size])
     occupied = np.zeros(domains.count + 1, dtype=np.bool_)
-    occupied[domain[rows]] = True
-    # The last place stands for nodes without the label, which have no neighbours.
+    occupied[domains.of[rows]] = True
     occupied[-1] = False
-    near: Mask = occupied[domain]
-    return near
+    return occupied
 
 
 def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
     """Return why the pods that run now keep *pod* off a node, or None."""
     if not (pod.affinity or pod.anti_affinity or dislikers(cluster, pod)):
         return None
-    found = neighbours(cluster, pod)
+    found = neighbours(cluster, pod, np.array([row], dtype=np.intp))
     for mask, verdict in (
         (found.lonely, AFFINITY),
         (found.disliked, ANTI_AFFINITY),
         (found.unwelcome, EXISTING_ANTI_AFFINITY),
     ):
-        if mask is not None and mask[row]:
+        if mask is not None and mask[0]:
             return verdict
     return None

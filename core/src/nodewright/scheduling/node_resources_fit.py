@@ -34,6 +34,16 @@ def fitting(cluster: Cluster, pod: PodClass, mask: Mask) -> Rows:
     return np.flatnonzero(mask)
 
 
+def fitting_of(cluster: Cluster, pod: PodClass, rows: Rows) -> Rows:
+    """Return those of *rows* with room for at least one *pod*: the same, where only a few are asked about."""
+    table = cluster.table
+    table.meet(pod.requests)
+    for name, amount in pod.requests.items():
+        if amount and len(rows):
+            rows = rows[table.free[table.dimensions[name], rows] >= amount]
+    return rows
+
+
 def room(cluster: Cluster, pod: PodClass, rows: Rows) -> Amounts:
     """Return how many times *pod* fits on each of *rows*."""
     table = cluster.table

@@ -16,21 +16,24 @@ from nodewright.scheduling import (
     volumes,
 )
 from nodewright.scheduling.pod_topology_spread import Spread
-from nodewright.scheduling.static import Mask
 
 
-def next_rows(cluster: Cluster, pod: PodClass, wanted: int, on: Mask | None = None) -> Rows:
-    """Return the rows for the next pods of a class, at most *wanted*: one row for each, legal in this order.
+def next_rows(cluster: Cluster, pod: PodClass, wanted: int, on: Rows | None = None) -> tuple[Rows, bool]:
+    """Return the rows for the next pods of a class, at most *wanted*, and whether that is all that fit.
 
-    Fewer than wanted does not mean that no more fit: ask again once these are taken. None means that.
+    There is one row for each pod, legal in this order; *on* are the rows to look at, all by default. If it is not
+    known to be all, ask again once these are taken; no rows means that no more fit.
     """
-    mask = static.allowed(cluster, pod)
-    if on is not None:
-        mask = mask & on
+    if on is None:
+        rows = node_resources_fit.fitting(cluster, pod, static.allowed(cluster, pod))
+    else:
+        rows = node_resources_fit.fitting_of(cluster, pod, static.allowed_of(cluster, pod, on))
+    if not len(rows):
+        return rows, True
     if not _is_plain(cluster, pod):
-        return _constrained(cluster, pod, wanted, mask)
-    rows = node_resources_fit.fitting(cluster, pod, mask)[:wanted]
-    return _first_fit(rows, node_resources_fit.room(cluster, pod, rows), wanted)
+        return _constrained(cluster, pod, wanted, rows)
+    rows = rows[:wanted]
+    return _first_fit(rows, node_resources_fit.room(cluster, pod, rows), wanted), True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,27 +61,26 @@ def _is_plain(cluster: Cluster, pod: PodClass) -> bool:
     )
 
 
-def _constrained(cluster: Cluster, pod: PodClass, wanted: int, mask: Mask) -> Rows:
+def _constrained(cluster: Cluster, pod: PodClass, wanted: int, rows: Rows) -> tuple[Rows, bool]:
     spreads = pod_topology_spread.spreads(cluster, pod)
-    neighbours = inter_pod_affinity.neighbours(cluster, pod)
     leader = _leader(spreads)
     for spread in spreads:
-        mask = mask & (spread.domain >= 0)
-        if spread is not leader:
-            mask = mask & ~spread.refused
+        rows = rows[spread.domain[rows] >= 0] if spread is leader else rows[spread.admits(rows)]
+    neighbours = inter_pod_affinity.neighbours(cluster, pod, rows)
+    fine = np.ones(len(rows), dtype=np.bool_)
     for refused in (neighbours.lonely, neighbours.disliked, neighbours.unwelcome):
         if refused is not None:
-            mask = mask & ~refused
+            fine &= ~refused
     if pod.ports:
-        mask = mask & (node_ports.taken(cluster, pod) == 0)
+        fine &= node_ports.taken(cluster, pod)[rows] == 0
+    rows = rows[fine]
     if volumes.matter(pod):
-        mask = volumes.allowed(cluster, pod, mask)
-    rows = node_resources_fit.fitting(cluster, pod, mask)
+        rows = volumes.allowed_of(cluster, pod, rows)
     if not len(rows):
-        return rows
+        return rows, True
     if neighbours.first or (volumes.matter(pod) and not volumes.alike(cluster, pod)):
         # What this one brings changes what the next one finds.
-        return rows[:1] if leader is None else rows[~leader.refused[rows]][:1]
+        return rows[:1] if leader is None else rows[leader.admits(rows)][:1], False
     caps = node_resources_fit.room(cluster, pod, rows)
     if pod.ports:
         caps = np.minimum(caps, 1)
@@ -86,7 +88,8 @@ def _constrained(cluster: Cluster, pod: PodClass, wanted: int, mask: Mask) -> Ro
     quotas = [_allowance(spread, rows) for spread in others] + [
         _one_each(cluster, term.key, rows) for term in inter_pod_affinity.repels_itself(pod)
     ]
-    return _within_quotas(rows, caps, leader, quotas, wanted)
+    # Where rules hold each other's pods back, what is placed may make room for more.
+    return _within_quotas(rows, caps, leader, quotas, wanted), not others and (leader is None or not quotas)
 
 
 def _leader(spreads: list[Spread]) -> Spread | None:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.cluster import Cluster, Counts, PodClass, SpreadRule
+from nodewright.cluster import Cluster, Counts, PodClass, Rows, SpreadRule
 from nodewright.scheduling import static
 from nodewright.scheduling.static import Mask
 
@@ -36,13 +36,12 @@ class Spread:
         """How many more selected pods each domain may take before the smallest number rises."""
         return self.least + self.rule.max_skew - self.counts
 
-    @property
-    def refused(self) -> Mask:
-        """By row, whether one more pod would make the skew too large."""
-        full = self.counts + self.rule.counts_itself - self.least > self.rule.max_skew
+    def admits(self, rows: Rows) -> Mask:
+        """Tell for each of *rows* whether one more pod there keeps the skew small enough."""
+        room = self.counts + self.rule.counts_itself - self.least <= self.rule.max_skew
         # Domain -1 is the last one: a node without the label is refused for that.
-        refused: Mask = np.append(full, False)[self.domain]
-        return refused
+        admitted: Mask = np.append(room, False)[self.domain[rows]]
+        return admitted
 
 
 def spreads(cluster: Cluster, pod: PodClass) -> list[Spread]:
@@ -80,6 +79,6 @@ def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
     for spread in spreads(cluster, pod):
         if spread.domain[row] < 0:
             return MISSING_LABEL
-        if spread.refused[row]:
+        if not spread.admits(np.array([row], dtype=np.intp))[0]:
             return REFUSAL
     return None

@@ -9,12 +9,11 @@ from nodewright.api.group import GroupFacts
 from nodewright.api.option import PodSet
 from nodewright.api.placement import Placement
 from nodewright.api.verdict import Verdict
-from nodewright.cluster import Cluster
+from nodewright.cluster import Cluster, Rows
 from nodewright.cluster.columns import Fork
 from nodewright.objects import Resources
 from nodewright.scheduling import placement, volumes
 from nodewright.scheduling.filters import refusal
-from nodewright.scheduling.static import Mask
 from nodewright.scheduling.templates import blank_node
 
 
@@ -22,20 +21,21 @@ class ClusterSimulation:
     """Implements `nodewright.api.Simulation` on the columns themselves. For the loop's thread, and in a fork only."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+        #: The columns that it works on.
+        self.cluster = cluster
         self._added = 0
         self._forks: list[Fork] = []
 
     @property
     def size(self) -> int:
         """How many nodes there are, added ones included."""
-        table = self._cluster.table
+        table = self.cluster.table
         return int((table.class_of[: table.size] >= 0).sum())
 
     @contextmanager
     def fork(self) -> Iterator["ClusterSimulation"]:
         """Work on this simulation for the length of a ``with`` block, then forget what happened in it."""
-        with self._cluster.fork() as fork:
+        with self.cluster.fork() as fork:
             self._forks.append(fork)
             try:
                 yield self
@@ -48,27 +48,27 @@ class ClusterSimulation:
 
     def add_nodes(self, group: GroupFacts, count: int) -> Sequence[str]:
         """Add empty nodes like the group's template, with their DaemonSet pods; see `nodewright.api.Simulation`."""
-        blank = blank_node(self._cluster, group)
-        names = []
-        for _ in range(count):
-            self._added += 1
-            names.append(f"template-node-for-{group.id}-{self._added}")
-            self._cluster.add_node(names[-1], blank.marks, blank.allocatable, blank.companions, blank.attach_limits)
+        blank = blank_node(self.cluster, group)
+        first = self._added + 1
+        self._added += count
+        names = [f"template-node-for-{group.id}-{number}" for number in range(first, first + count)]
+        self.cluster.add_nodes(names, blank.marks, blank.allocatable, blank.companions, blank.attach_limits)
         return names
 
     def remove_nodes(self, names: Sequence[str]) -> None:
         """Take nodes out, with whatever runs on them."""
         for name in names:
-            self._cluster.hide_node(name)
+            self.cluster.hide_node(name)
 
     def place(self, pods: PodSet, *, on: Sequence[str] | None = None) -> Mapping[str, str]:
         """Put as many of *pods* as fit onto nodes; see `nodewright.api.Simulation`."""
-        cluster = self._cluster
+        cluster = self.cluster
         pod_class = cluster.pod_classes.of(pods.pod)
-        mask = None if on is None else self._mask(on)
+        where = None if on is None else self._rows(on)
         rows: list[int] = []
-        while len(rows) < len(pods):
-            fresh = placement.next_rows(cluster, pod_class, len(pods) - len(rows), mask)
+        full = False
+        while len(rows) < len(pods) and not full:
+            fresh, full = placement.next_rows(cluster, pod_class, len(pods) - len(rows), where)
             if not len(fresh):
                 break
             for row in np.unique(fresh).tolist() if volumes.matter(pod_class) else ():
@@ -79,21 +79,20 @@ class ClusterSimulation:
 
     def why_not(self, pods: PodSet, node: str) -> Verdict | None:
         """Return why a pod of *pods* does not fit on *node* now; None if it does."""
-        return refusal(self._cluster, self._cluster.pod_classes.of(pods.pod), self._cluster.table.rows[node])
+        return refusal(self.cluster, self.cluster.pod_classes.of(pods.pod), self.cluster.table.rows[node])
 
     def free(self, node: str) -> Resources:
         """Return what pods may still take of *node*."""
-        table = self._cluster.table
+        table = self.cluster.table
         amounts = table.free[:, table.rows[node]].tolist()
         return {name: amounts[index] for name, index in table.dimensions.items()}
 
     def guests(self, node: str) -> list[PodSet]:
         """Return the pods that were placed on *node* here, and would have to move if it went."""
-        found = self._cluster.guests(self._cluster.table.rows[node])
+        found = self.cluster.guests(self.cluster.table.rows[node])
         return [PodSet(pod=pod_class.pod, keys=(key,)) for pod_class, key in found]
 
-    def _mask(self, names: Sequence[str]) -> Mask:
-        table = self._cluster.table
-        mask = np.zeros(table.size, dtype=np.bool_)
-        mask[[table.rows[name] for name in names]] = True
-        return mask
+    def _rows(self, names: Sequence[str]) -> Rows:
+        """Return the rows of *names*, in the order of the table."""
+        rows = self.cluster.table.rows
+        return np.array(sorted({rows[name] for name in names}), dtype=np.intp)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewright.api.verdict import Verdict
-from nodewright.cluster import Cluster, NodeClass, PodClass
+from nodewright.cluster import Cluster, NodeClass, PodClass, Rows
 from nodewright.scheduling import node_affinity, node_name, node_unschedulable, taint_toleration
 
 Mask = npt.NDArray[np.bool_]
@@ -26,9 +26,19 @@ def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
 def allowed(cluster: Cluster, pod: PodClass) -> Mask:
     """Return by row whether *pod* may run there, as far as this depends on the kinds of pod and node."""
     by_class = _by_class(cluster, pod, "static", lambda node: _class_refusal(pod, node))
-    if pod.looks_at_names or pod.pod.spec.node_name:
+    if _looks_closer(pod):
         return _and_by_row(cluster, by_class, lambda row: refusal(cluster, pod, row) is None)
     return by_class
+
+
+def allowed_of(cluster: Cluster, pod: PodClass, rows: Rows) -> Rows:
+    """Return those of *rows* on which *pod* may run: the same as `allowed`, where only a few are asked about."""
+    answers = _answers(cluster, pod, "static", lambda node: _class_refusal(pod, node))
+    rows = rows[answers[cluster.table.class_of[rows]]]
+    if _looks_closer(pod):
+        fine = [refusal(cluster, pod, row) is None for row in rows.tolist()]
+        rows = rows[np.array(fine, dtype=np.bool_)]
+    return rows
 
 
 def affine(cluster: Cluster, pod: PodClass) -> Mask:
@@ -58,15 +68,24 @@ def _affinity_refusal(cluster: Cluster, pod: PodClass, row: int, node: NodeClass
     return node_affinity.check(pod, cluster.table.names[row], labels)
 
 
+def _looks_closer(pod: PodClass) -> bool:
+    return pod.looks_at_names or bool(pod.pod.spec.node_name)
+
+
 def _by_class(cluster: Cluster, pod: PodClass, name: str, check: Callable[[NodeClass], Verdict | None]) -> Mask:
-    """Return by row what *check* says of the node's class. Vacant rows have class -1, the last of the answers: no."""
+    """Return by row what *check* says of the node's class."""
+    return _answers(cluster, pod, name, check)[cluster.table.class_of[: cluster.table.size]]
+
+
+def _answers(cluster: Cluster, pod: PodClass, name: str, check: Callable[[NodeClass], Verdict | None]) -> Mask:
+    """Return what *check* says of each class of nodes. Vacant rows have class -1, the last of the answers: no."""
     known = cluster.table.classes.known
     answers: Mask = pod.memo.get(name, np.zeros(1, dtype=np.bool_))
     if len(answers) <= len(known):
         fresh = [check(node) is None for node in known[len(answers) - 1 :]]
         answers = np.concatenate([answers[:-1], np.array([*fresh, False], dtype=np.bool_)])
         pod.memo[name] = answers
-    return answers[cluster.table.class_of[: cluster.table.size]]
+    return answers
 
 
 def _and_by_row(cluster: Cluster, mask: Mask, check: Callable[[int], bool]) -> Mask:

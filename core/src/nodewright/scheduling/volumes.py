@@ -3,7 +3,7 @@
 import numpy as np
 
 from nodewright.api.verdict import Verdict
-from nodewright.cluster import Cluster, PodClass
+from nodewright.cluster import Cluster, PodClass, Rows
 from nodewright.scheduling import node_volume_limits, volume_binding, volume_restrictions, volume_zone
 from nodewright.scheduling.static import Mask
 
@@ -43,6 +43,13 @@ def allowed(cluster: Cluster, pod: PodClass, mask: Mask) -> Mask:
     for volume_filter in (volume_restrictions, node_volume_limits, volume_binding, volume_zone):
         mask = volume_filter.allowed(cluster, pod, mask)
     return mask
+
+
+def allowed_of(cluster: Cluster, pod: PodClass, rows: Rows) -> Rows:
+    """Return those of *rows* that the pod's volumes don't keep it off."""
+    mask = np.zeros(cluster.table.size, dtype=np.bool_)
+    mask[rows] = True
+    return rows[allowed(cluster, pod, mask)[rows]]
 
 
 def alike(cluster: Cluster, pod: PodClass) -> bool:

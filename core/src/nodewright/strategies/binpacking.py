@@ -1,12 +1,15 @@
 """Estimator ``binpacking``: first fit, biggest pods first."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from nodewright.api import Estimate, Estimator, GroupFacts, PodSet, Simulation
 
 
 class Binpacking(Estimator):
     """Places pods on new nodes in order of size, and adds a node whenever the next pod finds no room."""
+
+    by_template: ClassVar[bool] = True
 
     def estimate(self, group: GroupFacts, pods: Sequence[PodSet], simulation: Simulation, limit: int) -> Estimate:
         """Return the nodes that got a pod, and those pods."""
@@ -23,20 +26,28 @@ class Binpacking(Estimator):
 
 def _place(group: GroupFacts, pods: PodSet, simulation: Simulation, nodes: list[str], limit: int) -> dict[str, str]:
     """Place *pods* on *nodes*, to which nodes are added as long as that helps; return the node by pod."""
-    placed = dict(simulation.place(pods, on=nodes))
-    added = 1
+    placed = dict(simulation.place(pods, on=nodes)) if nodes else {}
+    each = 0
     while len(placed) < len(pods) and len(nodes) < limit:
         rest = pods.without(placed)
         assert rest is not None
-        fresh = simulation.add_nodes(group, min(added, limit - len(nodes)))
+        # Equal pods fill equal nodes alike: what the first one held tells how many more it takes.
+        each = each or _most_on_one(group, pods)
+        fresh = simulation.add_nodes(group, min(-(-len(rest) // each), limit - len(nodes)))
         nodes.extend(fresh)
         here = simulation.place(rest, on=fresh)
         if not here:
             break
         placed |= here
-        # Equal pods fill equal nodes alike: what the first one held tells how many more it takes.
-        added = max(1, -(-(len(rest) - len(here)) * len(fresh) // len(here)))
+        each = max(1, len(here) // len(set(here.values())))
     return placed
+
+
+def _most_on_one(group: GroupFacts, pods: PodSet) -> int:
+    """Return how many of *pods* a node of *group* holds at most."""
+    allocatable = group.template.allocatable if group.template else {}
+    requests = pods.pod.requests
+    return max(1, min(allocatable.get(name, 0) // amount for name, amount in requests.items() if amount))
 
 
 def _size(group: GroupFacts, pods: PodSet) -> float:

@@ -6,8 +6,8 @@ from nodewright.api import Expander, ExpanderContext, Option
 
 
 class Random(Expander):
-    """Picks one option, each with the same chance."""
+    """Picks one option, each as often as any other: whose turn it is depends on the seed and the choices before."""
 
     def best(self, options: Sequence[Option], context: ExpanderContext) -> Sequence[Option]:
         """Return one of *options*."""
-        return [context.random.choice(options)]
+        return [context.whose_turn(options)]

@@ -7,7 +7,7 @@ from itertools import islice
 
 from nodewright.api.group import GroupFacts
 from nodewright.api.template import NodeTemplate, TemplateDifference
-from nodewright.health.readiness import is_ready, ready_since
+from nodewright.health.readiness import is_ready
 from nodewright.memory import KnownTemplate, Memory
 from nodewright.objects import Node
 from nodewright.objects.node import TO_BE_DELETED
@@ -98,7 +98,7 @@ class _Chooser:
                 yield node
 
     def _ready_for(self, node: Node) -> timedelta:
-        since = ready_since(node)
+        since = node.ready_since
         return timedelta.max if since is None else self._now - since
 
     def _likeness(self, node: Node) -> NodeTemplate:

@@ -1,10 +1,11 @@
 """Small worlds for tests: every builder has defaults that work, so that a test names only what it is about.
 
-Amounts are written as in Kubernetes (``"500m"``, ``"1Gi"``). All times default to `nodewright.testing.clock.EPOCH`.
+Amounts are written as in Kubernetes (``"500m"``, ``"1Gi"``). All times default to `nodewright.testing.clock.EPOCH`,
+but pods came a minute before: one that has only just come would not be decided about.
 """
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from random import Random
 
 from nodewright.api import (
@@ -47,7 +48,7 @@ def a_pod(
     node_selector: Mapping[str, str] | None = None,
     tolerations: Iterable[Toleration] = (),
     priority: int | None = None,
-    created: datetime = EPOCH,
+    created: datetime = EPOCH - timedelta(minutes=1),
 ) -> Pod:
     """A pod that runs on *node*, or pending and marked unschedulable if no node is given.
 
@@ -196,6 +197,7 @@ def an_expander_context(
     return ExpanderContext(
         now=now,
         random=Random(seed),
+        turn=seed,
         cluster_size=cluster_size,
         room=room,
         pricing=dict(pricing or {}),

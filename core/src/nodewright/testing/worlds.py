@@ -9,7 +9,9 @@ from nodewright.config.model import Settings
 from nodewright.objects import PodDisruptionBudget
 from nodewright.plugins import Faults, Hooks
 from nodewright.policy import Policy
+from nodewright.strategies.add_returning_pods import AddReturningPods
 from nodewright.strategies.binpacking import Binpacking
+from nodewright.strategies.clear_tpu_requests import ClearTpuRequests
 from nodewright.strategies.filter_daemonset_pods import FilterDaemonSetPods
 from nodewright.strategies.filter_expendable import FilterExpendable
 from nodewright.strategies.filter_schedulable import FilterSchedulable
@@ -59,7 +61,9 @@ def a_policy(
         estimator=("binpacking", estimator or Binpacking(Binpacking.Config())),
         expanders={"least-waste": LeastWaste(LeastWaste.Config())} if expanders is None else expanders,
         pending_pods={
+            "clear-tpu-requests": ClearTpuRequests(ClearTpuRequests.Config()),
             "filter-expendable": FilterExpendable(FilterExpendable.Config()),
+            "add-returning-pods": AddReturningPods(AddReturningPods.Config()),
             "filter-schedulable": FilterSchedulable(FilterSchedulable.Config()),
             "filter-daemonset-pods": FilterDaemonSetPods(FilterDaemonSetPods.Config()),
         },

@@ -78,7 +78,7 @@ def test_the_stock_out_falls_over_to_another_group_and_says_why(story):
 
 
 def test_a_spot_machine_that_is_taken_back_is_replaced(story):
-    assert texts(story, Kind.TROUBLE, "the cloud took spot-a-1 back")
+    assert texts(story, Kind.TROUBLE, "the cloud took spot-")
     assert story.scenes[520].pending == 2
     assert story.scenes[600].pending == 0
 

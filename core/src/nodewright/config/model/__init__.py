@@ -65,11 +65,13 @@ class Processors(Section):
     """The steps that narrow down what is decided about."""
 
     pending_pods: PendingPodsSteps = (
+        Mention(name="clear-tpu-requests"),
         Mention(name="filter-expendable"),
+        Mention(name="add-returning-pods"),
         Mention(name="filter-schedulable"),
         Mention(name="filter-daemonset-pods"),
     )
-    """The plugins that take pods off the list of those that need nodes, in order."""
+    """The plugins that take pods off the list of those that need nodes, or add to it, in order."""
     scale_down_candidates: ScaleDownCandidatesSteps = ()
     """The plugins that take nodes off the list of those looked at for removal, in order."""
 

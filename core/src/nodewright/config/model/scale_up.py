@@ -39,15 +39,13 @@ class ScaleUp(Section):
     expanders: Expanders = (Mention(name="least-waste"),)
     """The plugins that choose among the groups that could grow, in order; chance decides between the last ones."""
     options_per_loop: Count = 0
-    """How many groups may grow in one loop; 0 is no limit."""
+    """How many options may be taken in one loop, one after the other; 0 is as many as help."""
     time_budget: Duration = timedelta(minutes=1)
     """How long one loop may go on choosing further groups to grow."""
     max_nodes_per_scale_up: Count = 1000
-    """Most nodes that one group grows by in one loop; 0 is no limit."""
+    """Most nodes of one option, and most that a group is chosen for in one loop; 0 is no limit."""
     max_binpacking_time: Duration = timedelta(minutes=5)
     """How long one scale-up may be estimated, over all groups."""
-    max_group_binpacking_time: Duration = timedelta(seconds=10)
-    """How long one group may be estimated."""
     from_zero: Switch = True
     """Act even while the cluster has no ready node."""
     new_pod_delay: Duration = timedelta(0)

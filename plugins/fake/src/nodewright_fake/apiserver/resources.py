@@ -193,6 +193,7 @@ _CLUSTER = (
     _resource("resource.k8s.io/v1", "resourceclaims", "ResourceClaim", "status"),
     _resource("resource.k8s.io/v1", "resourceclaimtemplates", "ResourceClaimTemplate"),
     _resource("resource.k8s.io/v1", "resourceslices", "ResourceSlice", "cluster", "generation"),
+    _resource("autoscaling.x-k8s.io/v1beta1", "capacityquotas", "CapacityQuota", "cluster", "status", "generation"),
     _resource("rbac.authorization.k8s.io/v1", "roles", "Role"),
     _resource("rbac.authorization.k8s.io/v1", "rolebindings", "RoleBinding"),
     _resource("rbac.authorization.k8s.io/v1", "clusterroles", "ClusterRole", "cluster"),

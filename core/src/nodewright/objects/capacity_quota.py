@@ -1,0 +1,35 @@
+"""Capacity quotas: limits on what the nodes of a cluster, or some of them, may have together."""
+
+from functools import cached_property
+
+from msgspec import field
+
+from nodewright.objects.meta import KubeStruct, ObjectMeta
+from nodewright.objects.quantity import Resources, parse_resources
+from nodewright.objects.selector import LabelSelector
+
+
+class CapacityLimits(KubeStruct, frozen=True, kw_only=True):
+    """How much there may be."""
+
+    resources: dict[str, str | int | float] = field(default_factory=dict)
+
+
+class CapacityQuotaSpec(KubeStruct, frozen=True, kw_only=True):
+    """Of which nodes, and how much."""
+
+    #: By labels of nodes; None is all nodes.
+    selector: LabelSelector | None = None
+    limits: CapacityLimits = CapacityLimits()
+
+
+class CapacityQuota(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
+    """A limit on the resources of nodes. Malformed quantities surface as `ValueError` from `maximum`."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: CapacityQuotaSpec = CapacityQuotaSpec()
+
+    @cached_property
+    def maximum(self) -> Resources:
+        """Most of each resource; ``nodes`` counts the nodes themselves."""
+        return parse_resources(self.spec.limits.resources)

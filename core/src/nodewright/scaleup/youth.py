@@ -1,0 +1,108 @@
+"""Youth: pods that have only just come wait a little, for what is to be known of them and for those to follow."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from nodewright.api.notice import Notice
+from nodewright.api.option import PodSet
+from nodewright.cluster import Cluster
+from nodewright.config.duration import parse_duration
+
+#: On a pod: how old it has to be before it brings nodes, if that is more than the general delay.
+DELAY = "cluster-autoscaler.kubernetes.io/pod-scale-up-delay"
+#: Resources that stand for GPUs whatever the provider says.
+GPU_RESOURCES = frozenset(
+    ["nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "habana.ai/gaudi", "microsoft.com/directx"]
+)
+
+_BURST = timedelta(seconds=2)
+#: Pods with GPUs often come one after the other, and their nodes are dear.
+_GPU_BURST = timedelta(seconds=30)
+_TICK = timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrownUp:
+    """Which pods are old enough to bring nodes."""
+
+    sets: tuple[PodSet, ...]
+    #: When the first of the others will be; None if there are no others.
+    next_at: datetime | None = None
+    #: About annotations that can't be read.
+    notices: tuple[Notice, ...] = ()
+
+
+def grown_up(sets: Sequence[PodSet], cluster: Cluster, delay: timedelta, now: datetime) -> GrownUp:
+    """Return the pods that are older than *delay*, or than their own annotation says where that is longer."""
+    kept: list[PodSet] = []
+    notices: list[Notice] = []
+    next_at: datetime | None = None
+    for pods in sets:
+        own, notice = _delay_of(pods, delay)
+        notices += [notice] if notice else []
+        if _all_older(pods, cluster, now - own):
+            kept.append(pods)
+            continue
+        births = dict(zip(pods.keys, _births(pods, cluster), strict=True))
+        young = {key: born for key, born in births.items() if born is not None and now - born <= own}
+        if old := pods.without(young):
+            kept.append(old)
+        if young:
+            # It has to be older than the delay, not as old.
+            due = min(young.values()) + own + _TICK
+            next_at = min(due, next_at or due)
+    return GrownUp(sets=tuple(kept), next_at=next_at, notices=tuple(notices))
+
+
+def all_new_until(
+    sets: Iterable[PodSet], cluster: Cluster, gpu_resources: Collection[str], now: datetime
+) -> datetime | None:
+    """Return until when all of *sets* count as new, so that more of their kind may follow; None if some do not.
+
+    If there are pods with GPUs among them, those alone decide, and are new for longer.
+    """
+    sets = list(sets)
+    with_gpus = [pods for pods in sets if not pods.pod.requests.keys().isdisjoint(gpu_resources)]
+    ends = (_end_of_burst(sets, cluster, _BURST, now), _end_of_burst(with_gpus, cluster, _GPU_BURST, now))
+    return max((end for end in ends if end is not None), default=None)
+
+
+def _end_of_burst(sets: Iterable[PodSet], cluster: Cluster, length: timedelta, now: datetime) -> datetime | None:
+    oldest: datetime | None = None
+    for born in (born for pods in sets for born in _births(pods, cluster)):
+        if born is None or born + length <= now:
+            return None
+        oldest = born if oldest is None else min(oldest, born)
+    return None if oldest is None else oldest + length
+
+
+def _all_older(pods: PodSet, cluster: Cluster, than: datetime) -> bool:
+    """Tell whether all pods are known to be older, without a look at each."""
+    newest = cluster.waiting.newest
+    return pods.keys[0] in cluster.pending and (newest is None or newest < than)
+
+
+def _births(pods: PodSet, cluster: Cluster) -> Iterator[datetime | None]:
+    """Yield when each pod was created; one that does not exist is as old as the pod that stands for its set."""
+    for key in pods.keys:
+        row = cluster.pods.get(key)
+        yield row.created if row is not None else pods.pod.metadata.creation_timestamp
+
+
+def _delay_of(pods: PodSet, least: timedelta) -> tuple[timedelta, Notice | None]:
+    meta = pods.pod.metadata
+    told = meta.annotations.get(DELAY)
+    if told is None:
+        return least, None
+    try:
+        return max(least, parse_duration(told)), None
+    except ValueError as error:
+        owner = meta.controller
+        whose = (
+            f"{meta.namespace}/{meta.name}"
+            if owner is None
+            else f"the pods of {owner.kind} {meta.namespace}/{owner.name}"
+        )
+        message = f"annotation {DELAY} of {whose} is ignored: {error}"
+        return least, Notice(reason="PodScaleUpDelayInvalid", message=message)
