@@ -3,10 +3,10 @@
 import argparse
 import sys
 
-from bench import decide, place, wire
+from bench import decide, picture, place, wire
 from bench.measure import Case, duration, in_own_process, report
 
-_CASES: list[Case] = [*wire.CASES, *place.CASES, *decide.CASES]
+_CASES: list[Case] = [*wire.CASES, *place.CASES, *decide.CASES, *picture.CASES]
 _LINE = "{:<44} {:>9} {:>9} {:>8} {:>9}  {}"
 
 

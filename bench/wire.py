@@ -168,7 +168,8 @@ def _resident() -> int:
     return int(pages.read_text().split()[1]) * 4096 if pages.exists() else 0
 
 
-def _loaded(nodes: int) -> tuple[Cluster, PodReader]:
+def loaded(nodes: int) -> tuple[Cluster, PodReader]:
+    """Return a cluster of so many nodes that has seen all its pods, and who read them."""
     cluster, reader = Cluster(), PodReader()
     for number in range(nodes):
         cluster.put_node(msgspec.json.decode(node_json(number), type=Node))
@@ -179,7 +180,7 @@ def _loaded(nodes: int) -> tuple[Cluster, PodReader]:
 
 def _update_pod(*, moved: bool) -> Figure:
     nodes = 1_500
-    cluster, reader = _loaded(nodes)
+    cluster, reader = loaded(nodes)
     texts, changed = pod_texts(), 3_000
     places = [f"node-{(number // _PER_NODE + 7 * moved) % nodes:05}" for number in range(changed)]
     raws = [texts[number % _APPS].pod(number, places[number]) for number in range(changed)]
@@ -196,7 +197,7 @@ def _update_pod(*, moved: bool) -> Figure:
 
 
 def _update_node(*, resized: bool) -> Figure:
-    cluster, _ = _loaded(500)
+    cluster, _ = loaded(500)
     rounds = [[node_json(n, beat=beat, cpu=str(16 + beat * resized)) for n in range(500)] for beat in range(RUNS)]
     decoder = msgspec.json.Decoder(Node)
 

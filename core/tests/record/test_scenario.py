@@ -115,6 +115,28 @@ def test_orders_that_are_under_way_are_remembered():
     assert memory.requests == {"a": ScaleUpRequest(at=NOW - timedelta(minutes=5), count=3)}
 
 
+def test_options_lie_over_settings_and_overrides_over_both():
+    document = a_document(
+        settings={"scaleUp": {"optionsPerLoop": 1}, "scaleDown": {"unneededTime": "1m", "utilizationThreshold": 0.1}},
+        options={"scaleDownUnneededTime": "2m", "scaleDownUtilizationThreshold": 0.2},
+    )
+    overrides = {("scaleDown", "utilizationThreshold"): 0.3}
+    settings = read_scenario(document, overrides).settings
+    assert settings.scale_up.options_per_loop == 1
+    assert settings.scale_down.unneeded_time == timedelta(minutes=2)
+    assert settings.scale_down.utilization_threshold == 0.3
+
+
+def test_pods_have_the_prices_that_are_listed_for_what_they_ask():
+    listed = [{"requests": {"cpu": "1"}, "hourlyPrice": 0.5}]
+    scenario = read_scenario(a_document(pricing={"cloud": {"currency": "EUR", "pods": listed}}))
+    prices, (pod,) = scenario.world().pricing["cloud"], scenario.objects["pods"]
+    assert prices.currency == "EUR"
+    assert prices.pod_price(pod, NOW, NOW + timedelta(hours=2)) == 1
+    (other,) = read_scenario(a_document(pods=[a_pod_object(cpu="2")])).objects["pods"]
+    assert prices.pod_price(other, NOW, NOW + timedelta(hours=1)) is None
+
+
 def test_iterations_are_as_far_apart_as_the_scenario_says():
     scenario = read_scenario(a_document(iterations=3, advance="4m"))
     assert [scenario.time_of(n) for n in range(scenario.iterations)] == [
@@ -191,6 +213,31 @@ def test_sizes_change_when_a_decision_is_carried_out():
         (a_document(iterations=0), "scenario: iterations: write a number from 1 on, not 0"),
         (a_document(now=None), "scenario: now: Expected `datetime`, got `null`"),
         (a_document(pods={}), "scenario: pods: write a list, not dict"),
+        (
+            a_document(settings={"scaleUp": {"optionsPerLop": 1}}),
+            "scenario: settings.scaleUp.optionsPerLop: unknown setting; did you mean optionsPerLoop?",
+        ),
+        (
+            a_document(nodeGroups=[{"id": "a", "maxSize": 5, "instances": [{"id": "i", "state": "Lost"}]}]),
+            "scenario: nodeGroups[0] (a).instances[0].state: Invalid enum value 'Lost'",
+        ),
+        (
+            a_document(nodeGroups=[{"id": "a", "maxSize": 5, "hourlyPrize": 1}]),
+            "scenario: nodeGroups[0] (a).hourlyPrize: unknown key; did you mean hourlyPrice?",
+        ),
+        (a_document(gpus={"n1": "t4"}), "scenario: gpus.n1: write a mapping, not str"),
+        (
+            a_document(pricing={"cloud": {"pods": [{"requests": {"cpu": "much"}, "hourlyPrice": 1}]}}),
+            (
+                "scenario: pricing.cloud.pods[0].requests: cpu: 'much' is not a quantity: write a number with an "
+                "optional suffix, such as 500m, 2, 1.5Gi"
+            ),
+        ),
+        (
+            a_document(memory={"last_scale_up": "yesterday"}),
+            "scenario: memory: Invalid RFC3339 encoded datetime - at `$.last_scale_up`",
+        ),
+        (a_document(priorityConfig={"10": ["a"]}), "scenario: priorityConfig: Expected `str`, got `object`"),
     ],
 )
 def test_what_is_wrong_is_named(document, problem):

@@ -11,6 +11,7 @@ from nodewright.plugins.registry import Registry
 BUILT_IN = {
     "config": "nodewright.cli.config:ConfigCommand",
     "decide": "nodewright.cli.decide:DecideCommand",
+    "dump": "nodewright.cli.dump:DumpCommand",
     "plugins": "nodewright.cli.plugins:PluginsCommand",
     "run": "nodewright.cli.run:RunCommand",
     "why": "nodewright.cli.why:WhyCommand",

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 
 from nodewright.config.document import load
+from nodewright.config.flag import Flag
 from nodewright.config.flags import parse_flags
 from nodewright.config.model import Settings
 from nodewright.config.watch import ConfigFile
@@ -16,13 +17,14 @@ from nodewright.runtime.log import set_up_logging
 _log = logging.getLogger("nodewright.start")
 
 
-def autoscaler_for(words: Sequence[str]) -> tuple[Autoscaler, Settings]:
+def autoscaler_for(words: Sequence[str], *, own: Sequence[Flag] = ()) -> tuple[Autoscaler, Settings]:
     """Return an autoscaler for the flags that *words* are, not started yet, with its settings.
 
-    Sets logging up on the way. Raises `ConfigurationError` with everything that is wrong.
+    *own* are flags of the command itself. Sets logging up on the way. Raises `ConfigurationError` with everything that
+    is wrong.
     """
     registry = Registry()
-    flags = parse_flags(words)
+    flags = parse_flags(words, own=own)
     config_file = ConfigFile(flags.config, flags=flags, classes=registry) if flags.config else None
     if config_file is not None:
         loaded = config_file.load(tolerant=True)

@@ -17,7 +17,7 @@ from nodewright.config.plugins import PluginClasses, check_plugins, read_mention
 from nodewright.config.tree import Origin, Tree, read_yaml
 from nodewright.config.validation import Mistake, validate
 
-_HEADER = {"apiVersion": "nodewright.dev/v1", "kind": "Autoscaler"}
+HEADER = {"apiVersion": "nodewright.dev/v1", "kind": "Autoscaler"}
 NOTHING: Mapping[Path, Any] = MappingProxyType({})
 
 
@@ -116,11 +116,11 @@ def _read(source: FilePath | str | None, name: str) -> tuple[Tree, list[Problem]
     if problems and not tree.data:
         return tree, problems
     kind = tree.get(("kind",))
-    if isinstance(kind, str) and kind != _HEADER["kind"]:
+    if isinstance(kind, str) and kind != HEADER["kind"]:
         # Whatever it is, all its keys would be unknown: say the one thing that helps.
-        message = f"this is a {kind}, a configuration of Nodewright has kind: {_HEADER['kind']}"
+        message = f"this is a {kind}, a configuration of Nodewright has kind: {HEADER['kind']}"
         return Tree(), [tree.problem(("kind",), message)]
-    missing = [f"{key}: {value}" for key, value in _HEADER.items() if tree.get((key,)) is None]
+    missing = [f"{key}: {value}" for key, value in HEADER.items() if tree.get((key,)) is None]
     if missing:
         problems.append(Problem(message=f"must say {' and '.join(missing)} at the top", source=name, line=1))
     return tree, problems

@@ -1,7 +1,8 @@
 """Scenarios: pictures of a cluster with its node groups and options, which a decision can be made on.
 
 The format is that of the files that hold what Cluster Autoscaler decided: Kubernetes objects as they are, node groups
-with a template each, and options that are its flags.
+with a template each, and options that are its flags. Keys of our own tell what else decisions go by: `Picture` writes
+them.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,10 +13,9 @@ from typing import Any
 from msgspec.structs import replace as struct_replace
 
 from nodewright.api.decision import Decision
-from nodewright.api.group import GroupFacts, GroupOptions
-from nodewright.api.instance import Instance, InstanceState
-from nodewright.api.provider import GpuConfig
-from nodewright.api.template import NodeTemplate
+from nodewright.api.group import GroupFacts
+from nodewright.api.pricing import PricingModel
+from nodewright.api.provider import GpuConfig, ResourceLimits
 from nodewright.cluster import Cluster
 from nodewright.config.document import NOTHING
 from nodewright.config.duration import parse_duration
@@ -23,7 +23,7 @@ from nodewright.config.model import Settings
 from nodewright.config.paths import Path
 from nodewright.config.plugins import PluginClasses
 from nodewright.config.suggestion import suggestion
-from nodewright.memory import Memory, ScaleUpRequest
+from nodewright.memory import Memory
 from nodewright.objects import (
     CapacityQuota,
     Controller,
@@ -38,15 +38,24 @@ from nodewright.objects import (
     StorageClass,
 )
 from nodewright.objects.meta import KubeStruct
+from nodewright.record.scenario_clouds import (
+    read_gpus,
+    read_group_gpus,
+    read_ignored_labels,
+    read_pricing,
+    read_resource_limits,
+)
+from nodewright.record.scenario_groups import PROVIDER, read_group
+from nodewright.record.scenario_memory import read_memory
 from nodewright.record.scenario_objects import (
     read_list,
     read_mapping,
     read_object,
     read_objects,
-    require_mapping,
+    refuse_unknown,
     wrong,
 )
-from nodewright.record.scenario_options import read_group_options, read_options
+from nodewright.record.scenario_options import read_options
 from nodewright.strategies import priority
 from nodewright.world import World
 
@@ -77,11 +86,14 @@ _OTHER_KEYS = (
     "nodeToGroup",
     "scaleUpRequests",
     "priorityConfig",
+    "settings",
+    "gpus",
+    "pricing",
+    "resourceLimits",
+    "balancingIgnoredLabels",
+    "memory",
     "comment",
 )
-_GROUP_KEYS = ("id", "minSize", "maxSize", "targetSize", "template", "templatePods", "options")
-#: Stands for the cloud that a scenario's groups are in.
-_PROVIDER = "scenario"
 _GPU_RESOURCE = "nvidia.com/gpu"
 
 
@@ -100,12 +112,20 @@ class Scenario:
     nodes: tuple[Node, ...] = ()
     #: All other objects, by the name of their list.
     objects: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    #: The orders that are under way.
+    #: The orders that are under way, and what else is remembered.
     memory: Memory
-    #: Node label that tells the type of GPU.
-    gpu_label: str = ""
-    #: What the ConfigMap of the expander ``priority`` says, empty if there is none.
-    priorities: str = ""
+    #: What GPUs each node has that has some, by node name.
+    gpus: Mapping[str, GpuConfig] = field(default_factory=dict)
+    #: What GPUs a new node of a group has, by the id of each group whose nodes have some.
+    group_gpus: Mapping[str, GpuConfig] = field(default_factory=dict)
+    #: Limits that providers set themselves, by provider.
+    resource_limits: Mapping[str, ResourceLimits] = field(default_factory=dict)
+    #: Labels that may differ between groups that are alike, by provider.
+    balancing_ignored_labels: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    #: Prices by provider, where it has them.
+    pricing: Mapping[str, PricingModel] = field(default_factory=dict)
+    #: What the ConfigMap of the expander ``priority`` says, None if there is none.
+    priorities: str | None = None
 
     def time_of(self, iteration: int) -> datetime:
         """Return when the iteration is, counted from 0."""
@@ -139,18 +159,13 @@ class Scenario:
             cluster=cluster,
             groups=self.groups,
             group_of=self.group_of,
-            gpus=self._gpus({node.name: node.metadata.labels for node in self.nodes}),
-            group_gpus=self._gpus({group.id: group.template.labels for group in self.groups if group.template}),
-            config_maps={priority.CONFIG_MAP: {priority.KEY: self.priorities}} if self.priorities else {},
+            gpus=self.gpus,
+            group_gpus=self.group_gpus,
+            resource_limits=self.resource_limits,
+            balancing_ignored_labels=self.balancing_ignored_labels,
+            pricing=self.pricing,
+            config_maps={} if self.priorities is None else {priority.CONFIG_MAP: {priority.KEY: self.priorities}},
         )
-
-    def _gpus(self, labels: Mapping[str, Mapping[str, str]]) -> dict[str, GpuConfig]:
-        """Return what GPUs each of those has whose *labels*, by its name, say so."""
-        return {
-            name: GpuConfig(label=self.gpu_label, type=shown[self.gpu_label], resource=_GPU_RESOURCE)
-            for name, shown in labels.items()
-            if self.gpu_label in shown
-        }
 
 
 def read_scenario(
@@ -162,15 +177,16 @@ def read_scenario(
     the plugins that the options name are checked as well.
     Raises `ConfigurationError` that names the object, or the option, and says what is wrong with it.
     """
-    _refuse_unknown(document, (*_KINDS, *_OTHER_KEYS), "")
-    settings, defaults = read_options(read_mapping(document, "options"), overrides, classes)
+    refuse_unknown(document, (*_KINDS, *_OTHER_KEYS), "")
+    options, base = read_mapping(document, "options"), read_mapping(document, "settings")
+    settings, defaults = read_options(options, overrides, classes, base)
     nodes = tuple(map(_with_provider_id, read_objects(document, "nodes", Node)))
     group_of = read_mapping(document, "nodeToGroup")
-    gpu_label = str(document.get("gpuLabel") or "")
     groups = tuple(
-        _read_group(entry, f"nodeGroups[{index}]", nodes, group_of, defaults)
+        read_group(entry, f"nodeGroups[{index}]", nodes, group_of, defaults)
         for index, entry in enumerate(read_list(document, "nodeGroups"))
     )
+    gpu_label, priorities = str(document.get("gpuLabel") or ""), document.get("priorityConfig")
     ids = [group.id for group in groups]
     for name, group in group_of.items():
         if group not in ids:
@@ -184,9 +200,14 @@ def read_scenario(
         group_of=group_of,
         nodes=nodes,
         objects={key: read_objects(document, key, kind) for key, kind in _KINDS.items()},
-        memory=Memory(requests=_read_requests(document)),
-        gpu_label=gpu_label,
-        priorities=str(document.get("priorityConfig") or ""),
+        memory=read_memory(document, groups),
+        gpus=_labelled_gpus({node.name: node.metadata.labels for node in nodes}, gpu_label) | read_gpus(document),
+        group_gpus=_labelled_gpus({group.id: group.template.labels for group in groups if group.template}, gpu_label)
+        | read_group_gpus(document),
+        resource_limits=read_resource_limits(document),
+        balancing_ignored_labels=read_ignored_labels(document),
+        pricing=read_pricing(document),
+        priorities=None if priorities is None else read_object(priorities, str, "priorityConfig"),
     )
 
 
@@ -206,57 +227,13 @@ def carry_out(decision: Decision, world: World) -> World:
     )
 
 
-def _read_group(
-    entry: Any, place: str, nodes: tuple[Node, ...], group_of: Mapping[str, str], defaults: GroupOptions
-) -> GroupFacts:
-    require_mapping(entry, place)
-    id_ = read_object(entry.get("id"), str, f"{place}.id")
-    place = f"{place} ({id_})"
-    _refuse_unknown(entry, _GROUP_KEYS, f"{place}.")
-    members = [node for node in nodes if group_of.get(node.name) == id_]
-    template = entry.get("template")
-    return GroupFacts(
-        id=id_,
-        provider=_PROVIDER,
-        min_size=read_object(entry.get("minSize", 0), int, f"{place}.minSize"),
-        max_size=read_object(entry.get("maxSize"), int, f"{place}.maxSize"),
-        target_size=read_object(entry.get("targetSize", len(members)), int, f"{place}.targetSize"),
-        instances=tuple(Instance(id=node.spec.provider_id, state=InstanceState.RUNNING) for node in members),
-        template=None if template is None else _read_template(template, entry, place),
-        options=read_group_options(read_mapping(entry, "options", f"{place}."), defaults, id_),
-    )
-
-
-def _read_template(template: Any, group: Mapping[str, Any], place: str) -> NodeTemplate:
-    node = read_object(template, Node, f"{place}.template")
-    try:
-        capacity, allocatable = node.capacity, node.allocatable
-    except ValueError as error:
-        raise wrong(f"{place}.template", str(error)) from None
-    return NodeTemplate(
-        labels=node.metadata.labels,
-        annotations=node.metadata.annotations,
-        taints=node.spec.taints,
-        capacity=capacity,
-        allocatable=allocatable,
-        pods=read_objects(group, "templatePods", Pod),
-    )
-
-
-def _read_requests(document: Mapping[str, Any]) -> dict[str, ScaleUpRequest]:
-    """Return the orders under way; those of one group are one, of the age of the latest."""
-    requests: dict[str, ScaleUpRequest] = {}
-    for index, entry in enumerate(read_list(document, "scaleUpRequests")):
-        place = f"scaleUpRequests[{index}]"
-        require_mapping(entry, place)
-        group = read_object(entry.get("group"), str, f"{place}.group")
-        at = read_object(entry.get("time"), datetime, f"{place}.time")
-        count = read_object(entry.get("increase"), int, f"{place}.increase")
-        known = requests.get(group)
-        requests[group] = ScaleUpRequest(
-            at=max(at, known.at) if known else at, count=count + (known.count if known else 0)
-        )
-    return requests
+def _labelled_gpus(labels: Mapping[str, Mapping[str, str]], key: str) -> dict[str, GpuConfig]:
+    """Return what GPUs each of those has whose *labels*, by its name, say so by *key*."""
+    return {
+        name: GpuConfig(label=key, type=shown[key], resource=_GPU_RESOURCE)
+        for name, shown in labels.items()
+        if key in shown
+    }
 
 
 def _read_iterations(document: Mapping[str, Any]) -> int:
@@ -278,10 +255,4 @@ def _with_provider_id(node: Node) -> Node:
     """Return *node* as the machine that it is: one that does not say which gets an id made of its name."""
     if node.spec.provider_id:
         return node
-    return struct_replace(node, spec=struct_replace(node.spec, provider_id=f"{_PROVIDER}://{node.name}"))
-
-
-def _refuse_unknown(document: Mapping[str, Any], known: tuple[str, ...], place: str) -> None:
-    for key in document:
-        if key not in known:
-            raise wrong(f"{place}{key}", f"unknown key{suggestion(key, list(known))}")
+    return struct_replace(node, spec=struct_replace(node.spec, provider_id=f"{PROVIDER}://{node.name}"))

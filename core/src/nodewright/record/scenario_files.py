@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
+import msgspec
+
 from nodewright.api.errors import NodewrightError
 from nodewright.config.tree import read_yaml
 
@@ -28,7 +30,7 @@ def read_documents(file: str) -> Iterator[tuple[str, str]]:
         if file.endswith((".jsonl", ".jsonl.gz")):
             yield from _one_by_one(file, lines)
         else:
-            yield ("standard input" if file == STANDARD_INPUT else file), "".join(lines)
+            yield ("standard input" if file == STANDARD_INPUT else file), lines.read()
 
 
 def parse_document(text: str, place: str) -> dict[str, Any]:
@@ -72,9 +74,13 @@ def _is_json(text: str, place: str) -> bool:
 
 def _parse_json(text: str, place: str) -> dict[str, Any]:
     try:
-        document = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ScenarioError(f"{place}: not valid JSON: {error}") from None
+        document = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        # The other parser takes its time, and tells the line.
+        try:
+            document = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ScenarioError(f"{place}: not valid JSON: {error}") from None
     if not isinstance(document, dict):
         raise ScenarioError(f"{place}: write a scenario as a mapping, not as a {type(document).__name__}")
     return document

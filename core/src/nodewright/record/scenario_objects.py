@@ -1,11 +1,12 @@
 """Objects of a scenario: read one by one, so that an error names the one that is wrong."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 
 from nodewright.api.errors import ConfigurationError, Problem
+from nodewright.config.suggestion import suggestion
 
 T = TypeVar("T")
 
@@ -50,6 +51,13 @@ def require_mapping(value: Any, place: str) -> None:
     """Raise `ConfigurationError` unless *value* is a mapping."""
     if not isinstance(value, Mapping):
         raise wrong(place, f"write a mapping, not {type(value).__name__}")
+
+
+def refuse_unknown(document: Mapping[str, Any], known: Sequence[str], place: str) -> None:
+    """Raise `ConfigurationError` that names the first key of *document* that is not *known*; *place* is before it."""
+    for key in document:
+        if key not in known:
+            raise wrong(f"{place}{key}", f"unknown key{suggestion(key, list(known))}")
 
 
 def wrong(place: str, message: str) -> ConfigurationError:

@@ -8,7 +8,7 @@ from typing import Any
 
 from nodewright.api.errors import ConfigurationError, Problem
 from nodewright.api.group import GroupOptions
-from nodewright.config.document import NOTHING, load
+from nodewright.config.document import HEADER, NOTHING, load
 from nodewright.config.duration import parse_duration
 from nodewright.config.effective import default_options
 from nodewright.config.flag_table import FLAGS
@@ -18,6 +18,7 @@ from nodewright.config.model.base import camel_case
 from nodewright.config.paths import Path
 from nodewright.config.plugins import PluginClasses
 from nodewright.config.suggestion import suggestion
+from nodewright.config.written import dump
 
 #: Options that are not spelled as their flags.
 _IRREGULAR = {
@@ -42,14 +43,20 @@ _GROUP_FIELDS = {camel_case(each.name): each.name for each in fields(GroupOption
 #: Options of groups that have no flag: as an option of the scenario they hold for all groups.
 _GROUPS_ONLY = ("zeroOrMaxNodeScaling", "allowNonAtomicScaleUpToMax")
 
+#: What a scenario calls its settings.
+_BASE = "settings"
+
 
 def read_options(
-    options: Mapping[str, Any], overrides: Mapping[Path, Any] = NOTHING, classes: PluginClasses | None = None
+    options: Mapping[str, Any],
+    overrides: Mapping[Path, Any] = NOTHING,
+    classes: PluginClasses | None = None,
+    base: Mapping[str, Any] | None = None,
 ) -> tuple[Settings, GroupOptions]:
     """Return the settings that *options* make, and what holds for groups that have no options of their own.
 
-    *overrides*, by the path of their setting, lie over the options. With *classes*, plugins are checked as well.
-    Raises `ConfigurationError` with every option that is unknown or wrong.
+    They lie over *base*, which are settings as in YAML, and *overrides*, by the path of their setting, over both. With
+    *classes*, plugins are checked as well. Raises `ConfigurationError` with every option that is unknown or wrong.
     """
     known = [*_FLAG_OF, *_GROUPS_ONLY]
     words: list[str] = []
@@ -65,9 +72,10 @@ def read_options(
     option_of = {f"--{flag}": f"options.{key}" for key, flag in _FLAG_OF.items() if key in options}
     try:
         flags = parse_flags(words)
-        settings = load(flags=flags, overrides=overrides, classes=classes, complete=False).settings
+        source = dump({**HEADER, **base}) if base else None
+        settings = load(source, flags=flags, overrides=overrides, classes=classes, name=_BASE, complete=False).settings
     except ConfigurationError as error:
-        problems += [_problem(option_of.get(each.path, each.path), each.message) for each in error.problems]
+        problems += [_problem(_place(each, option_of), each.message) for each in error.problems]
     if problems:
         raise ConfigurationError(*problems)
     shared = {key: options[key] for key in _GROUPS_ONLY if key in options}
@@ -120,6 +128,12 @@ def _like(default: Any, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"write a number, not {value!r}")
     return float(value)
+
+
+def _place(problem: Problem, option_of: Mapping[str, str]) -> str:
+    if problem.source == _BASE:
+        return f"{_BASE}.{problem.path}".rstrip(".")
+    return option_of.get(problem.path, problem.path)
 
 
 def _problem(path: str, message: str) -> Problem:

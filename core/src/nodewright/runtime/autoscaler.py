@@ -26,7 +26,9 @@ from nodewright.kube.reflector import Reflector
 from nodewright.kube.transport import Transport
 from nodewright.memory import Memory
 from nodewright.plugins import Fault, Faults, Registry
+from nodewright.plugins.prices import GuardedPricing
 from nodewright.record.explanation import Look
+from nodewright.record.picture import Picture
 from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.session import Session
 from nodewright.serve.metrics import Metrics
@@ -125,6 +127,19 @@ class Autoscaler:
         particulars = Particulars()
         decision, memory = self._session.decide(world, self.memory, now, particulars)
         return Look(world=world, decision=decision, memory=memory, particulars=particulars)
+
+    def picture(self) -> Picture:
+        """Return all that the next decision would go by. To be shown on this thread, before anything else is done."""
+        world, now = self._observe()
+        pricing = {name: GuardedPricing(name, model, self._faults) for name, model in world.pricing.items()}
+        return Picture(
+            world=world,
+            memory=self.memory,
+            settings=self._session.settings,
+            now=now,
+            classes=self._registry,
+            pricing=pricing,
+        )
 
     def run_once(self) -> Decision:
         """Run one loop and return what was decided in it."""

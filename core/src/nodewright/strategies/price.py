@@ -10,7 +10,7 @@ from nodewright.api import Expander, ExpanderContext, NodeTemplate, Option, Pod
 
 _HOUR = timedelta(hours=1)
 #: Its price is added to both sides of the ratio of prices, so that small sums do not make for large ratios.
-_STABILIZER = msgspec.convert(
+STABILIZER = msgspec.convert(
     {
         "metadata": {"name": "stabilize", "namespace": "kube-system"},
         "spec": {"containers": [{"resources": {"requests": {"cpu": "500m", "memory": "500Mi"}}}]},
@@ -66,7 +66,7 @@ def _prices(option: Option, context: ExpanderContext) -> tuple[float, float, flo
         if price is None:
             return None
         total += price * len(pods)
-    return option.group.hourly_price * option.nodes, total, pricing.pod_price(_STABILIZER, context.now, end) or 0.0
+    return option.group.hourly_price * option.nodes, total, pricing.pod_price(STABILIZER, context.now, end) or 0.0
 
 
 def _unfitness(template: NodeTemplate, nodes: int, cluster_size: int) -> float:

@@ -79,11 +79,12 @@ def _read(context: ExpanderContext) -> Priorities:
         raise ValueError(f"there is no ConfigMap {CONFIG_MAP}")
     if KEY not in data:
         raise ValueError(f"ConfigMap {CONFIG_MAP} has no key {KEY!r}")
-    return _parse(data[KEY])
+    return parse(data[KEY])
 
 
 @lru_cache(maxsize=1)
-def _parse(text: str) -> Priorities:
+def parse(text: str) -> Priorities:
+    """Return the priorities in *text*, data of the ConfigMap; raises `ValueError` that says what is wrong with it."""
     try:
         found = yaml.safe_load(text)
     except yaml.YAMLError as error:

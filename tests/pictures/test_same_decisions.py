@@ -1,0 +1,74 @@
+"""What is decided about a picture is what is decided about the world that it shows, whatever things are called."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from nodewright.api import Decision
+from nodewright.record.names import Names
+from nodewright.record.picture import Picture
+from nodewright.record.picture_files import json_pieces, yaml_pieces
+from nodewright.record.rehearsal import rehearse
+from nodewright.record.scenario import Scenario, read_scenario
+from nodewright.record.scenario_files import parse_document
+
+from tests.parity.vectors import Vector, sample
+from tests.pictures.outline import outline
+from tests.pictures.situations import NOW, REGISTRY, Situation, policy_of, random_situation
+
+SEEDS = range(100)
+REAL = Names()
+
+
+def shown(picture: Picture, *, anonymize: bool = False) -> Scenario:
+    return read_scenario(json.loads(b"".join(json_pieces(picture.entries(anonymize=anonymize)))), classes=REGISTRY)
+
+
+def decisions_about(scenario: Scenario) -> list[Decision]:
+    assert scenario.now == NOW
+    situation = Situation(world=scenario.world(), memory=scenario.memory, settings=scenario.settings)
+    return situation.decisions()
+
+
+def test_a_picture_of_any_world_is_decided_about_as_the_world():
+    for seed in SEEDS:
+        situation = random_situation(seed)
+        assert decisions_about(shown(situation.picture)) == situation.decisions(), seed
+
+
+def test_an_anonymous_picture_of_any_world_is_decided_about_as_the_world_but_for_names():
+    for seed in SEEDS:
+        situation = random_situation(seed)
+        names = situation.picture.pseudonyms()
+        found = [outline(each, REAL) for each in decisions_about(shown(situation.picture, anonymize=True))]
+        assert found == [outline(each, names) for each in situation.decisions()], seed
+
+
+def test_there_is_something_to_decide_in_the_random_worlds():
+    decisions = [decision for seed in SEEDS for decision in random_situation(seed).decisions()]
+    for part in ("grow", "drain", "delete", "shrink", "evict", "rejections"):
+        assert sum(1 for decision in decisions if getattr(decision, part)) >= 5, part
+
+
+@pytest.mark.parametrize("vector", list(sample()), ids=lambda vector: vector.name)
+def test_a_picture_of_a_scenario_is_rehearsed_as_the_scenario(vector: Vector):
+    scenario = read_scenario(vector.scenario)
+    picture = Picture(
+        world=scenario.world(),
+        memory=scenario.memory,
+        settings=scenario.settings,
+        now=scenario.now,
+        classes=REGISTRY,
+    )
+    decisions = [each.look.decision for each in rehearse(scenario, policy_of(scenario.settings))]
+    for anonymize, names in ((False, REAL), (True, picture.pseudonyms())):
+        again = replace(shown(picture, anonymize=anonymize), iterations=scenario.iterations, advance=scenario.advance)
+        found = [outline(each.look.decision, REAL) for each in rehearse(again, policy_of(again.settings))]
+        assert found == [outline(decision, names) for decision in decisions]
+
+
+def test_a_picture_in_yaml_says_the_same():
+    for seed in range(5):
+        situation = random_situation(seed)
+        text = b"".join(yaml_pieces(situation.picture.entries())).decode()
+        assert decisions_about(read_scenario(parse_document(text, "picture.yaml"))) == situation.decisions()
