@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import pytest
 from nodewright.api import Decision
+from nodewright.decide import decide
 from nodewright.record.names import Names
 from nodewright.record.picture import Picture
 from nodewright.record.picture_files import json_pieces, yaml_pieces
 from nodewright.record.rehearsal import rehearse
-from nodewright.record.scenario import Scenario, read_scenario
+from nodewright.record.scenario import Scenario, carry_out, read_scenario
 from nodewright.record.scenario_files import parse_document
 
 from tests.parity.vectors import Vector, sample
@@ -72,3 +73,16 @@ def test_a_picture_in_yaml_says_the_same():
         situation = random_situation(seed)
         text = b"".join(yaml_pieces(situation.picture.entries())).decode()
         assert decisions_about(read_scenario(parse_document(text, "picture.yaml"))) == situation.decisions()
+
+
+def test_a_picture_taken_while_nodes_are_on_their_way_knows_what_they_are_meant_for():
+    seen = 0
+    for seed in SEEDS:
+        situation = random_situation(seed)
+        decision, memory = decide(situation.world, situation.memory, policy_of(situation.settings), NOW)
+        if not memory.intentions:
+            continue
+        seen += 1
+        later = replace(situation, world=carry_out(decision, situation.world), memory=memory)
+        assert decisions_about(shown(later.picture)) == later.decisions(), seed
+    assert seen >= 10

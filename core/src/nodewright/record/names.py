@@ -16,6 +16,7 @@ _JOINED = frozenset(
     ]
 )
 _JOINT = "__"
+_POOL_JOINT = "/"
 #: Values that say nothing about whose cluster it is, and that rules may look for.
 _PLAIN = frozenset(["", "true", "false", "virtual-kubelet"])
 #: Namespaces that every cluster has; there are rules about the first of them.
@@ -67,6 +68,10 @@ class Names:
     def claim(self, namespace: str, name: str) -> str:
         """Return the name of a claim."""
         return name
+
+    def pool(self, text: str) -> str:
+        """Return the name of a capacity pool: zone, machine type and whatever else it is made of."""
+        return _POOL_JOINT.join(self.of(Role.VALUE, part) for part in text.split(_POOL_JOINT))
 
     def note_made_claim(self, namespace: str, pod: str, mount: str) -> None:
         """Note that *pod* has a claim made for its volume *mount*, named after both."""

@@ -15,7 +15,7 @@ from nodewright.config.duration import format_duration
 from nodewright.config.effective import default_options, group_options
 from nodewright.config.model import Settings
 from nodewright.config.model.base import camel_case
-from nodewright.memory import KnownTemplate, Memory
+from nodewright.memory import Backoff, KnownTemplate, Memory
 from nodewright.objects import Node, ObjectMeta, Pod, Resources, Taint, format_resource
 from nodewright.objects.node import NodeSpec
 from nodewright.record.names import Names, Role
@@ -36,6 +36,7 @@ def shown_group(facts: GroupFacts, settings: Settings, names: Names) -> GroupFac
         instances=tuple(_instance(each, names) for each in facts.instances),
         template=None if facts.template is None else _template(facts.template, names),
         options=options,
+        pools=tuple(map(names.pool, facts.pools)),
         error=_UNREADABLE if facts.error and names.hides else facts.error,
     )
 
@@ -64,6 +65,7 @@ def group_json(facts: GroupFacts, settings: Settings, gpu: GpuConfig | None) -> 
             "atomic": facts.atomic,
             "forceDelete": facts.force_delete,
             "error": facts.error,
+            "pools": list(facts.pools),
             "gpu": gpu_json(gpu) if gpu is not None else {},
             "options": _options_json(facts.options, default_options(settings)),
         }
@@ -89,13 +91,25 @@ def shown_memory(memory: Memory, groups: Mapping[str, GroupFacts], names: Names)
     def group(name: str) -> str:
         return names.of(Role.GROUP, name)
 
+    def pool(key: str) -> str:
+        provider, _, name = key.partition(":")
+        return f"{provider}:{names.pool(name)}"
+
+    def backoff(known: Backoff) -> Backoff:
+        return replace(known, pool=names.pool(known.pool))
+
     return replace(
         memory,
         unneeded_since={node(name): since for name, since in memory.unneeded_since.items()},
         unremovable_until={node(name): until for name, until in memory.unremovable_until.items()},
         unregistered_since={names.of(Role.INSTANCE, key): since for key, since in memory.unregistered_since.items()},
+        failed_since={names.of(Role.INSTANCE, key): since for key, since in memory.failed_since.items()},
         requests={group(name): request for name, request in memory.requests.items()},
-        backoffs={group(name): backoff for name, backoff in memory.backoffs.items()},
+        # Kinds of pods are told by fingerprints of them, and hidden ones have others.
+        intentions=() if names.hides else memory.intentions,
+        shortages={group(name): shortage for name, shortage in memory.shortages.items()},
+        backoffs={group(name): backoff(known) for name, known in memory.backoffs.items()},
+        pools={pool(key): backoff(known) for key, known in memory.pools.items()},
         removals={
             node(name): replace(
                 removal, group=group(removal.group), provider_id=names.of(Role.INSTANCE, removal.provider_id)
@@ -118,7 +132,7 @@ def _instance(instance: Instance, names: Names) -> Instance:
 
 
 def _error(error: InstanceError, names: Names) -> InstanceError:
-    return replace(error, pool=names.of(Role.VALUE, error.pool), message="" if names.hides else error.message)
+    return replace(error, pool=names.pool(error.pool), message="" if names.hides else error.message)
 
 
 def _instance_json(instance: Instance) -> dict[str, Any]:

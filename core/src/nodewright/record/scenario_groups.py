@@ -39,6 +39,7 @@ _GROUP_KEYS = (
     "atomic",
     "forceDelete",
     "error",
+    "pools",
     # Read in `nodewright.record.scenario_clouds`.
     "gpu",
 )
@@ -75,6 +76,7 @@ def read_group(
         force_delete=switch("forceDelete"),
         hourly_price=None if price is None else read_object(price, float, f"{place}.hourlyPrice"),
         error=read_object(entry.get("error", ""), str, f"{place}.error"),
+        pools=read_object(entry.get("pools", ()), tuple[str, ...], f"{place}.pools"),
     )
 
 

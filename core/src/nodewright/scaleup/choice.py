@@ -43,7 +43,7 @@ def choose(
     *,
     most: int | None,
 ) -> Choice:
-    """Return what the expanders chose among *options* and nobody vetoed; of a plan, *most* is how many groups may grow."""
+    """Return what the expanders chose among *options* and nobody vetoed; of a plan, *most* groups may grow."""
     left = list(options)
     refused: dict[str, Verdict] = {}
     taken: tuple[Option, ...] = ()
