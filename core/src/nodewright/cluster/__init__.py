@@ -2,7 +2,7 @@
 
 from nodewright.cluster.columns import Cluster
 from nodewright.cluster.node_class import NodeClass, NodeMarks
-from nodewright.cluster.node_table import Amounts, Counts, Domains, NodeTable, Rows
+from nodewright.cluster.node_table import Amounts, Counts, Domains, Labelled, NodeTable, Rows
 from nodewright.cluster.pod_class import PodClass
 from nodewright.cluster.pod_row import PodRow
 from nodewright.cluster.selection import Selection, SpreadRule, Term
@@ -14,6 +14,7 @@ __all__ = [
     "Cluster",
     "Counts",
     "Domains",
+    "Labelled",
     "NodeClass",
     "NodeMarks",
     "NodeTable",

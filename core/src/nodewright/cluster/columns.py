@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from nodewright.cluster.binding import unbound
 from nodewright.cluster.journal import Journal
 from nodewright.cluster.node_class import NodeMarks
-from nodewright.cluster.node_table import Counts, NodeTable, Rows
+from nodewright.cluster.node_table import Counts, Demand, NodeTable, Rows
 from nodewright.cluster.pod_class import TELLING_LABELS, PodClass, PodClasses
 from nodewright.cluster.pod_row import PodRow
 from nodewright.cluster.pod_slots import PodSlots
@@ -314,6 +314,13 @@ class Cluster:
 
         self._journal.note(undo)
 
+    def demand(self, pod_class: PodClass) -> Demand:
+        """Return what a pod of a class takes of a row."""
+        demand: Demand | None = pod_class.memo.get("demand")
+        if demand is None:
+            demand = pod_class.memo["demand"] = self.table.demand(pod_class.requests)
+        return demand
+
     def guests(self, row: int) -> list[tuple[PodClass, str]]:
         """Return the pods that were put onto a node in forks that stand, with their keys."""
         while self._found < len(self._guests):
@@ -339,10 +346,7 @@ class Cluster:
             bound[-1] = pod
 
     def _put(self, pod_class: PodClass, rows: Rows, numbers: Rows, sign: int) -> None:
-        demand = pod_class.memo.get("demand")
-        if demand is None:
-            demand = pod_class.memo["demand"] = self.table.demand(pod_class.requests)
-        self.table.charge_all(rows, sign * numbers, demand)
+        self.table.charge_all(rows, sign * numbers, self.demand(pod_class))
         self.tally.add(pod_class, rows, sign * numbers)
         if pod_class.has_volumes:
             self.storage.attachments.add(pod_class, rows, sign * numbers)

@@ -42,6 +42,17 @@ class Domains:
         return len(self.values)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Labelled:
+    """The nodes that have a label."""
+
+    rows: Rows
+    #: Domain by place in *rows*.
+    domain: Counts
+    #: By domain, whether one of them is in it.
+    counted: npt.NDArray[np.bool_]
+
+
 class NodeTable:
     """Rows of nodes. The same sequence of changes always gives the same rows in the same order."""
 
@@ -58,6 +69,8 @@ class NodeTable:
         self._journal = journal
         self._vacant: list[int] = []
         self._domains: dict[str, Domains] = {}
+        #: By key; forgotten whenever a node comes, goes or changes its labels.
+        self._labelled: dict[str, Labelled] = {}
         self._marks: dict[str, NodeMarks] = {}
         self._kinds: dict[str, NodeClass] = {}
 
@@ -93,6 +106,7 @@ class NodeTable:
             self.rows[name] = row
             self._kinds[name] = kind
             self._marks[name] = replace(marks, labels={**marks.labels, HOSTNAME: name})
+        self._labelled.clear()
         self.class_of[first:size] = kind.index
         self.free[:, first:size] = column[:, np.newaxis]
         for key, domains in self._domains.items():
@@ -113,6 +127,7 @@ class NodeTable:
 
     def _mark(self, row: int, marks: NodeMarks) -> None:
         name = self.names[row]
+        self._labelled.clear()
         self._marks[name] = marks
         self._kinds[name] = self.classes.of(marks)
         self.class_of[row] = self._kinds[name].index
@@ -124,14 +139,20 @@ class NodeTable:
         row = self.rows.pop(name)
         del self._kinds[name], self._marks[name]
         self.names[row] = ""
+        self._labelled.clear()
         self.class_of[row] = VACANT
         self.free[:, row] = 0
         self._vacant.append(row)
 
     def hide(self, row: int) -> None:
         """Take a node out for the length of a fork."""
+        self._labelled.clear()
         self.class_of[row] = VACANT
-        self._journal.note(lambda: self.class_of.__setitem__(row, self.node_class(row).index))
+        self._journal.note(lambda: self._show(row))
+
+    def _show(self, row: int) -> None:
+        self._labelled.clear()
+        self.class_of[row] = self.node_class(row).index
 
     def observe(self, labels: Iterable[str]) -> None:
         """Tell nodes apart by *labels*, too, from now on."""
@@ -193,6 +214,18 @@ class NodeTable:
             self._domains[key] = known
         return known
 
+    def labelled(self, key: str) -> Labelled:
+        """Return the nodes that have the label *key*."""
+        known = self._labelled.get(key)
+        if known is None:
+            domains = self.domains(key)
+            domain = domains.of[: self.size]
+            rows = np.flatnonzero((self.class_of[: self.size] >= 0) & (domain >= 0))
+            counted = np.zeros(domains.count, dtype=np.bool_)
+            counted[domain[rows]] = True
+            known = self._labelled[key] = Labelled(rows=rows, domain=domain[rows], counted=counted)
+        return known
+
     @staticmethod
     def _domain(domains: Domains, label: str | None) -> int:
         return -1 if label is None else domains.values.setdefault(label, len(domains.values))
@@ -202,6 +235,7 @@ class NodeTable:
         for name in self.names[first:]:
             del self.rows[name], self._kinds[name], self._marks[name]
         del self.names[first:]
+        self._labelled.clear()
         self.class_of[first : self.size] = VACANT
         self.free[:, first : self.size] = 0
         self.size = first

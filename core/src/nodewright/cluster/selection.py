@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from nodewright.objects import LabelSelector, Pod, Requirement
 from nodewright.objects.affinity import PodAffinityTerm, TopologySpreadConstraint
@@ -21,6 +22,14 @@ class Selection:
     terminating: bool = True
     #: Without a selector, nothing is selected.
     nothing: bool = False
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.namespaces, self.match_labels, self.expressions, self.terminating, self.nothing))
+
+    def __hash__(self) -> int:
+        # Asked for at every placement.
+        return self._hash
 
     def matches(self, namespace: str, labels: Mapping[str, str], *, terminating: bool = False) -> bool:
         """Tell whether a pod of *namespace* with *labels* is selected."""

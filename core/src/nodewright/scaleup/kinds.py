@@ -18,9 +18,16 @@ class Kinds:
         # A volume may ask for any label.
         self._any_label = any(each.has_volumes for each in classes)
         self._labels = frozenset(label for each in classes for label in _labels(cluster, each))
+        self._known: dict[str, Hashable] = {}
 
     def of(self, facts: GroupFacts) -> Hashable:
         """Return what is the same for groups, which must have templates, of one kind."""
+        known = self._known.get(facts.id)
+        if known is None:
+            known = self._known[facts.id] = self._tell(facts)
+        return known
+
+    def _tell(self, facts: GroupFacts) -> Hashable:
         blank = blank_node(self._cluster, facts)
         labels = blank.marks.labels
         shown = labels.keys() if self._any_label else self._labels & labels.keys()

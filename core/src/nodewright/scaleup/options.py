@@ -41,7 +41,7 @@ class _Kind:
 
 
 class OptionFinder:
-    """Finds the options of one round after the other of a scale-up."""
+    """Finds the options of one round after the other of a scale-up; pods only ever get fewer."""
 
     def __init__(
         self,
@@ -58,6 +58,7 @@ class OptionFinder:
         self._similarity = similarity
         self._in_time = in_time
         self._sizes = {facts.id: facts.target_size for facts in groups}
+        self._kinds: Kinds | None = None
 
     def find(self, groups: Sequence[GroupFacts], blocked: Mapping[str, Verdict], sets: Sequence[PodSet]) -> Options:
         """Return one option for each of *groups* that is not *blocked*, can grow and would help."""
@@ -95,7 +96,8 @@ class OptionFinder:
         verdicts: dict[str, Verdict],
     ) -> dict[str, _Kind]:
         """Return the kind of each group that may grow; why the others may not goes to *verdicts*."""
-        kinds = Kinds(self._simulation.cluster, sets)
+        # Those who are left in later rounds were among the first.
+        self._kinds = kinds = self._kinds or Kinds(self._simulation.cluster, sets)
         known: dict[Hashable, _Kind] = {}
         found: dict[str, _Kind] = {}
         for facts in groups:

@@ -1,6 +1,7 @@
 """Filter InterPodAffinity: pods that have to be near others, or must not be."""
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -27,6 +28,12 @@ class Neighbours:
     #: Whether it is the first of its kind, which only has to be near itself.
     first: bool
 
+    @property
+    def refused(self) -> Mask | None:
+        """Where any of these keeps it off."""
+        masks = [mask for mask in (self.lonely, self.disliked, self.unwelcome) if mask is not None]
+        return reduce(np.logical_or, masks) if masks else None
+
 
 def neighbours(cluster: Cluster, pod: PodClass, rows: Rows) -> Neighbours:
     """Return what the pods that run now mean for one more *pod* on each of *rows*."""
@@ -37,6 +44,11 @@ def neighbours(cluster: Cluster, pod: PodClass, rows: Rows) -> Neighbours:
         near = _occupied(cluster, term.key, pods)[_domain(cluster, term.key)[rows]]
         disliked = near if disliked is None else disliked | near
     return Neighbours(lonely=lonely, disliked=disliked, unwelcome=_unwelcome(cluster, pod, rows), first=first)
+
+
+def matter(cluster: Cluster, pod: PodClass) -> bool:
+    """Tell whether *pod* asks for neighbours, or against some, or others ask against it."""
+    return bool(pod.affinity or pod.anti_affinity or dislikers(cluster, pod))
 
 
 def repels_itself(pod: PodClass) -> list[Term]:
@@ -113,7 +125,7 @@ def _occupied(cluster: Cluster, key: str, pods: Counts) -> Mask:
 
 def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
     """Return why the pods that run now keep *pod* off a node, or None."""
-    if not (pod.affinity or pod.anti_affinity or dislikers(cluster, pod)):
+    if not matter(cluster, pod):
         return None
     found = neighbours(cluster, pod, np.array([row], dtype=np.intp))
     for mask, verdict in (

@@ -36,21 +36,12 @@ def fitting(cluster: Cluster, pod: PodClass, mask: Mask) -> Rows:
 
 def fitting_of(cluster: Cluster, pod: PodClass, rows: Rows) -> Rows:
     """Return those of *rows* with room for at least one *pod*: the same, where only a few are asked about."""
-    table = cluster.table
-    table.meet(pod.requests)
-    for name, amount in pod.requests.items():
-        if amount and len(rows):
-            rows = rows[table.free[table.dimensions[name], rows] >= amount]
-    return rows
+    demand = cluster.demand(pod)
+    return rows[(cluster.table.free[demand.dimensions, rows] >= demand.amounts).all(axis=0)]
 
 
 def room(cluster: Cluster, pod: PodClass, rows: Rows) -> Amounts:
     """Return how many times *pod* fits on each of *rows*."""
-    table = cluster.table
-    numbers: Amounts | None = None
-    for name, amount in pod.requests.items():
-        if amount:
-            here = table.free[table.dimensions[name], rows] // amount
-            numbers = here if numbers is None else np.minimum(numbers, here)
-    assert numbers is not None
+    demand = cluster.demand(pod)
+    numbers: Amounts = (cluster.table.free[demand.dimensions, rows] // demand.amounts).min(axis=0)
     return numbers

@@ -66,19 +66,19 @@ def _constrained(cluster: Cluster, pod: PodClass, wanted: int, rows: Rows) -> tu
     leader = _leader(spreads)
     for spread in spreads:
         rows = rows[spread.domain[rows] >= 0] if spread is leader else rows[spread.admits(rows)]
-    neighbours = inter_pod_affinity.neighbours(cluster, pod, rows)
-    fine = np.ones(len(rows), dtype=np.bool_)
-    for refused in (neighbours.lonely, neighbours.disliked, neighbours.unwelcome):
+    first = False
+    if inter_pod_affinity.matter(cluster, pod):
+        neighbours = inter_pod_affinity.neighbours(cluster, pod, rows)
+        first, refused = neighbours.first, neighbours.refused
         if refused is not None:
-            fine &= ~refused
+            rows = rows[~refused]
     if pod.ports:
-        fine &= node_ports.taken(cluster, pod)[rows] == 0
-    rows = rows[fine]
+        rows = rows[node_ports.taken(cluster, pod)[rows] == 0]
     if volumes.matter(pod):
         rows = volumes.allowed_of(cluster, pod, rows)
     if not len(rows):
         return rows, True
-    if neighbours.first or (volumes.matter(pod) and not volumes.alike(cluster, pod)):
+    if first or (volumes.matter(pod) and not volumes.alike(cluster, pod)):
         # What this one brings changes what the next one finds.
         return rows[:1] if leader is None else rows[leader.admits(rows)][:1], False
     caps = node_resources_fit.room(cluster, pod, rows)
@@ -130,11 +130,13 @@ def _one_each(cluster: Cluster, key: str, rows: Rows) -> _Quota:
 
 def _first_fit(rows: Rows, caps: Amounts, wanted: int) -> Rows:
     before = np.cumsum(caps) - caps
-    return np.repeat(rows, np.clip(wanted - before, 0, caps))
+    return np.repeat(rows, np.minimum(np.maximum(wanted - before, 0), caps))
 
 
 def _by_level(rows: Rows, caps: Amounts, spread: Spread, wanted: int) -> Rows:
     domain = spread.domain[rows]
+    if (domain == domain[0]).all():
+        return _first_fit(rows, caps, min(wanted, _room_of(spread, int(domain[0]), int(caps.sum()))))
     size = len(spread.counts)
     capacity = np.bincount(domain, weights=caps, minlength=size).astype(np.int64)
     if spread.rises:
@@ -150,6 +152,19 @@ def _by_level(rows: Rows, caps: Amounts, spread: Spread, wanted: int) -> Rows:
     sequence, home = np.repeat(rows, taken), np.repeat(domain, taken)
     reached = spread.counts[home] + np.arange(len(home)) - (np.cumsum(filled) - filled)[home]
     return sequence[np.argsort(reached, kind="stable")][:wanted]
+
+
+def _room_of(spread: Spread, domain: int, capacity: int) -> int:
+    """Return how many pods one domain may take, up to its *capacity*, while no other takes any."""
+    counts = spread.counts
+    least = spread.least
+    if spread.rises:
+        own = int(counts[domain])
+        counts = counts.copy()
+        counts[domain] = own + capacity
+        least = int(counts[spread.counted].min())
+        return max(0, min(capacity, least + spread.rule.max_skew - own))
+    return max(0, min(capacity, least + spread.rule.max_skew - int(counts[domain])))
 
 
 def _one_by_one(rows: Rows, caps: Amounts, quotas: list[_Quota], wanted: int) -> Rows:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.cluster import Cluster, Counts, PodClass, Rows, SpreadRule
+from nodewright.cluster import Cluster, Counts, Labelled, PodClass, Rows, SpreadRule
 from nodewright.scheduling import static
 from nodewright.scheduling.static import Mask
 
@@ -15,7 +15,7 @@ MISSING_LABEL = Verdict(reason=Reason.SPREAD, detail="missing required label")
 REFUSAL = Verdict(reason=Reason.SPREAD)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class Spread:
     """One rule as it stands now."""
 
@@ -46,32 +46,49 @@ class Spread:
 
 def spreads(cluster: Cluster, pod: PodClass) -> list[Spread]:
     """Return the hard rules of *pod* as they stand now."""
-    if not pod.spread:
-        return []
+    if len(pod.spread) == 1 and _counts_everywhere(pod, pod.spread[0]):
+        # So it is with most pods: which nodes count is the same for all of them.
+        (rule,) = pod.spread
+        return [_stand(cluster, rule, cluster.table.labelled(rule.key))]
+    return [_stand(cluster, rule, _counting(cluster, pod, rule)) for rule in pod.spread]
+
+
+def _counts_everywhere(pod: PodClass, rule: SpreadRule) -> bool:
+    selects = rule.honors_affinity and (pod.node_labels or pod.looks_at_names)
+    return not selects and not rule.honors_taints
+
+
+def _counting(cluster: Cluster, pod: PodClass, rule: SpreadRule) -> Labelled:
+    """Return the nodes that count for a rule: those with the labels of all rules, and the pod may be choosy."""
     table = cluster.table
-    domains = [table.domains(rule.key) for rule in pod.spread]
-    present: Mask = table.class_of[: table.size] >= 0
-    for each in domains:
-        present = present & (each.of[: table.size] >= 0)
-    return [
-        _stand(cluster, pod, rule, each.of[: table.size], each.count, present)
-        for rule, each in zip(pod.spread, domains, strict=True)
-    ]
-
-
-def _stand(cluster: Cluster, pod: PodClass, rule: SpreadRule, domain: Counts, count: int, labelled: Mask) -> Spread:
-    counting = labelled
+    counting: Mask = table.class_of[: table.size] >= 0
+    for each in pod.spread:
+        counting = counting & (table.domains(each.key).of[: table.size] >= 0)
     if rule.honors_affinity:
         counting = counting & static.affine(cluster, pod)
     if rule.honors_taints:
         counting = counting & static.tolerated(cluster, pod)
     rows = np.flatnonzero(counting)
+    domains = table.domains(rule.key)
+    domain = domains.of[rows]
+    return Labelled(rows=rows, domain=domain, counted=np.bincount(domain, minlength=domains.count) > 0)
+
+
+def _stand(cluster: Cluster, rule: SpreadRule, counting: Labelled) -> Spread:
+    domains = cluster.table.domains(rule.key)
     pods = cluster.tally.total(cluster.pod_classes.selected_by(rule.selection))
-    counts = np.bincount(domain[rows], weights=pods[rows], minlength=count).astype(np.int64)
-    counted = np.bincount(domain[rows], minlength=count) > 0
+    counts = np.bincount(counting.domain, weights=pods[counting.rows], minlength=domains.count).astype(np.int64)
+    counted = counting.counted
     enough = int(counted.sum()) >= rule.min_domains
     least = int(counts[counted].min()) if enough else 0
-    return Spread(rule=rule, domain=domain, counts=counts, counted=counted, least=least, rises=enough)
+    return Spread(
+        rule=rule,
+        domain=domains.of[: cluster.table.size],
+        counts=counts,
+        counted=counted,
+        least=least,
+        rises=enough,
+    )
 
 
 def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
