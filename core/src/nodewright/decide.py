@@ -84,7 +84,8 @@ def decide_growth(world: World, memory: Memory, policy: Policy, now: datetime) -
 def _prepare(world: World, policy: Policy) -> World:
     """Return *world* with its pods settled and the groups that decisions see; for the inside of a fork."""
     _settle_pods(world, policy)
-    return replace(world, groups=tuple(policy.hooks.adjust_groups(world.groups)))
+    groups = policy.hooks.adjust_groups(world.groups)
+    return replace(world, groups=tuple(replace(facts, options=policy.options_of(facts)) for facts in groups))
 
 
 def _decide(

@@ -152,10 +152,8 @@ groups:
   - match: "late"
 """
     )
-    idle = "accepted, but not in effect in this version"
     assert warnings(path) == [
         ":4: scaleDown.utilizationThreshold: above 1, even full nodes count as unneeded",
-        f":8: groups[1].allowNonAtomicScaleUpToMax: {idle}: groups that are used whole or not at all",
         ":8: groups[1].allowNonAtomicScaleUpToMax: has no effect without zeroOrMax: true",
         ":10: groups[2]: never reached: groups[0] matches first",
         ":11: groups[3]: never reached: groups[1] matches first",

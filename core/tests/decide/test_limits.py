@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from nodewright.api import GpuConfig, Reason, ResourceLimits
+from nodewright.api import ErrorClass, GpuConfig, Reason, ResourceLimits
 from nodewright.config.model import Settings
 from nodewright.decide import decide
-from nodewright.memory import Memory, ScaleUpRequest
+from nodewright.memory import Backoff, Memory, ScaleUpRequest
 from nodewright.objects import CapacityQuota, LabelSelector, ObjectMeta
 from nodewright.objects.capacity_quota import CapacityLimits, CapacityQuotaSpec
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
@@ -159,3 +159,19 @@ def test_a_limit_holds_over_all_rounds_of_a_loop():
     assert sum(sizes[grow.group] * grow.count for grow in decision.grow) >= 14
     few = decided(a_world(groups=[small, large], pods=pods), nodes={"max": 4})
     assert sum(grow.count for grow in few.grow) == 4
+
+
+def test_what_a_group_may_still_deliver_counts_even_if_nobody_waits_for_it():
+    world = a_full_world(2)
+    owing = a_group("b", size=0, max_size=20, template=FOUR)
+    owing = replace(owing, target_size=3)
+    backoff = Backoff(
+        until=NOW + timedelta(minutes=5),
+        pause=timedelta(minutes=5),
+        failed_at=NOW,
+        error_class=ErrorClass.OTHER,
+        code="timeout",
+    )
+    remembered = Memory(backoffs={"b": backoff}, requests={"b": ScaleUpRequest(at=NOW, count=3)})
+    decision = decided(replace(world, groups=(*world.groups, owing)), remembered, nodes={"max": 7})
+    assert grown(decision) == {"a": (2, 4)}

@@ -6,7 +6,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 from nodewright.api import Decision, Instance, InstanceState, Outcome, Plugin, Reason, Taint, hookimpl
-from nodewright.config.model import Settings
+from nodewright.config.model import ScaleDown, Settings
 from nodewright.decide import decide
 from nodewright.memory import Memory, Removal, ScaleUpRequest
 from nodewright.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
@@ -314,3 +314,31 @@ def test_drains_are_counted_from_their_beginning():
     first, memory = decide_on(world, unneeded("n1", "n2"), policy)
     second, _ = decide_on(world, memory, policy, NOW + timedelta(seconds=10))
     assert (len(first.drain), len(second.drain)) == (1, 0)
+
+
+class TestAGroupThatIsUsedWhole:
+    SETTINGS = Settings.model_validate({"groups": [{"match": "a", "zeroOrMax": True}]})
+
+    def decided(self, world, memory, **scale_down):
+        settings = self.SETTINGS.model_copy(update={"scale_down": ScaleDown(**scale_down)})
+        return decide_on(world, memory, replace(a_policy(), settings=settings))[0]
+
+    def test_goes_when_none_of_its_nodes_is_needed(self):
+        world = a_world(groups=[group_of(3)], nodes=nodes(3))
+        decision = self.decided(world, unneeded("n0", "n1", "n2"))
+        assert sorted(drain.node for drain in decision.drain) == ["n0", "n1", "n2"]
+
+    def test_stays_as_long_as_one_of_them_is(self):
+        world = a_world(groups=[group_of(3)], nodes=nodes(3), pods=[busy("n0")])
+        decision = self.decided(world, unneeded("n1", "n2"))
+        assert not decision.drain
+        assert str(decision.nodes["n1"]).endswith("not all of its nodes can go (2 of 3 could go)")
+
+    def test_does_not_go_by_halves_for_the_sake_of_a_budget_or_a_minimum(self):
+        memory = unneeded("n0", "n1", "n2")
+        budget = self.decided(a_world(groups=[group_of(3)], nodes=nodes(3)), memory, max_parallelism=2)
+        assert {verdict.reason for verdict in budget.nodes.values()} == {Reason.BUDGET}
+        minimum = self.decided(a_world(groups=[group_of(3, min_size=1)], nodes=nodes(3)), memory)
+        assert {verdict.reason for verdict in minimum.nodes.values()} == {Reason.GROUP_AT_MIN}
+        assert not budget.drain
+        assert not minimum.drain

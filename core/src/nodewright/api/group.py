@@ -23,7 +23,8 @@ class GroupOptions:
     ignore_daemonsets_utilization: bool = False
     #: The group is used whole or not at all (it grows to its maximum and shrinks to zero in one step).
     zero_or_max_node_scaling: bool = False
-    #: With `zero_or_max_node_scaling`: growth to the maximum may be an ordinary, non-atomic one.
+    #: With `zero_or_max_node_scaling`: growth to the maximum may be an ordinary, non-atomic one, and where a part of
+    #: the machines fails, the others stay.
     allow_non_atomic_scale_up_to_max: bool = False
 
 

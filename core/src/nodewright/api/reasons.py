@@ -24,6 +24,7 @@ class Reason(StrEnum):
     DAEMON = "DaemonSetPod", "a DaemonSet pod comes with its node and brings none"
     FILTERED = "FilteredByProcessor", "taken off the list by a processor"
     NO_GROUP_FITS = "NoGroupFits", "fits on a new node of no group"
+    ALL_OR_NOTHING = "AllOrNothing", "not all pods would fit, and they are of use all together only"
     WAITING = "WaitingForCapacity", "would fit a group that can't take it in this loop"
 
     # pod against node (texts are kube-scheduler's)
@@ -87,6 +88,7 @@ class Reason(StrEnum):
     BEING_DELETED = "CurrentlyBeingDeleted", "is being deleted"
     NOT_STARTED = "NotStarted", "is still starting"
     COOLING_DOWN = "ScaleDownInCooldown", "scale-down pauses after a recent change"
+    NOT_WHOLE = "AtomicScaleDownFailed", "its group is used whole or not at all, and not all of its nodes can go"
     BUDGET = "RemovalBudgetReached", "as many nodes as allowed are being removed"
     RECENTLY_UNREMOVABLE = "RecentlyUnremovable", "could not be removed a short while ago"
 

@@ -25,8 +25,6 @@ PLANNED = {
     "limits.cpu.min": "smallest totals of resources",
     "limits.memory.min": "smallest totals of resources",
     "limits.gpus.min": "smallest totals of resources",
-    "groups.zeroOrMax": "groups that are used whole or not at all",
-    "groups.allowNonAtomicScaleUpToMax": "groups that are used whole or not at all",
     "scheduling": "the scheduler's own configuration",
     "provisioningRequests": "ProvisioningRequest objects",
     "capacityBuffers": "CapacityBuffer objects",

@@ -73,7 +73,7 @@ def plan_scale_down(
     )
     cooling = pause or cooldown(memory, policy.settings.scale_down, now)
     ripe = [entry for entry in removable if _is_ripe(entry, since, world, cooling, policy, verdicts, now)]
-    chosen = _select(ripe, memory, policy, verdicts)
+    chosen = _select(_blocks(ripe, world, verdicts), memory, policy, verdicts)
     removals = {
         entry.node.name: Removal(
             group=entry.group.id, provider_id=entry.node.spec.provider_id, started=now, drains=bool(entry.move)
@@ -164,8 +164,28 @@ def _is_ripe(
     return True
 
 
+def _blocks(ripe: Sequence[_Removable], world: World, verdicts: dict[str, Verdict]) -> list[list[_Removable]]:
+    """Return *ripe* nodes in blocks that go together: groups that are used whole, then all others one by one."""
+    of_group: dict[str, list[_Removable]] = {}
+    single = []
+    for entry in ripe:
+        if entry.group.options.zero_or_max_node_scaling:
+            of_group.setdefault(entry.group.id, []).append(entry)
+        else:
+            single.append([entry])
+    whole = []
+    for group, entries in of_group.items():
+        members = sum(1 for name, other in world.group_of.items() if other == group and name in world.cluster.nodes)
+        if len(entries) == members:
+            whole.append(entries)
+        else:
+            torn = Verdict(reason=Reason.NOT_WHOLE, detail=f"{len(entries)} of {members} could go")
+            verdicts.update({entry.node.name: torn for entry in entries})
+    return whole + single
+
+
 def _select(
-    ripe: Sequence[_Removable], memory: Memory, policy: Policy, verdicts: dict[str, Verdict]
+    blocks: Sequence[list[_Removable]], memory: Memory, policy: Policy, verdicts: dict[str, Verdict]
 ) -> list[_Removable]:
     """Return the nodes that go now, within the minimum sizes of their groups and the budgets of parallel removals."""
     settings = policy.settings.scale_down
@@ -177,18 +197,22 @@ def _select(
     for removal in memory.removals.values():
         if removal.deleted_at is None:
             leaving[removal.group] = leaving.get(removal.group, 0) + 1
-    chosen = []
-    for entry in ripe:
-        group = entry.group
-        if group.target_size - leaving.get(group.id, 0) <= group.min_size:
-            verdicts[entry.node.name] = Verdict(reason=Reason.GROUP_AT_MIN, detail=str(group.min_size))
-        elif room < 1 or (entry.move and drains < 1):
-            verdicts[entry.node.name] = Verdict(reason=Reason.BUDGET)
-        else:
-            room -= 1
-            drains -= bool(entry.move)
-            leaving[group.id] = leaving.get(group.id, 0) + 1
-            chosen.append(entry)
+    chosen: list[_Removable] = []
+    for block in blocks:
+        group, size = block[0].group, len(block)
+        moving = sum(1 for entry in block if entry.move)
+        verdict = None
+        if group.target_size - leaving.get(group.id, 0) - size < group.min_size:
+            verdict = Verdict(reason=Reason.GROUP_AT_MIN, detail=str(group.min_size))
+        elif room < size or moving > max(0, drains):
+            verdict = Verdict(reason=Reason.BUDGET)
+        if verdict is not None:
+            verdicts.update({entry.node.name: verdict for entry in block})
+            continue
+        room -= size
+        drains -= moving
+        leaving[group.id] = leaving.get(group.id, 0) + size
+        chosen += block
     return chosen
 
 

@@ -7,19 +7,22 @@ from itertools import count
 
 from nodewright.api.decision import Grow, OptionVerdict
 from nodewright.api.expander import ExpanderContext
-from nodewright.api.group import GroupFacts
+from nodewright.api.group import GroupFacts, GroupOptions
 from nodewright.api.option import Option, PodSet
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
+from nodewright.health import Assessment
 from nodewright.memory import Intention
 from nodewright.policy import Policy
 from nodewright.scaleup.balance import spread
 from nodewright.scaleup.choice import Choice, choose
+from nodewright.scaleup.gangs import gang_of
 from nodewright.scaleup.intentions import kind_of
 from nodewright.scaleup.limits import Limits
 from nodewright.scaleup.options import OptionFinder, Options
 from nodewright.scaleup.outside import Outside
 from nodewright.scheduling import ClusterSimulation
+from nodewright.world import World
 
 
 @dataclass(kw_only=True)
@@ -30,6 +33,8 @@ class _Growth:
     why: str
     nodes: list[str] = field(default_factory=list)
     pods: list[str] = field(default_factory=list)
+    #: Whether fewer machines than these are of no use.
+    whole: bool = False
 
     @cached_property
     def helped(self) -> Verdict:
@@ -43,7 +48,7 @@ class _Growth:
             count=len(self.nodes),
             from_size=self.facts.target_size,
             pods=tuple(self.pods),
-            atomic=self.facts.options.zero_or_max_node_scaling and self.facts.atomic,
+            atomic=self.facts.atomic and (self.whole or _grows_whole(self.facts.options)),
             verdict=Verdict(reason=Reason.CHOSEN, detail=self.why),
         )
 
@@ -53,21 +58,19 @@ class Expansion:
 
     def __init__(
         self,
-        groups: Sequence[GroupFacts],
-        blocked: Mapping[str, Verdict],
+        world: World,
+        health: Assessment,
         policy: Policy,
         simulation: ClusterSimulation,
-        limits: Limits,
-        finder: OptionFinder,
         context: ExpanderContext,
         outside: Outside,
     ) -> None:
-        self._groups = {facts.id: facts for facts in groups}
-        self._blocked = dict(blocked)
+        self._groups = {group.facts.id: group.facts for group in health.groups}
+        self._blocked = {group.facts.id: group.blocked for group in health.groups if group.blocked is not None}
         self._policy = policy
         self._simulation = simulation
-        self._limits = limits
-        self._finder = finder
+        self._limits = Limits(world, health, policy.settings.limits)
+        self._finder = OptionFinder(policy, simulation, self._limits, world, tuple(self._groups.values()))
         self._context = context
         self._outside = outside
         self._growth: dict[str, _Growth] = {}
@@ -82,6 +85,12 @@ class Expansion:
         self.groups: Mapping[str, Verdict] = {}
         self.options: list[OptionVerdict] = []
         self.intentions: list[Intention] = []
+
+    @property
+    def helped(self) -> frozenset[str]:
+        """The pods that have a place, or will have one."""
+        served = (Reason.HELPED, Reason.FITS)
+        return frozenset(key for key, verdict in self.pods.items() if verdict.reason in served)
 
     @property
     def grow(self) -> tuple[Grow, ...]:
@@ -229,12 +238,14 @@ class Expansion:
 
     def _help(self, pods: PodSet, placed: Mapping[str, str]) -> None:
         by_group: dict[str, int] = {}
+        gang = gang_of(pods)
         for key, name in placed.items():
             group = self._home.get(name)
             if group is None:
                 self.pods[key] = Verdict(reason=Reason.FITS)
             else:
                 growth = self._growth[group]
+                growth.whole = growth.whole or bool(gang)
                 self.pods[key] = growth.helped
                 growth.pods.append(key)
                 by_group[group] = by_group.get(group, 0) + 1
@@ -252,6 +263,10 @@ class Expansion:
         if len(reasons) == 1 and (only := reasons.pop()) in (Reason.LIMIT_NODES, Reason.LIMIT_RESOURCES):
             return Verdict(reason=only, detail="; ".join(sorted({verdict.detail for verdict in obstacles} - {""})))
         return Verdict(reason=Reason.WAITING)
+
+
+def _grows_whole(options: GroupOptions) -> bool:
+    return options.zero_or_max_node_scaling and not options.allow_non_atomic_scale_up_to_max
 
 
 def _judge(option: Option, choice: Choice, offered: Sequence[Option], number: int) -> OptionVerdict:

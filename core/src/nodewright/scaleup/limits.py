@@ -1,5 +1,6 @@
 """Limits: how large the cluster, or a part of it, may get."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -59,8 +60,14 @@ class Limits:
     def __init__(self, world: World, health: Assessment, settings: LimitSettings) -> None:
         self._world = world
         present = [name for name in world.cluster.nodes if name not in health.starting]
-        upcoming = {group.facts.id: group for group in health.groups if group.upcoming}
-        total = len(present) + sum(group.upcoming for group in upcoming.values())
+        there = Counter(world.group_of.get(name) for name in present)
+        # A group that is not waited for may still deliver what it was asked for.
+        coming = {
+            group.facts.id: (group.facts, number)
+            for group in health.groups
+            if (number := max(group.upcoming, group.facts.target_size - there[group.facts.id])) > 0
+        }
+        total = len(present) + sum(number for _, number in coming.values())
         #: How many nodes the cluster may gain; None if there is no limit.
         self.room = max(0, settings.nodes.max - total) if settings.nodes.max else None
         self._quotas = _quotas(world, settings)
@@ -77,9 +84,9 @@ class Limits:
         for names in kinds.values():
             provider = providers.get(world.group_of.get(names[0], ""), "")
             self._count(self._node(names[0], provider), len(names))
-        for group in upcoming.values():
-            if group.facts.template is not None:
-                self._count(self._machine(group.facts), group.upcoming)
+        for facts, number in coming.values():
+            if facts.template is not None:
+                self._count(self._machine(facts), number)
 
     def objection(self, facts: GroupFacts, count: int) -> Verdict | None:
         """Return what forbids to add *count* nodes of a group, which must have a template."""

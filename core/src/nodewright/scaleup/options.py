@@ -1,6 +1,6 @@
 """Options: what growing each group would do for the pending pods."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nodewright.api.estimator import Estimate
@@ -14,6 +14,7 @@ from nodewright.scaleup.kinds import Kinds
 from nodewright.scaleup.limits import Limits
 from nodewright.scaleup.similarity import Similarity
 from nodewright.scheduling import ClusterSimulation
+from nodewright.world import World
 
 #: The verdict on each set of pods that does not fit a new node, by the set's first pod.
 Refusals = Mapping[str, Verdict]
@@ -48,15 +49,19 @@ class OptionFinder:
         policy: Policy,
         simulation: ClusterSimulation,
         limits: Limits,
-        similarity: Similarity | None,
+        world: World,
         groups: Sequence[GroupFacts],
-        in_time: Callable[[], bool],
     ) -> None:
         self._policy = policy
         self._simulation = simulation
         self._limits = limits
-        self._similarity = similarity
-        self._in_time = in_time
+        settings = policy.settings.scale_up
+        self._similarity = (
+            Similarity(world.cluster, settings.balancing, world.balancing_ignored_labels)
+            if settings.balance_similar_groups
+            else None
+        )
+        self._end = policy.stopwatch() + settings.max_binpacking_time.total_seconds()
         self._sizes = {facts.id: facts.target_size for facts in groups}
         self._kinds: Kinds | None = None
 
@@ -68,7 +73,7 @@ class OptionFinder:
         options = []
         for facts in able:
             kind = kinds[facts.id]
-            if not self._in_time():
+            if self._policy.stopwatch() > self._end:
                 verdicts[facts.id] = Verdict(reason=Reason.OUT_OF_TIME)
                 continue
             if not kind.fitting:

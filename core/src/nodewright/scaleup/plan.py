@@ -8,6 +8,7 @@ from random import Random
 from nodewright.api.decision import Answer, Grow, OptionVerdict
 from nodewright.api.expander import ExpanderContext
 from nodewright.api.notice import Notice
+from nodewright.api.option import PodSet
 from nodewright.api.processor import Intended, ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
@@ -17,12 +18,10 @@ from nodewright.memory import Intention
 from nodewright.plugins.prices import GuardedPricing
 from nodewright.policy import Policy
 from nodewright.scaleup.expansion import Expansion
-from nodewright.scaleup.limits import Limits
-from nodewright.scaleup.options import OptionFinder
+from nodewright.scaleup.gangs import TORN, gang_of, torn
 from nodewright.scaleup.outside import Outside
 from nodewright.scaleup.pending import PendingPods, find_pending
 from nodewright.scaleup.returning import returning_pods
-from nodewright.scaleup.similarity import Similarity
 from nodewright.scheduling import ClusterSimulation
 from nodewright.world import World
 
@@ -106,36 +105,32 @@ def _expand(
     turn: int,
     now: datetime,
 ) -> ScaleUpPlan:
-    settings = policy.settings.scale_up
-    limits = Limits(world, health, policy.settings.limits)
-    similarity = (
-        Similarity(world.cluster, settings.balancing, world.balancing_ignored_labels)
-        if settings.balance_similar_groups
-        else None
-    )
-    end = policy.stopwatch() + settings.max_binpacking_time.total_seconds()
-    groups = [group.facts for group in health.groups]
-    finder = OptionFinder(policy, simulation, limits, similarity, groups, in_time=lambda: policy.stopwatch() < end)
     context = ExpanderContext(
         now=now,
         random=Random(f"{policy.settings.seed} {now.isoformat()}"),
         turn=policy.settings.seed + turn,
         cluster_size=simulation.size,
-        room=limits.room,
         pricing={name: GuardedPricing(name, model, policy.faults) for name, model in world.pricing.items()},
         simulation=simulation,
         config_maps=world.config_maps,
     )
-    blocked = {group.facts.id: group.blocked for group in health.groups if group.blocked is not None}
     outside = Outside(policy)
-    expansion = Expansion(groups, blocked, policy, simulation, limits, finder, context, outside)
-    # What was ordered is not there yet: whoever comes next must not count on it.
-    with simulation.fork():
-        expansion.serve(pending.sets)
+    sets: Sequence[PodSet] = pending.sets
+    left_out: dict[str, Verdict] = {}
+    while True:
+        # What was ordered is not there yet: whoever comes next must not count on it.
+        with simulation.fork():
+            expansion = Expansion(world, health, policy, simulation, context, outside)
+            expansion.serve(sets)
+        gangs = torn(sets, expansion.helped)
+        if not gangs:
+            break
+        left_out |= {key: TORN for pods in sets if gang_of(pods) in gangs for key in pods.keys}
+        sets = [pods for pods in sets if gang_of(pods) not in gangs]
     return ScaleUpPlan(
         grow=expansion.grow,
         taken=expansion.taken,
-        pods={**pending.verdicts, **expansion.pods},
+        pods={**pending.verdicts, **left_out, **expansion.pods},
         rejections=expansion.rejections,
         groups=dict(expansion.groups),
         options=tuple(expansion.options),
