@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
+from functools import lru_cache
 
 from nodewright.api.group import GroupFacts, GroupOptions
 from nodewright.api.processor import ProcessorContext
@@ -86,8 +87,14 @@ def _objection(
         options.scale_down_utilization_threshold if used.gpu is None else options.scale_down_gpu_utilization_threshold
     )
     if used.value > threshold:
-        return Verdict(reason=Reason.NEEDED, detail=f"{used.value:.0%} of {threshold:.0%}")
+        return _needed(used.value, threshold)
     return None
+
+
+@lru_cache(maxsize=65_536)
+def _needed(used: float, threshold: float) -> Verdict:
+    # Most nodes are needed, and as much in one loop as in the last.
+    return Verdict(reason=Reason.NEEDED, detail=f"{used:.0%} of {threshold:.0%}")
 
 
 def _keep(before: list[Node], after: Sequence[Node], verdicts: dict[str, Verdict], verdict: Verdict) -> list[Node]:
