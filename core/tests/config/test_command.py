@@ -64,7 +64,7 @@ groups:
 def test_check_says_ok_and_warns(nodewright, write):
     write(RIGHT)
     idle = "accepted, but not in effect in this version"
-    salvo = "scaleUp.optionsPerLoop says how many groups a loop may grow"
+    salvo = "a loop goes on until no option helps; scaleUp.optionsPerLoop: 1 ends it after one"
     assert nodewright("check", "nodewright.yaml", "--salvo-scale-up") == (
         0,
         ["ok"],

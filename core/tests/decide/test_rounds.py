@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace as struct_replace
-from nodewright.api import GroupOptions, Reason
+from nodewright.api import Estimate, Estimator, GroupOptions, PodSet, Reason
 from nodewright.config.model import Settings
 from nodewright.decide import decide
 from nodewright.memory import Memory
@@ -204,3 +204,19 @@ def test_pods_that_come_later_take_what_is_left_of_nodes_on_their_way():
         "default/fits": Reason.FITS,
         "default/too-large": Reason.HELPED,
     }
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_nothing_is_ordered_for_an_estimate_that_comes_to_nothing(whole):
+    class Optimist(Estimator):
+        """Promises room to a pod that is too large."""
+
+        def estimate(self, group, pods, simulation, limit):
+            return Estimate(nodes=1, pods=(PodSet(pod=big, keys=("default/big",)),))
+
+    big = a_pod("big", cpu="8", owner="ReplicaSet/big")
+    options = GroupOptions(zero_or_max_node_scaling=whole)
+    group = a_group("a", max_size=8, template=a_template(cpu="4"), options=options)
+    policy = a_policy(estimator=Optimist(Optimist.Config()))
+    decision, _ = decide(a_world(groups=[group], pods=[big, a_pod("small")]), Memory(), policy, NOW)
+    assert decision.grow == ()

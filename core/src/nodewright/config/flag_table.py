@@ -95,7 +95,12 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag("max-binpacking-time", "duration", "5m", sets="scaleUp.maxBinpackingTime"),
         Flag("fastpath-binpacking-enabled", "bool", "false", instead=_ONE_WAY),
         Flag("parallel-scale-up", "bool", "false", sets="scaleUp.parallel"),
-        Flag("salvo-scale-up", "bool", "false", instead="a loop goes on until no option helps; scaleUp.optionsPerLoop: 1 ends it after one"),
+        Flag(
+            "salvo-scale-up",
+            "bool",
+            "false",
+            instead="a loop goes on until no option helps; scaleUp.optionsPerLoop: 1 ends it after one",
+        ),
         Flag("salvo-scale-up-budget", "duration", "1m", sets="scaleUp.timeBudget"),
         Flag("scale-up-from-zero", "bool", "true", sets="scaleUp.fromZero"),
         Flag("new-pod-scale-up-delay", "duration", "0s", sets="scaleUp.newPodDelay"),

@@ -1,6 +1,6 @@
 """Why: what a decision says about one pod, node or group, in lines that a person reads."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nodewright.api.decision import Decision
@@ -43,7 +43,7 @@ def explain_pod(look: Look, key: str) -> list[str]:
     if verdict is None:
         return [_why_not_pending(pod)]
     against = {**look.decision.groups, **look.decision.rejections.get(key, {})}
-    options = {option.group: option.verdict for option in look.decision.options}
+    options = _last_words(look.decision)
     lines = [f"pod {key}{f', which has to leave node {pod.node}' if pod.node else ''}: {verdict}"]
     for group in look.particulars.groups:
         reason = against.get(group.id) or options.get(group.id)
@@ -110,9 +110,17 @@ def explain_growth(decision: Decision, group: str) -> str:
         if grow.group == group:
             pods = f" for {len(grow.pods)} pods" if grow.pods else ""
             return f"{grow.from_size} → {grow.from_size + grow.count}{pods}: {grow.verdict}"
-    options: Mapping[str, Verdict] = {option.group: option.verdict for option in decision.options}
-    verdict = options.get(group) or decision.groups.get(group)
+    verdict = _last_words(decision).get(group) or decision.groups.get(group)
     return str(verdict) if verdict is not None else "no pod waits for a node"
+
+
+def _last_words(decision: Decision) -> dict[str, Verdict]:
+    """Return the verdict on the option of each group: that it was chosen, in whatever round, or the last one."""
+    found: dict[str, Verdict] = {}
+    for option in decision.options:
+        if option.group not in found or found[option.group].reason is not Reason.CHOSEN:
+            found[option.group] = option.verdict
+    return found
 
 
 def _growth(look: Look, group: str) -> str:

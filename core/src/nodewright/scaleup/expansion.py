@@ -1,6 +1,6 @@
 """The expansion: options are taken one after the other, until none helps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -146,8 +146,7 @@ class Expansion:
             against = {
                 group: refusals[pods.keys[0]] for group, refusals in found.refusals.items() if pods.keys[0] in refusals
             }
-            if against:
-                self.rejections.update(dict.fromkeys(pods.keys, against))
+            self.rejections.update(dict.fromkeys(pods.keys, against))
 
     def _take(self, options: Sequence[Option], why: str) -> set[str]:
         """Carry *options* out in simulation and return the pods that they really help."""
@@ -163,8 +162,7 @@ class Expansion:
         while left and len(placed) > before and len({self._home[name] for name in ordered}) > 1:
             before = len(placed)
             left = self._place(left, placed)
-        used = set(placed.values())
-        self._give_up([name for name in ordered if name not in used])
+        self._give_up(ordered, used=set(placed.values()))
         return set(placed)
 
     def _place(
@@ -210,12 +208,13 @@ class Expansion:
 
         return spread(number, groups, count_one)
 
-    def _give_up(self, idle: Sequence[str]) -> None:
-        """Order no nodes that got no pod, but for groups that are used whole."""
-        for name in idle:
+    def _give_up(self, ordered: Sequence[str], used: Container[str]) -> None:
+        """Order no nodes that are not *used*; groups that are used whole get all of theirs or none."""
+        in_use = {self._home[name] for name in ordered if name in used}
+        for name in ordered:
             id_ = self._home[name]
             facts = self._groups[id_]
-            if facts.options.zero_or_max_node_scaling:
+            if name in used or (facts.options.zero_or_max_node_scaling and id_ in in_use):
                 continue
             self._simulation.remove_nodes([name])
             self._limits.take(facts, -1)

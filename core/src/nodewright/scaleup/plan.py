@@ -131,7 +131,7 @@ def _expand(
         grow=expansion.grow,
         taken=expansion.taken,
         pods={**pending.verdicts, **left_out, **expansion.pods},
-        rejections=expansion.rejections,
+        rejections={key: against for key, against in expansion.rejections.items() if against},
         groups=dict(expansion.groups),
         options=tuple(expansion.options),
         notices=tuple(dict.fromkeys(context.notices)),
