@@ -34,6 +34,11 @@ class Aftermath:
     #: Groups with a call under way that took longer than it may, by id.
     held: Mapping[str, Held] = field(default_factory=dict)
 
+    @property
+    def fruitful(self) -> bool:
+        """Whether anything was done."""
+        return any(outcome.ok for outcome in self.outcomes)
+
     @cached_property
     def undone(self) -> frozenset[str]:
         """Groups that were to grow and certainly did not: refused for good, or not tried."""

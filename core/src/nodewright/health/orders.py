@@ -69,7 +69,7 @@ class Orders:
 def adopt_orders(world: World, memory: Memory, now: datetime) -> Memory:
     """Return *memory* with every open order of the world's groups as if it had been given at *now*.
 
-    For the first loop of a life: whoever gave them, nothing should be ordered twice.
+    For groups that are seen for the first time: whoever gave the orders, nothing should be ordered twice.
     """
     ready = Counter(world.group_of.get(name) for name, node in world.cluster.nodes.items() if node.ready)
     adopted = {
