@@ -1,6 +1,7 @@
 """Orders: what groups were asked for and what came of it, what the cloud owed when we began, what it never delivers."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -59,6 +60,14 @@ class Orders:
             return True
         self.shortages[facts.id] = known
         return False
+
+    def forget_all_but(self, groups: Collection[str], patience: timedelta) -> None:
+        """Forget orders of groups that are gone; not at once, as a provider may just not have been read yet."""
+        self.requests = {
+            group: known
+            for group, known in self.requests.items()
+            if group in groups or self._now - known.at <= patience
+        }
 
     def freeze(self, group: str) -> None:
         """Remember of *group*, which could not be read, what was known."""
