@@ -224,6 +224,17 @@ class TestFailedForTheMoment:
         life.until(all_run(life))
         assert (life.ordered(FIRST), life.ordered(OTHER)) == (1, 0)
 
+    def test_an_order_whose_answer_was_lost_counts_while_the_cloud_can_not_be_read(self, begin):
+        life = begin(settings=FAST)
+        life.world.cloud.gate.add(ApiFault(ApiFaultKind.LOST, operations="increase", times=1))
+        life.go_on(10)
+        life.world.cloud.gate.add(ApiFault(ApiFaultKind.UNAVAILABLE, operations="snapshot"))
+        decision = life.go_on(20)
+        assert {str(verdict.reason) for verdict in decision.pods.values()} == {"Fits"}
+        life.world.cloud.gate.heal("*")
+        life.until(all_run(life))
+        assert (life.ordered(FIRST), life.ordered(OTHER)) == (1, 0)
+
     def test_a_cloud_that_can_not_be_read_after_an_order_is_waited_for(self, begin):
         life = begin(a_scenario(*two_choices(bootTime="60s")), FAST)
         life.go_on(10)

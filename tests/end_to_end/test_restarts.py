@@ -1,6 +1,7 @@
 """An autoscaler that is killed at any moment, and the next one, which remembers nothing."""
 
 import pytest
+from nodewright_fake.cloud.api_fault import ApiFault, ApiFaultKind
 from nodewright_fake.cloud.shortage import ShortageMode
 
 from tests.end_to_end.scenarios import a_scenario, two_choices
@@ -25,6 +26,19 @@ def test_nothing_is_ordered_twice(begin, mode):
     life.world.cloud.fill()
     life.until(lambda: len(life.pods("Running")) == 8)
     assert (life.ordered("first-choice"), life.ordered("fallback")) == (2, 0)
+
+
+def test_nothing_is_ordered_twice_by_a_life_that_begins_while_the_cloud_can_not_be_read(begin):
+    life = begin(SCENARIO)
+    life.run_out("eu-a/*", ShortageMode.WAIT)
+    life.go_on(10)
+    assert life.sizes() == {"first-choice": 2}
+    life.world.cloud.gate.add(ApiFault(ApiFaultKind.UNAVAILABLE, operations="snapshot"))
+    life.start_again()
+    life.go_on(20)
+    life.world.cloud.gate.heal("*")
+    life.go_on(30)
+    assert life.sizes() == {"first-choice": 2}
 
 
 def test_loops_that_follow_at_once_order_nothing_more(begin):

@@ -9,6 +9,7 @@ from urllib.request import urlopen
 
 import pytest
 from nodewright.testing.clock import FastClock
+from nodewright_fake.cloud.api_fault import ApiFault, ApiFaultKind
 from nodewright_fake.scenario import parse_scenario
 from nodewright_fake.world import World
 
@@ -75,6 +76,19 @@ def test_it_scales_until_it_is_told_to_stop(world, run, number):
     assert process.returncode == 0
     assert "grow pool 0 → 1 for 2 pods: the only option" in told
     assert told.rstrip().endswith("stopping")
+
+
+@pytest.mark.parametrize("operation", ["snapshot", "increase"])
+def test_a_call_that_does_not_end_does_not_keep_it(world, run, monkeypatch, operation):
+    impatient = "from nodewright.cli import run; run._GRACE_SECONDS = 0.5"
+    monkeypatch.setattr("tests.end_to_end.test_run.PROGRAM", PROGRAM.replace("; ", f"; {impatient}; ", 1))
+    world.cloud.gate.add(ApiFault(ApiFaultKind.SLOW, operations=operation, latency=5.0))
+    process = run()
+    eventually(lambda: world.cloud.gate.calls.get(operation))
+    process.send_signal(signal.SIGTERM)
+    _, told = process.communicate(timeout=4)
+    assert process.returncode == 0
+    assert "a call is still under way after 0.5 s: stopping without its end" in told
 
 
 def test_a_port_that_is_taken_is_told_with_what_to_do(run):

@@ -34,6 +34,11 @@ class Aftermath:
     #: Groups with a call under way that took longer than it may, by id.
     held: Mapping[str, Held] = field(default_factory=dict)
 
+    @property
+    def fruitful(self) -> bool:
+        """Whether anything was done."""
+        return any(outcome.ok for outcome in self.outcomes)
+
     @cached_property
     def undone(self) -> frozenset[str]:
         """Groups that were to grow and certainly did not: refused for good, or not tried."""
@@ -47,7 +52,7 @@ class Aftermath:
         """
         changes = self._changes()
         deleted = {instance for delete in self._deleted for instance in delete.instances}
-        doubts = self._doubts()
+        doubts = self.doubts
         groups = []
         for facts in world.groups:
             facts = replace(
@@ -84,6 +89,17 @@ class Aftermath:
         """How much larger each group is that was certainly resized; negative if it is smaller."""
         return {group: change for group, change in self._changes().items() if change}
 
+    @property
+    def doubts(self) -> dict[str, Held]:
+        """What holds groups until their provider was read again, by id: those that may have taken an order."""
+        sizes = {grow.group: grow.from_size + grow.count for grow in self.decision.grow}
+        unsure = {
+            outcome.target: Held(why=outcome.error, size=sizes.get(outcome.target, 0))
+            for outcome in self._growth
+            if outcome.temporary and not outcome.ok
+        }
+        return {**unsure, **self.held}
+
     @cached_property
     def _growth(self) -> tuple[Outcome, ...]:
         return tuple(outcome for outcome in self.outcomes if outcome.action == "grow")
@@ -108,13 +124,3 @@ class Aftermath:
         for delete in self._deleted:
             changes[delete.group] -= len(delete.instances)
         return changes
-
-    def _doubts(self) -> dict[str, Held]:
-        """Return what holds groups for the rest of the loop, by id."""
-        sizes = {grow.group: grow.from_size + grow.count for grow in self.decision.grow}
-        unsure = {
-            outcome.target: Held(why=outcome.error, size=sizes.get(outcome.target, 0))
-            for outcome in self._growth
-            if outcome.temporary and not outcome.ok
-        }
-        return {**unsure, **self.held}

@@ -209,3 +209,20 @@ def test_machines_that_came_in_time_are_not_given_up_with_those_that_did_not():
     assert [shrink.count for shrink in decision.shrink] == [2]
     assert particulars.upcoming == {"a": 1}
     assert not memory.requests["a"].ours
+
+
+def test_the_order_of_a_group_that_is_gone_is_forgotten_once_its_time_is_over():
+    world, memory = a_world(groups=[a_group("b")]), ordered(1)
+    _, memory = decide_on(world, memory, now=NOW + timedelta(minutes=15))
+    assert memory.requests.keys() == {"a"}
+    _, memory = decide_on(world, memory, now=NOW + timedelta(minutes=15, seconds=1))
+    assert memory.requests == {}
+
+
+def test_a_clock_that_is_set_back_does_not_lengthen_a_back_off():
+    world = a_world(groups=[a_group("a")], pods=[a_pod()])
+    refused = Outcome(at=NOW, action="grow", target="a", ok=False, error="no", cause=STOCK_OUT)
+    _, memory = decide_on(replace(world, outcomes=(refused,)))
+    assert memory.backoffs.keys() == {"a"}
+    decision, _ = decide_on(world, memory, now=NOW - timedelta(minutes=30))
+    assert [grow.group for grow in decision.grow] == ["a"]

@@ -280,6 +280,32 @@ class TestRemovalsUnderWay:
         assert [restore.node for restore in decision.restore] == ["n1"]
         assert decision.restore[0].verdict.reason is Reason.LEFTOVER
 
+    def test_a_machine_that_is_deleted_though_the_answer_was_an_error_keeps_its_mark(self):
+        memory = self.started()
+        _, memory = decide_on(self.leaving(), memory, now=NOW + timedelta(seconds=5))
+        lost = Outcome(at=NOW, action="delete-instances", target="n1", ok=False, error="no answer", temporary=True)
+        world = replace(self.leaving(deleted=True), outcomes=(lost,))
+        decision, memory = decide_on(world, memory, now=NOW + timedelta(seconds=15))
+        assert decision.quiet
+        assert memory.removals.keys() == {"n1"}
+
+    def test_a_mark_stays_while_a_machine_is_deleted_on_the_order_of_an_earlier_life(self):
+        decision, _ = decide_on(self.leaving(deleted=True), Memory())
+        assert not decision.restore
+
+    @pytest.mark.parametrize("failed", [True, False])
+    def test_a_mark_stays_while_the_group_can_not_be_read(self, failed):
+        _, memory = decide_on(self.leaving(), self.started(), now=NOW + timedelta(seconds=5))
+        world = self.leaving()
+        lost = Outcome(at=NOW, action="delete-instances", target="n1", ok=False, error="no answer", temporary=True)
+        world = replace(
+            world,
+            groups=tuple(replace(facts, error="cloud down") for facts in world.groups),
+            outcomes=(lost,) if failed else (),
+        )
+        decision, _ = decide_on(world, memory if failed else Memory(), now=NOW + timedelta(seconds=15))
+        assert not decision.restore
+
     def test_a_decision_and_the_memory_survive_json(self):
         decision, memory = decide_on(
             self.leaving(a_pod("x", node="n1")), self.started(), now=NOW + timedelta(seconds=5)

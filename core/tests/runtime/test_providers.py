@@ -247,3 +247,20 @@ def test_a_provider_is_asked_for_the_gpus_of_nodes_with_its_label(read):
     nodes = [a_node("plain"), a_node("fast", labels={"gpu": "t4"})]
     report = read(cloud=GpuCloud())(nodes)
     assert report.gpus == {"fast": GpuConfig(label="gpu", type="t4", resource="nvidia.com/gpu")}
+
+
+@pytest.mark.parametrize("nonsense", [7, ["g"]])
+def test_what_a_provider_must_not_answer_about_a_node_is_its_fault_and_left_out(read, caplog, nonsense):
+    class VagueCloud(Cloud):
+        gpu_label = "gpu"
+
+        def group_of(self, node):
+            return nonsense
+
+        def gpu_config(self, labels):
+            return nonsense
+
+    report = read(cloud=VagueCloud())([a_node("n", labels={"gpu": "t4"})])
+    assert (report.group_of, report.gpus) == ({}, {})
+    assert "plugin cloud failed in group_of" in caplog.text
+    assert "plugin cloud failed in gpu_config" in caplog.text

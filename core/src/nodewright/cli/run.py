@@ -1,14 +1,19 @@
 """``nodewright run``: the autoscaler itself."""
 
 import logging
+import os
 import signal
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from threading import Event, Thread
+from time import sleep
 from types import FrameType
 
 from nodewright.api.command import Command
 from nodewright.api.errors import NodewrightError
+
+#: So long, in seconds, a call that is under way may hold up the end; Kubernetes gives a pod 30 by default.
+_GRACE_SECONDS = 20.0
 
 _log = logging.getLogger("nodewright.run")
 
@@ -27,7 +32,10 @@ class RunCommand(Command):
         )
 
     def run(self, arguments: Namespace) -> int:
-        """Run the autoscaler and return 0 after a clean stop."""
+        """Run the autoscaler and return 0 after a clean stop.
+
+        A signal ends the process in any case: what is cut short is found in the cluster and the cloud by the next life.
+        """
         from nodewright.cli.start import autoscaler_for
         from nodewright.serve.server import Server
 
@@ -44,6 +52,10 @@ class RunCommand(Command):
         def end() -> None:
             stop.set()
             autoscaler.wake()
+            # The process takes this thread with it, unless a plugin's call does not end.
+            sleep(_GRACE_SECONDS)
+            _log.warning("a call is still under way after %g s: stopping without its end", _GRACE_SECONDS)
+            os._exit(0)
 
         _on_signals(end)
         server.start()

@@ -110,6 +110,7 @@ class _Assessor:
         self.failed_since: dict[str, datetime] = {}
         self.shrink: list[Shrink] = []
         provider_of = {facts.id: facts.provider for facts in world.groups}
+        self.orders.forget_all_but(provider_of, self._settings.max_node_provision_time)
         for outcome in world.outcomes:
             # An order that was refused left the group's size as it was, and is closed by that.
             if outcome.action == "grow" and not outcome.ok and not outcome.temporary:

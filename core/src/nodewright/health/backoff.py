@@ -1,7 +1,7 @@
 """Back-off: a group that failed to grow, and a capacity pool that ran dry, are left alone, longer each time."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from nodewright.api.group import GroupFacts
 from nodewright.api.instance import ErrorClass, InstanceError
@@ -71,9 +71,14 @@ class Backoffs:
         )
 
     def _remembered(self, backoffs: Mapping[str, Backoff]) -> dict[str, Backoff]:
-        """Return *backoffs* without those whose last failure is so long ago that the next counts as the first."""
+        """Return *backoffs* without those whose last failure is so long ago that the next counts as the first.
+
+        Those of the future go as well: the clock was set back, and nobody should be left alone until it catches up.
+        """
         return {
-            key: known for key, known in backoffs.items() if self._now - known.failed_at < self._settings.reset_after
+            key: known
+            for key, known in backoffs.items()
+            if timedelta(0) <= self._now - known.failed_at < self._settings.reset_after
         }
 
 

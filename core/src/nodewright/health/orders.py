@@ -1,6 +1,7 @@
 """Orders: what groups were asked for and what came of it, what the cloud owed when we began, what it never delivers."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -60,6 +61,14 @@ class Orders:
         self.shortages[facts.id] = known
         return False
 
+    def forget_all_but(self, groups: Collection[str], patience: timedelta) -> None:
+        """Forget orders of groups that are gone; not at once, as a provider may just not have been read yet."""
+        self.requests = {
+            group: known
+            for group, known in self.requests.items()
+            if group in groups or self._now - known.at <= patience
+        }
+
     def freeze(self, group: str) -> None:
         """Remember of *group*, which could not be read, what was known."""
         if group in self._known:
@@ -69,7 +78,7 @@ class Orders:
 def adopt_orders(world: World, memory: Memory, now: datetime) -> Memory:
     """Return *memory* with every open order of the world's groups as if it had been given at *now*.
 
-    For the first loop of a life: whoever gave them, nothing should be ordered twice.
+    For groups that are seen for the first time: whoever gave the orders, nothing should be ordered twice.
     """
     ready = Counter(world.group_of.get(name) for name, node in world.cluster.nodes.items() if node.ready)
     adopted = {

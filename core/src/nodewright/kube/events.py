@@ -92,7 +92,8 @@ class EventWriter:
         now = self._clock.now()
         identity = (about["kind"], about.get("namespace", ""), about["name"], reason, key)
         last = self._told.get(identity)
-        if last is not None and now - last < _REPEAT:
+        # A clock that was set back must not silence it until it catches up.
+        if last is not None and timedelta(0) <= now - last < _REPEAT:
             return
         if len(self._told) >= _REMEMBERED:
             self._told.clear()

@@ -60,7 +60,8 @@ class Autoscaler:
     ) -> None:
         self.cluster = Cluster()
         self.memory = Memory()
-        self._first = True
+        #: Groups whose open orders were adopted, or given by us.
+        self._adopted: frozenset[str] = frozenset()
         self.metrics = Metrics()
         self._clock = clock
         self._transport = transport
@@ -79,6 +80,8 @@ class Autoscaler:
         self._events = EventWriter(transport, clock, settings.namespace, on_drop=self.metrics.events_dropped.inc)
         self._announcer = Announcer(self._events)
         self._outcomes: tuple[Outcome, ...] = ()
+        #: Whether anything was done in the last loop.
+        self._productive = False
         self._session = self._open(settings)
 
     @property
@@ -143,6 +146,7 @@ class Autoscaler:
 
     def run_once(self) -> Decision:
         """Run one loop and return what was decided in it."""
+        self._productive = False
         self._hear(self._session.ended())
         self._reload()
         started = perf_counter()
@@ -176,6 +180,7 @@ class Autoscaler:
         hooks.on_decision(decision)
         self._announcer.announce(decision, world)
         aftermath = self._session.act(decision, world)
+        self._productive = self._productive or aftermath.fruitful
         self.memory = aftermath.memory(self.memory, before)
         self._hear(aftermath.outcomes)
         return aftermath
@@ -207,9 +212,15 @@ class Autoscaler:
         self.cluster.tidy()
         world = self._session.observe(self.cluster, self._outcomes)
         now = self._clock.now()
-        if self._first:
-            self.memory, self._first = adopt_orders(world, self.memory, now), False
+        self._adopt(world, now)
         return world, now
+
+    def _adopt(self, world: World, now: datetime) -> None:
+        """Wait for what groups that are seen for the first time were asked for before; a late provider's come later."""
+        fresh = tuple(facts for facts in world.groups if not facts.error and facts.id not in self._adopted)
+        if fresh:
+            self.memory = adopt_orders(replace(world, groups=fresh), self.memory, now)
+            self._adopted |= {facts.id for facts in fresh}
 
     def _open(self, settings: Settings) -> Session:
         session = Session(settings, self._registry, self._transport, self._clock, self._faults)
@@ -256,8 +267,8 @@ class Autoscaler:
             return
         if decision is not None and decision.again is not None:
             interval = min(interval, max(gather, (decision.again - self._clock.now()).total_seconds()))
-        productive = decision is not None and not decision.quiet
-        if productive or self._clock.wait(self._wake, interval):
+        # What was refused is not asked for again and again without a pause.
+        if self._productive or self._clock.wait(self._wake, interval):
             self._clock.wait(stop, gather)
 
     def _count_fault(self, fault: Fault) -> None:

@@ -14,6 +14,10 @@ from nodewright.api.pricing import PricingModel
 from nodewright.api.provider import Capability, GpuConfig, Provider, ResourceLimits
 from nodewright.objects import Node
 from nodewright.plugins.faults import Faults
+from nodewright.plugins.results import instance_of, optional
+
+_GROUP_ID = optional(instance_of(str))
+_GPU_CONFIG = optional(instance_of(GpuConfig))
 
 _log = logging.getLogger(__name__)
 
@@ -211,7 +215,7 @@ class Providers:
             key = (node.metadata.uid, node.spec.provider_id)
             # A node without a group is asked about again: its group may be discovered later than the node.
             group = seat.known_nodes.get(key) or self._faults.call(
-                seat.name, "group_of", seat.provider.group_of, node, default=None
+                seat.name, "group_of", seat.provider.group_of, node, default=None, returns=_GROUP_ID
             )
             known[key] = group
             if group is not None:
@@ -223,7 +227,9 @@ class Providers:
         provider = seat.provider
         for name, shown in labels.items():
             if provider.gpu_label and provider.gpu_label in shown and name not in gpus:
-                gpu = self._faults.call(seat.name, "gpu_config", provider.gpu_config, shown, default=None)
+                gpu = self._faults.call(
+                    seat.name, "gpu_config", provider.gpu_config, shown, default=None, returns=_GPU_CONFIG
+                )
                 if gpu is not None:
                     gpus[name] = gpu
 

@@ -49,7 +49,7 @@ class Session:
             parallel=settings.scale_up.parallel,
             timeout=settings.loop.action_timeout,
         )
-        #: Groups whose last action took too long and that were not read since it ended, by id.
+        #: Groups that may have taken an order and were not read since, by id.
         self._held: Mapping[str, Held] = {}
 
     @property
@@ -101,6 +101,7 @@ class Session:
         """Carry a decision out."""
         aftermath = self._actor.carry_out(decision, world.cluster.nodes)
         self._providers.resize(aftermath.sizes)
+        self._held = {**self._held, **aftermath.doubts}
         return aftermath
 
     def close(self) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from nodewright.api.decision import DeleteInstances, Evict, Restore
+from nodewright.api.instance import InstanceState
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
@@ -41,7 +42,8 @@ def plan_removals(world: World, memory: Memory, policy: Policy, now: datetime) -
     for name, removal in memory.removals.items():
         steps.advance(name, removal)
     for name, node in world.cluster.nodes.items():
-        if name not in memory.removals and name in world.group_of and node.taint(TO_BE_DELETED):
+        stays = name not in memory.removals and name in world.group_of and not steps.is_leaving(node)
+        if stays and node.taint(TO_BE_DELETED):
             steps.restore.append(Restore(node=name, verdict=Verdict(reason=Reason.LEFTOVER)))
     return RemovalPlan(
         restore=tuple(steps.restore),
@@ -68,6 +70,13 @@ class _Steps:
         self._failures = {
             (outcome.action, outcome.target): outcome.error for outcome in world.outcomes if not outcome.ok
         }
+        self._unread = frozenset(facts.id for facts in world.groups if facts.error)
+        self._leaving = frozenset(
+            instance.id
+            for facts in world.groups
+            for instance in facts.instances
+            if instance.state is InstanceState.DELETING
+        )
         self.restore: list[Restore] = []
         self.evict: list[Evict] = []
         self.delete: list[DeleteInstances] = []
@@ -80,10 +89,21 @@ class _Steps:
         node = self._world.cluster.nodes.get(name)
         if node is None or node.spec.provider_id != removal.provider_id:
             return
-        for action in ("drain", "delete-instances"):
-            if (action, name) in self._failures:
-                self._give_up(name, self._failures[action, name])
-                return
+        if ("drain", name) in self._failures:
+            self._give_up(name, self._failures["drain", name])
+        elif ("delete-instances", name) in self._failures and not self.is_leaving(node):
+            self._give_up(name, self._failures["delete-instances", name])
+        else:
+            self._go_on(name, node, removal)
+
+    def is_leaving(self, node: Node) -> bool:
+        """Tell whether the cloud deletes the machine, or may do so: pods must not come to *node* any more.
+
+        That holds even after an error, as only the answer may have been lost, and for orders of an earlier life.
+        """
+        return node.spec.provider_id in self._leaving or self._world.group_of.get(node.name) in self._unread
+
+    def _go_on(self, name: str, node: Node, removal: Removal) -> None:
         if removal.deleted_at is not None:
             if self._now - removal.deleted_at < _VANISH_TIME:
                 self.removals[name] = removal

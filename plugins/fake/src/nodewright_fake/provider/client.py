@@ -3,6 +3,7 @@
 import http.client
 import json
 import select
+from socket import socket
 from threading import Lock
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -83,10 +84,17 @@ class CloudClient:
             while self._idle:
                 connection = self._idle.pop()
                 # What can be read before a request was sent is the end of the connection.
-                if not select.select([connection.sock], [], [], 0)[0]:
+                if not _readable(connection.sock):
                     return connection
                 connection.close()
         return http.client.HTTPConnection(self._address.hostname or "", self._address.port, timeout=_TIMEOUT)
+
+
+def _readable(connection: socket) -> bool:
+    # Unlike select, poll takes any number of open files.
+    poll = select.poll()
+    poll.register(connection, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 def _error(status: int, refusal: dict[str, Any]) -> NodewrightError:
