@@ -7,6 +7,7 @@ from nodewright.api.decision import Decision
 from nodewright.api.errors import NodewrightError
 from nodewright.api.group import GroupFacts
 from nodewright.api.nearest import nearest
+from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
 from nodewright.decide import Particulars
