@@ -61,3 +61,8 @@ def test_a_resource_list_names_the_resource_that_is_wrong():
 )
 def test_amounts_are_written_as_people_write_them(name, amount, text):
     assert format_resource(name, amount) == text
+
+
+def test_amounts_beyond_what_anything_has_stay_within_64_bits():
+    wanted = parse_resources({"cpu": "10E", "memory": "1e999999999", "pods": "-99999Ei"})
+    assert wanted == {"cpu": 2**60, "memory": 2**60, "pods": -(2**60)}

@@ -171,6 +171,7 @@ def test_sizes_change_when_a_decision_is_carried_out():
 @pytest.mark.parametrize(
     ("document", "problem"),
     [
+        (a_document(now="2030-01-01T00:00:00"), "scenario: now: Expected `datetime` with a timezone component"),
         (a_document(podz=[]), "scenario: podz: unknown key; did you mean pods?"),
         (
             a_document(options={"scaleDownUneededTime": "1m"}),

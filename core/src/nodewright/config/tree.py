@@ -188,7 +188,10 @@ class _Reader:
             case "tag:yaml.org,2002:int" if len(text) <= _LONGEST_NUMBER:
                 return int(text, 0) if text[:2] in ("0x", "0o") else int(text)
             case "tag:yaml.org,2002:float":
-                return float(text)
+                try:
+                    return float(text)
+                except ValueError:
+                    self.complain(f"write a number, not {text}", node, path)
             case "tag:yaml.org,2002:str":
                 return text
             case "tag:yaml.org,2002:int":

@@ -1,8 +1,12 @@
 """What all Kubernetes objects share: metadata and the base of our structs."""
 
 from datetime import datetime
+from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
+
+#: A time with its zone; one without is malformed.
+Time = Annotated[datetime, Meta(tz=True)]
 
 
 class KubeStruct(Struct, frozen=True, kw_only=True, rename="camel", gc=False, omit_defaults=True):
@@ -29,8 +33,8 @@ class ObjectMeta(KubeStruct, frozen=True, kw_only=True):
     labels: dict[str, str] = field(default_factory=dict)
     annotations: dict[str, str] = field(default_factory=dict)
     owner_references: tuple[OwnerReference, ...] = ()
-    creation_timestamp: datetime | None = None
-    deletion_timestamp: datetime | None = None
+    creation_timestamp: Time | None = None
+    deletion_timestamp: Time | None = None
     deletion_grace_period_seconds: int | None = None
 
     @property
@@ -50,4 +54,4 @@ class Condition(KubeStruct, frozen=True, kw_only=True):
     type: str
     status: str = "Unknown"
     reason: str = ""
-    last_transition_time: datetime | None = None
+    last_transition_time: Time | None = None

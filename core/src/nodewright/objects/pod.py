@@ -1,13 +1,12 @@
 """Pods: the fields that a scheduler and an autoscaler read."""
 
-from datetime import datetime
 from enum import Enum
 from functools import cached_property
 
 from msgspec import field
 
 from nodewright.objects.affinity import Affinity, TopologySpreadConstraint
-from nodewright.objects.meta import Condition, KubeStruct, ObjectMeta
+from nodewright.objects.meta import Condition, KubeStruct, ObjectMeta, Time
 from nodewright.objects.quantity import Resources
 from nodewright.objects.requests import ContainerStatus, ResourceRequirements, pod_requests
 from nodewright.objects.taint import Toleration
@@ -65,7 +64,7 @@ class PodStatus(KubeStruct, frozen=True, kw_only=True):
     phase: str = "Pending"
     conditions: tuple[Condition, ...] = ()
     nominated_node_name: str = ""
-    start_time: datetime | None = None
+    start_time: Time | None = None
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
 

@@ -9,6 +9,10 @@ Resources = Mapping[str, int]
 
 _SYNTAX = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE])|[eE]([+-]?\d+))?")
 _BINARY = {"Ki": 1024, "Mi": 1024**2, "Gi": 1024**3, "Ti": 1024**4, "Pi": 1024**5, "Ei": 1024**6}
+#: More than anything has: an amount beyond that counts as so much, as Kubernetes itself has a largest one.
+_MOST = 1 << 60
+#: Exponents beyond that change nothing any more.
+_LARGEST_EXPONENT = 400
 _DECIMAL_EXPONENT = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 
 
@@ -25,7 +29,11 @@ def parse_quantity(text: str, *, scale: int = 0) -> int:
     sign, whole, fraction, suffix, exponent = match.groups()
     fraction = fraction or ""
     mantissa = int((whole or "0") + fraction) * _BINARY.get(suffix or "", 1)
-    power = scale - len(fraction) + (int(exponent) if exponent else _DECIMAL_EXPONENT.get(suffix or "", 0))
+    power = (
+        scale
+        - len(fraction)
+        + (_within(int(exponent), _LARGEST_EXPONENT) if exponent else _DECIMAL_EXPONENT.get(suffix or "", 0))
+    )
     magnitude = mantissa * int(10**power) if power >= 0 else -(-mantissa // int(10**-power))
     return -magnitude if sign == "-" else magnitude
 
@@ -33,12 +41,13 @@ def parse_quantity(text: str, *, scale: int = 0) -> int:
 def parse_resources(quantities: Mapping[str, str | int | float]) -> dict[str, int]:
     """Return a resource list (``requests``, ``allocatable``, ...) as `Resources`.
 
+    Amounts stay within 64 bits: one beyond 2**60 counts as that.
     Raises `ValueError` that names the resource whose amount is not a quantity.
     """
     amounts = {}
     for name, quantity in quantities.items():
         try:
-            amounts[name] = parse_quantity(str(quantity), scale=3 if name == "cpu" else 0)
+            amounts[name] = _within(parse_quantity(str(quantity), scale=3 if name == "cpu" else 0), _MOST)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
     return amounts
@@ -53,3 +62,7 @@ def format_resource(name: str, amount: int) -> str:
             if amount and amount % size == 0:
                 return f"{amount // size}{suffix}"
     return str(amount)
+
+
+def _within(number: int, most: int) -> int:
+    return max(-most, min(number, most))

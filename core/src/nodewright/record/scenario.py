@@ -37,7 +37,7 @@ from nodewright.objects import (
     PodDisruptionBudget,
     StorageClass,
 )
-from nodewright.objects.meta import KubeStruct
+from nodewright.objects.meta import KubeStruct, Time
 from nodewright.record.scenario_clouds import (
     read_gpus,
     read_group_gpus,
@@ -192,7 +192,7 @@ def read_scenario(
         if group not in ids:
             raise wrong(f"nodeToGroup.{name}", f"there is no node group {group!r}{suggestion(str(group), ids)}")
     return Scenario(
-        now=read_object(document.get("now"), datetime, "now"),
+        now=read_object(document.get("now"), Time, "now"),
         iterations=_read_iterations(document),
         advance=_read_duration(document),
         settings=settings,

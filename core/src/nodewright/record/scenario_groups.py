@@ -1,13 +1,15 @@
 """Node groups of a scenario: what a provider would say about them."""
 
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from nodewright.api.group import GroupFacts, GroupOptions
 from nodewright.api.instance import ErrorClass, Instance, InstanceError, InstanceState
 from nodewright.api.template import NodeTemplate
 from nodewright.objects import Node, Pod
+from nodewright.objects.meta import Time
 from nodewright.record.scenario_objects import (
     read_list,
     read_mapping,
@@ -43,6 +45,7 @@ _GROUP_KEYS = (
     # Read in `nodewright.record.scenario_clouds`.
     "gpu",
 )
+_Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 _INSTANCE_KEYS = ("id", "state", "error", "createdAt", "zone", "instanceType")
 _ERROR_KEYS = ("errorClass", "code", "message", "pool")
 
@@ -96,7 +99,7 @@ def _read_instance(entry: Any, place: str) -> Instance:
         id=read_object(entry.get("id"), str, f"{place}.id"),
         state=read_object(entry.get("state", "Running"), InstanceState, f"{place}.state"),
         error=None if error is None else _read_error(error, f"{place}.error"),
-        created_at=None if created is None else read_object(created, datetime, f"{place}.createdAt"),
+        created_at=None if created is None else read_object(created, Time, f"{place}.createdAt"),
         zone=read_object(entry.get("zone", ""), str, f"{place}.zone"),
         instance_type=read_object(entry.get("instanceType", ""), str, f"{place}.instanceType"),
     )
@@ -115,17 +118,24 @@ def _read_error(entry: Any, place: str) -> InstanceError:
 
 def _read_template(template: Any, group: Mapping[str, Any], place: str) -> NodeTemplate:
     node = read_object(template, Node, f"{place}.template")
+    pods = read_objects(group, "templatePods", Pod)
     try:
         capacity, allocatable = node.capacity, node.allocatable
     except ValueError as error:
         raise wrong(f"{place}.template", str(error)) from None
+    for pod in pods:
+        try:
+            # A pod reads its quantities when it is first asked for them.
+            _ = pod.requests
+        except ValueError as error:
+            raise wrong(f"{place}.templatePods ({pod.key})", str(error)) from None
     return NodeTemplate(
         labels=node.metadata.labels,
         annotations=node.metadata.annotations,
         taints=node.spec.taints,
         capacity=capacity,
         allocatable=allocatable,
-        pods=read_objects(group, "templatePods", Pod),
-        csi_drivers=read_object(group.get("csiDrivers", {}), dict[str, int], f"{place}.csiDrivers"),
+        pods=pods,
+        csi_drivers=read_object(group.get("csiDrivers", {}), dict[str, _Count], f"{place}.csiDrivers"),
         unschedulable=node.spec.unschedulable,
     )

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from nodewright.api.group import GroupFacts
 from nodewright.memory import KnownTemplate, Memory, ScaleUpRequest
+from nodewright.objects.meta import Time
 from nodewright.record.scenario_objects import read_list, read_mapping, read_object, require_mapping, wrong
 from nodewright.templates.likeness import fingerprint
 
@@ -41,7 +41,7 @@ def _read_requests(document: Mapping[str, Any]) -> dict[str, ScaleUpRequest]:
         place = f"scaleUpRequests[{index}]"
         require_mapping(entry, place)
         group = read_object(entry.get("group"), str, f"{place}.group")
-        at = read_object(entry.get("time"), datetime, f"{place}.time")
+        at = read_object(entry.get("time"), Time, f"{place}.time")
         count = read_object(entry.get("increase"), int, f"{place}.increase")
         known = requests.get(group)
         requests[group] = ScaleUpRequest(
