@@ -5,7 +5,15 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nodewright.objects import format_resource, parse_quantity, parse_resources
+from nodewright.objects import (
+    Container,
+    Pod,
+    PodSpec,
+    ResourceRequirements,
+    format_resource,
+    parse_quantity,
+    parse_resources,
+)
 
 SUFFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 SMALL = {"m": Fraction(1, 10**3), "u": Fraction(1, 10**6), "n": Fraction(1, 10**9)}
@@ -65,4 +73,9 @@ def test_amounts_are_written_as_people_write_them(name, amount, text):
 
 def test_amounts_beyond_what_anything_has_stay_within_64_bits():
     wanted = parse_resources({"cpu": "10E", "memory": "1e999999999", "pods": "-99999Ei"})
-    assert wanted == {"cpu": 2**60, "memory": 2**60, "pods": -(2**60)}
+    assert wanted == {"cpu": 2**53, "memory": 2**53, "pods": -(2**53)}
+
+
+def test_what_a_pod_takes_is_no_more_than_anything_has_and_no_less_than_nothing():
+    huge = Container(name="huge", resources=ResourceRequirements(requests={"cpu": "10E", "memory": "-1"}))
+    assert Pod(spec=PodSpec(containers=(huge,) * 9)).requests == {"cpu": 2**53, "memory": 0, "pods": 1}

@@ -10,7 +10,7 @@ Resources = Mapping[str, int]
 _SYNTAX = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE])|[eE]([+-]?\d+))?")
 _BINARY = {"Ki": 1024, "Mi": 1024**2, "Gi": 1024**3, "Ti": 1024**4, "Pi": 1024**5, "Ei": 1024**6}
 #: More than anything has: an amount beyond that counts as so much, as Kubernetes itself has a largest one.
-_MOST = 1 << 60
+MOST = 1 << 53
 #: Exponents beyond that change nothing any more.
 _LARGEST_EXPONENT = 400
 _DECIMAL_EXPONENT = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -41,13 +41,13 @@ def parse_quantity(text: str, *, scale: int = 0) -> int:
 def parse_resources(quantities: Mapping[str, str | int | float]) -> dict[str, int]:
     """Return a resource list (``requests``, ``allocatable``, ...) as `Resources`.
 
-    Amounts stay within 64 bits: one beyond 2**60 counts as that.
+    Amounts stay within 64 bits: one beyond 2**53 counts as that.
     Raises `ValueError` that names the resource whose amount is not a quantity.
     """
     amounts = {}
     for name, quantity in quantities.items():
         try:
-            amounts[name] = _within(parse_quantity(str(quantity), scale=3 if name == "cpu" else 0), _MOST)
+            amounts[name] = _within(parse_quantity(str(quantity), scale=3 if name == "cpu" else 0), MOST)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
     return amounts

@@ -6,7 +6,7 @@ from typing import Protocol
 from msgspec import field
 
 from nodewright.objects.meta import KubeStruct
-from nodewright.objects.quantity import Resources, parse_resources
+from nodewright.objects.quantity import MOST, Resources, parse_resources
 
 Quantities = dict[str, str | int | float]
 
@@ -79,7 +79,8 @@ def pod_requests(spec: _Spec, status: _Status) -> Resources:
         total.update(parse_resources(spec.resources.requests))
     _add(total, parse_resources(spec.overhead))
     total["pods"] = 1
-    return total
+    # All pods of a node together stay within 64 bits, and nobody brings room along.
+    return {name: max(0, min(amount, MOST)) for name, amount in total.items()}
 
 
 def _container_requests(container: _Container, given: dict[str, ContainerStatus]) -> Resources:
