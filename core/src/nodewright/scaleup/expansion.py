@@ -164,7 +164,8 @@ class Expansion:
             before = len(placed)
             left = self._place(left, placed)
         used = set(placed.values())
-        self._give_up([name for name in ordered if name not in used])
+        kept = {self._home[name] for name in used if self._is_whole(self._home[name])}
+        self._give_up([name for name in ordered if name not in used and self._home[name] not in kept])
         return set(placed)
 
     def _place(
@@ -196,7 +197,9 @@ class Expansion:
     def _shares(self, option: Option) -> dict[str, int]:
         """Return how many nodes each group gets, and count them: no more than limits allow."""
         chosen = self._groups[option.group.id]
-        if chosen.options.zero_or_max_node_scaling:
+        if self._is_whole(chosen.id):
+            if self._limits.objection(chosen, option.nodes) is not None:
+                return {}
             self._limits.take(chosen, option.nodes)
             return {chosen.id: option.nodes}
         number = self._limits.allowed(chosen, option.nodes)
@@ -210,13 +213,14 @@ class Expansion:
 
         return spread(number, groups, count_one)
 
+    def _is_whole(self, id_: str) -> bool:
+        return self._groups[id_].options.zero_or_max_node_scaling
+
     def _give_up(self, idle: Sequence[str]) -> None:
-        """Order no nodes that got no pod, but for groups that are used whole."""
+        """Order no nodes that are *idle*."""
         for name in idle:
             id_ = self._home[name]
             facts = self._groups[id_]
-            if facts.options.zero_or_max_node_scaling:
-                continue
             self._simulation.remove_nodes([name])
             self._limits.take(facts, -1)
             self._groups[id_] = replace(facts, target_size=facts.target_size - 1)
