@@ -6,7 +6,7 @@ from nodewright.objects import CSINode, Namespace, Node, PersistentVolume, Persi
 
 from .filters import CHECKS, PRECHECKS
 from .filters.volume_binding import assume
-from .snapshot import Refusal, Snapshot
+from .snapshot import NodeInfo, Refusal, Snapshot
 from .violations import violations_of
 
 
@@ -37,6 +37,22 @@ class Oracle:
             if reasons := check(self._snapshot, pod, info):
                 return Refusal(filter=name, reasons=reasons)
         return None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The nodes that are there."""
+        return tuple(self._snapshot.nodes)
+
+    def add(self, node: Node, pods: Iterable[Pod], csi_node: CSINode) -> None:
+        """Add a node with *pods* on it."""
+        info = self._snapshot.nodes[node.name] = NodeInfo(node=node)
+        self._snapshot.csi_nodes[node.name] = csi_node
+        for pod in pods:
+            info.add(pod)
+
+    def take_out(self, node_name: str) -> None:
+        """Take a node out, with all that runs on it."""
+        del self._snapshot.nodes[node_name], self._snapshot.csi_nodes[node_name]
 
     def bind(self, pod: Pod, node_name: str) -> None:
         """Put *pod* on the node, whether it may go there or not."""

@@ -6,7 +6,18 @@ from datetime import timedelta
 import msgspec
 import pytest
 from msgspec.structs import replace as struct_replace
-from nodewright.api import Decision, Expander, Notice, Option, Plugin, PodSet, PricingModel, Reason, hookimpl
+from nodewright.api import (
+    Decision,
+    Expander,
+    GroupOptions,
+    Notice,
+    Option,
+    Plugin,
+    PodSet,
+    PricingModel,
+    Reason,
+    hookimpl,
+)
 from nodewright.config.model import Settings
 from nodewright.decide import decide
 from nodewright.memory import Memory
@@ -217,6 +228,21 @@ def test_a_plan_that_breaks_the_contract_is_a_fault_and_the_expander_chooses(pla
     decision, policy = decision_of(two_groups(), planner(plan))
     assert grown(decision) == {"b": (2, 8)}
     assert policy.faults.counts == {("0-chooser", "plan"): 1}
+
+
+def test_a_plan_takes_groups_that_are_used_whole_whole_and_within_all_limits():
+    whole = two_groups(max_size=3, options=GroupOptions(zero_or_max_node_scaling=True))
+    decision, _ = decision_of(whole, planner(split))
+    assert grown(decision) == {"b": (3, 8)}
+
+    def both(options, context):
+        return [replace(each, pods=part.pods) for each, part in zip(options, split(options, context), strict=True)]
+
+    decision, _ = decision_of(whole, planner(both))
+    assert grown(decision) == {"a": (3, 4), "b": (3, 4)}
+    for limits in ({"nodes": {"max": 5}}, {"cpu": {"max": 20}}):
+        decision, _ = decision_of(whole, planner(both), settings=Settings.model_validate({"limits": limits}))
+        assert [grow.count for grow in decision.grow] == [3]
 
 
 def test_vetoes_take_single_groups_out_of_a_plan():

@@ -1,5 +1,6 @@
 """How one loop takes several options: until no pod is left that could be helped."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -148,6 +149,18 @@ def test_a_group_that_is_used_whole_grows_to_its_maximum_or_not_at_all():
     decision, _ = decide(world, Memory(), policy, NOW)
     assert decision.grow == ()
     assert decision.pods["default/web"].reason is Reason.LIMIT_NODES
+
+
+def test_a_group_that_is_used_whole_does_not_grow_if_all_of_its_nodes_together_help_nobody():
+    # One node of it would leave the zones even enough, but each brings another pod that counts.
+    template = replace(a_template(cpu="4", zone="eu-a"), pods=(a_pod("proxy", labels={"app": "web"}),))
+    whole = GroupOptions(zero_or_max_node_scaling=True)
+    nodes, running = started("b")
+    pending = spread_over_zones("web", max_skew=2, cpu="2")
+    world = a_world(groups=[a_group("a", template=template, options=whole)], nodes=nodes, pods=[*running, pending])
+    decision, _ = decided(world)
+    assert decision.grow == ()
+    assert decision.pods["default/web"].reason is Reason.WAITING
 
 
 @pytest.mark.parametrize("setting", ["maxBinpackingTime", "timeBudget"])

@@ -8,7 +8,9 @@ from nodewright.api import ErrorClass, Expander, InstanceError, Option, Outcome,
 from nodewright.config.model import Settings
 from nodewright.decide import decide
 from nodewright.memory import Memory
-from nodewright.objects import Condition
+from nodewright.objects import Condition, LabelSelector
+from nodewright.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
+from nodewright.objects.node import HOSTNAME
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -271,3 +273,15 @@ def test_higher_priority_comes_first():
     decision, _ = decide_on(a_world(groups=[a_group("a", size=1)], nodes={"a": [node]}, pods=came))
     assert decision.pods["default/high"].reason is Reason.FITS
     assert decision.grow[0].pods == ("default/low",)
+
+
+def test_a_pod_finds_room_beside_a_less_important_one_that_it_has_to_be_near():
+    node = a_node("n", cpu="4", labels={HOSTNAME: "n"}, provider_id="fake://a-0")
+    term = PodAffinityTerm(topology_key=HOSTNAME, label_selector=LabelSelector(match_labels={"app": "cache"}))
+    web, cache = a_pod("web", priority=1), a_pod("cache", labels={"app": "cache"}, owner="ReplicaSet/cache")
+    web = replace(web, spec=replace(web.spec, affinity=Affinity(pod_affinity=PodAffinity(required=(term,)))))
+    decision, _ = decide_on(a_world(groups=[a_group("a", size=1)], nodes={"a": [node]}, pods=[web, cache]))
+    assert {key: verdict.reason for key, verdict in decision.pods.items()} == {
+        "default/web": Reason.FITS,
+        "default/cache": Reason.FITS,
+    }

@@ -226,6 +226,10 @@ def test_siblings_do_not_lend_each_other_nodes_twice():
 
 def test_groups_that_are_used_whole_are_left_to_a_later_round():
     small, large = options()
+    settings = GroupOptions(zero_or_max_node_scaling=True, allow_non_atomic_scale_up_to_max=True)
+    assert planned(
+        LeastCost(LeastCost.Config()), [small, replace(large, group=replace(large.group, options=settings))]
+    ) == [("small", 4, 8)]
     whole = replace(large, group=replace(large.group, options=GroupOptions(zero_or_max_node_scaling=True)))
     assert planned(LeastCost(LeastCost.Config()), [small, whole]) == [("small", 4, 8)]
     assert planned(LeastCost(LeastCost.Config()), [whole]) is None

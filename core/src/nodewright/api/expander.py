@@ -77,14 +77,14 @@ class Expander(Plugin):
     def plan(self, options: Sequence[Option], context: ExpanderContext) -> Sequence[Option] | None:
         """Return several options to take together, in place of a choice among *options*; None (the default): choose.
 
-        Called before `best`, with the same arguments; if there is a plan, `best` is not called and the chain ends.
-        Each option of a plan is of a group in *options* (a group may have several) and helps pods of *options* or of
+        Called before `best`, with the same arguments; if there is a plan, `best` is not called and the chain ends. Each
+        option of a plan is of a group in *options* (a group may have several) and helps pods of *options* or of
         `ExpanderContext.pending`, each pod once; in all, a group takes no more nodes than its option has, or its
-        option's limit if that is more. The core adds the nodes of each option in simulation and puts its pods onto
-        them, set by set and first fit; then it tries those that are left again, option by option, as long as more
-        find a place: what is spread over options rises in all of them together. It takes what holds; pods that found
-        no place are left to the next round. Where the configuration limits how many groups grow in one loop, the first
-        ones are taken.
+        option's limit if that is more, and one that is used whole takes exactly those of its option. The core adds the
+        nodes of each option in simulation and puts its pods onto them, set by set and first fit; then it tries those
+        that are left again, option by option, as long as more find a place: what is spread over options rises in all of
+        them together. It takes what holds; pods that found no place are left to the next round. Where the configuration
+        limits how many groups grow in one loop, the first ones are taken.
         """
         return None
 

@@ -1,6 +1,6 @@
 """The expansion: options are taken one after the other, until none helps."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -162,7 +162,9 @@ class Expansion:
         while left and len(placed) > before and len({self._home[name] for name in ordered}) > 1:
             before = len(placed)
             left = self._place(left, placed)
-        self._give_up(ordered, used=set(placed.values()))
+        used = set(placed.values())
+        kept = {self._home[name] for name in used if self._is_whole(self._home[name])}
+        self._give_up([name for name in ordered if name not in used and self._home[name] not in kept])
         return set(placed)
 
     def _place(
@@ -194,7 +196,9 @@ class Expansion:
     def _shares(self, option: Option) -> dict[str, int]:
         """Return how many nodes each group gets, and count them: no more than limits allow."""
         chosen = self._groups[option.group.id]
-        if chosen.options.zero_or_max_node_scaling:
+        if self._is_whole(chosen.id):
+            if self._limits.objection(chosen, option.nodes) is not None:
+                return {}
             self._limits.take(chosen, option.nodes)
             return {chosen.id: option.nodes}
         number = self._limits.allowed(chosen, option.nodes)
@@ -208,14 +212,14 @@ class Expansion:
 
         return spread(number, groups, count_one)
 
-    def _give_up(self, ordered: Sequence[str], used: Container[str]) -> None:
-        """Order no nodes that are not *used*; groups that are used whole get all of theirs or none."""
-        in_use = {self._home[name] for name in ordered if name in used}
-        for name in ordered:
+    def _is_whole(self, id_: str) -> bool:
+        return self._groups[id_].options.zero_or_max_node_scaling
+
+    def _give_up(self, idle: Sequence[str]) -> None:
+        """Order no nodes that are *idle*."""
+        for name in idle:
             id_ = self._home[name]
             facts = self._groups[id_]
-            if name in used or (facts.options.zero_or_max_node_scaling and id_ in in_use):
-                continue
             self._simulation.remove_nodes([name])
             self._limits.take(facts, -1)
             self._groups[id_] = replace(facts, target_size=facts.target_size - 1)

@@ -20,6 +20,8 @@ def plan_for(offered: Sequence[Option], pending: Sequence[PodSet] = ()) -> Calla
             group = option.group.id
             if group not in nodes:
                 raise TypeError(f"planned to grow {group}, which was not offered")
+            if option.group.options.zero_or_max_node_scaling and option.nodes != nodes[group]:
+                raise TypeError(f"planned to grow {group} by a part, or twice, though it is used whole or not at all")
             nodes[group] -= option.nodes
             if option.nodes < 1 or nodes[group] < 0:
                 raise TypeError(f"planned to grow {group} by less than one node or by more than was offered")
@@ -41,7 +43,10 @@ def hold(plan: Sequence[Option], simulation: ClusterSimulation, room: int | None
     with simulation.fork():
         trials = []
         for option in plan:
-            trials.append(_Trial(option, simulation.add_nodes(option.group, min(option.nodes, left))))
+            number = min(option.nodes, left)
+            if option.group.options.zero_or_max_node_scaling and number < option.nodes:
+                number = 0
+            trials.append(_Trial(option, simulation.add_nodes(option.group, number)))
             left -= len(trials[-1].nodes)
             trials[-1].place_more(simulation)
         # What is spread over several options rises in all of them together.
@@ -80,8 +85,12 @@ class _Trial:
         return count
 
     def held(self) -> Option | None:
-        """Return the option with those pods and the nodes that they use; None if no pod found a place."""
+        """Return the option with those pods and the nodes that they use; None if no pod found a place.
+
+        A group that is used whole keeps all of its nodes.
+        """
         nodes = {node for placed in self._placed for node in placed.values()}
         sets = zip(self._option.pods, self._placed, strict=True)
         pods = tuple(PodSet(pod=same.pod, keys=tuple(placed)) for same, placed in sets if placed)
-        return replace(self._option, nodes=len(nodes), pods=pods) if nodes else None
+        whole = self._option.group.options.zero_or_max_node_scaling
+        return replace(self._option, nodes=len(self.nodes if whole else nodes), pods=pods) if nodes else None

@@ -1,8 +1,8 @@
 """Processor ``filter-schedulable``: pods that fit on nodes that are there, or on their way, need no more nodes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from nodewright.api import PendingPodsProcessor, PodSet, ProcessorContext, Reason
+from nodewright.api import PendingPodsProcessor, PodSet, ProcessorContext, Reason, Simulation
 
 
 class FilterSchedulable(PendingPodsProcessor):
@@ -17,15 +17,33 @@ class FilterSchedulable(PendingPodsProcessor):
     def process(self, pods: Sequence[PodSet], context: ProcessorContext) -> Sequence[PodSet]:
         """Return the pods that fit nowhere."""
         expected = _on_ordered_nodes(pods, context) if context.intended else set()
-        unplaced = []
-        for same in sorted(pods, key=lambda same: -(same.pod.spec.priority or 0)):
-            waiting = same.without(expected) if expected else same
-            if waiting is None:
-                continue
-            rest = waiting.without(context.simulation.place(waiting))
-            if rest is not None:
-                unplaced.append(rest)
-        return unplaced
+        by_priority = sorted(pods, key=lambda same: -(same.pod.spec.priority or 0))
+        waiting = [rest for same in by_priority if (rest := same.without(expected) if expected else same)]
+        left = _placed_once(waiting, context.simulation)
+        # Whoever has found a place by now may be the neighbour that another one needs.
+        while _count(left) < _count(waiting) and any(map(_minds_others, left)):
+            waiting, left = left, _placed_once(left, context.simulation, _minds_others)
+        return left
+
+
+def _placed_once(
+    pods: Sequence[PodSet], simulation: Simulation, wanted: Callable[[PodSet], bool] = lambda _: True
+) -> list[PodSet]:
+    """Place those of *pods* that are *wanted*, each in its turn, and return who is left."""
+    left = (same.without(simulation.place(same)) if wanted(same) else same for same in pods)
+    return [rest for rest in left if rest is not None]
+
+
+def _count(pods: Sequence[PodSet]) -> int:
+    return sum(map(len, pods))
+
+
+def _minds_others(pods: PodSet) -> bool:
+    """Tell whether pods of other sets can make room for these by being there."""
+    spec = pods.pod.spec
+    near = spec.affinity.pod_affinity if spec.affinity else None
+    hard = any(each.when_unsatisfiable != "ScheduleAnyway" for each in spec.topology_spread_constraints)
+    return hard or bool(near and near.required)
 
 
 def _on_ordered_nodes(pods: Sequence[PodSet], context: ProcessorContext) -> set[str]:

@@ -77,6 +77,5 @@ class LeastCost(Expander):
 
 
 def _is_whole(option: Option) -> bool:
-    """Tell whether the group grows to its maximum in one step, or not at all."""
-    settings = option.group.options
-    return settings.zero_or_max_node_scaling and not settings.allow_non_atomic_scale_up_to_max
+    """Tell whether the group grows to its maximum, or not at all."""
+    return option.group.options.zero_or_max_node_scaling
