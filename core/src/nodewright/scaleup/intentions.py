@@ -15,7 +15,10 @@ def kind_of(pod: Pod, pod_class: PodClass) -> str:
     """Return what tells pods of one controller that nobody can tell apart; the same after a restart."""
     controller = pod.metadata.controller
     owner = controller.uid if controller else pod.metadata.uid or pod.key
-    return f"{owner}/{blake2b(class_key(pod_class.pod), digest_size=8).hexdigest()}"
+    digest: str | None = pod_class.memo.get("digest")
+    if digest is None:
+        digest = pod_class.memo["digest"] = blake2b(class_key(pod_class.pod), digest_size=8).hexdigest()
+    return f"{owner}/{digest}"
 
 
 def recall(
