@@ -331,7 +331,7 @@ def _group(random: Random, name: str, world: World, like: Node, group_of: dict[s
 
 
 def _template(random: Random, like: Node, world: World) -> NodeTemplate:
-    small = {"cpu": min(like.allocatable["cpu"], 2000), "pods": 4} if random.random() < 0.5 else {}
+    small = {"cpu": min(like.allocatable["cpu"], 2000), "pods": 2} if random.random() < 0.5 else {}
     agents = [_agent(pod) for pod in world.running[:1] if random.random() < 0.15]
     return NodeTemplate(
         labels={key: value for key, value in like.metadata.labels.items() if key != HOSTNAME},
@@ -361,8 +361,8 @@ def _settings(random: Random, world: World) -> Settings:
     limits: dict[str, Any] = {}
     if random.random() < 0.2:
         limits["nodes"] = {"max": nodes + random.randint(1, 6)}
-    if random.random() < 0.2:
-        limits["cpu"] = {"max": cores + random.randint(1, 40)}
+    if random.random() < 0.4:
+        limits["cpu"] = {"max": cores + random.randint(2, 20)}
     if random.random() < 0.1:
         limits["memory"] = {"max": memory + random.randint(1, 64) * 2**30}
     scale_up: dict[str, Any] = {"balanceSimilarGroups": random.random() < 0.4}

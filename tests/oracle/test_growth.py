@@ -6,7 +6,7 @@ import pytest
 
 from .growth import decided, faults, random_case
 
-_CASES = 150
+_CASES = 200
 _AT_ONCE = 25
 
 
