@@ -67,17 +67,8 @@ def decide_growth(world: World, memory: Memory, policy: Policy, now: datetime) -
         if health.halted is not None:
             return _halt(Decision(at=now), world, health.halted, policy), health.memory
         scale_up = _plan_growth(world, health, health.memory, policy, now).plan
-        decision = Decision(
-            at=now,
-            grow=scale_up.grow,
-            pods=scale_up.pods,
-            rejections=scale_up.rejections,
-            groups=scale_up.groups,
-            options=scale_up.options,
-            notices=scale_up.notices,
-            answers=scale_up.answers,
-            learnt=templates.learnt,
-        )
+        # When to look again was decided with everything else.
+        decision = replace(_with_growth(Decision(at=now, learnt=templates.learnt), scale_up), again=None)
         return decision, _remember_growth(health.memory, scale_up, now)
 
 
@@ -120,20 +111,22 @@ def _decide(
     left = _without_leaving(world, health, removals)
     pause = "pods have only just come" if scale_up.pods_just_came else ""
     scale_down = plan_scale_down(left, health.starting, memory, simulation, policy, now, pause=pause)
-    decision = replace(
-        underway,
+    decision = replace(_with_growth(underway, scale_up), drain=scale_down.drain, nodes=scale_down.nodes)
+    return decision, scale_down.memory
+
+
+def _with_growth(decision: Decision, scale_up: ScaleUpPlan) -> Decision:
+    return replace(
+        decision,
         grow=scale_up.grow,
-        drain=scale_down.drain,
         pods=scale_up.pods,
         rejections=scale_up.rejections,
-        nodes=scale_down.nodes,
         groups=scale_up.groups,
         options=scale_up.options,
-        notices=underway.notices + scale_up.notices,
+        notices=decision.notices + scale_up.notices,
         answers=scale_up.answers,
         again=scale_up.again,
     )
-    return decision, scale_down.memory
 
 
 def _halt(underway: Decision, world: World, why: Verdict, policy: Policy) -> Decision:

@@ -27,6 +27,11 @@ class GroupOptions:
     #: the machines fails, the others stay.
     allow_non_atomic_scale_up_to_max: bool = False
 
+    @property
+    def in_one_piece(self) -> bool:
+        """Whether machines of the group come all together or not at all."""
+        return self.zero_or_max_node_scaling and not self.allow_non_atomic_scale_up_to_max
+
 
 class NodeGroup(ABC):
     """A set of like machines that the cloud can grow and shrink.

@@ -233,7 +233,7 @@ class _Assessor:
         *,
         force: bool,
     ) -> None:
-        if options.zero_or_max_node_scaling and not options.allow_non_atomic_scale_up_to_max:
+        if options.in_one_piece:
             self.cleanup.add_whole(facts, nodes, verdict, force=force)
         else:
             self.cleanup.add(facts, instances, verdict, force=force)

@@ -62,38 +62,28 @@ def reader_of(struct: type[KubeStruct]) -> Callable[[], Reader]:
     return lambda: msgspec.json.Decoder(struct).decode
 
 
-def _put_daemon_set(cluster: Cluster, daemon_set: DaemonSet) -> None:
-    cluster.daemon_sets[daemon_set.metadata.key] = daemon_set
+def _keep_in(where: Callable[[Cluster], dict[str, Any]]) -> Callable[[Cluster, Any], None]:
+    """Return what puts objects by their key into one of a cluster's mappings."""
+
+    def put(cluster: Cluster, seen: Any) -> None:
+        where(cluster)[seen.metadata.key] = seen
+
+    return put
 
 
-def _drop_daemon_set(cluster: Cluster, key: str) -> None:
-    cluster.daemon_sets.pop(key, None)
+def _drop_from(where: Callable[[Cluster], dict[str, Any]]) -> Callable[[Cluster, str], None]:
+    """Return what takes them out again."""
 
+    def drop(cluster: Cluster, key: str) -> None:
+        where(cluster).pop(key, None)
 
-def _put_budget(cluster: Cluster, budget: PodDisruptionBudget) -> None:
-    cluster.budgets[budget.metadata.key] = budget
-
-
-def _drop_budget(cluster: Cluster, key: str) -> None:
-    cluster.budgets.pop(key, None)
+    return drop
 
 
 def _put_quota(cluster: Cluster, quota: CapacityQuota) -> None:
     # Read here, so that a malformed one is told of when it comes.
     assert quota.maximum is not None
     cluster.quotas[quota.metadata.key] = quota
-
-
-def _drop_quota(cluster: Cluster, key: str) -> None:
-    cluster.quotas.pop(key, None)
-
-
-def _put_config_map(cluster: Cluster, config_map: ConfigMap) -> None:
-    cluster.config_maps[config_map.metadata.key] = config_map
-
-
-def _drop_config_map(cluster: Cluster, key: str) -> None:
-    cluster.config_maps.pop(key, None)
 
 
 def one_config_map(namespace: str, name: str) -> Kind:
@@ -103,8 +93,8 @@ def one_config_map(namespace: str, name: str) -> Kind:
         name=f"configmap {key}",
         path=f"/api/v1/namespaces/{namespace}/configmaps",
         reader=reader_of(ConfigMap),
-        put=_put_config_map,
-        drop=_drop_config_map,
+        put=_keep_in(lambda cluster: cluster.config_maps),
+        drop=_drop_from(lambda cluster: cluster.config_maps),
         known=lambda cluster: [key] if key in cluster.config_maps else [],
         optional=True,
         query={"fieldSelector": f"metadata.name={name}"},
@@ -135,16 +125,16 @@ KINDS = (
         name="daemonsets",
         path="/apis/apps/v1/daemonsets",
         reader=reader_of(DaemonSet),
-        put=_put_daemon_set,
-        drop=_drop_daemon_set,
+        put=_keep_in(lambda cluster: cluster.daemon_sets),
+        drop=_drop_from(lambda cluster: cluster.daemon_sets),
         known=lambda cluster: list(cluster.daemon_sets),
     ),
     Kind(
         name="poddisruptionbudgets",
         path="/apis/policy/v1/poddisruptionbudgets",
         reader=reader_of(PodDisruptionBudget),
-        put=_put_budget,
-        drop=_drop_budget,
+        put=_keep_in(lambda cluster: cluster.budgets),
+        drop=_drop_from(lambda cluster: cluster.budgets),
         known=lambda cluster: list(cluster.budgets),
     ),
     Kind(
@@ -199,7 +189,7 @@ _CAPACITY_QUOTAS = Kind(
     path="/apis/autoscaling.x-k8s.io/v1beta1/capacityquotas",
     reader=reader_of(CapacityQuota),
     put=_put_quota,
-    drop=_drop_quota,
+    drop=_drop_from(lambda cluster: cluster.quotas),
     known=lambda cluster: list(cluster.quotas),
     optional=True,
 )

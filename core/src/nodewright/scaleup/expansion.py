@@ -7,7 +7,7 @@ from itertools import count
 
 from nodewright.api.decision import Grow, OptionVerdict
 from nodewright.api.expander import ExpanderContext
-from nodewright.api.group import GroupFacts, GroupOptions
+from nodewright.api.group import GroupFacts
 from nodewright.api.option import Option, PodSet
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
@@ -48,7 +48,7 @@ class _Growth:
             count=len(self.nodes),
             from_size=self.facts.target_size,
             pods=tuple(self.pods),
-            atomic=self.facts.atomic and (self.whole or _grows_whole(self.facts.options)),
+            atomic=self.facts.atomic and (self.whole or self.facts.options.in_one_piece),
             verdict=Verdict(reason=Reason.CHOSEN, detail=self.why),
         )
 
@@ -266,10 +266,6 @@ class Expansion:
         if len(reasons) == 1 and (only := reasons.pop()) in (Reason.LIMIT_NODES, Reason.LIMIT_RESOURCES):
             return Verdict(reason=only, detail="; ".join(sorted({verdict.detail for verdict in obstacles} - {""})))
         return Verdict(reason=Reason.WAITING)
-
-
-def _grows_whole(options: GroupOptions) -> bool:
-    return options.zero_or_max_node_scaling and not options.allow_non_atomic_scale_up_to_max
 
 
 def _judge(option: Option, choice: Choice, offered: Sequence[Option], number: int) -> OptionVerdict:
