@@ -73,7 +73,10 @@ def decide_growth(world: World, memory: Memory, policy: Policy, now: datetime) -
 
 
 def _prepare(world: World, policy: Policy) -> World:
-    """Return *world* with its pods settled and the groups that decisions see; for the inside of a fork."""
+    """Return *world* with its pods settled and the groups that decisions see; for the inside of a fork.
+
+    From here on, the options of a group are those in effect.
+    """
     _settle_pods(world, policy)
     groups = policy.hooks.adjust_groups(world.groups)
     return replace(world, groups=tuple(replace(facts, options=policy.options_of(facts)) for facts in groups))
@@ -226,7 +229,7 @@ def _note_groups(particulars: Particulars, world: World, health: Assessment) -> 
 def _note_utilization(
     particulars: Particulars, world: World, health: Assessment, policy: Policy, now: datetime
 ) -> None:
-    options = {group.id: policy.options_of(group) for group in world.groups}
+    options = {group.id: group.options for group in world.groups}
     utilizations = Utilizations(world.cluster, policy.settings.scale_down, now)
     particulars.utilization = {
         name: utilizations.of(

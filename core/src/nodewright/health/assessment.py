@@ -130,7 +130,7 @@ class _Assessor:
         )
 
     def census(self, facts: GroupFacts, nodes: Sequence[Node]) -> Census:
-        options = self._policy.options_of(facts)
+        options = facts.options
         return take_census(facts, nodes, options, self._memory.unregistered_since, self._now, self._state_of)
 
     def frozen(self, facts: GroupFacts, census: Census) -> GroupHealth:
@@ -142,7 +142,7 @@ class _Assessor:
         ):
             kept |= {key: since for key, since in seen.items() if key in known}
         self.orders.freeze(facts.id)
-        patience = self._policy.options_of(facts).max_node_provision_time
+        patience = facts.options.max_node_provision_time
         request = self.orders.requests.get(facts.id)
         awaited = request is not None and request.ours and self._now - request.at <= patience
         return GroupHealth(
@@ -157,7 +157,7 @@ class _Assessor:
         self, facts: GroupFacts, census: Census, nodes: Sequence[Node], cluster_trouble: Verdict | None
     ) -> GroupHealth:
         """Clean up in a group and return how it is; while the cluster is in trouble, only what is overdue goes."""
-        options = self._policy.options_of(facts)
+        options = facts.options
         self.unregistered_since |= census.unregistered_since
         self._clear_overdue(facts, census, nodes, options)
         self._note_failed(facts, census)

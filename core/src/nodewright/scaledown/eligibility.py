@@ -1,10 +1,10 @@
 """Eligibility: which nodes are worth a closer look."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from datetime import datetime
 from functools import lru_cache
 
-from nodewright.api.group import GroupFacts, GroupOptions
+from nodewright.api.group import GroupFacts
 from nodewright.api.processor import ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
@@ -32,7 +32,6 @@ def find_candidates(
     """Return the nodes that may be unneeded, in order of name, and why each other node is not among them."""
     verdicts: dict[str, Verdict] = {}
     candidates: list[Node] = []
-    options = {group.id: policy.options_of(group) for group in groups.values()}
     utilizations = Utilizations(world.cluster, policy.settings.scale_down, context.now)
     for name in sorted(world.cluster.nodes):
         node = world.cluster.nodes[name]
@@ -40,7 +39,7 @@ def find_candidates(
         verdict = (
             Verdict(reason=Reason.NOT_STARTED)
             if name in starting
-            else _objection(node, group, options, world, memory, policy, utilizations, context.now)
+            else _objection(node, group, world, memory, policy, utilizations, context.now)
         )
         if verdict is None:
             candidates.append(node)
@@ -59,7 +58,6 @@ def find_candidates(
 def _objection(
     node: Node,
     group: GroupFacts | None,
-    options_of: Mapping[str, GroupOptions],
     world: World,
     memory: Memory,
     policy: Policy,
@@ -81,7 +79,7 @@ def _objection(
         return Verdict(reason=Reason.SCALE_DOWN_DISABLED)
     if not policy.settings.scale_down.unready_enabled and not is_ready(node, world, policy.settings.templates):
         return Verdict(reason=Reason.SCALE_DOWN_UNREADY_DISABLED)
-    options = options_of[group.id]
+    options = group.options
     used = utilizations.of(node, gpu=world.gpus.get(node.name), ignore_daemons=options.ignore_daemonsets_utilization)
     threshold = (
         options.scale_down_utilization_threshold if used.gpu is None else options.scale_down_gpu_utilization_threshold

@@ -147,7 +147,7 @@ def _is_ripe(
     now: datetime,
 ) -> bool:
     name = entry.node.name
-    options = policy.options_of(entry.group)
+    options = entry.group.options
     ready = is_ready(entry.node, world, policy.settings.templates)
     needed = options.scale_down_unneeded_time if ready else options.scale_down_unready_time
     waited = now - since[name]
