@@ -2,7 +2,6 @@
 
 import json
 import re
-from time import monotonic, sleep
 
 import pytest
 import yaml
@@ -10,8 +9,8 @@ from nodewright.cli.main import main
 from nodewright.runtime.autoscaler import Autoscaler
 from nodewright.testing.clock import FastClock
 from nodewright_fake.apiserver.faults import Fault
-from nodewright_fake.scenario import parse_scenario
-from nodewright_fake.world import World
+
+from tests.end_to_end.resting import at_rest, write_config
 
 SCENARIO = """
 zones: [eu-a]
@@ -29,9 +28,8 @@ workloads:
 PRIVATE = ("web-", "pool-1", "giants", "eu-a")
 
 
-def settled(world):
+def settled(pods):
     """Whether the scheduler has looked at all pods, and the small ones run."""
-    pods = world.store.list("pods", "default")
     running = [pod for pod in pods if pod["spec"].get("nodeName")]
     return len(running) == 2 and all(pod["status"].get("conditions") for pod in pods)
 
@@ -39,22 +37,15 @@ def settled(world):
 @pytest.fixture
 def world():
     """A world in which two pods run and another one needs a node of the other group."""
-    with World(parse_scenario(SCENARIO), FastClock(50)) as world:
-        until = monotonic() + 20
-        while not settled(world):
-            assert monotonic() < until, "the pods never came to rest"
-            sleep(0.01)
+    with at_rest(SCENARIO, FastClock(50), settled) as world:
         yield world
 
 
 @pytest.fixture
 def dump(world, tmp_path, capfdbinary):
     """Dumps, and returns exit status, standard output and standard error."""
-    config = tmp_path / "nodewright.yaml"
-    config.write_text(
-        "apiVersion: nodewright.dev/v1\nkind: Autoscaler\n"
-        f"providers: [fake: {{url: '{world.provider_config['url']}'}}]\n"
-        "scaleUp: {expanders: [price]}\ngroups: [{match: pool, scaleDown: {unneededTime: 2m}}]\n"
+    config = write_config(
+        tmp_path, world, "scaleUp: {expanders: [price]}", "groups: [{match: pool, scaleDown: {unneededTime: 2m}}]"
     )
 
     def dump(*words):

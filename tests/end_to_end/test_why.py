@@ -1,14 +1,12 @@
 """``nodewright why`` answers from the live cluster, and changes nothing there."""
 
 from datetime import UTC, datetime, timedelta
-from time import monotonic, sleep
 
 import pytest
 from nodewright.cli.main import main
 from nodewright.testing.clock import FastClock
-from nodewright_fake.scenario import parse_scenario
-from nodewright_fake.world import World
 
+from tests.end_to_end.resting import at_rest, write_config
 from tests.end_to_end.scenarios import a_deployment, a_group, a_scenario
 
 SCENARIO = a_scenario(
@@ -18,9 +16,8 @@ SCENARIO = a_scenario(
 )
 
 
-def settled(world):
+def settled(pods):
     """Whether the scheduler has looked at both pods, and one of them has a node."""
-    pods = world.store.list("pods", "default")
     judged = [pod for pod in pods if pod["status"].get("conditions")]
     return len(judged) == 2 and any(pod["spec"].get("nodeName") for pod in pods)
 
@@ -29,22 +26,14 @@ def settled(world):
 def world():
     """A world in which one pod runs and another one fits nowhere."""
     # The command goes by the time of day; the world lives before, so that its pods are not new.
-    with World(parse_scenario(SCENARIO), FastClock(50, start=datetime.now(UTC) - timedelta(days=1))) as world:
-        until = monotonic() + 20
-        while not settled(world):
-            assert monotonic() < until, "the pods never came to rest"
-            sleep(0.01)
+    with at_rest(SCENARIO, FastClock(50, start=datetime.now(UTC) - timedelta(days=1)), settled) as world:
         yield world
 
 
 @pytest.fixture
 def why(world, tmp_path, capsys):
     """Asks, and returns the exit status and what was said."""
-    config = tmp_path / "nodewright.yaml"
-    config.write_text(
-        "apiVersion: nodewright.dev/v1\nkind: Autoscaler\n"
-        f"providers: [fake: {{url: '{world.provider_config['url']}'}}]\n"
-    )
+    config = write_config(tmp_path, world)
 
     def ask(*words):
         status = main(["why", *words, "--config", str(config), "--kubeconfig", str(world.kubeconfig)])
