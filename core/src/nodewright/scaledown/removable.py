@@ -1,0 +1,24 @@
+"""Removable nodes: those that nobody would miss, as the simulation found them."""
+
+from dataclasses import dataclass
+
+from nodewright.api.group import GroupFacts
+from nodewright.api.verdict import Verdict
+from nodewright.cluster import PodRow
+from nodewright.objects import Node
+
+
+@dataclass(frozen=True, kw_only=True)
+class Removable:
+    """A node whose pods all have a place elsewhere, even if all other removable nodes go, too."""
+
+    node: Node
+    group: GroupFacts
+    #: Pods that have to find another node.
+    move: tuple[PodRow, ...]
+    #: Why it could go.
+    verdict: Verdict
+    #: Whether it is in service; if not, another waiting time holds.
+    ready: bool = True
+    #: Whether disruption budgets let only some of its pods leave at a time.
+    risky: bool = False
