@@ -90,6 +90,7 @@ class Reason(StrEnum):
     COOLING_DOWN = "ScaleDownInCooldown", "scale-down pauses after a recent change"
     NOT_WHOLE = "AtomicScaleDownFailed", "its group is used whole or not at all, and not all of its nodes can go"
     BUDGET = "RemovalBudgetReached", "as many nodes as allowed are being removed"
+    NOT_EXAMINED = "NotExamined", "there was no time to look at it in this loop"
     RECENTLY_UNREMOVABLE = "RecentlyUnremovable", "could not be removed a short while ago"
 
     SCALE_DOWN_UNREADY_DISABLED = "ScaleDownUnreadyDisabled", "is not ready, and removal of such nodes is off"

@@ -30,7 +30,7 @@ def next_rows(cluster: Cluster, pod: PodClass, wanted: int, on: Rows | None = No
         rows = node_resources_fit.fitting_of(cluster, pod, static.allowed_of(cluster, pod, on))
     if not len(rows):
         return rows, True
-    if not _is_plain(cluster, pod):
+    if not is_plain(cluster, pod):
         return _constrained(cluster, pod, wanted, rows)
     rows = rows[:wanted]
     return _first_fit(rows, node_resources_fit.room(cluster, pod, rows), wanted), True
@@ -50,7 +50,8 @@ class _Quota:
         return bool(np.bincount(self.domain).max() <= 1)
 
 
-def _is_plain(cluster: Cluster, pod: PodClass) -> bool:
+def is_plain(cluster: Cluster, pod: PodClass) -> bool:
+    """Tell whether it is nothing to *pod* which other pods run where, as long as there is room."""
     return not (
         pod.ports
         or pod.spread
