@@ -188,10 +188,9 @@ class Relocation:
         rows = self._room.rows_of(shape)
         rows = rows[rows != leaving]
         for part in (rows[:_FIRST_LOOK], rows[_FIRST_LOOK:]):
-            if len(part):
-                found, _ = placement.next_rows(self._cluster, pod_class, 1, part)
-                if len(found):
-                    return int(found[0])
+            row = placement.first_row(self._cluster, pod_class, part) if len(part) else None
+            if row is not None:
+                return row
         return None
 
     def _tell(self) -> None:
