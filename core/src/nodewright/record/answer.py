@@ -204,8 +204,8 @@ def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
 def _unremovable(look: Look, name: str, verdict: Verdict, settings: Settings) -> dict[str, Any]:
     match verdict.reason:
         case Reason.BLOCKED_BY_POD:
-            pod, _, why = verdict.detail.partition(": ")
-            return {"node": name, "reason": verdict.reason.value, "blockingPod": pod, "blockingPodReason": why}
+            blocker = {"blockingPod": verdict.pod, "blockingPodReason": str(verdict.cause)}
+            return {"node": name, "reason": verdict.reason.value, **blocker}
         case Reason.NOT_LONG_ENOUGH if not is_ready(look.world.cluster.nodes[name], look.world, settings.templates):
             return {"node": name, "reason": "NotUnreadyLongEnough"}
     return {"node": name, "reason": verdict.reason.value}

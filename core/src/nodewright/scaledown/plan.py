@@ -107,7 +107,7 @@ def _simulate(
         )
         homeless = _move(leaving, node, simulation)
         if homeless is not None:
-            verdicts[node.name] = Verdict(reason=Reason.NO_PLACE, detail=homeless)
+            verdicts[node.name] = Verdict(reason=Reason.NO_PLACE, pod=homeless)
             continue
         found.append(
             Removable(

@@ -48,7 +48,11 @@ def _is_ripe(
     needed = options.scale_down_unneeded_time if entry.ready else options.scale_down_unready_time
     waited = now - memory.unneeded_since[name]
     if waited < needed:
-        verdicts[name] = Verdict(reason=Reason.NOT_LONG_ENOUGH, detail=f"{_seconds(waited)} of {_seconds(needed)}")
+        verdicts[name] = Verdict(
+            reason=Reason.NOT_LONG_ENOUGH,
+            detail=f"{_seconds(waited)} of {_seconds(needed)}",
+            until=memory.unneeded_since[name] + needed,
+        )
         return False
     if cooling is not None:
         verdicts[name] = Verdict(reason=Reason.COOLING_DOWN, detail=cooling)
