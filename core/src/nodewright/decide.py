@@ -14,6 +14,7 @@ from nodewright.health import Assessment, Readiness, assess
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.policy import Policy
 from nodewright.scaledown import RemovalPlan, plan_removals, plan_scale_down
+from nodewright.scaledown.standing import note_standings
 from nodewright.scaledown.utilization import Utilization, Utilizations
 from nodewright.scaleup import ScaleUpPlan, plan_scale_up, recall
 from nodewright.scaleup.limits import Limits
@@ -115,7 +116,8 @@ def _decide(
     pause = "pods have only just come" if scale_up.pods_just_came else ""
     scale_down = plan_scale_down(left, health.starting, memory, simulation, policy, now, pause=pause)
     decision = replace(_with_growth(underway, scale_up), drain=scale_down.drain, nodes=scale_down.nodes)
-    return decision, scale_down.memory
+    memory = scale_down.memory
+    return decision, replace(memory, standings=note_standings(decision.nodes, decision.restore, memory.standings, now))
 
 
 def _with_growth(decision: Decision, scale_up: ScaleUpPlan) -> Decision:
