@@ -156,6 +156,7 @@ class Autoscaler:
         decision, self.memory = self._session.decide(world, before, now)
         self.metrics.decision_seconds.observe(perf_counter() - decided)
         self.metrics.note_templates(self.memory.templates)
+        self.metrics.scale_down.note_decision(decision, self.memory, world, self._session.settings)
         aftermath = self._carry_out(decision, world, before)
         self._fall_over(aftermath, world, now)
         self._session.policy.hooks.deliver_faults()
@@ -204,6 +205,7 @@ class Autoscaler:
         """Take up how actions went: tell of it, and keep it for the next decision."""
         self._outcomes += outcomes
         self._announcer.report(outcomes)
+        self.metrics.scale_down.note_outcomes(outcomes)
         for outcome in outcomes:
             self._session.policy.hooks.on_outcome(outcome)
 
