@@ -47,6 +47,10 @@ def test_a_node_that_is_not_looked_at_for_a_while_stays_for_the_reason_that_was_
     assert after(Verdict(reason=Reason.RECENTLY_UNREMOVABLE), known=known).reason is known.reason
 
 
+def test_a_node_that_there_was_no_time_for_stands_as_before():
+    assert after(Verdict(reason=Reason.NOT_EXAMINED), known=Verdict(reason=Reason.EMPTY)).reason is Reason.EMPTY
+
+
 def test_a_removal_that_failed_is_why_a_node_was_not_removed_a_short_while_ago():
     going = Verdict(reason=Reason.BEING_DELETED)
     recently = Verdict(reason=Reason.RECENTLY_UNREMOVABLE)

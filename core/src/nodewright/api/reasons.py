@@ -128,6 +128,11 @@ class Reason(StrEnum):
         "as many nodes as allowed are being removed",
         "nothing but time, or more removals at once: scaleDown.maxParallelism, maxDrainParallelism",
     )
+    NOT_EXAMINED = (
+        "NotExamined",
+        "there was no time to look at it in this loop",
+        "nothing but time, or more of it in each loop: scaleDown.simulationTimeout",
+    )
     RECENTLY_UNREMOVABLE = (
         "RecentlyUnremovable",
         "could not be removed a short while ago",

@@ -6,12 +6,14 @@ from nodewright.api.verdict import Verdict
 from nodewright.memory import Standing
 from nodewright.world import World
 
+#: Verdicts that only say that nobody looked.
+_SILENT = (Reason.RECENTLY_UNREMOVABLE, Reason.NOT_EXAMINED)
 _CODES = {reason.value: reason for reason in Reason}
 
 
 def telling(verdict: Verdict, standing: Standing | None) -> Verdict:
     """Return what to tell of a node: its *verdict*, or what was found before if that only says so."""
-    if verdict.reason is not Reason.RECENTLY_UNREMOVABLE or standing is None or standing.reason is verdict.reason:
+    if verdict.reason not in _SILENT or standing is None or standing.reason is verdict.reason:
         return verdict
     return Verdict(reason=standing.reason, pod=standing.pod, cause=standing.cause)
 

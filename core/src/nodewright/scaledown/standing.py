@@ -46,7 +46,14 @@ def note_standings(
 def _next(verdict: Verdict, known: Standing | None, now: datetime) -> Standing | None:
     if verdict.reason is Reason.NOT_OURS:
         return None
-    if known is not None and verdict.reason is Reason.RECENTLY_UNREMOVABLE and known.reason in _LASTING:
+    if known is not None and _holds_on(known, verdict):
         return known
     since = known.since if known is not None and known.reason is verdict.reason else now
     return Standing(reason=verdict.reason, since=since, pod=verdict.pod, cause=verdict.cause)
+
+
+def _holds_on(known: Standing, verdict: Verdict) -> bool:
+    """Tell whether *verdict* only says that nobody looked, and what is *known* still holds."""
+    if verdict.reason is Reason.NOT_EXAMINED:
+        return known.reason is not Reason.BEING_DELETED
+    return verdict.reason is Reason.RECENTLY_UNREMOVABLE and known.reason in _LASTING
