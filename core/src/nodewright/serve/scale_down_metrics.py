@@ -85,6 +85,8 @@ class ScaleDownMetrics:
             ("eviction_result",),
             registry=registry,
         )
+        for result in ("succeeded", "failed"):
+            self._evicted.labels(eviction_result=result)
         # Its name there does not end as names of counters have to.
         self._unregistered = Gauge(
             "cluster_autoscaler_old_unregistered_nodes_removed_count",
