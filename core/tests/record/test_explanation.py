@@ -101,6 +101,11 @@ def test_every_remedy_can_be_told(reason):
     reason.remedy.format(pod="p", until="u", group="g", minimum=1, threshold="50%", budgets="")
 
 
+def test_an_unneeded_node_says_where_its_pods_would_go():
+    pods = [a_pod(name, node="n1", cpu="100m") for name in ("x", "y")]
+    assert "  its pods would go to: n0" in explain_node(look_at(*pods), "n1")
+
+
 def test_a_group_counts_its_nodes_by_why_they_stay():
     told = explain_group(look_at(a_pod("alone", node="n1", owner="")), "a")
     assert [line for line in told if "of its nodes" in line] == [

@@ -22,6 +22,9 @@ from nodewright.record.remedy import known_cause, remedy, telling
 from nodewright.scheduling.reasons import texts
 from nodewright.world import World
 
+#: So many nodes are named that the pods of another would go to.
+_PLACES = 5
+
 
 class UnknownError(NodewrightError):
     """Asked about something that is not there."""
@@ -87,6 +90,7 @@ def explain_node(look: Look, name: str) -> list[str]:
         f"node {name}" + (f" of group {group}" if group else ""),
         *(_reasons(look, name) if name in look.decision.nodes else ("  stays: nobody looked at it",)),
         *_times(look, name),
+        *_places(look, name),
         *_use(look, name),
     ]
 
@@ -114,6 +118,14 @@ def _times(look: Look, name: str) -> Iterable[str]:
         yield f"  {standing.reason.value} since {_time(standing.since)}"
     if unneeded is not None and unneeded < look.decision.at:
         yield f"  unneeded since {_time(unneeded)}"
+
+
+def _places(look: Look, name: str) -> Iterable[str]:
+    """Yield where the pods of an unneeded node would go."""
+    places = list(dict.fromkeys(look.memory.hints.get(name, ())))
+    if places and name in look.memory.unneeded_since:
+        more = f" and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
+        yield f"  its pods would go to: {', '.join(places[:_PLACES])}{more}"
 
 
 def _use(look: Look, name: str) -> Iterable[str]:

@@ -98,13 +98,13 @@ class ScaleDownMetrics:
 
     def note_decision(self, decision: Decision, memory: Memory, world: World, settings: Settings) -> None:
         """Take over what was decided by *settings* on *world*, with the *memory* of afterwards."""
-        reasons = Counts(verdict.reason.value for verdict in decision.nodes.values())
-        for reason in _NOT_UNREMOVABLE:
-            reasons.pop(reason.value, None)
+        # Converted only once they are counted: every node is looked at in every loop.
+        reasons = Counts(verdict.reason for verdict in decision.nodes.values())
+        counts = {reason.value: count for reason, count in reasons.items() if reason not in _NOT_UNREMOVABLE}
         causes = Counts(
             standing.cause for standing in memory.standings.values() if standing.reason is Reason.BLOCKED_BY_POD
         )
-        self._unremovable.set(reasons)
+        self._unremovable.set(counts)
         self._blocked.set(causes)
         self._unneeded.set(len(memory.unneeded_since))
         self._pending.set(len(memory.removals))
