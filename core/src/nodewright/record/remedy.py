@@ -26,7 +26,7 @@ def remedy(verdict: Verdict, name: str, world: World, group: GroupFacts | None) 
     reason = known_cause(verdict) or verdict.reason
     return reason.remedy.format(
         pod=verdict.pod or "a pod",
-        until="another time" if verdict.until is None else f"{verdict.until:%H:%M:%S}",
+        until="the end of it" if verdict.until is None else f"{verdict.until:%H:%M:%S}",
         group=group.id if group else "its group",
         minimum=group.min_size if group else "that",
         threshold=_threshold(name, world, group),
