@@ -76,7 +76,8 @@ def test_a_pod_that_keeps_a_node_is_named_with_the_remedy(loop, events):
             (
                 "node stays: a pod must not be moved (default/alone: NotReplicated). "
                 "What it would take: give default/alone a controller, "
-                'or the annotation cluster-autoscaler.kubernetes.io/safe-to-evict: "true"'
+                'or the annotation cluster-autoscaler.kubernetes.io/safe-to-evict: "true"; '
+                "for controllers of any kind, turn scaleDown.skipCustomControllerPods off"
             ),
         )
     ]

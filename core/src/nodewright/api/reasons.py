@@ -161,8 +161,11 @@ class Reason(StrEnum):
     )
     NOT_REPLICATED = (
         "NotReplicated",
-        "no controller would make it again",
-        'give {pod} a controller, or the annotation cluster-autoscaler.kubernetes.io/safe-to-evict: "true"',
+        "no controller of a known kind would make it again",
+        (
+            'give {pod} a controller, or the annotation cluster-autoscaler.kubernetes.io/safe-to-evict: "true"; '
+            "for controllers of any kind, turn scaleDown.skipCustomControllerPods off"
+        ),
     )
     SYSTEM_POD = (
         "UnmovableKubeSystemPod",
