@@ -47,7 +47,10 @@ def test_an_empty_node_has_to_be_unneeded_for_long_enough():
     assert decision.nodes["n1"].reason is Reason.NOT_LONG_ENOUGH
     assert decision.nodes["n0"].reason is Reason.NEEDED
     assert str(decision.nodes["n0"]) == "its utilization is above the threshold (75% of 50%)"
-    later, memory = decide_on(world, memory, now=NOW + timedelta(minutes=10))
+    assert str(decision.nodes["n1"]).endswith("(until 01:10:00, unneeded since 01:00:00)")
+    not_yet, memory = decide_on(world, memory, now=NOW + timedelta(minutes=10))
+    assert not not_yet.drain
+    later, memory = decide_on(world, memory, now=NOW + timedelta(minutes=10, seconds=1))
     assert [drain.node for drain in later.drain] == ["n1"]
     assert memory.removals["n1"].provider_id == "fake://a-1"
 
@@ -362,7 +365,7 @@ class TestAGroupThatIsUsedWhole:
 
     def test_does_not_go_by_halves_for_the_sake_of_a_budget_or_a_minimum(self):
         memory = unneeded("n0", "n1", "n2")
-        budget = self.decided(a_world(groups=[group_of(3)], nodes=nodes(3)), memory, max_parallelism=2)
+        budget = self.decided(a_world(groups=[group_of(3)], nodes=nodes(3)), memory, max_parallelism=0)
         assert {verdict.reason for verdict in budget.nodes.values()} == {Reason.BUDGET}
         minimum = self.decided(a_world(groups=[group_of(3, min_size=1)], nodes=nodes(3)), memory)
         assert {verdict.reason for verdict in minimum.nodes.values()} == {Reason.GROUP_AT_MIN}

@@ -90,6 +90,13 @@ class Reason(StrEnum):
     COOLING_DOWN = "ScaleDownInCooldown", "scale-down pauses after a recent change"
     NOT_WHOLE = "AtomicScaleDownFailed", "its group is used whole or not at all, and not all of its nodes can go"
     BUDGET = "RemovalBudgetReached", "as many nodes as allowed are being removed"
+    NOT_UNREADY_LONG_ENOUGH = "NotUnreadyLongEnough", "not unready and unneeded for long enough"
+    LIMIT_MIN_RESOURCES = "MinimalResourceLimitExceeded", "too little would be left of a resource"
+    BLOCKED_ON_COMPLETION = "BlockedByOnCompletionPod", "waits for a pod to complete"
+    PROTECTED = "DoNotDisrupt", "is protected by annotation"
+    DISRUPTION_BUDGET = "DisruptionBudgetReached", "a disruption budget does not allow it now"
+    EVICTION_LIMIT = "EvictionLimitReached", "as many pods as allowed had to move within an hour"
+    SAVING_TOO_SMALL = "SavingTooSmall", "costs too little to move pods for"
     RECENTLY_UNREMOVABLE = "RecentlyUnremovable", "could not be removed a short while ago"
 
     SCALE_DOWN_UNREADY_DISABLED = "ScaleDownUnreadyDisabled", "is not ready, and removal of such nodes is off"

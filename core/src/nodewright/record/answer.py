@@ -195,20 +195,17 @@ def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
     drains = sorted(look.decision.drain, key=lambda drain: drain.node)
     return {
         "unneededNodes": sorted(unneeded),
-        "unremovableNodes": [_unremovable(look, name, kept[name], settings) for name in sorted(kept)],
+        "unremovableNodes": [_unremovable(name, kept[name]) for name in sorted(kept)],
         "scaleDownEmpty": [drain.node for drain in drains if not drain.pods],
         "scaleDownDrain": [{"node": drain.node, "evictedPods": sorted(drain.pods)} for drain in drains if drain.pods],
     }
 
 
-def _unremovable(look: Look, name: str, verdict: Verdict, settings: Settings) -> dict[str, Any]:
-    match verdict.reason:
-        case Reason.BLOCKED_BY_POD:
-            pod, _, why = verdict.detail.partition(": ")
-            return {"node": name, "reason": verdict.reason.value, "blockingPod": pod, "blockingPodReason": why}
-        case Reason.NOT_LONG_ENOUGH if not is_ready(look.world.cluster.nodes[name], look.world, settings.templates):
-            return {"node": name, "reason": "NotUnreadyLongEnough"}
-    return {"node": name, "reason": verdict.reason.value}
+def _unremovable(name: str, verdict: Verdict) -> dict[str, Any]:
+    if verdict.reason is not Reason.BLOCKED_BY_POD:
+        return {"node": name, "reason": verdict.reason.value}
+    pod, _, why = verdict.detail.partition(": ")
+    return {"node": name, "reason": verdict.reason.value, "blockingPod": pod, "blockingPodReason": why}
 
 
 def _upcoming(look: Look) -> dict[str, int]:

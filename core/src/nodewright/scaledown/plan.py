@@ -14,6 +14,7 @@ from nodewright.health.readiness import is_ready
 from nodewright.memory import Memory, Removal
 from nodewright.objects import Node
 from nodewright.policy import Policy
+from nodewright.scaledown.budgets import with_evictions
 from nodewright.scaledown.drainability import judge
 from nodewright.scaledown.eligibility import find_candidates
 from nodewright.scaledown.removable import Removable
@@ -52,7 +53,8 @@ def plan_scale_down(
     candidates, verdicts = find_candidates(world, starting, memory, policy, groups, context)
     removable = _simulate(candidates, world, simulation, policy, verdicts, now)
     memory = _remember(candidates, removable, verdicts, memory, policy, now)
-    selection = select(removable, world, memory, policy, now, pause=pause)
+    selection = select(removable, world, memory, policy, now, starting=starting, pause=pause)
+    memory = with_evictions(memory, selection.chosen, policy.settings.scale_down.disruption, now)
     removals = {
         entry.node.name: Removal(
             group=entry.group.id, provider_id=entry.node.spec.provider_id, started=now, drains=bool(entry.move)

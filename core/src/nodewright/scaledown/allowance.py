@@ -1,0 +1,85 @@
+"""Allowances: how much may still go of something that there must be enough of."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nodewright.api.group import GroupFacts
+from nodewright.api.verdict import Verdict
+from nodewright.scaledown.removable import Removable
+
+
+def each_node(_: Removable) -> int:
+    """Draw one for every node."""
+    return 1
+
+
+def everywhere(_: GroupFacts) -> bool:
+    """Cover all groups."""
+    return True
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Allowance:
+    """What the nodes that begin to go may take away together."""
+
+    #: How much that is.
+    left: int
+    #: What is told to a node for which too little is left.
+    refusal: Verdict
+    #: How much of it a node takes.
+    draw: Callable[[Removable], int] = each_node
+    #: Whose nodes take from it at all.
+    covers: Callable[[GroupFacts], bool] = everywhere
+    #: Whether it counts nodes, of one group or of all, or of all that have pods to move: see `best_of`.
+    plain: bool = False
+    #: Whether it limits how many nodes are on their way out: a group that goes as a whole may exceed it.
+    parallel: bool = False
+
+    @property
+    def for_all(self) -> bool:
+        """Whether every node takes one of it: without it, none can go."""
+        return self.draw is each_node and self.covers is everywhere
+
+
+#: What a node takes of which allowance, by its index.
+Draws = tuple[tuple[int, int], ...]
+
+
+class Allowances:
+    """All allowances of one loop, and what each node takes of which."""
+
+    def __init__(self, shared: list[Allowance], of_group: Callable[[GroupFacts], Allowance]) -> None:
+        self.all: list[Allowance] = []
+        self.left: list[int] = []
+        self._of_group = of_group
+        self._groups: dict[str, tuple[int, ...]] = {}
+        for allowance in shared:
+            self._add(allowance)
+        self._shared = range(len(shared))
+
+    def draws(self, entry: Removable) -> Draws:
+        """Return what *entry* takes, in the order in which it is told what there is too little of."""
+        covering = self._groups.get(entry.group.id)
+        if covering is None:
+            covering = self._cover(entry.group)
+        return tuple((index, amount) for index in covering if (amount := self.all[index].draw(entry)))
+
+    def lacking(self, draws: Draws) -> Allowance | None:
+        """Return the first allowance of which too little is left for *draws*; None if there is enough of all."""
+        return next((self.all[index] for index, amount in draws if amount > self.left[index]), None)
+
+    def take(self, draws: Draws) -> None:
+        """Count *draws* as taken."""
+        for index, amount in draws:
+            self.left[index] -= amount
+
+    def _cover(self, group: GroupFacts) -> tuple[int, ...]:
+        own = self._add(self._of_group(group))
+        covering = (own, *(index for index in self._shared if self.all[index].covers(group)))
+        self._groups[group.id] = covering
+        return covering
+
+    def _add(self, allowance: Allowance) -> int:
+        self.all.append(allowance)
+        self.left.append(allowance.left)
+        return len(self.all) - 1
