@@ -34,11 +34,8 @@ class Allowance:
     plain: bool = False
     #: Whether it limits how many nodes are on their way out: a group that goes as a whole may exceed it.
     parallel: bool = False
-
-    @property
-    def for_all(self) -> bool:
-        """Whether every node takes one of it: without it, none can go."""
-        return self.draw is each_node and self.covers is everywhere
+    #: Whether every node takes one of it, so that none can go once there is nothing left.
+    for_all: bool = False
 
 
 #: What a node takes of which allowance, by its index.

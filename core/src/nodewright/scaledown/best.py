@@ -59,7 +59,13 @@ def best_of(items: Sequence[Item], left: Sequence[int], allowances: Sequence[All
     # Plain allowances alone leave no choice: if not all empty nodes can go that their groups can spare, no other node
     # can, and among nodes of one sort the groups are parts of the whole, where the first in order are the best.
     chosen, crossed = _take_in_order(items, left, allowances)
-    return in_order(_Search(items, left, allowances, chosen).best()) if crossed else chosen
+    if not crossed:
+        return chosen
+    best = _Search(items, left, allowances, chosen).best()
+    # A search that was ended early may leave room.
+    left, done = _without(left, best), set(map(id, best))
+    more, _ = _take_in_order((item for item in items if id(item) not in done), left, allowances)
+    return in_order([*best, *more])
 
 
 def _take_in_order(
@@ -78,6 +84,14 @@ def _take_in_order(
         elif any(allowances[index].for_all and left[index] <= 0 for index in lacking):
             break
     return chosen, crossed
+
+
+def _without(left: Sequence[int], taken: Iterable[Item]) -> list[int]:
+    rest = list(left)
+    for item in taken:
+        for index, amount in item.draws:
+            rest[index] -= amount
+    return rest
 
 
 class _Search:

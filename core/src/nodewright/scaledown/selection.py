@@ -135,6 +135,7 @@ def _allowances(world: World, starting: Set[str], memory: Memory, policy: Policy
             refusal=_busy(settings.max_parallelism),
             plain=True,
             parallel=True,
+            for_all=True,
         ),
     ]
 
