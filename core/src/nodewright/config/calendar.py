@@ -20,7 +20,8 @@ def read_cron(value: object) -> str:
     try:
         next(CronSim(value, _SOME_DAY))
     except CronSimError as error:
-        raise ValueError(f"{str(error).removeprefix('Bad ')} can't be read in {written(value)}") from None
+        field = str(error).removeprefix("Bad ").replace("-", " ")
+        raise ValueError(f"the {field} can't be read in {written(value)}") from None
     except StopIteration:
         raise ValueError(f"{written(value)} is never true") from None
     return value
@@ -35,6 +36,8 @@ def read_time_zone(value: object) -> str:
 
 
 def _no_time_zone(value: object) -> str:
-    near = nearest(value, available_timezones()) if isinstance(value, str) else None
+    # Short names mean different things in different places.
+    places = [name for name in available_timezones() if "/" in name]
+    near = nearest(value, places) if isinstance(value, str) else None
     hint = f"; did you mean {near}?" if near else ""
     raise ValueError(f"write a time zone such as Europe/Berlin, not {written(value)}{hint}")

@@ -1,8 +1,8 @@
 """Floors: how small the cluster, or a provider's part of it, may get."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Set
 
-from nodewright.api.group import GroupFacts
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.config.model import Limits
@@ -32,28 +32,31 @@ def floors(world: World, starting: Set[str], memory: Memory, limits: Limits) -> 
 def _part(
     part: str, floor: Resources, provider: str | None, world: World, starting: Set[str], memory: Memory
 ) -> Iterator[Allowance]:
-    def counted(node: Node) -> Resources:
-        return amounts(node.capacity, world.gpus.get(node.name)) if is_real(node.metadata.labels) else {}
-
     def draw(resource: str) -> Callable[[Removable], int]:
-        return lambda entry: counted(entry.node).get(resource, 0)
+        return lambda entry: _counted(entry.node, world).get(resource, 0)
 
-    def covers(facts: GroupFacts) -> bool:
-        return facts.provider == provider
-
-    staying = list(_staying(provider, world, starting, memory))
+    # Nodes that are alike are counted together.
+    kinds: dict[tuple[object, ...], list[Node]] = {}
+    for node in _staying(provider, world, starting, memory):
+        kinds.setdefault((node.size, world.gpus.get(node.name), is_real(node.metadata.labels)), []).append(node)
+    totals = Counter[str]()
+    for nodes in kinds.values():
+        totals.update({name: amount * len(nodes) for name, amount in _counted(nodes[0], world).items()})
     for resource, least in floor.items():
-        total = sum(counted(node).get(resource, 0) for node in staying)
         told = f'"{part}", {resource}: at least {format_resource(resource, least)}'
         yield Allowance(
-            left=max(0, total - least),
+            left=max(0, totals[resource] - least),
             refusal=Verdict(reason=Reason.LIMIT_MIN_RESOURCES, detail=told),
             draw=draw(resource),
-            covers=everywhere if provider is None else covers,
+            covers=everywhere if provider is None else lambda facts: facts.provider == provider,
         )
 
 
-def _staying(provider: str | None, world: World, starting: Set[str], memory: Memory) -> Iterable[Node]:
+def _counted(node: Node, world: World) -> Resources:
+    return amounts(node.capacity, world.gpus.get(node.name)) if is_real(node.metadata.labels) else {}
+
+
+def _staying(provider: str | None, world: World, starting: Set[str], memory: Memory) -> Iterator[Node]:
     providers = {facts.id: facts.provider for facts in world.groups}
     for name, node in world.cluster.nodes.items():
         if name in starting or name in memory.removals or node.taint(TO_BE_DELETED):

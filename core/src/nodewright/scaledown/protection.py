@@ -32,7 +32,9 @@ def protection(node: Node, now: datetime) -> Verdict | None:
     if until is None:
         detail = f'{DO_NOT_DISRUPT}: write true, a time such as 2030-01-31T08:30:00Z or a duration, not "{said}"'
         return Verdict(reason=Reason.PROTECTED, detail=detail)
-    return Verdict(reason=Reason.PROTECTED, detail=f"until {until:%Y-%m-%d %H:%M:%S}") if now < until else None
+    if until <= now:
+        return None
+    return Verdict(reason=Reason.PROTECTED, detail=f"until {until.astimezone(now.tzinfo):%Y-%m-%d %H:%M:%S}")
 
 
 def _end(said: str, born: datetime | None) -> datetime | None:
