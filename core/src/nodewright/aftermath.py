@@ -87,10 +87,10 @@ class Aftermath:
 
     def _changed(self, memory: Memory, before: Memory) -> dict[str, GroupChanges]:
         """Return when groups last changed: those that did not grow after all as they did *before*."""
+        done = {outcome.target for outcome in self._growth if outcome.ok} | self.held.keys()
+        vain = {grow.group for grow in self.decision.grow} - done
         return {
-            group: replace(last, grown=before.changes.get(group, GroupChanges()).grown)
-            if group in self.undone
-            else last
+            group: replace(last, grown=before.changes.get(group, GroupChanges()).grown) if group in vain else last
             for group, last in memory.changes.items()
         }
 
