@@ -95,8 +95,8 @@ class TestThePause:
         selection = scene.select(memory=self.CHANGES, settings={"scaleDown": {"delayPerGroup": True}})
         assert gone(selection) == ["b0", "d0"]
         assert told(selection) == {
-            "a0": "scale-down pauses after a recent change (until 03:05:00, after a scale-up of a)",
-            "c0": "scale-down pauses after a recent change (until 03:01:00, after a failed removal of c)",
+            "a0": "scale-down pauses after a recent change (until 03:05:00, after a scale-up of its group)",
+            "c0": "scale-down pauses after a recent change (until 03:01:00, after a failed removal of its group)",
         }
 
     def test_after_a_removal_is_one_of_the_group(self):

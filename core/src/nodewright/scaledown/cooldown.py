@@ -27,7 +27,7 @@ def cooldown(memory: Memory, settings: ScaleDown, now: datetime, group: str | No
         (last.stuck, settings.delay_after_failure, "failed removal"),
     ):
         if at is not None and now < at + delay:
-            where = f" of {group}" if settings.delay_per_group else ""
+            where = " of its group" if settings.delay_per_group else ""
             return f"until {at + delay:%H:%M:%S}, after a {event}{where}"
     return None
 
