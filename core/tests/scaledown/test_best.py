@@ -175,4 +175,4 @@ def test_a_search_that_would_take_too_long_still_takes_all_that_fit():
     assert is_allowed(chosen, allowed)
     for item in chosen:
         allowed.take(item.draws)
-    assert all(allowed.lacking(item.draws) for item in items if item not in chosen)
+    assert all(allowed.refusals(item.draws for item in items if item not in chosen))

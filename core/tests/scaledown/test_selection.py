@@ -229,6 +229,17 @@ class TestConfirmation:
         assert gone(scene.select(confirm=confirm)) == []
 
 
+def test_a_node_that_will_not_go_later_either_is_told_so():
+    scene = Scene(a_group("a", size=4, min_size=1))
+    selection = scene.select(settings={"scaleDown": {"maxParallelism": 1}})
+    assert gone(selection) == ["a0"]
+    assert {node: verdict.reason for node, verdict in selection.verdicts.items()} == {
+        "a1": Reason.BUDGET,
+        "a2": Reason.BUDGET,
+        "a3": Reason.GROUP_AT_MIN,
+    }
+
+
 def test_every_node_that_stays_is_told_why():
     scene = Scene(a_group("a", size=30), pods={f"a{number}": number % 3 for number in range(30)})
     settings = {

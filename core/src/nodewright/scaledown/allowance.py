@@ -1,6 +1,6 @@
 """Allowances: how much may still go of something that there must be enough of."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from nodewright.api.group import GroupFacts
@@ -34,6 +34,8 @@ class Allowance:
     plain: bool = False
     #: Whether it limits how many nodes are on their way out: a group that goes as a whole may exceed it.
     parallel: bool = False
+    #: Whether it does not come back with time: what is left of it is kept for nodes that go before others do.
+    lasting: bool = False
     #: Whether every node takes one of it, so that none can go once there is nothing left.
     for_all: bool = False
 
@@ -61,9 +63,20 @@ class Allowances:
             covering = self._cover(entry.group)
         return tuple((index, amount) for index in covering if (amount := self.all[index].draw(entry)))
 
-    def lacking(self, draws: Draws) -> Allowance | None:
-        """Return the first allowance of which too little is left for *draws*; None if there is enough of all."""
-        return next((self.all[index] for index, amount in draws if amount > self.left[index]), None)
+    def refusals(self, queue: Iterable[Draws]) -> Iterator[Verdict | None]:
+        """Yield why each of those in the *queue*, none of which goes now, does not; None if it could.
+
+        Where it would be kept by something lasting even when all before it in the queue had gone, that is said.
+        """
+        later = list(self.left)
+        for draws in queue:
+            never = next((i for i, amount in draws if self.all[i].lasting and amount > later[i]), None)
+            now = next((i for i, amount in draws if amount > self.left[i]), None)
+            if never is None:
+                for index, amount in draws:
+                    later[index] -= amount
+            lacking = now if never is None else never
+            yield None if lacking is None else self.all[lacking].refusal
 
     def take(self, draws: Draws) -> None:
         """Count *draws* as taken."""

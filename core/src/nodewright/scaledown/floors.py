@@ -48,6 +48,7 @@ def _part(
             left=max(0, totals[resource] - least),
             refusal=Verdict(reason=Reason.LIMIT_MIN_RESOURCES, detail=told),
             draw=draw(resource),
+            lasting=True,
             covers=everywhere if provider is None else lambda facts: facts.provider == provider,
         )
 

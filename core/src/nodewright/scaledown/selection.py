@@ -140,9 +140,11 @@ def _allowances(world: World, starting: Set[str], memory: Memory, policy: Policy
     ]
 
     def of_group(facts: GroupFacts) -> Allowance:
-        spare = facts.target_size - leaving[facts.id] - facts.min_size
         return Allowance(
-            left=spare, refusal=Verdict(reason=Reason.GROUP_AT_MIN, detail=f"at least {facts.min_size}"), plain=True
+            left=facts.target_size - leaving[facts.id] - facts.min_size,
+            refusal=Verdict(reason=Reason.GROUP_AT_MIN, detail=f"at least {facts.min_size}"),
+            plain=True,
+            lasting=True,
         )
 
     return Allowances(shared, of_group)
@@ -212,10 +214,9 @@ class _Choice:
                 refused = not self._take([item]) or refused
             done = set(map(id, picked))
             items = [item for item in items if id(item) not in done]
-        for item in items:
-            lacking = self._allowances.lacking(item.draws)
-            if lacking is not None:
-                self._refuse([item], lacking.refusal)
+        for item, verdict in zip(items, self._allowances.refusals(item.draws for item in items), strict=True):
+            if verdict is not None:
+                self._refuse([item], verdict)
 
     def _take(self, items: Sequence[Item]) -> bool:
         entries = [item.entry for item in items]
