@@ -14,6 +14,7 @@ from nodewright.health import Assessment, Readiness, assess
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.policy import Policy
 from nodewright.scaledown import RemovalPlan, plan_removals, plan_scale_down
+from nodewright.scaledown.cooldown import changed
 from nodewright.scaledown.removable import Removable
 from nodewright.scaledown.standing import note_standings
 from nodewright.scaledown.utilization import Utilization, Utilizations
@@ -222,6 +223,7 @@ def _remember_growth(memory: Memory, scale_up: ScaleUpPlan, now: datetime) -> Me
         requests=requests,
         intentions=known + scale_up.intentions,
         last_scale_up=now,
+        changes=changed(memory.changes, [grow.group for grow in scale_up.grow], grown=now),
         turn=memory.turn + scale_up.taken,
     )
 

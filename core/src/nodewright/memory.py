@@ -83,6 +83,24 @@ class Standing:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GroupChanges:
+    """When a group last changed, or would not."""
+
+    grown: datetime | None = None
+    shrunk: datetime | None = None
+    #: When the removal of one of its nodes last failed.
+    stuck: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evictions:
+    """Pods that had to move for removals that began at one time."""
+
+    at: datetime
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class KnownTemplate:
     """What a group's nodes were seen to be like."""
 
@@ -129,6 +147,10 @@ class Memory:
     turn: int = 0
     last_scale_down: datetime | None = None
     last_scale_down_failure: datetime | None = None
+    #: The same by group.
+    changes: dict[str, GroupChanges] = field(default_factory=dict)
+    #: Of the last hour, oldest first; nothing where there is no limit on them.
+    evictions: tuple[Evictions, ...] = ()
 
     def to_json(self) -> bytes:
         """Return the memory as JSON."""

@@ -132,8 +132,12 @@ def test_every_node_has_one_verdict_with_what_it_would_take_and_since_when(write
         "unneededSince": "2030-01-01T00:00:00Z",
         "remedy": "nothing but time: it may go at 00:10:00 if it is not needed before",
     }
-    assert first["nodeVerdicts"] == [waits | {"words": "not unneeded for long enough (0s of 600s)"}]
-    assert second["nodeVerdicts"] == [waits | {"words": "not unneeded for long enough (240s of 600s)"}]
+    assert first["nodeVerdicts"] == [
+        waits | {"words": "not unneeded for long enough (until 00:10:00, unneeded since 00:00:00)"}
+    ]
+    assert second["nodeVerdicts"] == [
+        waits | {"words": "not unneeded for long enough (until 00:10:00, unneeded since 00:00:00)"}
+    ]
 
 
 def test_nodes_that_may_go_are_told_in_order_whether_or_not_so_many_may_go_at_once(write, decided):

@@ -6,7 +6,18 @@ from datetime import timedelta
 import pytest
 from nodewright.api import ErrorClass, Instance, InstanceState, Reason
 from nodewright.health import adopt_orders
-from nodewright.memory import Backoff, Intention, KnownTemplate, Memory, Removal, ScaleUpRequest, Shortage, Standing
+from nodewright.memory import (
+    Backoff,
+    Evictions,
+    GroupChanges,
+    Intention,
+    KnownTemplate,
+    Memory,
+    Removal,
+    ScaleUpRequest,
+    Shortage,
+    Standing,
+)
 from nodewright.testing.builders import a_group, a_node, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_world
@@ -39,6 +50,8 @@ MEMORY = Memory(
     last_scale_up=EPOCH,
     last_scale_down=EPOCH,
     last_scale_down_failure=EPOCH,
+    changes={"a": GroupChanges(grown=EPOCH, shrunk=EPOCH, stuck=EPOCH)},
+    evictions=(Evictions(at=EPOCH, count=7),),
 )
 
 

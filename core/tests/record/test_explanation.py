@@ -85,12 +85,12 @@ def test_an_unneeded_node_says_when_it_may_go_and_one_that_goes_needs_nothing():
     memory = Memory(unneeded_since={"n1": NOW - timedelta(minutes=4)})
     told = explain_node(look_at(memory=memory), "n1")
     assert told[1:] == [
-        "  stays: not unneeded for long enough (240s of 600s) [NotUnneededLongEnough]",
+        "  stays: not unneeded for long enough (until 01:06:00, unneeded since 00:56:00) [NotUnneededLongEnough]",
         "  what it would take: nothing but time: it may go at 01:06:00 if it is not needed before",
         "  unneeded since 2030-01-01 00:56:00",
         "  utilization: 0% of its memory",
     ]
-    told = explain_node(look_at(memory=memory, now=NOW + timedelta(minutes=6)), "n1")
+    told = explain_node(look_at(memory=memory, now=NOW + timedelta(minutes=6, seconds=1)), "n1")
     assert told[1:3] == [
         "  goes: nothing runs on it that would have to move [Empty]",
         "  unneeded since 2030-01-01 00:56:00",

@@ -60,7 +60,8 @@ def test_a_node_that_becomes_unneeded_says_when_it_may_go_and_once(loop, events)
             "n1",
             "ScaleDownUnneeded",
             (
-                "node is not needed. It stays for now: not unneeded for long enough (0s of 600s). "
+                "node is not needed. It stays for now: not unneeded for long enough "
+                "(until 00:10:00, unneeded since 00:00:00). "
                 "What it would take: nothing but time: it may go at 00:10:00 if it is not needed before"
             ),
         )

@@ -128,6 +128,41 @@ class Reason(StrEnum):
         "as many nodes as allowed are being removed",
         "nothing but time, or more removals at once: scaleDown.maxParallelism, maxDrainParallelism",
     )
+    NOT_UNREADY_LONG_ENOUGH = (
+        "NotUnreadyLongEnough",
+        "not unready and unneeded for long enough",
+        "nothing but time: it may go at {until} if nothing changes",
+    )
+    LIMIT_MIN_RESOURCES = (
+        "MinimalResourceLimitExceeded",
+        "too little would be left of a resource",
+        "a lower minimum: limits.cpu.min, limits.memory.min, limits.gpus, or that of the provider",
+    )
+    BLOCKED_ON_COMPLETION = (
+        "BlockedByOnCompletionPod",
+        "waits for a pod to complete",
+        "{pod} has to complete",
+    )
+    PROTECTED = (
+        "DoNotDisrupt",
+        "is protected by annotation",
+        "nothing but the end of that time, or to take the annotation off the node",
+    )
+    DISRUPTION_BUDGET = (
+        "DisruptionBudgetReached",
+        "a disruption budget does not allow it now",
+        "nothing but time, or a larger budget: scaleDown.disruption.budgets",
+    )
+    EVICTION_LIMIT = (
+        "EvictionLimitReached",
+        "as many pods as allowed had to move within an hour",
+        "nothing but time, or a higher scaleDown.disruption.maxEvictionsPerHour",
+    )
+    SAVING_TOO_SMALL = (
+        "SavingTooSmall",
+        "costs too little to move pods for",
+        "a lower scaleDown.disruption.minSaving",
+    )
     NOT_EXAMINED = (
         "NotExamined",
         "there was no time to look at it in this loop",

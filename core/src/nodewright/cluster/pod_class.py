@@ -23,7 +23,11 @@ TELLING_LABELS = frozenset(
     ]
 )
 #: Annotations that rules look at.
-TELLING_ANNOTATIONS = ("cluster-autoscaler.kubernetes.io/", "nodewright.dev/")
+TELLING_ANNOTATIONS = (
+    "cluster-autoscaler.kubernetes.io/",
+    "nodewright.dev/",
+    "controller.kubernetes.io/pod-deletion-cost",
+)
 
 _MOST_ASKED = 4096
 

@@ -6,14 +6,13 @@ from typing import Any
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.config.model import Settings
-from nodewright.health.readiness import is_ready
 from nodewright.record.explanation import Look
 from nodewright.record.remedy import remedy, telling
 from nodewright.scaledown.cooldown import cooldown
 from nodewright.scaledown.removable import Removable
 
 #: Verdicts on nodes that could go, only later: the node is unneeded, and no other word is said about it there.
-_LATER = (Reason.COOLING_DOWN, Reason.BUDGET)
+_LATER = (Reason.COOLING_DOWN, Reason.BUDGET, Reason.DISRUPTION_BUDGET, Reason.EVICTION_LIMIT)
 #: Verdicts on nodes that are not even looked at there.
 _NO_CANDIDATES = (Reason.NOT_OURS, Reason.GROUP_AT_MIN, Reason.NOT_STARTED)
 
@@ -24,7 +23,8 @@ def describe_scale_down(look: Look, settings: Settings) -> dict[str, Any]:
     `nodeVerdicts` is our own: every node with one reason, since when, and what it would take.
     """
     if look.decision.halted:
-        return {"unneededNodes": [], "scaleDownEmpty": [], "scaleDownDrain": [], "nodeVerdicts": _verdicts(look)}
+        nothing = ("unneededNodes", "unremovableNodes", "scaleDownEmpty", "scaleDownDrain")
+        return {**{field: [] for field in nothing}, "nodeVerdicts": _verdicts(look)}
     unneeded = look.memory.unneeded_since
     cooling = is_cooling(look, settings)
     kept = {
@@ -37,7 +37,7 @@ def describe_scale_down(look: Look, settings: Settings) -> dict[str, Any]:
     drains = sorted(look.decision.drain, key=lambda drain: drain.node)
     return {
         "unneededNodes": sorted(unneeded),
-        "unremovableNodes": [_unremovable(look, name, kept[name], settings) for name in sorted(kept)],
+        "unremovableNodes": [_unremovable(name, kept[name]) for name in sorted(kept)],
         "removableNow": sorted((_removable(each) for each in removable), key=lambda each: str(each["node"])),
         "removableOrder": [each.node.name for each in removable],
         "scaleDownEmpty": [drain.node for drain in drains if not drain.pods],
@@ -46,14 +46,13 @@ def describe_scale_down(look: Look, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _unremovable(look: Look, name: str, verdict: Verdict, settings: Settings) -> dict[str, Any]:
-    match verdict.reason:
-        case Reason.BLOCKED_BY_POD:
-            blocker = {"blockingPod": verdict.pod, "blockingPodReason": str(verdict.cause)}
-            return {"node": name, "reason": verdict.reason.value, **blocker}
-        case Reason.NOT_LONG_ENOUGH if not is_ready(look.world.cluster.nodes[name], look.world, settings.templates):
-            return {"node": name, "reason": "NotUnreadyLongEnough"}
-    return {"node": name, "reason": verdict.reason.value}
+def _unremovable(name: str, verdict: Verdict) -> dict[str, Any]:
+    blocker = {"blockingPod": verdict.pod, "blockingPodReason": str(verdict.cause)}
+    return {
+        "node": name,
+        "reason": verdict.reason.value,
+        **(blocker if verdict.reason is Reason.BLOCKED_BY_POD else {}),
+    }
 
 
 def scale_down_result(look: Look, settings: Settings, scale_up_result: str) -> str:

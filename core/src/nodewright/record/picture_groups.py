@@ -123,6 +123,7 @@ def shown_memory(memory: Memory, groups: Mapping[str, GroupFacts], names: Names)
             )
             for name, removal in memory.removals.items()
         },
+        changes={group(name): last for name, last in memory.changes.items()},
         templates={group(name): _known(known, groups.get(name), names) for name, known in memory.templates.items()},
     )
 

@@ -29,6 +29,7 @@ from nodewright.record.sieve import (
     saying,
     whole,
 )
+from nodewright.scaledown.protection import KARPENTER_DO_NOT_DISRUPT
 
 
 def sift(thing: KubeStruct, sieve: Sieve, names: Names, *, namespace: str = "", pod: str = "") -> Any:
@@ -139,7 +140,7 @@ NODE = record(
     metadata=record(
         name=named(Role.NODE),
         labels=labels,
-        annotations=_telling,
+        annotations=annotations(prefixes=(*TELLING_ANNOTATIONS, KARPENTER_DO_NOT_DISRUPT)),
         creationTimestamp=whole,
         deletionTimestamp=whole,
     ),
