@@ -275,4 +275,5 @@ class _Steps:
 
 
 def _spelled(span: timedelta) -> str:
-    return f"{span.total_seconds() / 60:.0f} minutes"
+    seconds = span.total_seconds()
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
