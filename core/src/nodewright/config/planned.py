@@ -11,7 +11,6 @@ PLANNED = {
     "scaleUp.asyncGroupCreation": "creation of node groups",
     "scaleUp.proactive": "proactive scale-up",
     "scaleDown.delayPerGroup": "delays per group",
-    "scaleDown.simulationTimeout": "time limits of simulations",
     "scaleDown.systemPodsBlockFor": "system pods that keep a node for a time only",
     "scaleDown.minReplicas": "the smallest number of replicas",
     "limits.cpu.min": "smallest totals of resources",

@@ -90,22 +90,15 @@ def _in_turn(judged: list[tuple[Node, Drainable]], memory: Memory) -> Iterator[t
     """Return candidates in the order in which they are tried.
 
     Those that there was no time for the last time come first. Then empty ones, and those that were unneeded before,
-    the longest first, so that nobody comes between; of the others those with the fewest pods to move.
+    the longest first, so that nobody comes between; the others as they came.
     """
     turn = {name: number for number, name in enumerate(memory.unexamined)}
     last = len(turn)
 
-    def rank(entry: tuple[Node, Drainable]) -> tuple[int, bool, bool, float, int, str]:
+    def rank(entry: tuple[Node, Drainable]) -> tuple[int, bool, bool, float]:
         node, drainable = entry
         since = memory.unneeded_since.get(node.name)
-        return (
-            turn.get(node.name, last),
-            bool(drainable.move),
-            since is None,
-            since.timestamp() if since else 0.0,
-            len(drainable.move),
-            node.name,
-        )
+        return turn.get(node.name, last), bool(drainable.move), since is None, since.timestamp() if since else 0.0
 
     return iter(sorted(judged, key=rank))
 

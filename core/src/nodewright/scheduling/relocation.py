@@ -36,20 +36,11 @@ class _Guest(NamedTuple):
     pod_class: PodClass
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Relocated:
-    """What came of taking a node out."""
-
-    #: The pod that found no place, for which the node is still there; None if it is out.
-    homeless: Tenant | None = None
-    #: Where the pods went.
-    to: tuple[str, ...] = ()
-
-
 @dataclass(kw_only=True, slots=True, eq=False)
-class _Arrival:
-    """Pods of one shape that were moved to one place."""
+class Move:
+    """Pods of one shape that went to one node."""
 
+    node: str
     place: int
     shape: Shape
     tenants: Sequence[Tenant]
@@ -57,6 +48,21 @@ class _Arrival:
     noted: bool = False
     #: Whether they had to move on.
     gone: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Relocated:
+    """What came of taking a node out."""
+
+    #: The pod that found no place, for which the node is still there; None if it is out.
+    homeless: Tenant | None = None
+    #: Where its pods went, in the order in which they found their places.
+    moves: Sequence[Move] = ()
+
+    @property
+    def to(self) -> tuple[str, ...]:
+        """The nodes that they went to."""
+        return tuple(dict.fromkeys(move.node for move in self.moves))
 
 
 class Relocation:
@@ -75,16 +81,18 @@ class Relocation:
         self._table = self._cluster.table
         rows = [self._table.rows[name] for name in leaving]
         self._room = Room(self._cluster, _preference(self._cluster, rows))
-        self._arrivals: dict[int, list[_Arrival]] = {}
+        #: What came to each place.
+        self._arrivals: dict[int, list[Move]] = {}
         self._choosy: dict[int, bool] = {}
         #: What the columns are still to be told of.
         self._out: list[str] = []
-        self._moved: list[_Arrival] = []
+        self._moved: list[Move] = []
         for row in rows:
             if guests := self._cluster.guests(row):
                 place = self._room.place_of[row]
                 self._arrivals[place] = [
-                    _Arrival(
+                    Move(
+                        node=self._table.names[row],
                         place=place,
                         shape=self._room.shape(pod_class),
                         tenants=[_Guest(key, pod_class)],
@@ -95,31 +103,37 @@ class Relocation:
 
     def guests(self, node: str) -> list[Tenant]:
         """Return the pods that came to *node* in the simulation and have to move with those that run on it."""
-        arrivals = self._arrivals.get(self._room.place_of[self._table.rows[node]], ())
-        return [tenant for arrival in arrivals for tenant in arrival.tenants]
+        moves = self._arrivals.get(self._room.place_of[self._table.rows[node]], ())
+        return [tenant for move in moves for tenant in move.tenants]
+
+    @property
+    def preference(self) -> list[str]:
+        """The nodes in the order in which pods take the first that will do."""
+        return [self._table.names[row] for row in self._room.rows]
 
     def remove(self, node: str, tenants: Iterable[Tenant], wished: Iterable[str] = ()) -> Relocated:
         """Take *node* out and move its *tenants*, and its guests, to other nodes: if they can, to those *wished*.
 
-        If one of them has no place, nothing has changed.
+        First those go whose place depends on where other pods are, in their order, then the others, the largest first.
+        If one has no place, nothing has changed.
         """
         room = self._room
         place = room.place_of[self._table.rows[node]]
         choosy, plain = self._part([*tenants, *self.guests(node)] if place in self._arrivals else tenants)
         places = [room.place_of[row] for name in wished if (row := self._table.rows.get(name)) in room.place_of]
-        arrivals: list[_Arrival] = []
+        moves: list[Move] = []
         room.close(place)
         if choosy:
             self._tell()
             with self._simulation.fork():
                 self._cluster.empty_node(node)
-                homeless = self._move_choosy(choosy, self._table.rows[node], arrivals)
-                homeless = homeless or self._move_plain(plain, places, arrivals)
+                homeless = self._move_choosy(choosy, self._table.rows[node], moves)
+                homeless = homeless or self._move_plain(plain, places, moves)
                 if homeless is None:
                     self._cluster.hide_node(node)
                     self._simulation.keep()
         else:
-            homeless = self._move_plain(plain, places, arrivals)
+            homeless = self._move_plain(plain, places, moves)
             if homeless is None:
                 self._out.append(node)
         if homeless is not None:
@@ -128,11 +142,10 @@ class Relocation:
         room.settle()
         for gone in self._arrivals.pop(place, ()):
             gone.gone = True
-        for arrival in arrivals:
-            self._arrivals.setdefault(arrival.place, []).append(arrival)
-        self._moved += [arrival for arrival in arrivals if not arrival.noted]
-        names = self._table.names
-        return Relocated(to=tuple(dict.fromkeys(names[room.rows[arrival.place]] for arrival in arrivals)))
+        for move in moves:
+            self._arrivals.setdefault(move.place, []).append(move)
+        self._moved += [move for move in moves if not move.noted]
+        return Relocated(moves=moves)
 
     def _part(self, tenants: Iterable[Tenant]) -> tuple[list[Tenant], list[tuple[Shape, list[Tenant]]]]:
         """Return those whose place depends on where other pods are, and the others by shape, the largest first."""
@@ -155,7 +168,7 @@ class Relocation:
         return choosy, sorted(plain.values(), key=_size) if len(plain) > 1 else list(plain.values())
 
     def _move_plain(
-        self, plain: list[tuple[Shape, list[Tenant]]], wished: list[int], arrivals: list[_Arrival]
+        self, plain: list[tuple[Shape, list[Tenant]]], wished: list[int], moves: list[Move]
     ) -> Tenant | None:
         """Find places for *plain* pods; return one that has none."""
         for shape, tenants in plain:
@@ -164,11 +177,11 @@ class Relocation:
                 return tenants[-1]
             done = 0
             for place, count in found:
-                arrivals.append(_Arrival(place=place, shape=shape, tenants=tenants[done : done + count]))
+                moves.append(self._move(place, shape, tenants[done : done + count]))
                 done += count
         return None
 
-    def _move_choosy(self, choosy: list[Tenant], leaving: int, arrivals: list[_Arrival]) -> Tenant | None:
+    def _move_choosy(self, choosy: list[Tenant], leaving: int, moves: list[Move]) -> Tenant | None:
         """Find places for *choosy* pods of the row *leaving*, by the columns; return one that has none."""
         cluster, room = self._cluster, self._room
         for tenant in choosy:
@@ -181,17 +194,20 @@ class Relocation:
             cluster.take(tenant.pod_class, (tenant.key,), np.array([row], dtype=np.intp))
             place = room.place_of[row]
             room.charge(shape, place)
-            arrivals.append(_Arrival(place=place, shape=shape, tenants=[tenant], noted=True))
+            moves.append(self._move(place, shape, [tenant], noted=True))
         return None
+
+    def _move(self, place: int, shape: Shape, tenants: Sequence[Tenant], *, noted: bool = False) -> Move:
+        node = self._table.names[self._room.rows[place]]
+        return Move(node=node, place=place, shape=shape, tenants=tenants, noted=noted)
 
     def _find(self, pod_class: PodClass, shape: Shape, leaving: int) -> int | None:
         rows = self._room.rows_of(shape)
         rows = rows[rows != leaving]
         for part in (rows[:_FIRST_LOOK], rows[_FIRST_LOOK:]):
-            if len(part):
-                found, _ = placement.next_rows(self._cluster, pod_class, 1, part)
-                if len(found):
-                    return int(found[0])
+            row = placement.first_row(self._cluster, pod_class, part) if len(part) else None
+            if row is not None:
+                return row
         return None
 
     def _tell(self) -> None:
@@ -200,13 +216,13 @@ class Relocation:
             self._cluster.hide_node(node)
         self._out.clear()
         by_class: dict[PodClass, tuple[list[str], list[int]]] = {}
-        for arrival in self._moved:
-            if not arrival.gone:
-                arrival.noted = True
-                for tenant in arrival.tenants:
+        for move in self._moved:
+            if not move.gone:
+                move.noted = True
+                for tenant in move.tenants:
                     keys, rows = by_class.setdefault(tenant.pod_class, ([], []))
                     keys.append(tenant.key)
-                    rows.append(self._room.rows[arrival.place])
+                    rows.append(self._room.rows[move.place])
         self._moved.clear()
         for pod_class, (keys, at) in by_class.items():
             self._cluster.take(pod_class, keys, np.array(at, dtype=np.intp))
