@@ -158,19 +158,18 @@ def eventually(holds, timeout=15):
         sleep(0.01)
 
 
-def is_well(world):
-    """One node is left, with all pods on it and no mark, and the cloud has no other machine."""
-    nodes = world.store.list("nodes")
+def is_well(world, nodes=1):
+    """So many nodes are left, full and without marks, and the cloud has no other machine."""
+    names = {node["metadata"]["name"] for node in world.store.list("nodes")}
+    specs = [node["spec"] for node in world.store.list("nodes")]
     pods = world.store.list("pods", "default")
     return (
-        len(nodes) == 1
-        and not nodes[0]["spec"].get("unschedulable")
-        and MARK not in json.dumps(nodes[0]["spec"])
-        and len(pods) == 4
+        len(names) == nodes
+        and not any(spec.get("unschedulable") or MARK in json.dumps(spec) for spec in specs)
+        and Counter(pod["spec"].get("nodeName") for pod in pods) == dict.fromkeys(names, 4)
         and all(pod["status"]["phase"] == "Running" for pod in pods)
-        and {pod["spec"]["nodeName"] for pod in pods} == {nodes[0]["metadata"]["name"]}
-        and [machine.name for machine in world.cloud.fleet.all()] == [nodes[0]["metadata"]["name"]]
-        and [group.desired for group in world.cloud.groups] == [1]
+        and {machine.name for machine in world.cloud.fleet.all()} == names
+        and [group.desired for group in world.cloud.groups] == [nodes]
     )
 
 
@@ -222,23 +221,38 @@ def begin(world, tmp_path):
         life.join()
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_a_life_that_is_killed_leaves_what_the_next_one_sets_right(world, begin, step):
+def kill_at(step, world, begin):
+    """Begin a life and kill it at a *step* of its first removal."""
     holdup = STEPS[step]()
-    orders = count_deletions(world)
     refusal = Fault(when=evicts, status=429)
     if "taken off" in step:
         # For a mark to be taken off, its drain has to fail.
         world.api_server.faults.append(refusal)
     holdup.attach(world)
-    first = begin()
+    life = begin()
     assert holdup.reached.wait(15)
-    first.kill()
-    first.join()
+    life.kill()
+    life.join()
     holdup.over.set()
     if refusal in world.api_server.faults:
         world.api_server.faults.remove(refusal)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_the_life_after_one_that_was_killed_removes_what_is_still_not_needed(world, begin, step):
+    orders = count_deletions(world)
+    kill_at(step, world, begin)
     begin()
     eventually(lambda: is_well(world))
     assert list(orders.values()) == [1]
     assert world.failure is None
+
+
+@pytest.mark.parametrize("step", ["while the mark is on its way", "between two evictions"])
+def test_the_life_after_one_that_was_killed_gives_back_what_is_needed_again(world, begin, step):
+    orders = count_deletions(world)
+    kill_at(step, world, begin)
+    world.cluster.scale("default", "web", 8)
+    begin()
+    eventually(lambda: is_well(world, nodes=2))
+    assert not orders
