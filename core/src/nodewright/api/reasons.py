@@ -96,7 +96,7 @@ class Reason(StrEnum):
     SCALE_DOWN_UNREADY_DISABLED = "ScaleDownUnreadyDisabled", "is not ready, and removal of such nodes is off"
     DRAINED = "Drained", "its pods have left"
     REMOVAL_FAILED = "ScaleDownFailed", "its removal failed"
-    LEFTOVER = "ClusterAutoscalerCleanup", "was marked for deletion by an earlier life that did not finish"
+    LEFTOVER = "ClusterAutoscalerCleanup", "is still marked by a removal that did not finish"
 
     # instances
     NEVER_REGISTERED = "Unregistered", "did not become a node in time"

@@ -6,6 +6,7 @@ They say since when, so that a life that remembers nothing can go by them.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 from nodewright.api.decision import SoftTaint, SoftUntaint
 from nodewright.config.model import ScaleDown
@@ -34,10 +35,10 @@ def plan_soft_taints(world: World, memory: Memory, settings: ScaleDown) -> SoftT
     if not most:
         return SoftTaintPlan(soft_untaint=tuple(SoftUntaint(node=name) for name in stale))
     stale = stale[:most]
-    missing = [name for name, since in wanted.items() if _lacks(world.cluster.nodes.get(name), since)]
+    missing = (name for name, since in wanted.items() if _lacks(world.cluster.nodes.get(name), since))
     return SoftTaintPlan(
         soft_untaint=tuple(SoftUntaint(node=name) for name in stale),
-        soft_taint=tuple(SoftTaint(node=name, since=wanted[name]) for name in missing[: most - len(stale)]),
+        soft_taint=tuple(SoftTaint(node=name, since=wanted[name]) for name in islice(missing, most - len(stale))),
     )
 
 
