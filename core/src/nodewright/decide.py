@@ -14,7 +14,9 @@ from nodewright.health import Assessment, Readiness, assess
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.policy import Policy
 from nodewright.scaledown import plan_removals, plan_scale_down
+from nodewright.scaledown.removable import Removable
 from nodewright.scaledown.soft_taints import plan_soft_taints
+from nodewright.scaledown.standing import note_standings
 from nodewright.scaledown.utilization import Utilization, Utilizations
 from nodewright.scaleup import ScaleUpPlan, plan_scale_up, recall
 from nodewright.scaleup.limits import Limits
@@ -39,6 +41,8 @@ class Particulars:
     blocked: dict[str, Verdict] = field(default_factory=dict)
     #: By node, after pending pods were placed.
     utilization: dict[str, Utilization] = field(default_factory=dict)
+    #: Nodes that might start to go but for how many may go at once, in order.
+    removable_now: tuple[Removable, ...] = ()
 
 
 def decide(
@@ -125,7 +129,10 @@ def _decide(
         soft_taint=hints.soft_taint,
         nodes=scale_down.nodes,
     )
-    return decision, scale_down.memory
+    if particulars is not None:
+        particulars.removable_now = scale_down.removable_now
+    memory = scale_down.memory
+    return decision, replace(memory, standings=note_standings(decision.nodes, decision.restore, memory.standings, now))
 
 
 def _with_growth(decision: Decision, scale_up: ScaleUpPlan) -> Decision:

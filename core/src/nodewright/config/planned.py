@@ -25,7 +25,7 @@ PLANNED = {
     "kube.burst": "limits of requests to the API server",
     "leaderElection": "leader election",
     "metrics": "optional metrics",
-    "events": "repeated events",
+    "events.duplicates": "repeated events",
     "status": "the status ConfigMap",
 }
 
