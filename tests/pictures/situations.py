@@ -33,11 +33,12 @@ from nodewright.objects import (
     ObjectMeta,
     OwnerReference,
     PodDisruptionBudget,
+    Taint,
     Toleration,
 )
 from nodewright.objects.budget import BudgetSpec, BudgetStatus
 from nodewright.objects.capacity_quota import CapacityLimits, CapacityQuotaSpec
-from nodewright.objects.node import HOSTNAME
+from nodewright.objects.node import HOSTNAME, TO_BE_DELETED
 from nodewright.objects.workload import DaemonSetSpec, PodTemplate
 from nodewright.plugins import Faults, Registry
 from nodewright.policy import Policy
@@ -144,6 +145,8 @@ def random_situation(seed: int) -> Situation:
         config_maps={CONFIG_MAP: {"priorities": dice.pick(_PRIORITIES)}} if dice.chance(70) else {},
     )
     settings, memory = _settings(dice), _memory(dice, nodes, groups, group_of)
+    for name in memory.removals:
+        _mark(cluster, cluster.nodes[name])
     if dice.chance(50):
         # Something was learnt of the groups' nodes.
         _, memory = decide(world, memory, policy_of(settings), NOW - timedelta(minutes=3))
@@ -257,6 +260,11 @@ def _put_quota(dice: Dice, cluster: Cluster) -> None:
             limits=CapacityLimits(resources={"nodes": dice.number(2, 5), "cpu": "90"}),
         ),
     )
+
+
+def _mark(cluster: Cluster, node: Node) -> None:
+    mark = Taint(key=TO_BE_DELETED, value="0", effect="NoSchedule")
+    cluster.put_node(changed(node, spec=changed(node.spec, taints=(*node.spec.taints, mark))))
 
 
 def _memory(dice: Dice, nodes: Sequence[Node], groups: Sequence[GroupFacts], group_of: dict[str, str]) -> Memory:

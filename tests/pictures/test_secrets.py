@@ -273,7 +273,11 @@ def memory() -> Memory:
                 until=EPOCH, pause=timedelta(1), failed_at=EPOCH, error_class=ErrorClass.OTHER, code="timeout"
             )
         },
-        removals={f"{NAME}-node-3": Removal(group=facts.id, provider_id=f"cloud://{NAME}-4", started=EPOCH)},
+        removals={
+            f"{NAME}-node-3": Removal(
+                group=facts.id, provider_id=f"cloud://{NAME}-4", started=EPOCH, deleted_at=EPOCH, error=f"no {NAME}"
+            )
+        },
         templates={facts.id: KnownTemplate(promised="x", likeness=facts.template, differences=(said, taint))},
     )
 
