@@ -145,11 +145,11 @@ def random_situation(seed: int) -> Situation:
         config_maps={CONFIG_MAP: {"priorities": dice.pick(_PRIORITIES)}} if dice.chance(70) else {},
     )
     settings, memory = _settings(dice), _memory(dice, nodes, groups, group_of)
-    for name in memory.removals:
-        _mark(cluster, cluster.nodes[name])
     if dice.chance(50):
         # Something was learnt of the groups' nodes.
         _, memory = decide(world, memory, policy_of(settings), NOW - timedelta(minutes=3))
+    for name in memory.removals:
+        _mark(cluster, cluster.nodes[name])
     return Situation(world=world, memory=memory, settings=settings)
 
 
@@ -296,7 +296,7 @@ def _memory(dice: Dice, nodes: Sequence[Node], groups: Sequence[GroupFacts], gro
                 group=group_of[node.name],
                 provider_id=node.spec.provider_id,
                 started=NOW - timedelta(minutes=1),
-                drains=dice.chance(50),
+                drains=dice.chance(90),
             )
             for node in going
         },
