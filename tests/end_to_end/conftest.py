@@ -101,6 +101,22 @@ class Life:
         """Names of all nodes."""
         return [node["metadata"]["name"] for node in self.world.store.list("nodes")]
 
+    @property
+    def marked(self):
+        """Names of the nodes that are marked for deletion, or cordoned."""
+        nodes = self.world.store.list("nodes")
+        return [
+            node["metadata"]["name"]
+            for node in nodes
+            if "ToBeDeletedByClusterAutoscaler" in _taints(node) or node["spec"].get("unschedulable")
+        ]
+
+    @property
+    def hinted(self):
+        """Names of the nodes with a soft taint."""
+        nodes = self.world.store.list("nodes")
+        return [node["metadata"]["name"] for node in nodes if "DeletionCandidateOfClusterAutoscaler" in _taints(node)]
+
     def pods(self, phase=None):
         """All pods of the default namespace (in one phase)."""
         pods = self.world.store.list("pods", "default")
@@ -132,6 +148,10 @@ class Life:
     def scale(self, deployment, replicas):
         """Change a Deployment."""
         self.world.cluster.scale("default", deployment, replicas)
+
+
+def _taints(node):
+    return [taint["key"] for taint in node["spec"].get("taints") or []]
 
 
 @pytest.fixture

@@ -3,10 +3,11 @@
 from threading import Event
 
 import pytest
-from nodewright.api import AccessDeniedError, ApiServerError, ConfigurationError
+from nodewright.api import AccessDeniedError, ApiServerError, ConfigurationError, ConflictError
 from nodewright.kube.events import EventWriter
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
+from nodewright.kube.taint_latency import TaintLatency
 from nodewright.kube.transport import connect
 from nodewright.testing.clock import EPOCH
 from nodewright_fake.apiserver.faults import Fault
@@ -22,22 +23,47 @@ def node(server):
 
 
 class TestNodeWriter:
-    def test_a_mark_is_a_taint_and_a_cordon_beside_what_was_there(self, transport, node):
-        NodeWriter(transport).mark("n", EPOCH, cordon=True)
+    @pytest.fixture
+    def writing(self, server, transport):
+        def make(*, cordon=True):
+            return NodeWriter(transport, TaintLatency(server.store.clock), cordon=cordon)
+
+        return make
+
+    def test_a_mark_is_a_taint_and_a_cordon_beside_what_was_there(self, writing, node):
+        writing().mark("n", EPOCH)
         assert node() == {"providerID": "x", "taints": [OTHER, MARK], "unschedulable": True}
 
-    def test_taking_it_off_leaves_the_rest(self, transport, node):
-        writer = NodeWriter(transport)
-        writer.mark("n", EPOCH, cordon=True)
-        writer.unmark("n")
+    def test_taking_it_off_leaves_the_rest(self, writing, node):
+        writing().mark("n", EPOCH)
+        writing().unmark("n")
         assert node() == {"providerID": "x", "taints": [OTHER]}
 
-    def test_marking_twice_leaves_one_mark(self, transport, node):
+    def test_marking_twice_leaves_one_mark(self, writing, node):
         for _ in range(2):
-            NodeWriter(transport).mark("n", EPOCH, cordon=False)
+            writing(cordon=False).mark("n", EPOCH)
         assert node()["taints"] == [OTHER, MARK]
 
-    def test_a_change_meanwhile_is_kept(self, server, transport, node):
+    def test_who_does_not_cordon_takes_no_cordon_off(self, server, writing, node):
+        server.store.modify("nodes", "n", "", lambda node: node["spec"].update(unschedulable=True))
+        writing(cordon=False).mark("n", EPOCH)
+        writing(cordon=False).unmark("n")
+        assert node() == {"providerID": "x", "taints": [OTHER], "unschedulable": True}
+
+    def test_a_hint_comes_beside_what_was_there_and_goes_alone(self, writing, node):
+        writing().soft_taint("n", EPOCH)
+        hint = {**MARK, "key": "DeletionCandidateOfClusterAutoscaler", "effect": "PreferNoSchedule"}
+        assert node()["taints"] == [OTHER, hint]
+        writing().soft_untaint("n")
+        assert node()["taints"] == [OTHER]
+
+    def test_a_node_that_is_right_already_is_not_written_to(self, server, writing, node):
+        version = server.store.version
+        writing().unmark("n")
+        writing().soft_untaint("n")
+        assert server.store.version == version
+
+    def test_a_change_meanwhile_is_kept(self, server, writing, node):
         def add_taint(node):
             node["spec"]["taints"].append({"key": f"k{len(changes)}", "effect": "NoSchedule"})
 
@@ -48,13 +74,14 @@ class TestNodeWriter:
 
         changes = []
         server.faults.append(interfere)
-        NodeWriter(transport).mark("n", EPOCH, cordon=False)
+        writing(cordon=False).mark("n", EPOCH)
         assert [taint["key"] for taint in node()["taints"]] == ["gpu", "k1", "k2", MARK["key"]]
 
-    def test_a_node_that_is_gone_needs_no_unmarking(self, transport):
-        NodeWriter(transport).unmark("gone")
+    def test_a_node_that_is_gone_needs_no_unmarking_and_no_hint(self, writing):
+        writing().unmark("gone")
+        writing().soft_taint("gone", EPOCH)
         with pytest.raises(ApiServerError, match='nodes "gone" not found'):
-            NodeWriter(transport).mark("gone", EPOCH, cordon=True)
+            writing().mark("gone", EPOCH)
 
 
 class TestEvictor:
@@ -77,6 +104,11 @@ class TestEvictor:
         with pytest.raises(ApiServerError, match="disruption budget") as refusal:
             Evictor(transport).evict("default/p", 7)
         assert refusal.value.status == 429
+        assert "deletionTimestamp" not in pod()["metadata"]
+
+    def test_another_pod_of_the_same_name_stays(self, transport, pod):
+        with pytest.raises(ConflictError):
+            Evictor(transport).evict("default/p", 7, uid="of-one-that-has-left")
         assert "deletionTimestamp" not in pod()["metadata"]
 
     def test_a_pod_that_is_gone_is_fine(self, transport):

@@ -33,11 +33,12 @@ from nodewright.objects import (
     ObjectMeta,
     OwnerReference,
     PodDisruptionBudget,
+    Taint,
     Toleration,
 )
 from nodewright.objects.budget import BudgetSpec, BudgetStatus
 from nodewright.objects.capacity_quota import CapacityLimits, CapacityQuotaSpec
-from nodewright.objects.node import HOSTNAME
+from nodewright.objects.node import HOSTNAME, TO_BE_DELETED
 from nodewright.objects.workload import DaemonSetSpec, PodTemplate
 from nodewright.plugins import Faults, Registry
 from nodewright.policy import Policy
@@ -158,6 +159,8 @@ def random_situation(seed: int) -> Situation:
     if dice.chance(50):
         # Something was learnt of the groups' nodes.
         _, memory = decide(world, memory, policy_of(settings), NOW - timedelta(minutes=3))
+    for name in memory.removals:
+        _mark(cluster, cluster.nodes[name])
     return Situation(world=world, memory=_with_changes(dice, memory, groups), settings=_restrained(dice, settings))
 
 
@@ -288,6 +291,11 @@ def _put_quota(dice: Dice, cluster: Cluster) -> None:
     )
 
 
+def _mark(cluster: Cluster, node: Node) -> None:
+    mark = Taint(key=TO_BE_DELETED, value="0", effect="NoSchedule")
+    cluster.put_node(changed(node, spec=changed(node.spec, taints=(*node.spec.taints, mark))))
+
+
 def _memory(dice: Dice, nodes: Sequence[Node], groups: Sequence[GroupFacts], group_of: dict[str, str]) -> Memory:
     failure = {"error_class": ErrorClass.STOCK_OUT, "code": "NO_ROOM"}
     going = [node for node in nodes if node.name in group_of and dice.chance(8)]
@@ -317,7 +325,7 @@ def _memory(dice: Dice, nodes: Sequence[Node], groups: Sequence[GroupFacts], gro
                 group=group_of[node.name],
                 provider_id=node.spec.provider_id,
                 started=NOW - timedelta(minutes=1),
-                drains=dice.chance(50),
+                drains=dice.chance(90),
             )
             for node in going
         },

@@ -275,7 +275,11 @@ def memory() -> Memory:
         },
         changes={facts.id: GroupChanges(grown=EPOCH)},
         evictions=(Evictions(at=EPOCH, count=3),),
-        removals={f"{NAME}-node-3": Removal(group=facts.id, provider_id=f"cloud://{NAME}-4", started=EPOCH)},
+        removals={
+            f"{NAME}-node-3": Removal(
+                group=facts.id, provider_id=f"cloud://{NAME}-4", started=EPOCH, deleted_at=EPOCH, error=f"no {NAME}"
+            )
+        },
         templates={facts.id: KnownTemplate(promised="x", likeness=facts.template, differences=(said, taint))},
     )
 

@@ -1,21 +1,22 @@
 """The one function: what is, what is remembered and what is wanted go in; what to do, and why, comes out."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
 
-from nodewright.api.decision import Decision
+from nodewright.api.decision import Decision, DeleteInstances, Shrink
 from nodewright.api.group import GroupFacts
 from nodewright.api.verdict import Verdict
 from nodewright.health import Assessment, Readiness, assess
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.policy import Policy
-from nodewright.scaledown import RemovalPlan, plan_removals, plan_scale_down
+from nodewright.scaledown import plan_removals, plan_scale_down
 from nodewright.scaledown.cooldown import changed
 from nodewright.scaledown.removable import Removable
+from nodewright.scaledown.soft_taints import plan_soft_taints
 from nodewright.scaledown.standing import note_standings
 from nodewright.scaledown.utilization import Utilization, Utilizations
 from nodewright.scaleup import ScaleUpPlan, plan_scale_up, recall
@@ -93,13 +94,15 @@ def _decide(
     templates = choose_templates(world, memory, policy, now)
     world = replace(world, groups=templates.groups)
     health = assess(world, templates.memory, policy, now)
-    removals = plan_removals(world, health.memory, policy, now)
+    cleaned = _without_leaving(world, health.delete, health.shrink)
+    removals = plan_removals(cleaned, health.memory, policy, now)
     underway = Decision(
         at=now,
         restore=removals.restore,
         shrink=health.shrink,
         delete=health.delete + removals.delete,
         evict=removals.evict,
+        again=removals.again,
         notices=health.notices,
         learnt=templates.learnt,
     )
@@ -116,10 +119,17 @@ def _decide(
         _note_utilization(particulars, world, health, policy, now)
     # No pod is moved onto a node that may never come.
     simulation.remove_nodes(growth.upcoming)
-    left = _without_leaving(world, health, removals)
+    left = _without_leaving(cleaned, removals.delete)
     pause = "pods have only just come" if scale_up.pods_just_came else ""
     scale_down = plan_scale_down(left, health.starting, memory, simulation, policy, now, pause=pause)
-    decision = replace(_with_growth(underway, scale_up), drain=scale_down.drain, nodes=scale_down.nodes)
+    hints = plan_soft_taints(world, scale_down.memory, policy.settings.scale_down)
+    decision = replace(
+        _with_growth(underway, scale_up),
+        drain=scale_down.drain,
+        soft_untaint=hints.soft_untaint,
+        soft_taint=hints.soft_taint,
+        nodes=scale_down.nodes,
+    )
     if particulars is not None:
         particulars.removable_now = scale_down.removable_now
     memory = scale_down.memory
@@ -136,7 +146,7 @@ def _with_growth(decision: Decision, scale_up: ScaleUpPlan) -> Decision:
         options=scale_up.options,
         notices=decision.notices + scale_up.notices,
         answers=scale_up.answers,
-        again=scale_up.again,
+        again=min((time for time in (decision.again, scale_up.again) if time is not None), default=None),
     )
 
 
@@ -201,11 +211,11 @@ def _plan_growth(world: World, health: Assessment, memory: Memory, policy: Polic
     return _Growth(plan=plan, simulation=simulation, upcoming=names)
 
 
-def _without_leaving(world: World, health: Assessment, removals: RemovalPlan) -> World:
-    """Return *world* with groups of the sizes they have when this decision has given up and deleted machines."""
-    leaving = Counter({shrink.group: shrink.count for shrink in health.shrink})
-    for delete in (*health.delete, *removals.delete):
-        leaving[delete.group] += len(delete.instances)
+def _without_leaving(world: World, delete: Iterable[DeleteInstances], shrink: Iterable[Shrink] = ()) -> World:
+    """Return *world* with groups of the sizes they have when machines are given up and deleted as said."""
+    leaving = Counter({each.group: each.count for each in shrink})
+    for each in delete:
+        leaving[each.group] += len(each.instances)
     groups = (replace(facts, target_size=facts.target_size - leaving[facts.id]) for facts in world.groups)
     return replace(world, groups=tuple(groups)) if leaving else world
 

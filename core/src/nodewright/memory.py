@@ -59,15 +59,24 @@ class Removal:
 
     group: str
     provider_id: str
+    #: When it was marked, or was to be.
     started: datetime
     #: Whether pods have to move.
     drains: bool = False
-    #: When its pods were first asked to leave.
+    #: The lowest priority of the pods that are asked to leave now: those of higher ones have their turn later.
+    evicting: int | None = None
+    #: When these were first asked.
     evicting_since: datetime | None = None
     #: When they were last asked.
     evicted_at: datetime | None = None
+    #: Since when nothing is left on it that has to move.
+    emptied_at: datetime | None = None
+    #: Since when nothing but the rest of its batch keeps it from being deleted.
+    ready_at: datetime | None = None
     #: When the cloud was asked to delete the machine.
     deleted_at: datetime | None = None
+    #: What went wrong with that, while nobody knows whether it was done all the same.
+    error: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from nodewright.api.decision import Outcome
 from nodewright.api.group import GroupFacts
@@ -33,3 +34,5 @@ class World:
     pricing: Mapping[str, PricingModel] = field(default_factory=dict)
     #: Data of the ConfigMaps that strategies ask for, by name.
     config_maps: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    #: How long it took at most in the past hour until the mark of a node was seen; None if none was marked.
+    taint_latency: timedelta | None = None

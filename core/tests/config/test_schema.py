@@ -135,7 +135,6 @@ def test_settings_that_are_not_in_effect_say_so(classes):
     creation = schema["$defs"]["ScaleUp"]["properties"]["asyncGroupCreation"]
     assert creation["planned"] == PLANNED["scaleUp.asyncGroupCreation"]
     assert creation["description"].endswith("(Not in effect in this version.)")
-    assert schema["$defs"]["ScaleDown"]["properties"]["softTaints"]["planned"] == PLANNED["scaleDown.softTaints"]
     assert schema["properties"]["leaderElection"]["planned"] == "leader election"
 
 

@@ -293,11 +293,16 @@ class TestRemovalsUnderWay:
         _, memory = decide_on(gone, memory, now=NOW + timedelta(seconds=7))
         assert memory.removals == {}
 
+    def failing(self, world, action, target="n1"):
+        outcome = Outcome(at=NOW, action=action, target=target, ok=False, error="no right to do that")
+        return replace(world, outcomes=(outcome,))
+
     @pytest.mark.parametrize("action", ["drain", "delete-instances"])
     def test_a_step_that_fails_undoes_the_removal(self, action):
-        outcome = Outcome(at=NOW, action=action, target="n1", ok=False, error="no right to do that")
-        world = replace(self.leaving(), outcomes=(outcome,))
-        decision, memory = decide_on(world, self.started(), now=NOW + timedelta(seconds=5))
+        memory = self.started()
+        if action == "delete-instances":
+            _, memory = decide_on(self.leaving(), memory, now=NOW + timedelta(seconds=5))
+        decision, memory = decide_on(self.failing(self.leaving(), action), memory, now=NOW + timedelta(seconds=6))
         assert str(decision.restore[0].verdict) == "its removal failed (no right to do that)"
         assert memory.removals == {}
 
@@ -346,7 +351,7 @@ class TestRemovalsUnderWay:
 
 
 def test_a_group_at_its_minimum_but_for_what_is_deleted_now_keeps_its_last_node():
-    world = a_world(groups=[group_of(2, min_size=1)], nodes=nodes(2))
+    world = a_world(groups=[group_of(2, min_size=1)], nodes=nodes(2, taints=[TO_BE_DELETED]))
     removal = Removal(group="a", provider_id="fake://a-0", started=LONG_AGO)
     decision, _ = decide_on(world, replace(unneeded("n1"), removals={"n0": removal}))
     assert [delete.nodes for delete in decision.delete] == [("n0",)]

@@ -141,7 +141,10 @@ def test_no_size_is_corrected_while_the_cluster_is_unhealthy():
 
 def test_removals_that_are_under_way_go_on_while_the_cluster_is_unhealthy():
     removal = Removal(group="a", provider_id="fake://a-0", started=EPOCH)
-    decision, memory = decide_on(an_ill_world(), Memory(removals={"a-0": removal}))
+    world = an_ill_world()
+    mark = Taint(key="ToBeDeletedByClusterAutoscaler", value="0")
+    world.cluster.put_node(a_node("a-0", provider_id="fake://a-0", taints=[mark]))
+    decision, memory = decide_on(world, Memory(removals={"a-0": removal}))
     assert [delete.nodes for delete in decision.delete] == [("a-0",)]
     assert memory.removals["a-0"].deleted_at == NOW
 

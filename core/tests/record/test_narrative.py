@@ -39,7 +39,7 @@ def test_every_action_is_told_in_one_line_with_its_reason():
         groups={"a": Verdict(reason=Reason.GROUP_BACKED_OFF, detail="StockOut, until 00:05:00")},
     )
     assert tell(decision) == [
-        "restore n1: was marked for deletion by an earlier life that did not finish",
+        "restore n1: is still marked by a removal that did not finish",
         "shrink g by 2: the cloud did not deliver in time",
         (
             "grow b 1 → 4 for 2 pods: best of 2 options by least-waste"

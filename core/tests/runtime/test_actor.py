@@ -24,6 +24,7 @@ from nodewright.api import (
 )
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
+from nodewright.kube.taint_latency import TaintLatency
 from nodewright.plugins import Faults
 from nodewright.runtime.actor import Actor
 from nodewright.runtime.providers import Providers
@@ -97,13 +98,13 @@ class Acting:
         self.providers.read({}, GroupOptions(), SOON)
         self.actor = Actor(
             self.providers,
-            NodeWriter(None),
+            NodeWriter(None, TaintLatency(clock), cordon=False),
             Evictor(None),
             clock,
             self.faults,
-            cordon=False,
             parallel=parallel,
             timeout=timeout,
+            time_for_hints=SHORT,
         )
 
     def grow(self, *groups, **fields):

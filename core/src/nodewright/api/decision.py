@@ -68,6 +68,8 @@ class Evict:
     node: str
     #: Grace period in seconds by pod, ``namespace/name``.
     pods: dict[str, int]
+    #: Their uids: another pod may have the name of one that has left.
+    uids: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +78,22 @@ class Restore:
 
     node: str
     verdict: Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoftTaint:
+    """Let the scheduler prefer other nodes to *node*, as it is not needed."""
+
+    node: str
+    #: Since when it is not; the taint says so, and a later life can go by it.
+    since: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoftUntaint:
+    """Let the scheduler treat *node* as any other again."""
+
+    node: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +137,9 @@ class Decision:
     delete: tuple[DeleteInstances, ...] = ()
     drain: tuple[Drain, ...] = ()
     evict: tuple[Evict, ...] = ()
+    #: Hints to the scheduler. Best effort: what of them is not done in time, or fails, is decided again.
+    soft_untaint: tuple[SoftUntaint, ...] = ()
+    soft_taint: tuple[SoftTaint, ...] = ()
 
     #: Why nothing but what was under way goes on in this loop; None if it looked at everything.
     halted: Verdict | None = None
@@ -142,7 +163,7 @@ class Decision:
 
     @property
     def quiet(self) -> bool:
-        """Whether there is nothing to do."""
+        """Whether there is nothing to do, but for hints to the scheduler."""
         return not (self.restore or self.shrink or self.grow or self.delete or self.drain or self.evict)
 
 

@@ -181,7 +181,7 @@ class Reason(StrEnum):
     )
     DRAINED = "Drained", "its pods have left"
     REMOVAL_FAILED = "ScaleDownFailed", "its removal failed"
-    LEFTOVER = "ClusterAutoscalerCleanup", "was marked for deletion by an earlier life that did not finish"
+    LEFTOVER = "ClusterAutoscalerCleanup", "is still marked by a removal that did not finish"
 
     # pods that must not be moved
     CONTROLLER_NOT_FOUND = (

@@ -73,11 +73,11 @@ class EventWriter:
         about = {"kind": "Pod", "apiVersion": "v1", "name": name, "namespace": namespace, "uid": uid}
         self._tell(about, reason, message)
 
-    def on_node(self, node: Node, reason: str, message: str) -> None:
+    def on_node(self, node: Node, reason: str, message: str, *, warning: bool = False) -> None:
         """Write an event about a node."""
         # Kubelets give a node's name for its uid; kubectl looks for either.
         about = {"kind": "Node", "apiVersion": "v1", "name": node.name, "uid": node.metadata.uid}
-        self._tell(about, reason, message)
+        self._tell(about, reason, message, warning=warning)
 
     def on_status(self, reason: str, message: str, *, warning: bool = False) -> None:
         """Write an event about the autoscaler itself, attached to its status ConfigMap."""

@@ -2,7 +2,7 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from threading import Condition
 from time import monotonic
@@ -11,6 +11,7 @@ from typing import Any
 from nodewright.api.errors import ApiServerError
 from nodewright.cluster import Cluster
 from nodewright.kube.kinds import KINDS, Kind
+from nodewright.objects import Node
 
 _log = logging.getLogger(__name__)
 
@@ -41,9 +42,17 @@ class Batch:
 
 
 class Feed:
-    """Filled by the reflectors' threads, emptied by the loop's thread."""
+    """Filled by the reflectors' threads, emptied by the loop's thread.
 
-    def __init__(self, on_unschedulable: Callable[[], None] = lambda: None) -> None:
+    *on_unschedulable* and *on_nodes* are called on the reflectors' threads, as soon as a pod that no node fits, or
+    nodes, are seen.
+    """
+
+    def __init__(
+        self,
+        on_unschedulable: Callable[[], None] = lambda: None,
+        on_nodes: Callable[[Iterable[Node]], None] = lambda nodes: None,
+    ) -> None:
         self._changed = Condition()
         self._kinds = dict.fromkeys(kind.name for kind in KINDS)
         self._batches: deque[Batch] = deque()
@@ -51,6 +60,7 @@ class Feed:
         self._trouble: dict[str, str] = {}
         self._absent: set[str] = set()
         self._on_unschedulable = on_unschedulable
+        self._on_nodes = on_nodes
 
     def extend(self, batch: Batch) -> None:
         """Take in changes, or a whole list."""
@@ -62,6 +72,8 @@ class Feed:
                 self._absent.discard(batch.kind.name)
             self._trouble.pop(batch.kind.name, None)
             self._changed.notify_all()
+        if batch.kind.name == "nodes":
+            self._on_nodes(node for node in batch.changes.values() if node is not None)
         urgent = batch.kind.urgent
         if any(urgent(changed) for changed in batch.changes.values() if changed is not None):
             self._on_unschedulable()

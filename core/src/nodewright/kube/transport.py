@@ -13,6 +13,7 @@ from nodewright.api.errors import AccessDeniedError, ApiServerError, Configurati
 if TYPE_CHECKING:
     from kubernetes.client import Configuration
 
+_CONNECTIONS = 48
 _TIMEOUT = urllib3.Timeout(connect=5, read=30)
 
 
@@ -98,6 +99,8 @@ def connect(*, kubeconfig: str = "", server: str = "", user_agent: str = "nodewr
     from kubernetes.client import Configuration
 
     configuration = Configuration()
+    # Each watched kind holds one, and the rest is for writes: none is thrown away after use.
+    configuration.connection_pool_maxsize = _CONNECTIONS
     try:
         if kubeconfig:
             config.load_kube_config(config_file=kubeconfig, client_configuration=configuration)

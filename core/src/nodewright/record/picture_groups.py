@@ -119,7 +119,11 @@ def shown_memory(memory: Memory, groups: Mapping[str, GroupFacts], names: Names)
         pools={pool(key): backoff(known) for key, known in memory.pools.items()},
         removals={
             node(name): replace(
-                removal, group=group(removal.group), provider_id=names.of(Role.INSTANCE, removal.provider_id)
+                removal,
+                group=group(removal.group),
+                provider_id=names.of(Role.INSTANCE, removal.provider_id),
+                # What a cloud says has names in it; that it failed counts.
+                error="failed" if removal.error and names.hides else removal.error,
             )
             for name, removal in memory.removals.items()
         },

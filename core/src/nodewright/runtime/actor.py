@@ -19,6 +19,7 @@ from nodewright.api.errors import (
     UnsupportedError,
 )
 from nodewright.api.group import NodeGroup
+from nodewright.api.instance import InstanceError
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
 from nodewright.objects import Node, NodeSpec, ObjectMeta
@@ -38,16 +39,23 @@ class _Task:
     run: Callable[[], None]
     #: The group that it changes; empty if it is the API server's business.
     group: str = ""
+    #: What is done on one lane is done one after another.
+    lane: str
+    #: Whose threads it takes, if it changes no group.
+    pool: str = ""
 
 
 class Actor:
     """Does what decisions say. Methods are for one thread.
 
     Kinds of actions follow one another in the order of the decision's fields. Those of one kind run in parallel, but
-    one at a time for each group; growth runs in parallel only if *parallel*, and else stops at the first failure.
+    one at a time for each group and each node; growth runs in parallel only if *parallel*, and else stops at the first
+    failure.
 
-    An action on a group that takes longer than *timeout* goes on by itself: its group is held until it has ended, and
-    then `ended` has its outcome. So an order that the cloud takes late is not given twice.
+    Kinds that take longer than *timeout* go on by themselves, and `ended` has their outcomes when they have ended. A
+    group is held until then: so an order that the cloud takes late is not given twice.
+
+    Hints to the scheduler take up to *time_for_hints* in all. Those that fail are logged and have no outcomes.
     """
 
     def __init__(
@@ -58,19 +66,20 @@ class Actor:
         clock: Clock,
         faults: Faults,
         *,
-        cordon: bool,
         parallel: bool,
         timeout: timedelta,
+        time_for_hints: timedelta,
     ) -> None:
         self._providers = providers
         self._nodes = nodes
         self._evictor = evictor
         self._clock = clock
         self._faults = faults
-        self._cordon = cordon
         self._parallel = parallel
         self._timeout = timeout
+        self._time_for_hints = time_for_hints
         self._lanes: Lanes[Outcome] = Lanes()
+        self._hints: Lanes[None] = Lanes()
         self._held: dict[str, Held] = {}
 
     @property
@@ -94,90 +103,121 @@ class Actor:
                 outcomes += results
                 if any(not outcome.ok for outcome in results) and serial:
                     break
+        self._give_hints(decision)
         return Aftermath(decision=decision, outcomes=tuple(outcomes), held=self.held)
 
     def ended(self) -> tuple[Outcome, ...]:
         """Return the outcomes of actions that took too long and have ended since the last time."""
         ended = self._lanes.ended()
-        for group in ended:
-            del self._held[group]
+        for lane in ended:
+            self._held.pop(lane, None)
         return tuple(outcome for outcomes in ended.values() for outcome in outcomes)
 
     def close(self) -> None:
         """Wait for what is under way, but for what has taken too long already, and end the threads."""
         self._lanes.close()
+        self._hints.close()
 
     def _tasks(self, decision: Decision, nodes: Mapping[str, Node]) -> Iterator[list[_Task]]:
         def change(action: str, group: str, run: Callable[[], None], target: str = "") -> _Task:
-            return _Task(action=action, target=target or group, run=run, group=group)
+            return _Task(action=action, target=target or group, run=run, group=group, lane=group)
 
-        yield [
-            _Task(action="restore", target=each.node, run=partial(self._nodes.unmark, each.node))
-            for each in decision.restore
-        ]
+        def write(action: str, node: str, run: Callable[[], None]) -> _Task:
+            return _Task(action=action, target=node, run=run, lane=f"node {node}", pool="nodes")
+
+        yield [write("restore", each.node, partial(self._nodes.unmark, each.node)) for each in decision.restore]
         yield [change("shrink", each.group, partial(self._shrink, each.group, each.count)) for each in decision.shrink]
         yield [change("grow", each.group, partial(self._grow, each)) for each in decision.grow]
         yield [
             change("delete-instances", each.group, partial(self._delete, each, nodes), each.target)
             for each in decision.delete
         ]
-        mark = partial(self._nodes.mark, now=decision.at, cordon=self._cordon)
-        yield [_Task(action="drain", target=each.node, run=partial(mark, each.node)) for each in decision.drain]
+        mark = partial(self._nodes.mark, now=decision.at)
+        yield [write("drain", each.node, partial(mark, each.node)) for each in decision.drain]
         yield [
-            _Task(action="evict", target=pod, run=partial(self._evictor.evict, pod, grace))
+            _Task(
+                action="evict",
+                target=pod,
+                run=partial(self._evictor.evict, pod, grace, each.uids.get(pod, "")),
+                lane=f"pod {pod}",
+                pool="evictions",
+            )
             for each in decision.evict
             for pod, grace in each.pods.items()
         ]
+
+    def _give_hints(self, decision: Decision) -> None:
+        # What came of late ones is seen on the nodes.
+        self._hints.ended()
+        hints = {each.node: partial(self._nodes.soft_untaint, each.node) for each in decision.soft_untaint}
+        hints |= {each.node: partial(self._nodes.soft_taint, each.node, each.since) for each in decision.soft_taint}
+        self._hints.run(
+            {node: Job(steps=[partial(_try_hint, node, write)]) for node, write in hints.items()},
+            self._time_for_hints,
+        )
 
     def _run(self, tasks: Sequence[_Task], sizes: Mapping[str, int]) -> list[Outcome]:
         """Do *tasks* and return how it went with those that ended in time; *sizes* are those groups grow to."""
         lanes: dict[str, list[_Task]] = {}
         for task in tasks:
-            lanes.setdefault(task.group or f"{task.action} {task.target}", []).append(task)
+            lanes.setdefault(task.lane, []).append(task)
         jobs = {
-            lane: Job(steps=[partial(self._do, task) for task in own], pool=self._pool(own[0].group))
+            lane: Job(steps=[partial(self._do, task) for task in own], pool=self._pool(own[0]))
             for lane, own in lanes.items()
         }
-        # The API server's answers have deadlines of their own.
-        results = self._lanes.run(jobs, self._timeout if tasks and tasks[0].group else None)
-        for group in results.late:
-            self._hold(lanes[group][0], sizes)
+        results = self._lanes.run(jobs, self._timeout)
+        for lane in results.late:
+            self._hold(lanes[lane][0], sizes)
         return [
             outcome
             for lane, own in lanes.items()
             for outcome in results.done.get(lane, map(self._not_begun, own) if lane in results.cancelled else ())
         ]
 
-    def _pool(self, group: str) -> str:
+    def _pool(self, task: _Task) -> str:
         try:
-            return self._providers.name_of(group) if group else ""
+            return f"provider-{self._providers.name_of(task.group)}" if task.group else task.pool
         except NodewrightError:
             # A group that is gone: acting on it says so.
             return ""
 
     def _hold(self, task: _Task, sizes: Mapping[str, int]) -> None:
+        if not task.group:
+            _log.warning("%s %s goes on: no answer within %s", task.action, task.target, _seconds(self._timeout))
+            return
         why = f"the cloud has not answered to its last order ({task.action}) within {_seconds(self._timeout)}"
         _log.warning("group %s is left alone until it does: %s", task.group, why)
         self._held.setdefault(task.group, Held(why=why, size=sizes.get(task.group, 0) if task.action == "grow" else 0))
 
     def _not_begun(self, task: _Task) -> Outcome:
-        error = f"not tried: its provider was busy for {_seconds(self._timeout)}"
+        busy = "its provider" if task.group else "the API server"
+        error = f"not tried: {busy} was busy for {_seconds(self._timeout)}"
         return Outcome(
             at=self._clock.now(), action=task.action, target=task.target, ok=False, error=error, temporary=True
         )
 
     def _do(self, task: _Task) -> Outcome:
-        outcome = partial(Outcome, at=self._clock.now(), action=task.action, target=task.target)
+        def outcome(error: str = "", *, cause: InstanceError | None = None, temporary: bool = False) -> Outcome:
+            return Outcome(
+                at=self._clock.now(),
+                action=task.action,
+                target=task.target,
+                ok=not error,
+                error=error,
+                cause=cause,
+                temporary=temporary,
+            )
+
         try:
             task.run()
         except CapacityError as error:
-            return outcome(ok=False, error=str(error), cause=error.cause)
+            return outcome(str(error) or describe(error), cause=error.cause)
         except NodewrightError as error:
-            return outcome(ok=False, error=describe(error), temporary=_temporary(error))
+            return outcome(describe(error), temporary=_temporary(error))
         except Exception as error:
             _log.exception("%s %s failed", task.action, task.target)
-            return outcome(ok=False, error=describe(error))
-        return outcome(ok=True)
+            return outcome(describe(error))
+        return outcome()
 
     @contextmanager
     def _group(self, group_id: str) -> Iterator[NodeGroup]:
@@ -221,6 +261,15 @@ class Actor:
         except (UnsupportedError, NotImplementedError):
             # The provider can, but not for this group.
             group.delete_nodes(going)
+
+
+def _try_hint(node: str, write: Callable[[], None]) -> None:
+    try:
+        write()
+    except NodewrightError as error:
+        _log.warning("the soft taint of node %s could not be changed, the next loop tries again: %s", node, error)
+    except Exception:
+        _log.exception("the soft taint of node %s could not be changed", node)
 
 
 def _seconds(span: timedelta) -> str:

@@ -2,7 +2,7 @@
 
 import logging
 
-from nodewright.api.decision import Decision, Drain, Grow, Outcome
+from nodewright.api.decision import Decision, DeleteInstances, Drain, Grow, Outcome, Restore
 from nodewright.api.notice import Notice
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
@@ -26,6 +26,8 @@ class Announcer:
         self._events = events
         #: Growth that was begun, by group, with the pods that are there to be told of it.
         self._begun: dict[str, _Growth] = {}
+        #: Deletions that were begun, by what their outcomes name.
+        self._leaving: dict[str, _Leaving] = {}
         #: By ConfigMap: which version of it was there, and what was told of it.
         self._told: dict[str, tuple[str, set[Notice]]] = {}
 
@@ -42,6 +44,10 @@ class Announcer:
             self._begin(_Growth(grow, maximum.get(grow.group, 0), cluster))
         for drain in decision.drain:
             self._removal(drain, cluster)
+        for delete in decision.delete:
+            self._leaving[delete.target] = _Leaving(delete, cluster)
+        for restore in decision.restore:
+            self._restored(restore, cluster)
         self._unhelped(decision, cluster)
         for notice in decision.notices:
             self._notice(notice, cluster)
@@ -56,6 +62,8 @@ class Announcer:
                 self._events.on_status("ScaledUpGroup", f"Scale-up: group {outcome.target} size set to {growth.size}")
                 for pod in growth.pods:
                     triggered.setdefault(pod, []).append(f"{{{outcome.target} {growth.size}}}")
+            elif outcome.action == "delete-instances" and (leaving := self._leaving.pop(outcome.target, None)):
+                self._left(leaving)
         for (key, uid), groups in triggered.items():
             self._events.on_pod(key, uid, "TriggeredScaleUp", f"pod triggered scale-up: [{' '.join(groups)}]")
 
@@ -67,6 +75,8 @@ class Announcer:
         # A budget that holds a pod back is how evictions are meant to work.
         level = logging.INFO if outcome.action == "evict" and outcome.temporary else logging.WARNING
         _log.log(level, "%s", tell_outcome(outcome))
+        if outcome.action == "delete-instances":
+            self._leaving.pop(outcome.target, None)
         if outcome.action == "grow":
             self._begun.pop(outcome.target, None)
             self._events.on_status(
@@ -79,6 +89,26 @@ class Announcer:
         for key in drain.pods[:_POD_EVENTS]:
             if pod := cluster.pods.get(key):
                 self._events.on_pod(pod.key, pod.uid, "ScaleDown", "deleting pod for node scale down")
+
+        reason = "ScaleDown" if drain.pods else "ScaleDownEmpty"
+        moving = f", pods to reschedule: {', '.join(drain.pods[:_POD_EVENTS])}" if drain.pods else ""
+        self._events.on_status(reason, f"Scale-down: removing node {drain.node}{moving}")
+
+    def _left(self, leaving: "_Leaving") -> None:
+        reason = "ScaleDownEmpty" if leaving.verdict.reason is Reason.EMPTY else "ScaleDown"
+        for node in leaving.nodes:
+            self._events.on_node(node, "ScaleDown", "node removed by cluster autoscaler")
+            self._events.on_status(reason, f"Scale-down: node {node.name} removed")
+
+    def _restored(self, restore: Restore, cluster: Cluster) -> None:
+        node = cluster.nodes.get(restore.node)
+        if node is None:
+            return
+        if restore.verdict.reason is Reason.LEFTOVER:
+            self._events.on_node(node, "ClusterAutoscalerCleanup", "marking the node as schedulable")
+        else:
+            why = restore.verdict.detail
+            self._events.on_node(node, "ScaleDownFailed", f"failed to remove the node: {why}", warning=True)
 
     def _unhelped(self, decision: Decision, cluster: Cluster) -> None:
         unhelped = [key for key, verdict in decision.pods.items() if _is_without_option(key, verdict, decision)]
@@ -121,6 +151,14 @@ class _Growth:
         self.size = f"{grow.from_size}->{grow.from_size + grow.count} (max: {maximum})"
         found = (cluster.pods.get(key) for key in grow.pods[:_POD_EVENTS])
         self.pods = [(pod.key, pod.uid) for pod in found if pod is not None]
+
+
+class _Leaving:
+    """Nodes whose machines are deleted, as events tell it: they may be gone when the cloud has answered."""
+
+    def __init__(self, delete: DeleteInstances, cluster: Cluster) -> None:
+        self.verdict = delete.verdict
+        self.nodes = [node for name in delete.nodes if (node := cluster.nodes.get(name)) is not None]
 
 
 def _is_without_option(key: str, verdict: Verdict, decision: Decision) -> bool:

@@ -23,6 +23,7 @@ from nodewright.kube.events import EventWriter
 from nodewright.kube.feed import Feed
 from nodewright.kube.kinds import KINDS, wanted_kinds
 from nodewright.kube.reflector import Reflector
+from nodewright.kube.taint_latency import TaintLatency
 from nodewright.kube.transport import Transport
 from nodewright.memory import Memory
 from nodewright.plugins import Fault, Faults, Registry
@@ -32,6 +33,7 @@ from nodewright.record.picture import Picture
 from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.node_news import NodeNews
 from nodewright.runtime.session import Session
+from nodewright.scaledown.soft_taints import recall_candidates
 from nodewright.serve.metrics import Metrics
 from nodewright.world import World
 
@@ -72,7 +74,8 @@ class Autoscaler:
         self._faults = Faults(clock)
         self._faults.listen(self._count_fault)
         self._wake = Event()
-        self.feed = Feed(on_unschedulable=self._wake.set)
+        self._taint_latency = TaintLatency(clock)
+        self.feed = Feed(on_unschedulable=self._wake.set, on_nodes=self._taint_latency.saw)
         wanted = wanted_kinds(settings)
         for kind in wanted:
             self.feed.follow(kind)
@@ -222,14 +225,16 @@ class Autoscaler:
         return world, now
 
     def _adopt(self, world: World, now: datetime) -> None:
-        """Wait for what groups that are seen for the first time were asked for before; a late provider's come later."""
+        """Go on with groups that are seen for the first time where an earlier life has left them; some come late."""
         fresh = tuple(facts for facts in world.groups if not facts.error and facts.id not in self._adopted)
         if fresh:
-            self.memory = adopt_orders(replace(world, groups=fresh), self.memory, now)
+            seen = replace(world, groups=fresh)
+            self.memory = adopt_orders(seen, self.memory, now)
+            self.memory = recall_candidates(seen, self.memory, self._session.settings.scale_down, now)
             self._adopted |= {facts.id for facts in fresh}
 
     def _open(self, settings: Settings) -> Session:
-        session = Session(settings, self._registry, self._transport, self._clock, self._faults)
+        session = Session(settings, self._registry, self._transport, self._clock, self._faults, self._taint_latency)
         for name, observer in self._observers.items():
             session.policy.hooks.register(name, observer)
         return session
@@ -268,11 +273,11 @@ class Autoscaler:
         loop = self._session.settings.loop
         interval = loop.scan_interval.total_seconds()
         gather = min(_GATHER_SECONDS, interval)
+        if decision is not None and decision.again is not None:
+            interval = min(interval, max(gather, (decision.again - self._clock.now()).total_seconds()))
         if not loop.frequent:
             self._clock.wait(stop, interval)
             return
-        if decision is not None and decision.again is not None:
-            interval = min(interval, max(gather, (decision.again - self._clock.now()).total_seconds()))
         # What was refused is not asked for again and again without a pause.
         if self._productive or self._clock.wait(self._wake, interval):
             self._clock.wait(stop, gather)

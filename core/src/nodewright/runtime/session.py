@@ -14,6 +14,7 @@ from nodewright.config.model import Settings
 from nodewright.decide import Particulars, decide, decide_growth
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
+from nodewright.kube.taint_latency import TaintLatency
 from nodewright.kube.transport import Transport
 from nodewright.memory import Memory
 from nodewright.plugins import Faults, Registry
@@ -29,7 +30,13 @@ class Session:
     """Observes, decides and acts under one configuration. For the loop's thread only."""
 
     def __init__(
-        self, settings: Settings, registry: Registry, transport: Transport, clock: Clock, faults: Faults
+        self,
+        settings: Settings,
+        registry: Registry,
+        transport: Transport,
+        clock: Clock,
+        faults: Faults,
+        taint_latency: TaintLatency,
     ) -> None:
         self.settings = settings
         self._strategies = Strategies(registry, faults)
@@ -41,14 +48,15 @@ class Session:
         self._providers = Providers(self._strategies.providers(settings, context), clock, faults)
         self._actor = Actor(
             self._providers,
-            NodeWriter(transport),
+            NodeWriter(transport, taint_latency, cordon=settings.scale_down.cordon),
             Evictor(transport),
             clock,
             faults,
-            cordon=settings.scale_down.cordon,
             parallel=settings.scale_up.parallel,
             timeout=settings.loop.action_timeout,
+            time_for_hints=settings.scale_down.soft_taints.max_time,
         )
+        self._taint_latency = taint_latency
         #: Groups that may have taken an order and were not read since, by id.
         self._held: Mapping[str, Held] = {}
 
@@ -80,6 +88,7 @@ class Session:
             balancing_ignored_labels=report.balancing_ignored_labels,
             outcomes=outcomes,
             pricing=report.pricing,
+            taint_latency=self._taint_latency.longest,
             config_maps={
                 name: config_map.data
                 for name in self.config_maps

@@ -12,19 +12,27 @@ from nodewright.api.instance import InstanceState
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
-from nodewright.memory import Memory, Removal
+from nodewright.memory import GroupChanges, Memory, Removal
 from nodewright.objects import Node
 from nodewright.objects.node import TO_BE_DELETED
 from nodewright.policy import Policy
+from nodewright.scaledown.batches import Batches
 from nodewright.scaledown.cooldown import changed
-from nodewright.scaledown.drainability import judge
+from nodewright.scaledown.drainability import Drainable, judge
+from nodewright.scaledown.news import News
+from nodewright.scaledown.waves import Wave, daemons_to_evict, next_wave
 from nodewright.world import World
 
+_DELAY_DELETION = "delay-deletion.cluster-autoscaler.kubernetes.io/"
+#: How long the mark of a node may take to be seen.
+_MARK_TIME = timedelta(minutes=2)
 #: How long a node may stay after its machine was deleted before we stop waiting for it.
 _VANISH_TIME = timedelta(minutes=15)
 #: How long a pod may take to end beyond its grace period.
 _GRACE_HEADROOM = timedelta(seconds=30)
 _RETRY_EVICTION = timedelta(seconds=10)
+#: How often to look whether pods have ended, or somebody lets a node go.
+_LOOK_AGAIN = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +43,8 @@ class RemovalPlan:
     evict: tuple[Evict, ...]
     delete: tuple[DeleteInstances, ...]
     memory: Memory
+    #: When the next step is due; None if there is none that waits for the time.
+    again: datetime | None = None
 
 
 def plan_removals(world: World, memory: Memory, policy: Policy, now: datetime) -> RemovalPlan:
@@ -42,23 +52,30 @@ def plan_removals(world: World, memory: Memory, policy: Policy, now: datetime) -
     steps = _Steps(world, memory, policy, now)
     for name, removal in memory.removals.items():
         steps.advance(name, removal)
-    for name, node in world.cluster.nodes.items():
-        stays = name not in memory.removals and name in world.group_of and not steps.is_leaving(node)
-        if stays and node.taint(TO_BE_DELETED):
-            steps.restore.append(Restore(node=name, verdict=Verdict(reason=Reason.LEFTOVER)))
+    steps.roll_back_by_group()
+    steps.delete_batches()
+    steps.find_leftovers()
     return RemovalPlan(
-        restore=tuple(steps.restore),
+        restore=tuple(steps.restore.values()),
         evict=tuple(steps.evict),
-        delete=tuple(steps.delete),
+        delete=tuple(steps.batches.delete),
+        again=steps.again,
         memory=replace(
             memory,
             removals=steps.removals,
             unremovable_until=steps.unremovable_until,
-            last_scale_down=steps.last_scale_down,
-            last_scale_down_failure=steps.last_failure,
-            changes=steps.changes,
+            last_scale_down=now if steps.batches.delete else memory.last_scale_down,
+            last_scale_down_failure=now if steps.failed else memory.last_scale_down_failure,
+            changes=_changes(world, memory, steps, now),
         ),
     )
+
+
+def _changes(world: World, memory: Memory, steps: "_Steps", now: datetime) -> dict[str, GroupChanges]:
+    """Return when each group that there is last changed."""
+    known = {facts.id: memory.changes[facts.id] for facts in world.groups if facts.id in memory.changes}
+    known = changed(known, [delete.group for delete in steps.batches.delete], shrunk=now)
+    return changed(known, [memory.removals[name].group for name in steps.failed], stuck=now)
 
 
 class _Steps:
@@ -66,103 +83,206 @@ class _Steps:
 
     def __init__(self, world: World, memory: Memory, policy: Policy, now: datetime) -> None:
         self._world = world
-        self._policy = policy
         self._settings = policy.settings.scale_down
         self._now = now
-        self._failures = {
-            (outcome.action, outcome.target): outcome.error for outcome in world.outcomes if not outcome.ok
-        }
+        self._before = memory.removals
+        self._news = News(world.outcomes, memory.removals)
+        self._groups = {facts.id: facts for facts in world.groups}
         self._unread = frozenset(facts.id for facts in world.groups if facts.error)
-        self._leaving = frozenset(
+        self._deleting = frozenset(
             instance.id
             for facts in world.groups
             for instance in facts.instances
             if instance.state is InstanceState.DELETING
         )
-        self.restore: list[Restore] = []
+        self.batches = Batches(groups=self._groups, interval=self._settings.deletion_batch_interval, now=now)
+        self.restore: dict[str, Restore] = {}
         self.evict: list[Evict] = []
-        self.delete: list[DeleteInstances] = []
         self.removals: dict[str, Removal] = {}
         self.unremovable_until = dict(memory.unremovable_until)
-        self.last_scale_down = memory.last_scale_down
-        self.last_failure = memory.last_scale_down_failure
-        known = {facts.id for facts in world.groups}
-        self.changes = {group: last for group, last in memory.changes.items() if group in known}
+        #: Why removals failed in this loop, by node.
+        self.failed: dict[str, str] = {}
+        self.again: datetime | None = None
 
     def advance(self, name: str, removal: Removal) -> None:
+        """Take the next step of one removal; one whose node has gone is over."""
         node = self._world.cluster.nodes.get(name)
         if node is None or node.spec.provider_id != removal.provider_id:
             return
-        if ("drain", name) in self._failures:
-            self._give_up(name, removal, self._failures["drain", name])
-        elif ("delete-instances", name) in self._failures and not self.is_leaving(node):
-            self._give_up(name, removal, self._failures["delete-instances", name])
+        removal = self._news.heard(name, removal)
+        if removal.deleted_at is not None:
+            self._follow_deletion(node, removal)
+        elif trouble := self._news.unmarked(name, removal):
+            self._give_up(name, trouble)
+        elif node.taint(TO_BE_DELETED) is None:
+            self._await_mark(name, removal)
+        elif self._now < (settled := removal.started + self._delay_after_taint):
+            self._keep(name, removal, until=settled)
         else:
-            self._go_on(name, node, removal)
+            self._empty(node, removal)
 
-    def is_leaving(self, node: Node) -> bool:
+    def roll_back_by_group(self) -> None:
+        """Give up the removals in groups that go as a whole or not at all and in which one failed."""
+        for failed, why in list(self.failed.items()):
+            group = self._before[failed].group
+            facts = self._groups.get(group)
+            if facts is None or not facts.options.zero_or_max_node_scaling:
+                continue
+            for name, removal in list(self.removals.items()):
+                if removal.group == group and removal.deleted_at is None:
+                    self._give_up(name, f"its group goes as a whole, and {failed} stays: {why}")
+
+    def delete_batches(self) -> None:
+        """Delete what is ready and whose time has come."""
+        for name in self.failed:
+            self.batches.drop(name)
+        self.batches.close(self.removals)
+        for name, why in self.batches.refused.items():
+            self._give_up(name, why)
+        self._come_back(self.batches.again)
+
+    def find_leftovers(self) -> None:
+        """Take marks off that belong to no removal, and follow deletions that an earlier life has ordered."""
+        for name, node in self._world.cluster.nodes.items():
+            if not node.spec.taints or node.taint(TO_BE_DELETED) is None or name not in self._world.group_of:
+                continue
+            if name in self.removals or name in self.restore or name in self._news.restored:
+                continue
+            if node.spec.provider_id in self._deleting:
+                self.removals[name] = Removal(
+                    group=self._world.group_of[name],
+                    provider_id=node.spec.provider_id,
+                    started=self._now,
+                    deleted_at=self._now,
+                )
+            elif not self._may_be_going(node):
+                self.restore[name] = Restore(node=name, verdict=Verdict(reason=Reason.LEFTOVER))
+
+    @property
+    def _delay_after_taint(self) -> timedelta:
+        seen_after = self._world.taint_latency
+        if self._settings.dynamic_delay_after_taint and seen_after is not None:
+            return 2 * seen_after
+        return self._settings.delay_after_taint
+
+    def _may_be_going(self, node: Node) -> bool:
         """Tell whether the cloud deletes the machine, or may do so: pods must not come to *node* any more.
 
         That holds even after an error, as only the answer may have been lost, and for orders of an earlier life.
         """
-        return node.spec.provider_id in self._leaving or self._world.group_of.get(node.name) in self._unread
+        return node.spec.provider_id in self._deleting or self._world.group_of.get(node.name) in self._unread
 
-    def _go_on(self, name: str, node: Node, removal: Removal) -> None:
-        if removal.deleted_at is not None:
-            if self._now - removal.deleted_at < _VANISH_TIME:
-                self.removals[name] = removal
-        elif self._now - removal.started < self._settings.delay_after_taint:
-            self.removals[name] = removal
+    def _follow_deletion(self, node: Node, removal: Removal) -> None:
+        assert removal.deleted_at is not None
+        if removal.error and not self._may_be_going(node):
+            self._give_up(node.name, removal.error)
+        elif self._may_be_going(node) or self._now - removal.deleted_at < _VANISH_TIME:
+            self.removals[node.name] = removal
+
+    def _await_mark(self, name: str, removal: Removal) -> None:
+        begun = removal.evicting_since is not None or removal.emptied_at is not None
+        if begun or self._now - removal.started >= _MARK_TIME:
+            self._give_up(name, f"its taint {TO_BE_DELETED} is not there")
         else:
-            self._empty(node, removal)
+            settled = removal.started + self._delay_after_taint
+            self._keep(name, removal, until=max(settled, self._now + timedelta(seconds=1)))
 
     def _empty(self, node: Node, removal: Removal) -> None:
-        """Get the pods off *node*, and delete its machine once none is left."""
-        pods = tuple(self._world.cluster.pods_on(node.name))
-        drainable = judge(pods, self._world.cluster.budgets.values(), self._settings, self._now, budgets_block=False)
+        """Get the pods off *node*, and let it go once none is left."""
+        # A spent budget only delays a drain that has begun: the API server holds pods back.
+        begun = removal.evicting_since is not None or removal.emptied_at is not None
+        drainable, daemons = self._examine(node.name, budgets_block=not begun)
         if drainable.blocker is not None:
-            self._give_up(node.name, removal, str(drainable.blocker))
-        elif not drainable.move:
-            self._delete(node, removal)
-        elif removal.evicting_since is None:
-            self._evict(node.name, drainable.move, replace(removal, evicting_since=self._now))
+            self._give_up(node.name, str(drainable.blocker))
+        elif drainable.move and not removal.drains:
+            self._give_up(node.name, f"{drainable.move[0].key} came to it when it was empty")
         else:
-            self._wait(node.name, drainable.move, removal, removal.evicting_since)
+            self._clear(node, removal, drainable.move, daemons)
 
-    def _wait(self, name: str, pods: tuple[PodRow, ...], removal: Removal, since: datetime) -> None:
-        staying = tuple(pod for pod in pods if pod.deleted is None)
+    def _examine(self, name: str, *, budgets_block: bool) -> tuple[Drainable, tuple[PodRow, ...]]:
+        """Return what draining the node means now, and which DaemonSet pods run on it."""
+        pods = tuple(self._world.cluster.pods_on(name))
+        budgets = self._world.cluster.budgets.values()
+        drainable = judge(pods, budgets, self._settings, self._now, budgets_block=budgets_block)
+        daemons = tuple(row for row in pods if row.pod_class.pod.is_daemon and not row.pod_class.pod.is_mirror)
+        return drainable, daemons
+
+    def _clear(self, node: Node, removal: Removal, move: tuple[PodRow, ...], daemons: tuple[PodRow, ...]) -> None:
+        settings = self._settings
+        default = settings.evict_daemonsets if removal.drains else settings.evict_daemonsets_from_empty_nodes
+        daemons = daemons_to_evict(daemons, default, removal.started)
+        wave = next_wave(move, daemons if removal.drains else (), settings)
+        if wave is not None and (removal.evicting != wave.priority or removal.emptied_at is not None):
+            fresh = replace(removal, evicting=wave.priority, evicting_since=self._now, emptied_at=None, ready_at=None)
+            self._evict(node.name, fresh, wave, (*self._staying(wave), *wave.along))
+        elif wave is not None:
+            self._wait(node.name, removal, wave)
+        elif daemons and not removal.drains and removal.emptied_at is None:
+            along = Wave(pods=(), along=daemons, longest=settings.max_graceful_termination)
+            self._evict(node.name, replace(removal, emptied_at=self._now), along, along.along)
+            self._come_back(self._now)
+        else:
+            self._let_go(node, removal)
+
+    def _wait(self, name: str, removal: Removal, wave: Wave) -> None:
+        """Wait until the pods of *wave* have gone; those that were not let go are asked again."""
+        since = removal.evicting_since or self._now
         waited = self._now - since
-        grace = self._settings.max_graceful_termination + _GRACE_HEADROOM
+        staying = self._staying(wave)
+        stuck = next((row for row in wave.pods if row not in staying and self._is_stuck(row, wave, since)), None)
         if staying and waited > self._settings.max_pod_eviction_time:
-            self._give_up(name, removal, f"{staying[0].key} could not be evicted in {_minutes(waited)}")
-        elif waited > self._settings.max_pod_eviction_time + grace:
-            self._give_up(name, removal, f"{pods[0].key} did not end in {_minutes(waited)}")
+            self._give_up(name, f"{staying[0].key} could not be evicted in {_spelled(waited)}")
+        elif stuck is not None:
+            self._give_up(name, f"{stuck.key} did not end in {_spelled(waited)}")
         elif staying and (removal.evicted_at is None or self._now - removal.evicted_at >= _RETRY_EVICTION):
-            self._evict(name, staying, removal)
+            self._evict(name, removal, wave, staying)
         else:
-            self.removals[name] = removal
+            self._keep(name, removal, until=self._now + _LOOK_AGAIN)
 
-    def _evict(self, name: str, pods: tuple[PodRow, ...], removal: Removal) -> None:
-        longest = int(self._settings.max_graceful_termination.total_seconds())
-        graces = {pod.key: min(pod.pod_class.pod.grace_seconds, longest) for pod in pods}
-        self.evict.append(Evict(node=name, pods=graces))
-        self.removals[name] = replace(removal, evicted_at=self._now)
-
-    def _delete(self, node: Node, removal: Removal) -> None:
-        verdict = Verdict(reason=Reason.EMPTY if removal.evicting_since is None else Reason.DRAINED)
-        self.delete.append(
-            DeleteInstances(group=removal.group, instances=(removal.provider_id,), nodes=(node.name,), verdict=verdict)
+    def _staying(self, wave: Wave) -> tuple[PodRow, ...]:
+        """Return the pods that do not end yet, or on somebody else's order only, and much later."""
+        now = self._now
+        return tuple(
+            row for row in wave.pods if row.deleted is None or row.deleted > now + wave.grace(row) + _GRACE_HEADROOM
         )
-        self.removals[node.name] = replace(removal, deleted_at=self._now)
-        self.last_scale_down = self._now
-        self.changes = changed(self.changes, [removal.group], shrunk=self._now)
 
-    def _give_up(self, name: str, removal: Removal, why: str) -> None:
-        self.restore.append(Restore(node=name, verdict=Verdict(reason=Reason.REMOVAL_FAILED, detail=why)))
+    def _is_stuck(self, row: PodRow, wave: Wave, since: datetime) -> bool:
+        # The API server sets the time of deletion to when the grace ends.
+        due = since + wave.grace(row)
+        return self._now > max(row.deleted or due, due) + _GRACE_HEADROOM
+
+    def _evict(self, name: str, removal: Removal, wave: Wave, pods: tuple[PodRow, ...]) -> None:
+        if pods:
+            graces = {row.key: int(wave.grace(row).total_seconds()) for row in pods}
+            self.evict.append(Evict(node=name, pods=graces, uids={row.key: row.uid for row in pods if row.uid}))
+        self._keep(name, replace(removal, evicted_at=self._now), until=self._now + _LOOK_AGAIN)
+
+    def _let_go(self, node: Node, removal: Removal) -> None:
+        """Put *node* into the batch of its group, unless somebody wants it to wait."""
+        emptied = removal.emptied_at or self._now
+        removal = replace(removal, emptied_at=emptied)
+        patience = emptied + self._settings.deletion_delay_timeout
+        if self._now < patience and any(key.startswith(_DELAY_DELETION) for key in node.metadata.annotations):
+            self._keep(node.name, replace(removal, ready_at=None), until=min(patience, self._now + _LOOK_AGAIN))
+        else:
+            self.removals[node.name] = removal = replace(removal, ready_at=removal.ready_at or self._now)
+            self.batches.add(node.name, removal)
+
+    def _give_up(self, name: str, why: str) -> None:
+        self.removals.pop(name, None)
+        self.failed[name] = why
+        self.restore[name] = Restore(node=name, verdict=Verdict(reason=Reason.REMOVAL_FAILED, detail=why))
         self.unremovable_until[name] = self._now + self._settings.unremovable_recheck
-        self.last_failure = self._now
-        self.changes = changed(self.changes, [removal.group], stuck=self._now)
+
+    def _keep(self, name: str, removal: Removal, *, until: datetime) -> None:
+        self.removals[name] = removal
+        self._come_back(until)
+
+    def _come_back(self, at: datetime | None) -> None:
+        if at is not None:
+            self.again = min(at, self.again or at)
 
 
-def _minutes(span: timedelta) -> str:
-    return f"{span.total_seconds() / 60:.0f} minutes"
+def _spelled(span: timedelta) -> str:
+    seconds = span.total_seconds()
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"

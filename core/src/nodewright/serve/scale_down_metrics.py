@@ -111,7 +111,7 @@ class ScaleDownMetrics:
         just_came = any(verdict.reason is Reason.JUST_CREATED for verdict in decision.pods.values())
         self._cooling.set(just_came or cooldown(memory, settings.scale_down, decision.at) is not None)
         for delete in decision.delete:
-            self._deletions[delete.target] = list(_deletions(delete, world, settings))
+            self._deletions[delete.target] = list(_deletions(delete, world, memory, settings))
 
     def note_outcomes(self, outcomes: Iterable[Outcome]) -> None:
         """Count what was done; outcomes may come later than their decision."""
@@ -138,7 +138,7 @@ class ScaleDownMetrics:
                 self._gpus_removed.labels(gpu_resource_name=resource, gpu_name=name).inc()
 
 
-def _deletions(delete: DeleteInstances, world: World, settings: Settings) -> Iterable[_Deletion]:
+def _deletions(delete: DeleteInstances, world: World, memory: Memory, settings: Settings) -> Iterable[_Deletion]:
     if delete.verdict.reason is Reason.NEVER_REGISTERED:
         yield from (_Deletion(reason="", gpu=None) for _ in delete.instances)
         return
@@ -146,5 +146,8 @@ def _deletions(delete: DeleteInstances, world: World, settings: Settings) -> Ite
         node = world.cluster.nodes.get(name)
         if node is not None:
             ready = is_ready(node, world, settings.templates)
-            drained = "underutilized" if delete.verdict.reason is Reason.DRAINED else "empty"
+            # Nodes that were empty go in one call with others that were not.
+            removal = memory.removals.get(name)
+            drains = delete.verdict.reason is Reason.DRAINED if removal is None else removal.drains
+            drained = "underutilized" if drains else "empty"
             yield _Deletion(reason=drained if ready else "unready", gpu=world.gpus.get(name))
