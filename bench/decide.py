@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from math import ceil
 
+from nodewright.api import Reason
 from nodewright.decide import decide
 from nodewright.memory import Memory
 from nodewright.testing.clock import EPOCH
@@ -54,9 +55,10 @@ _KNOWN = [
     _Known(shape=Shape(nodes=5_000, groups=10, pending=1_000, kind="zonespread"), seconds=26.1, added=9, times=50),
     _Known(shape=Shape(nodes=15_000, groups=10, pending=1_000, kind="anti"), most=0.4),
     _Known(shape=Shape(nodes=1_000, groups=10, pending=1_000, kind="mixed")),
-    _Known(shape=Shape(nodes=1_000, groups=10, pending=0, kind="down"), seconds=0.31),
-    _Known(shape=Shape(nodes=5_000, groups=10, pending=0, kind="down"), seconds=1.4),
-    _Known(shape=Shape(nodes=15_000, groups=10, pending=0, kind="down"), seconds=7.9),
+    _Known(shape=Shape(nodes=1_000, groups=10, pending=0, kind="down"), seconds=0.31, times=10),
+    _Known(shape=Shape(nodes=5_000, groups=10, pending=0, kind="down"), seconds=1.4, times=10),
+    _Known(shape=Shape(nodes=15_000, groups=10, pending=0, kind="down"), seconds=7.9, times=10),
+    _Known(shape=Shape(nodes=15_000, groups=10, pending=0, kind="down", idle=(1, 15)), most=0.5),
     _Known(shape=Shape(nodes=1_000, groups=30, pending=2_000, kind="mixed", apps=40)),
     _Known(shape=Shape(nodes=1_000, groups=1, pending=50_000, apps=1), most=0.1),
     _Known(shape=Shape(nodes=1_000, groups=10, pending=0)),
@@ -81,6 +83,11 @@ def _decision(known: _Known) -> Figure:
     unneeded = remembered.unneeded_since
     assert all(shape.is_idle(world.cluster.nodes[name]) for name in unneeded), "a busy node is unneeded"
     note = f"{grown} nodes for {helped} pods" if shape.pending else f"{len(unneeded)} nodes unneeded"
+    if shape.kind == "down":
+        idle = [name for name, node in world.cluster.nodes.items() if shape.is_idle(node)]
+        reasons = {decision.nodes[name].reason for name in idle}
+        assert Reason.NOT_EXAMINED not in reasons, "there was no time for all candidates"
+        note = f"{len(unneeded)} of {len(idle)} candidates could go"
     if known.seconds is not None:
         note += f"; CA {duration(known.seconds)}, {known.seconds / seconds:.0f} times as long"
         note += f", {known.added} nodes" if known.added else ""
@@ -102,6 +109,9 @@ def _case(known: _Known) -> Case:
     shape = known.shape
     name = f"decide {shape.kind if shape.pending or shape.kind == 'down' else 'quiet'}"
     name += f" {shape.nodes}/{shape.pending}/{shape.groups}"
+    if shape.kind == "down" and shape.idle != Shape.idle:
+        few, of = shape.idle
+        name += f", {shape.nodes * few // of} idle"
     return Case(
         name=name,
         run=lambda: _decision(known),

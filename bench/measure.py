@@ -9,7 +9,7 @@ import json
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 from time import process_time
@@ -26,6 +26,12 @@ class Figure:
     #: What the reference needed for the same, in this very run.
     reference: float | None = None
     note: str = ""
+    #: More of it, a line each.
+    lines: Sequence[str] = ()
+    #: What came out wrong although it could be measured, a sentence each.
+    wrong: Sequence[str] = ()
+    #: Why there was nothing to measure, if so.
+    skipped: str = ""
     #: Peak memory in bytes, filled in by `in_own_process`.
     peak: int = 0
 
@@ -53,7 +59,7 @@ class Case:
 
     def misses(self, figure: Figure) -> list[str]:
         """Return the bars that *figure* misses."""
-        missed = []
+        missed = list(figure.wrong)
         if self.bar is not None and figure.seconds > self.bar:
             missed.append(f"over {duration(self.bar)}")
         if self.bar_ratio is not None and (figure.reference or 0) < self.bar_ratio * figure.seconds:

@@ -48,6 +48,8 @@ class Shape:
     running_per_node: int = 30
     #: Of a node's cpu, how much the running pods take.
     load: float = 1.0
+    #: In a world of kind ``down``, how many nodes of how many do little.
+    idle: tuple[int, int] = (3, 10)
 
     def node(self, number: int) -> Node:
         """Return one of the nodes."""
@@ -85,7 +87,7 @@ class Shape:
             choice = idle if self._does_little(number) else apps
             for _ in range(self.running_per_node):
                 serial = next(numbers)
-                _run(cluster, choice[serial % _RUNNING_APPS], f"running-{serial:06}", f"node-{number:05}")
+                run_on(cluster, choice[serial % _RUNNING_APPS], f"running-{serial:06}", f"node-{number:05}")
         return cluster
 
     def world(self) -> World:
@@ -98,11 +100,12 @@ class Shape:
         return World(cluster=cluster, groups=empty.groups, group_of=group_of)
 
     def is_idle(self, node: Node) -> bool:
-        """Tell whether the world has a node that it could do without: 30 % of one of kind ``down``."""
+        """Tell whether the world could do without a node: only one of kind ``down`` has such."""
         return self._does_little(int(node.name.partition("-")[2]))
 
     def _does_little(self, number: int) -> bool:
-        return self.kind == "down" and number % 10 < 3
+        few, of = self.idle
+        return self.kind == "down" and number % of < few
 
     def _group(self, number: int) -> str:
         return f"group-{number:02}"
@@ -152,7 +155,8 @@ def _spread(key: str, skew: int, selector: LabelSelector) -> TopologySpreadConst
     return TopologySpreadConstraint(topology_key=key, max_skew=skew, label_selector=selector)
 
 
-def _run(cluster: Cluster, pod: Pod, name: str, node: str) -> None:
+def run_on(cluster: Cluster, pod: Pod, name: str, node: str) -> None:
+    """Let a pod like *pod* run on *node*."""
     cluster.put_pod_row(
         PodRow(
             key=f"default/{name}",

@@ -64,6 +64,7 @@ class Feed:
 
     def extend(self, batch: Batch) -> None:
         """Take in changes, or a whole list."""
+        urgent = any(batch.kind.urgent(changed) for changed in batch.changes.values() if changed is not None)
         with self._changed:
             if batch.changes or batch.complete:
                 self._batches.append(batch)
@@ -71,12 +72,12 @@ class Feed:
                 self._versions[batch.kind.name] = int(batch.version)
                 self._absent.discard(batch.kind.name)
             self._trouble.pop(batch.kind.name, None)
+            # Whoever waits for this version finds the loop woken, too.
+            if urgent:
+                self._on_unschedulable()
             self._changed.notify_all()
         if batch.kind.name == "nodes":
             self._on_nodes(node for node in batch.changes.values() if node is not None)
-        urgent = batch.kind.urgent
-        if any(urgent(changed) for changed in batch.changes.values() if changed is not None):
-            self._on_unschedulable()
 
     def follow(self, kind: Kind) -> None:
         """Count on *kind*, too, when waiting: a reflector of it is about to start."""

@@ -64,8 +64,12 @@ class Harness:
     def step(self) -> Decision:
         """Run one loop; returns what was decided, when it has been carried out and its events are written."""
         decision = self._autoscaler.run_once()
-        self._autoscaler.deliver_events()
+        self.deliver_events()
         return decision
+
+    def deliver_events(self) -> None:
+        """Wait until the events of all loops so far are written: `run` does not."""
+        self._autoscaler.deliver_events()
 
     def run(self, stop: Event) -> None:
         """Run loops until *stop* is set; `wake` after that, or the end comes with the next loop."""
