@@ -1,6 +1,7 @@
 """The documentation says what the program does."""
 
 import re
+from datetime import timedelta
 from pathlib import Path
 
 from nodewright.config.document import load
@@ -46,3 +47,12 @@ def test_the_example_loads_and_shows_every_setting_that_is_in_effect():
         if not planned(setting.path) and not re.search(rf"\b{setting.path[-1]}:", example)
     }
     assert left_out == set()
+
+
+def test_the_example_of_consolidation_turns_it_on():
+    section = (DOCS / "users.md").read_text().split("## Cheaper nodes")[1]
+    example = section.split("```yaml\n")[1].split("```")[0]
+    loaded = load(f"apiVersion: nodewright.dev/v1\nkind: Autoscaler\nproviders: [fake]\n{example}")
+    assert loaded.warnings == ()
+    assert loaded.settings.scale_down.consolidation.enabled
+    assert loaded.settings.scale_down.consolidation.after == timedelta(hours=2)

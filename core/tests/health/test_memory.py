@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from nodewright.api import ErrorClass, Instance, InstanceState
 from nodewright.health import adopt_orders
-from nodewright.memory import Backoff, Intention, KnownTemplate, Memory, Removal, ScaleUpRequest, Shortage
+from nodewright.memory import Backoff, Intention, KnownTemplate, Memory, Removal, Replacement, ScaleUpRequest, Shortage
 from nodewright.testing.builders import a_group, a_node, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_world
@@ -31,6 +31,13 @@ MEMORY = Memory(
     pools={"aws:eu-a/c5": BACKOFF},
     unhealthy_since=EPOCH,
     removals={"o": Removal(group="a", provider_id="i-3", started=EPOCH)},
+    replacements=(
+        Replacement(
+            nodes={"o": "i-3"}, group="b", count=1, at=EPOCH, since=EPOCH, saving=0.5, begun=("o",), owners=("uid",)
+        ),
+    ),
+    left_alone_until={"p": EPOCH},
+    examined="q",
     templates={"a": KnownTemplate(promised="x", likeness=a_template())},
     turn=3,
     last_scale_up=EPOCH,

@@ -62,6 +62,7 @@ class Reason(StrEnum):
     GROUP_BACKED_OFF = "BackedOff", "in backoff after failed scale-up"
     POOL_DRY = "PoolBackedOff", "draws from a capacity pool that ran dry"
     GROUP_BELOW_MIN = "BelowMinSize", "below its minimum size"
+    CONSOLIDATION = "Consolidation", "takes the place of dearer nodes"
     GROUP_NO_TEMPLATE = "NoTemplate", "nobody can tell what a new node looks like"
     GROUP_FAULTY = "ProviderError", "its provider could not be read"
     LIMIT_NODES = "MaxNodesTotalReached", "max total nodes in cluster reached"
@@ -91,6 +92,11 @@ class Reason(StrEnum):
     NOT_WHOLE = "AtomicScaleDownFailed", "its group is used whole or not at all, and not all of its nodes can go"
     BUDGET = "RemovalBudgetReached", "as many nodes as allowed are being removed"
     RECENTLY_UNREMOVABLE = "RecentlyUnremovable", "could not be removed a short while ago"
+
+    UNCONSOLIDATABLE = "Unconsolidatable", "is needed, and no cheaper nodes take its place"
+    BEING_REPLACED = "BeingReplaced", "stays until the cheaper nodes are ready that take its place"
+    CONSOLIDATED = "Consolidated", "cheaper nodes take its place"
+    KEPT_FREE = "KeptFree", "waits for the pods of the nodes whose place it takes"
 
     SCALE_DOWN_UNREADY_DISABLED = "ScaleDownUnreadyDisabled", "is not ready, and removal of such nodes is off"
     DRAINED = "Drained", "its pods have left"

@@ -40,10 +40,12 @@ def plan_scale_down(
     now: datetime,
     *,
     pause: str = "",
+    replaced: Sequence[Removable] = (),
 ) -> ScaleDownPlan:
     """Return which nodes start to go at *now*; those that are *starting* are not looked at.
 
     *simulation* has the pending pods placed and is used up here. *pause* says why none must go in this loop, if so.
+    Nodes that were *replaced* may go as well; what runs on them has its place in *simulation* already.
     """
     if not policy.settings.scale_down.enabled:
         return ScaleDownPlan(memory=replace(memory, unneeded_since={}))
@@ -52,6 +54,7 @@ def plan_scale_down(
     candidates, verdicts = find_candidates(world, starting, memory, policy, groups, context)
     removable = _simulate(candidates, world, simulation, policy, verdicts, now)
     memory = _remember(candidates, removable, verdicts, memory, policy, now)
+    removable += replaced
     selection = select(removable, world, memory, policy, now, pause=pause)
     removals = {
         entry.node.name: Removal(

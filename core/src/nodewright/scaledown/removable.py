@@ -22,3 +22,5 @@ class Removable:
     ready: bool = True
     #: Whether disruption budgets let only some of its pods leave at a time.
     risky: bool = False
+    #: Whether it has waited enough: other nodes took its place, and it need not have been unneeded for some time.
+    replaced: bool = False

@@ -46,7 +46,7 @@ def _is_ripe(
     name = entry.node.name
     options = entry.group.options
     needed = options.scale_down_unneeded_time if entry.ready else options.scale_down_unready_time
-    waited = now - memory.unneeded_since[name]
+    waited = needed if entry.replaced else now - memory.unneeded_since[name]
     if waited < needed:
         verdicts[name] = Verdict(reason=Reason.NOT_LONG_ENOUGH, detail=f"{_seconds(waited)} of {_seconds(needed)}")
         return False
