@@ -2,14 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from nodewright.api.group import GroupFacts
 from nodewright.api.option import PodSet
 from nodewright.config.model.scale_down import Consolidation as Settings
+from nodewright.objects import Resources
 from nodewright.scaledown.candidate import Candidate, pod_sets
 from nodewright.scaledown.disruption_cost import total_disruption_cost
 from nodewright.scheduling import ClusterSimulation
+from nodewright.scheduling.spreading import Spreading
 from nodewright.world import World
 
 
@@ -45,6 +48,24 @@ class Move:
         return f"saves {self.saving:.4g}/h ({self.share:.0%}), moves {pods}, score {self.score:.2g}"
 
 
+@dataclass(frozen=True)
+class _Order:
+    """New nodes of a group, or none."""
+
+    group: GroupFacts | None = None
+    count: int = 0
+
+    @property
+    def cost(self) -> float:
+        """For an hour."""
+        return self.count * _price(self.group) if self.group else 0.0
+
+    @property
+    def size(self) -> Resources:
+        """What pods may use of one of them."""
+        return self.group.template.allocatable if self.group and self.group.template else {}
+
+
 class Moves:
     """Finds moves in *simulation*, in which everything is as it will be without them; it is left as it is.
 
@@ -69,14 +90,24 @@ class Moves:
     def best(self, leaving: Sequence[Candidate]) -> Move | str:
         """Return the cheapest way to do without the nodes *leaving*, or why there is none that is worth it."""
         before = sum(each.price for each in leaving)
-        objection = self._objection(self._move(leaving, saving=before))
+        objection = self._objection(self._move(leaving, _Order()))
         if objection is not None:
             # Not even if their pods ran for nothing: no need to look where they could.
             return f"at best {objection}"
-        move = self._cheapest(leaving, before)
-        if move is None:
-            return "its pods fit on no cheaper nodes" if len(leaving) == 1 else "their pods fit on no cheaper nodes"
-        return self._objection(move) or move
+        with self._simulation.fork() as fork:
+            names = [each.node.name for each in leaving]
+            guests = [pods for name in names for pods in fork.guests(name)]
+            fork.remove_nodes(names)
+            pods = pod_sets([row for each in leaving for row in each.move], guests)
+            for order in self._orders(pods, before):
+                move = self._move(leaving, order)
+                objection = self._objection(move)
+                if objection is not None:
+                    # Whatever else there is saves less.
+                    return objection
+                if self._spreads(pods, order):
+                    return move
+        return f"{'its' if len(leaving) == 1 else 'their'} pods fit on no cheaper nodes"
 
     def _objection(self, move: Move) -> str | None:
         if move.saving <= 0:
@@ -87,21 +118,29 @@ class Moves:
             return f"{move} of {self._settings.threshold:g}"
         return None
 
-    def _cheapest(self, leaving: Sequence[Candidate], before: float) -> Move | None:
+    def _orders(self, pods: Sequence[PodSet], before: float) -> list["_Order"]:
+        """Return what could be ordered for *pods* that costs less than *before*, the cheapest first."""
+        orders = []
         with self._simulation.fork() as fork:
-            names = [each.node.name for each in leaving]
-            guests = [pods for name in names for pods in fork.guests(name)]
-            fork.remove_nodes(names)
-            left = place(fork, pod_sets([row for each in leaving for row in each.move], guests))
+            left = place(fork, pods)
             if not left:
-                return self._move(leaving, saving=before)
-            cheapest, best = before, None
+                orders.append(_Order())
             for facts in self._sources:
-                count = self._needed(facts, left, cheapest)
-                if count:
-                    cheapest = count * _price(facts)
-                    best = self._move(leaving, saving=before - cheapest, group=facts, count=count)
-        return best
+                least = self._needed(facts, left, before) if left else 1
+                # With one more, there is room even if the scheduler spreads pods wider.
+                counts = (least, least + 1) if least else ()
+                orders += [_Order(facts, count) for count in counts if self._allowed(facts, count) == count]
+        return sorted((order for order in orders if order.cost < before), key=lambda order: order.cost)
+
+    def _spreads(self, pods: Sequence[PodSet], order: "_Order") -> bool:
+        """Tell whether *pods* also fit as the scheduler is about to place them: it fills no node before the next."""
+        with self._simulation.fork() as fork:
+            fresh = fork.add_nodes(order.group, order.count) if order.group else ()
+            return self._spreading.place(pods[::-1], fresh=fresh, size=order.size)
+
+    @cached_property
+    def _spreading(self) -> Spreading:
+        return Spreading(self._simulation)
 
     def _needed(self, facts: GroupFacts, left: Sequence[PodSet], budget: float) -> int:
         """Return how many nodes of a group *left* needs that cost less than *budget* together; 0 if that can't be."""
@@ -120,17 +159,16 @@ class Moves:
     def _allowed(self, facts: GroupFacts, count: int) -> int:
         return self._room.allowed(facts, min(count, facts.max_size - facts.target_size))
 
-    def _move(
-        self, leaving: Sequence[Candidate], *, saving: float, group: GroupFacts | None = None, count: int = 0
-    ) -> Move:
+    def _move(self, leaving: Sequence[Candidate], order: "_Order") -> Move:
         totals = [self._total(facts) for facts in {each.group.id: each.group for each in leaving}.values()]
         cost, disruption = (sum(part) for part in zip(*totals, strict=True))
         disturbed = sum(each.disruption for each in leaving) / disruption
         before = sum(each.price for each in leaving)
+        saving = before - order.cost
         return Move(
             leaving=tuple(leaving),
-            group=group,
-            count=count,
+            group=order.group,
+            count=order.count,
             saving=saving,
             share=saving / before if before else 0.0,
             score=saving / cost / disturbed if cost else 0.0,
