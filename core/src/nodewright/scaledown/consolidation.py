@@ -15,7 +15,7 @@ from nodewright.policy import Policy
 from nodewright.scaledown.candidate import has_price, replaceable
 from nodewright.scaledown.eligibility import filter_candidates
 from nodewright.scaledown.move import Move, Moves, Room
-from nodewright.scaledown.search import Search
+from nodewright.scaledown.move_search import Search
 from nodewright.scaledown.selection import select
 from nodewright.scheduling import ClusterSimulation
 from nodewright.world import World
