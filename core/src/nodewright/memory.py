@@ -112,6 +112,10 @@ class Memory:
 
     unneeded_since: dict[str, datetime] = field(default_factory=dict)
     unremovable_until: dict[str, datetime] = field(default_factory=dict)
+    #: Nodes that there was no time to look at in the last loop, and that come first in the next one.
+    unexamined: tuple[str, ...] = ()
+    #: Where the pods of unneeded nodes went in the last simulation, and are tried first in the next one.
+    hints: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unregistered_since: dict[str, datetime] = field(default_factory=dict)
     #: When each machine that the cloud could not make was first seen to have failed.
     failed_since: dict[str, datetime] = field(default_factory=dict)

@@ -234,8 +234,8 @@ class TestWhatIsWorthIt:
         ("fields", "score"),
         [
             ({}, "0.38"),
-            ({"priority": 500_000_000}, "0.28"),
-            ({"annotations": {"controller.kubernetes.io/pod-deletion-cost": "-200000000"}}, "0.75"),
+            ({"priority": 5 * 2**25}, "0.28"),
+            ({"annotations": {"controller.kubernetes.io/pod-deletion-cost": f"-{2**27}"}}, "0.75"),
         ],
     )
     def test_pods_that_cost_more_to_move_weigh_more(self, fields, score):

@@ -218,6 +218,11 @@ class TestPodsThatReturn:
         ]
         assert self.leaving(*pods).pods == {}
 
+    def test_those_that_end_count_if_their_controller_waits_for_that(self):
+        ending = a_pod("db-0", node="n", owner="StatefulSet/db")
+        ending = replace(ending, metadata=replace(ending.metadata, deletion_timestamp=NOW))
+        assert reasons(self.leaving(ending)) == {"db-0": Reason.HELPED}
+
     def test_those_of_schedulers_that_are_not_allowed_do_not_count_either(self):
         pods = [a_pod("usual", node="n"), told(a_pod("batch", node="n"), "x", scheduler="batch")]
         decision = self.leaving(*pods, policy=policy_of(allowedSchedulers=["batch"]))

@@ -22,6 +22,8 @@ BACKOFF = Backoff(
 MEMORY = Memory(
     unneeded_since={"n": EPOCH},
     unremovable_until={"m": EPOCH},
+    unexamined=("o",),
+    hints={"n": ("p", "q")},
     unregistered_since={"i-1": EPOCH},
     failed_since={"i-2": EPOCH},
     requests={"a": ScaleUpRequest(at=EPOCH, count=3, ours=False)},

@@ -91,6 +91,7 @@ class Reason(StrEnum):
     COOLING_DOWN = "ScaleDownInCooldown", "scale-down pauses after a recent change"
     NOT_WHOLE = "AtomicScaleDownFailed", "its group is used whole or not at all, and not all of its nodes can go"
     BUDGET = "RemovalBudgetReached", "as many nodes as allowed are being removed"
+    NOT_EXAMINED = "NotExamined", "there was no time to look at it in this loop"
     RECENTLY_UNREMOVABLE = "RecentlyUnremovable", "could not be removed a short while ago"
 
     UNCONSOLIDATABLE = "Unconsolidatable", "is needed, and no cheaper nodes take its place"

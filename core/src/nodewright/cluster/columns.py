@@ -51,8 +51,8 @@ class Cluster:
     """All nodes and pods. Written and read by the loop's thread only.
 
     `put_*` and `drop_*` follow the API server and must not be called in a fork; a malformed quantity raises
-    `ValueError` and changes nothing. `take`, `add_nodes`, `hide_node` and `leave_out` try something and are called in
-    forks only.
+    `ValueError` and changes nothing. `take`, `add_nodes`, `hide_node`, `empty_node` and `leave_out` try something and
+    are called in forks only.
     """
 
     def __init__(self) -> None:
@@ -76,6 +76,8 @@ class Cluster:
         #: The pods that came with nodes that were added in forks, by row.
         self._companions: dict[int, Sequence[PodClass]] = {}
         self._left_out: set[PodClass] = set()
+        #: Rows of nodes whose pods were taken away in forks.
+        self._emptied: set[int] = set()
         #: Which of the first *found* guests are on a row; looked for when somebody asks.
         self._guests_of: dict[int, list[int]] = {}
         self._found = 0
@@ -281,12 +283,13 @@ class Cluster:
 
     def hide_node(self, name: str) -> None:
         """Take a node out, with all that runs on it."""
-        row = self.table.rows[name]
-        running = [pod.pod_class for pod in self.pods_on(name)]
-        placed = [guest for guest, _ in self.guests(row)]
-        for pod_class in (*running, *placed, *self._companions.get(row, ())):
-            self._try_count(pod_class, row, -1)
-        self.table.hide(row)
+        self._take_off(name)
+        self.table.hide(self.table.rows[name])
+
+    def empty_node(self, name: str) -> None:
+        """Take away all that runs on a node, and let the node stand as one that is marked for deletion."""
+        self._take_off(name)
+        self.table.doom(self.table.rows[name])
 
     def leave_out(self, pod_class: PodClass) -> None:
         """Take all bound pods of a class out, as if they did not run."""
@@ -332,6 +335,17 @@ class Cluster:
             (pod_class, keys[index]) for pod_class, keys, at in found for index in np.flatnonzero(at == row).tolist()
         ]
 
+    def _take_off(self, name: str) -> None:
+        row = self.table.rows[name]
+        if row in self._emptied:
+            return
+        running = [pod.pod_class for pod in self.pods_on(name)]
+        placed = [guest for guest, _ in self.guests(row)]
+        for pod_class in (*running, *placed, *self._companions.get(row, ())):
+            self._try_count(pod_class, row, -1)
+        self._emptied.add(row)
+        self._journal.note(lambda: self._emptied.discard(row))
+
     def _renew(self, was: PodRow, pod: PodRow) -> None:
         """Replace a pod of which nothing changed that counts."""
         self.pods[pod.key] = pod
@@ -369,6 +383,8 @@ class Cluster:
         rows += [at for placed, _, at in self._guests if placed is pod_class]
         rows += [np.full(came.count(pod_class), row) for row, came in self._companions.items() if pod_class in came]
         at = np.concatenate(rows)
-        # What runs on hidden nodes does not run as long as they are hidden.
+        # What ran on hidden or emptied nodes does not run as long as they are.
         at = at[self.table.class_of[at] >= 0]
+        if self._emptied:
+            at = at[~np.isin(at, list(self._emptied))]
         return np.bincount(at, minlength=self.table.capacity).astype(np.int32)

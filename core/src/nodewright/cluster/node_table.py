@@ -8,14 +8,15 @@ import numpy.typing as npt
 
 from nodewright.cluster.journal import Journal
 from nodewright.cluster.node_class import NodeClass, NodeClasses, NodeMarks
-from nodewright.objects import Resources
-from nodewright.objects.node import HOSTNAME
+from nodewright.objects import Resources, Taint
+from nodewright.objects.node import HOSTNAME, TO_BE_DELETED
 
 Amounts = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.intp]
 Counts = npt.NDArray[np.int32]
 
 _FIRST_ROWS = 64
+_DOOM = Taint(key=TO_BE_DELETED, effect="NoSchedule")
 #: Class of a row that is no node; as an index it means the last element of an array.
 VACANT = -1
 
@@ -143,6 +144,18 @@ class NodeTable:
         self.class_of[row] = VACANT
         self.free[:, row] = 0
         self._vacant.append(row)
+
+    def doom(self, row: int) -> None:
+        """Mark a node for deletion for the length of a fork."""
+        marks = self.marks(row)
+        kind = int(self.class_of[row])
+        doomed = self.classes.of(replace(marks, taints=(*marks.taints, _DOOM)))
+        self.class_of[row] = doomed.index
+
+        def undo() -> None:
+            self.class_of[row] = kind
+
+        self._journal.note(undo)
 
     def hide(self, row: int) -> None:
         """Take a node out for the length of a fork."""

@@ -11,7 +11,6 @@ PLANNED = {
     "scaleUp.asyncGroupCreation": "creation of node groups",
     "scaleUp.proactive": "proactive scale-up",
     "scaleDown.delayPerGroup": "delays per group",
-    "scaleDown.simulationTimeout": "time limits of simulations",
     "scaleDown.drainPriorities": "draining by priority",
     "scaleDown.deletionDelayTimeout": "delay-deletion annotations",
     "scaleDown.deletionBatchInterval": "deletion in batches",

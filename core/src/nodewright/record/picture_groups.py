@@ -111,6 +111,8 @@ def shown_memory(memory: Memory, groups: Mapping[str, GroupFacts], names: Names)
         memory,
         unneeded_since={node(name): since for name, since in memory.unneeded_since.items()},
         unremovable_until={node(name): until for name, until in memory.unremovable_until.items()},
+        unexamined=tuple(map(node, memory.unexamined)),
+        hints={node(name): tuple(map(node, to)) for name, to in memory.hints.items()},
         unregistered_since={names.of(Role.INSTANCE, key): since for key, since in memory.unregistered_since.items()},
         failed_since={names.of(Role.INSTANCE, key): since for key, since in memory.failed_since.items()},
         requests={group(name): request for name, request in memory.requests.items()},

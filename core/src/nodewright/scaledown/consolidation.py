@@ -22,6 +22,8 @@ from nodewright.world import World
 
 #: Pods that may wait while nodes are replaced: they have a place, or no node would help them.
 _CONTENT = frozenset([Reason.FITS, Reason.EXPENDABLE, Reason.DAEMON, Reason.FILTERED, Reason.NO_GROUP_FITS])
+#: What only keeps nodes from going all at once.
+_PASSING = frozenset([Reason.BUDGET])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +126,7 @@ def _choose(
 def _hindrance(move: Move, world: World, memory: Memory, policy: Policy, now: datetime) -> str | None:
     """Return what would keep nodes from going if the new ones were ready: what can't go now must not be ordered for."""
     selection = select([each.removable("") for each in move.leaving], world, memory, policy, now)
-    against = [verdict for verdict in selection.verdicts.values() if verdict.reason is not Reason.BUDGET]
+    against = [verdict for verdict in selection.verdicts.values() if verdict.reason not in _PASSING]
     if against or not selection.chosen:
         return str(next(iter(against or selection.verdicts.values())))
     return None

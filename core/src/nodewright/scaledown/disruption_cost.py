@@ -9,9 +9,9 @@ from nodewright.objects.pod import DELETION_COST
 #: What an ordinary pod costs, and a node by itself.
 _ORDINARY = 1.0
 _MOST = 10.0
-#: One more for each so much: over the whole range of users' priorities, and of deletion costs, that is about ten.
-_PRIORITY = 100_000_000
-_DELETION_COST = 200_000_000
+#: One more for each so much of a pod's priority, and of its deletion cost.
+_PRIORITY = 2**25
+_DELETION_COST = 2**27
 
 
 def pod_cost(pod: Pod) -> float:

@@ -33,7 +33,7 @@ def find_candidates(
     verdicts: dict[str, Verdict] = {}
     candidates: list[Node] = []
     utilizations = Utilizations(world.cluster, policy.settings.scale_down, context.now)
-    for name in sorted(world.cluster.nodes):
+    for name in world.cluster.nodes:
         node = world.cluster.nodes[name]
         group = groups.get(world.group_of.get(name, ""))
         verdict = (

@@ -5,18 +5,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from nodewright.api.decision import Drain
-from nodewright.api.option import PodSet
 from nodewright.api.processor import ProcessorContext
-from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.cluster import PodRow
-from nodewright.health.readiness import is_ready
 from nodewright.memory import Memory, Removal
-from nodewright.objects import Node
 from nodewright.policy import Policy
-from nodewright.scaledown.drainability import judge
 from nodewright.scaledown.eligibility import find_candidates
 from nodewright.scaledown.removable import Removable
+from nodewright.scaledown.search import Found, search
 from nodewright.scaledown.selection import select
 from nodewright.scheduling import ClusterSimulation
 from nodewright.world import World
@@ -52,93 +47,40 @@ def plan_scale_down(
     groups = {facts.id: facts for facts in world.groups}
     context = ProcessorContext(now=now, simulation=simulation, groups=world.groups)
     candidates, verdicts = find_candidates(world, starting, memory, policy, groups, context)
-    removable = _simulate(candidates, world, simulation, policy, verdicts, now)
-    memory = _remember(candidates, removable, verdicts, memory, policy, now)
-    removable += replaced
+    deadline = policy.stopwatch() + policy.settings.scale_down.simulation_timeout.total_seconds()
+    found = search(candidates, world, memory, simulation, policy, now, deadline=deadline)
+    memory = _remember(found, memory, policy, now)
+    removable = [*found.removable, *replaced]
     selection = select(removable, world, memory, policy, now, pause=pause)
     removals = {
         entry.node.name: Removal(
-            group=entry.group.id, provider_id=entry.node.spec.provider_id, started=now, drains=bool(entry.move)
+            group=entry.group.id, provider_id=entry.node.spec.provider_id, started=now, drains=entry.drains
         )
         for entry in selection.chosen
     }
     return ScaleDownPlan(
         drain=tuple(_drain(entry) for entry in selection.chosen),
-        nodes=verdicts | {entry.node.name: entry.verdict for entry in removable} | selection.verdicts,
+        nodes=verdicts | found.verdicts | {entry.node.name: entry.verdict for entry in removable} | selection.verdicts,
         memory=replace(memory, removals={**memory.removals, **removals}),
     )
 
 
-def _remember(
-    candidates: Sequence[Node],
-    removable: Sequence[Removable],
-    verdicts: dict[str, Verdict],
-    memory: Memory,
-    policy: Policy,
-    now: datetime,
-) -> Memory:
+def _remember(found: Found, memory: Memory, policy: Policy, now: datetime) -> Memory:
     """Return *memory* with the timers of the nodes that could go, and those that can't left alone for a while."""
-    since = {entry.node.name: memory.unneeded_since.get(entry.node.name, now) for entry in removable}
+    since = {entry.node.name: memory.unneeded_since.get(entry.node.name, now) for entry in found.removable}
+    # Whom nobody looked at keeps its time.
+    since |= {name: memory.unneeded_since[name] for name in found.unexamined if name in memory.unneeded_since}
     recheck = now + policy.settings.scale_down.unremovable_recheck
-    stuck = {node.name: recheck for node in candidates if node.name not in since and node.name in verdicts}
+    unexamined = frozenset(found.unexamined)
+    stuck = {name: recheck for name in found.verdicts if name not in unexamined}
     known = {name: until for name, until in memory.unremovable_until.items() if now <= until}
-    return replace(memory, unneeded_since=since, unremovable_until={**known, **stuck})
-
-
-def _simulate(
-    candidates: Sequence[Node],
-    world: World,
-    simulation: ClusterSimulation,
-    policy: Policy,
-    verdicts: dict[str, Verdict],
-    now: datetime,
-) -> list[Removable]:
-    """Return the candidates that can all go together, empty ones first."""
-    groups = {facts.id: facts for facts in world.groups}
-    found = []
-    judged = [
-        (node, judge(world.cluster.pods_on(node.name), world.cluster.budgets.values(), policy.settings.scale_down, now))
-        for node in candidates
-    ]
-    for node, drainable in sorted(judged, key=lambda entry: bool(entry[1].move or entry[1].blocker)):
-        if drainable.blocker is not None:
-            verdicts[node.name] = drainable.blocker
-            continue
-        # What this loop has put on the node so far has to go on with the rest.
-        leaving = [PodSet(pod=row.pod_class.pod, keys=(row.key,)) for row in drainable.move] + simulation.guests(
-            node.name
-        )
-        homeless = _move(leaving, node, simulation)
-        if homeless is not None:
-            verdicts[node.name] = Verdict(reason=Reason.NO_PLACE, detail=homeless)
-            continue
-        found.append(
-            Removable(
-                node=node,
-                group=groups[world.group_of[node.name]],
-                move=drainable.move,
-                verdict=_unneeded(drainable.move),
-                ready=is_ready(node, world, policy.settings.templates),
-            )
-        )
-    return found
-
-
-def _move(leaving: Sequence[PodSet], node: Node, simulation: ClusterSimulation) -> str | None:
-    """Move pods off *node* in the simulation and take it out; or change nothing and return one that can't move."""
-    with simulation.fork() as fork:
-        fork.remove_nodes([node.name])
-        for pods in leaving:
-            if not fork.place(pods):
-                return pods.keys[0]
-        fork.keep()
-    return None
-
-
-def _unneeded(move: Sequence[PodRow]) -> Verdict:
-    if not move:
-        return Verdict(reason=Reason.EMPTY)
-    return Verdict(reason=Reason.MOVABLE, detail=f"{len(move)} pods" if len(move) > 1 else move[0].key)
+    return replace(
+        memory,
+        unneeded_since=since,
+        unremovable_until={**known, **stuck},
+        unexamined=found.unexamined,
+        hints={entry.node.name: entry.to for entry in found.removable if entry.to},
+    )
 
 
 def _drain(entry: Removable) -> Drain:

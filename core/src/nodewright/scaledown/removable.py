@@ -16,11 +16,20 @@ class Removable:
     group: GroupFacts
     #: Pods that have to find another node.
     move: tuple[PodRow, ...]
+    #: Pods that were placed on it in this decision, and would have to find another one, too.
+    guests: tuple[str, ...] = ()
     #: Why it could go.
     verdict: Verdict
+    #: Nodes that its pods were moved to in the simulation.
+    to: tuple[str, ...] = ()
     #: Whether it is in service; if not, another waiting time holds.
     ready: bool = True
     #: Whether disruption budgets let only some of its pods leave at a time.
     risky: bool = False
     #: Whether it has waited enough: other nodes took its place, and it need not have been unneeded for some time.
     replaced: bool = False
+
+    @property
+    def drains(self) -> bool:
+        """Whether pods have to move."""
+        return bool(self.move or self.guests)

@@ -93,7 +93,7 @@ def _choose(blocks: Sequence[list[Removable]], memory: Memory, policy: Policy, s
             leaving[removal.group] = leaving.get(removal.group, 0) + 1
     for block in blocks:
         group, size = block[0].group, len(block)
-        moving = sum(1 for entry in block if entry.move)
+        moving = sum(1 for entry in block if entry.drains)
         verdict = None
         if group.target_size - leaving.get(group.id, 0) - size < group.min_size:
             verdict = Verdict(reason=Reason.GROUP_AT_MIN, detail=str(group.min_size))

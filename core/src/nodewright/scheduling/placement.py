@@ -30,10 +30,18 @@ def next_rows(cluster: Cluster, pod: PodClass, wanted: int, on: Rows | None = No
         rows = node_resources_fit.fitting_of(cluster, pod, static.allowed_of(cluster, pod, on))
     if not len(rows):
         return rows, True
-    if not _is_plain(cluster, pod):
+    if not is_plain(cluster, pod):
         return _constrained(cluster, pod, wanted, rows)
     rows = rows[:wanted]
     return _first_fit(rows, node_resources_fit.room(cluster, pod, rows), wanted), True
+
+
+def first_row(cluster: Cluster, pod: PodClass, rows: Rows) -> int | None:
+    """Return the first of *rows* that takes one more pod of a class, None if none does."""
+    rows = node_resources_fit.fitting_of(cluster, pod, static.allowed_of(cluster, pod, rows))
+    if len(rows):
+        rows, _ = _willing(cluster, pod, rows, pod_topology_spread.spreads(cluster, pod))
+    return int(rows[0]) if len(rows) else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +58,8 @@ class _Quota:
         return bool(np.bincount(self.domain).max() <= 1)
 
 
-def _is_plain(cluster: Cluster, pod: PodClass) -> bool:
+def is_plain(cluster: Cluster, pod: PodClass) -> bool:
+    """Tell whether it is nothing to *pod* which other pods run where, as long as there is room."""
     return not (
         pod.ports
         or pod.spread
@@ -64,18 +73,7 @@ def _is_plain(cluster: Cluster, pod: PodClass) -> bool:
 def _constrained(cluster: Cluster, pod: PodClass, wanted: int, rows: Rows) -> tuple[Rows, bool]:
     spreads = pod_topology_spread.spreads(cluster, pod)
     leader = _leader(spreads)
-    for spread in spreads:
-        rows = rows[spread.domain[rows] >= 0] if spread is leader else rows[spread.admits(rows)]
-    first = False
-    if inter_pod_affinity.matter(cluster, pod):
-        neighbours = inter_pod_affinity.neighbours(cluster, pod, rows)
-        first, refused = neighbours.first, neighbours.refused
-        if refused is not None:
-            rows = rows[~refused]
-    if pod.ports:
-        rows = rows[node_ports.taken(cluster, pod)[rows] == 0]
-    if volumes.matter(pod):
-        rows = volumes.allowed_of(cluster, pod, rows)
+    rows, first = _willing(cluster, pod, rows, spreads, leader)
     if not len(rows):
         return rows, True
     if first or (volumes.matter(pod) and not volumes.alike(cluster, pod)):
@@ -90,6 +88,28 @@ def _constrained(cluster: Cluster, pod: PodClass, wanted: int, rows: Rows) -> tu
     ]
     # Where rules hold each other's pods back, what is placed may make room for more.
     return _within_quotas(rows, caps, leader, quotas, wanted), not others and (leader is None or not quotas)
+
+
+def _willing(
+    cluster: Cluster, pod: PodClass, rows: Rows, spreads: list[Spread], leader: Spread | None = None
+) -> tuple[Rows, bool]:
+    """Return those of *rows* that take one more *pod*, and whether it is the first of its kind.
+
+    Of the *leader* among its *spreads* only the label is asked for.
+    """
+    for spread in spreads:
+        rows = rows[spread.domain[rows] >= 0] if spread is leader else rows[spread.admits(rows)]
+    first = False
+    if inter_pod_affinity.matter(cluster, pod):
+        neighbours = inter_pod_affinity.neighbours(cluster, pod, rows)
+        first, refused = neighbours.first, neighbours.refused
+        if refused is not None:
+            rows = rows[~refused]
+    if pod.ports:
+        rows = rows[node_ports.taken(cluster, pod)[rows] == 0]
+    if volumes.matter(pod):
+        rows = volumes.allowed_of(cluster, pod, rows)
+    return rows, first
 
 
 def _leader(spreads: list[Spread]) -> Spread | None:

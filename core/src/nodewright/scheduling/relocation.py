@@ -1,0 +1,241 @@
+"""Relocation: nodes are taken out of a simulation one by one, and their pods moved to those that are left."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from nodewright.cluster import Cluster, PodClass, Rows
+from nodewright.scheduling import placement, volumes
+from nodewright.scheduling.room import Room, Shape
+from nodewright.scheduling.simulation import ClusterSimulation
+
+#: So many places are looked at before all others are, where a look at each is costly.
+_FIRST_LOOK = 64
+
+
+class Tenant(Protocol):
+    """A pod that has to move; a `PodRow` is one."""
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``."""
+        ...
+
+    @property
+    def pod_class(self) -> PodClass:
+        """What it is like."""
+        ...
+
+
+class _Guest(NamedTuple):
+    """A pod that was placed in the simulation."""
+
+    key: str
+    pod_class: PodClass
+
+
+@dataclass(kw_only=True, slots=True, eq=False)
+class Move:
+    """Pods of one shape that went to one node."""
+
+    node: str
+    place: int
+    shape: Shape
+    tenants: Sequence[Tenant]
+    #: Whether the columns know of them.
+    noted: bool = False
+    #: Whether they had to move on.
+    gone: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Relocated:
+    """What came of taking a node out."""
+
+    #: The pod that found no place, for which the node is still there; None if it is out.
+    homeless: Tenant | None = None
+    #: Where its pods went, in the order in which they found their places.
+    moves: Sequence[Move] = ()
+
+    @property
+    def to(self) -> tuple[str, ...]:
+        """The nodes that they went to."""
+        return tuple(dict.fromkeys(move.node for move in self.moves))
+
+
+class Relocation:
+    """Takes nodes out of *simulation*, which is used up by that. For the loop's thread, and in a fork only.
+
+    Pods with no other wishes than room and kinds of nodes are moved in lists of numbers, which is quick; the columns
+    are told of them only when a pod comes whose place depends on where others are.
+
+    *leaving* are the nodes that may be taken out, in the order in which they will be tried: pods rather move to others,
+    and next to those that are tried last.
+    """
+
+    def __init__(self, simulation: ClusterSimulation, leaving: Sequence[str]) -> None:
+        self._simulation = simulation
+        self._cluster = simulation.cluster
+        self._table = self._cluster.table
+        rows = [self._table.rows[name] for name in leaving]
+        self._room = Room(self._cluster, _preference(self._cluster, rows))
+        #: What came to each place.
+        self._arrivals: dict[int, list[Move]] = {}
+        self._choosy: dict[int, bool] = {}
+        #: What the columns are still to be told of.
+        self._out: list[str] = []
+        self._moved: list[Move] = []
+        for row in rows:
+            if guests := self._cluster.guests(row):
+                place = self._room.place_of[row]
+                self._arrivals[place] = [
+                    Move(
+                        node=self._table.names[row],
+                        place=place,
+                        shape=self._room.shape(pod_class),
+                        tenants=[_Guest(key, pod_class)],
+                        noted=True,
+                    )
+                    for pod_class, key in guests
+                ]
+
+    def guests(self, node: str) -> list[Tenant]:
+        """Return the pods that came to *node* in the simulation and have to move with those that run on it."""
+        moves = self._arrivals.get(self._room.place_of[self._table.rows[node]], ())
+        return [tenant for move in moves for tenant in move.tenants]
+
+    @property
+    def preference(self) -> list[str]:
+        """The nodes in the order in which pods take the first that will do."""
+        return [self._table.names[row] for row in self._room.rows]
+
+    def remove(self, node: str, tenants: Iterable[Tenant], wished: Iterable[str] = ()) -> Relocated:
+        """Take *node* out and move its *tenants*, and its guests, to other nodes: if they can, to those *wished*.
+
+        First those go whose place depends on where other pods are, in their order, then the others, the largest first.
+        If one has no place, nothing has changed.
+        """
+        room = self._room
+        place = room.place_of[self._table.rows[node]]
+        choosy, plain = self._part([*tenants, *self.guests(node)] if place in self._arrivals else tenants)
+        places = [room.place_of[row] for name in wished if (row := self._table.rows.get(name)) in room.place_of]
+        moves: list[Move] = []
+        room.close(place)
+        if choosy:
+            self.tell()
+            with self._simulation.fork():
+                self._cluster.empty_node(node)
+                homeless = self._move_choosy(choosy, self._table.rows[node], moves)
+                homeless = homeless or self._move_plain(plain, places, moves)
+                if homeless is None:
+                    self._cluster.hide_node(node)
+                    self._simulation.keep()
+        else:
+            homeless = self._move_plain(plain, places, moves)
+            if homeless is None:
+                self._out.append(node)
+        if homeless is not None:
+            room.undo()
+            return Relocated(homeless=homeless)
+        room.settle()
+        for gone in self._arrivals.pop(place, ()):
+            gone.gone = True
+        for move in moves:
+            self._arrivals.setdefault(move.place, []).append(move)
+        self._moved += [move for move in moves if not move.noted]
+        return Relocated(moves=moves)
+
+    def _part(self, tenants: Iterable[Tenant]) -> tuple[list[Tenant], list[tuple[Shape, list[Tenant]]]]:
+        """Return those whose place depends on where other pods are, and the others by shape, the largest first."""
+        choosy: list[Tenant] = []
+        plain: dict[int, tuple[Shape, list[Tenant]]] = {}
+        known, shape_of = self._choosy, self._room.shape
+        for tenant in tenants:
+            pod_class = tenant.pod_class
+            # Shapes are made before anything is taken out.
+            shape = shape_of(pod_class)
+            picky = known.get(pod_class.index)
+            if picky is None:
+                picky = known[pod_class.index] = not placement.is_plain(self._cluster, pod_class)
+            if picky:
+                choosy.append(tenant)
+            elif (same := plain.get(id(shape))) is not None:
+                same[1].append(tenant)
+            else:
+                plain[id(shape)] = (shape, [tenant])
+        return choosy, sorted(plain.values(), key=_size) if len(plain) > 1 else list(plain.values())
+
+    def _move_plain(
+        self, plain: list[tuple[Shape, list[Tenant]]], wished: list[int], moves: list[Move]
+    ) -> Tenant | None:
+        """Find places for *plain* pods; return one that has none."""
+        for shape, tenants in plain:
+            found = self._room.take(shape, len(tenants), wished)
+            if found is None:
+                return tenants[-1]
+            done = 0
+            for place, count in found:
+                moves.append(self._move(place, shape, tenants[done : done + count]))
+                done += count
+        return None
+
+    def _move_choosy(self, choosy: list[Tenant], leaving: int, moves: list[Move]) -> Tenant | None:
+        """Find places for *choosy* pods of the row *leaving*, by the columns; return one that has none."""
+        cluster, room = self._cluster, self._room
+        for tenant in choosy:
+            shape = room.shape(tenant.pod_class)
+            row = self._find(tenant.pod_class, shape, leaving)
+            if row is None:
+                return tenant
+            if volumes.matter(tenant.pod_class):
+                volumes.assume(cluster, tenant.pod_class, row)
+            cluster.take(tenant.pod_class, (tenant.key,), np.array([row], dtype=np.intp))
+            place = room.place_of[row]
+            room.charge(shape, place)
+            moves.append(self._move(place, shape, [tenant], noted=True))
+        return None
+
+    def _move(self, place: int, shape: Shape, tenants: Sequence[Tenant], *, noted: bool = False) -> Move:
+        node = self._table.names[self._room.rows[place]]
+        return Move(node=node, place=place, shape=shape, tenants=tenants, noted=noted)
+
+    def _find(self, pod_class: PodClass, shape: Shape, leaving: int) -> int | None:
+        rows = self._room.rows_of(shape)
+        rows = rows[rows != leaving]
+        for part in (rows[:_FIRST_LOOK], rows[_FIRST_LOOK:]):
+            row = placement.first_row(self._cluster, pod_class, part) if len(part) else None
+            if row is not None:
+                return row
+        return None
+
+    def tell(self) -> None:
+        """Tell the columns of what happened in lists, for those who go on with them."""
+        for node in self._out:
+            self._cluster.hide_node(node)
+        self._out.clear()
+        by_class: dict[PodClass, tuple[list[str], list[int]]] = {}
+        for move in self._moved:
+            if not move.gone:
+                move.noted = True
+                for tenant in move.tenants:
+                    keys, rows = by_class.setdefault(tenant.pod_class, ([], []))
+                    keys.append(tenant.key)
+                    rows.append(self._room.rows[move.place])
+        self._moved.clear()
+        for pod_class, (keys, at) in by_class.items():
+            self._cluster.take(pod_class, keys, np.array(at, dtype=np.intp))
+
+
+def _preference(cluster: Cluster, leaving: list[int]) -> Rows:
+    """Return all rows with nodes: the fullest first, but those *leaving* last, from the last of them to the first."""
+    table = cluster.table
+    present = np.flatnonzero(table.class_of[: table.size] >= 0)
+    staying = present[~np.isin(present, np.array(leaving, dtype=np.intp))]
+    fullest = staying[np.argsort(table.free[table.dimensions["cpu"], staying], kind="stable")]
+    return np.concatenate([fullest, np.array(leaving[::-1], dtype=np.intp)])
+
+
+def _size(plain: tuple[Shape, list[Tenant]]) -> float:
+    return -plain[0].size

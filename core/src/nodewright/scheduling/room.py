@@ -1,0 +1,171 @@
+"""Room: what nodes have left for pods, in a form that is quick to ask for a few pods at a time."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nodewright.cluster import Cluster, PodClass, Rows
+from nodewright.scheduling import static
+
+#: What a node that is out has less than any pod takes.
+_NONE = -(1 << 62)
+
+
+@dataclass(kw_only=True, slots=True)
+class Shape:
+    """Pods that are alike as far as room and the kinds of nodes go."""
+
+    #: What one pod takes: how much of which resource.
+    demand: tuple[tuple[int, int], ...]
+    #: How large a part of the most that a node has it takes of any resource.
+    size: float
+    #: The places that may have room for it, in order.
+    places: list[int]
+    #: Before this one of *places* there is none.
+    first: int = 0
+
+    def reopen(self, since: int, changed: set[int]) -> None:
+        """Look again at those of the *changed* places passed over *since* then; the others still have no room."""
+        again = [place for place in self.places[since : self.first] if place in changed]
+        self.first -= len(again)
+        self.places[self.first : self.first + len(again)] = again
+
+
+class Room:
+    """Free room by place. Places are nodes in an order of preference: each pod takes the first that will do.
+
+    Once made, room only gets less, but for what `undo` takes back. So a search goes on where the last one for pods of
+    the same shape ended, and all searches together cost what one pass costs.
+    """
+
+    def __init__(self, cluster: Cluster, order: Rows) -> None:
+        table = cluster.table
+        self._cluster = cluster
+        self._order = order
+        #: Row by place.
+        self.rows: list[int] = order.tolist()
+        #: Place by row.
+        self.place_of: dict[int, int] = {row: place for place, row in enumerate(self.rows)}
+        self._free: list[list[int]] = [amounts.tolist() for amounts in table.free[:, order]]
+        self._most: list[int] = np.maximum(table.free.max(axis=1), 1).tolist()
+        self._pods = table.dimensions["pods"]
+        self._shapes: dict[object, Shape] = {}
+        self._shape_of: dict[int, Shape] = {}
+        self._taken: list[tuple[int, Shape, int]] = []
+        #: Shapes that were looked for since the last `settle`, with their `first` before that.
+        self._asked: dict[int, tuple[Shape, int]] = {}
+        self._closed: tuple[int, int] | None = None
+
+    def shape(self, pod_class: PodClass) -> Shape:
+        """Return the shape of the pods of a class."""
+        shape = self._shape_of.get(pod_class.index)
+        if shape is None:
+            key = _key(pod_class)
+            shape = self._shapes.get(key)
+            if shape is None:
+                shape = self._shapes[key] = self._make(pod_class)
+            self._shape_of[pod_class.index] = shape
+        return shape
+
+    def close(self, place: int) -> None:
+        """Let no more pods come to a place; holds until `undo`, or for good from `settle` on."""
+        self._closed = (place, self._free[self._pods][place])
+        self._free[self._pods][place] = _NONE
+
+    def take(self, shape: Shape, count: int, wished: Sequence[int] = ()) -> list[tuple[int, int]] | None:
+        """Take room for *count* pods, at *wished* places first; returns how many went where, None if not all fit.
+
+        If they don't, the room that was taken for some of them stays taken until `undo`.
+        """
+        found: list[tuple[int, int]] = []
+        places = shape.places
+        self._asked.setdefault(id(shape), (shape, shape.first))
+        for place in wished:
+            at = bisect_left(places, place, shape.first)
+            if count and at < len(places) and places[at] == place and (number := self._fit(shape, place, count)):
+                self._charge(shape, place, number)
+                found.append((place, number))
+                count -= number
+        while count:
+            if shape.first == len(places):
+                return None
+            place = places[shape.first]
+            number = self._fit(shape, place, count)
+            if number:
+                self._charge(shape, place, number)
+                found.append((place, number))
+                count -= number
+            if count:
+                shape.first += 1
+        return found
+
+    def charge(self, shape: Shape, place: int) -> None:
+        """Take room for one pod at a place that has it."""
+        self._charge(shape, place, 1)
+
+    def settle(self) -> None:
+        """Let all that was taken and closed stand."""
+        self._taken.clear()
+        self._asked.clear()
+        self._closed = None
+
+    def undo(self) -> None:
+        """Take back what was taken and closed since the last `settle`."""
+        changed = {place for place, _, _ in self._taken}
+        for place, shape, count in self._taken:
+            for dimension, amount in shape.demand:
+                self._free[dimension][place] += amount * count
+        self._taken.clear()
+        if self._closed is not None:
+            place, pods = self._closed
+            self._free[self._pods][place] = pods
+            self._closed = None
+            changed.add(place)
+        for shape, since in self._asked.values():
+            shape.reopen(since, changed)
+        self._asked.clear()
+
+    def rows_of(self, shape: Shape) -> Rows:
+        """Return the rows that may have room for pods of a shape, in order of preference."""
+        return self._order[np.array(shape.places[shape.first :], dtype=np.intp)]
+
+    def _fit(self, shape: Shape, place: int, most: int) -> int:
+        for dimension, amount in shape.demand:
+            free = self._free[dimension][place]
+            if free < amount * most:
+                most = free // amount
+                if most <= 0:
+                    return 0
+        return most
+
+    def _charge(self, shape: Shape, place: int, count: int) -> None:
+        for dimension, amount in shape.demand:
+            self._free[dimension][place] -= amount * count
+        self._taken.append((place, shape, count))
+
+    def _make(self, pod_class: PodClass) -> Shape:
+        cluster, table = self._cluster, self._cluster.table
+        demand = tuple((table.dimensions[name], amount) for name, amount in pod_class.requests.items() if amount)
+        size = max(amount / self._most[dimension] for dimension, amount in demand)
+        fits = static.allowed(cluster, pod_class)[self._order]
+        for dimension, amount in demand:
+            fits = fits & (table.free[dimension, self._order] >= amount)
+        return Shape(demand=demand, size=size, places=np.flatnonzero(fits).tolist())
+
+
+def _key(pod_class: PodClass) -> object:
+    """Return what is equal for classes whose pods are alike as far as room and the kinds of nodes go."""
+    key = pod_class.memo.get("shape")
+    if key is None:
+        spec = pod_class.pod.spec
+        node_affinity = spec.affinity.node_affinity if spec.affinity else None
+        wishes = repr((node_affinity, spec.tolerations)) if node_affinity or spec.tolerations else ""
+        key = pod_class.memo["shape"] = (
+            tuple(sorted(pod_class.requests.items())),
+            tuple(sorted(spec.node_selector.items())),
+            wishes,
+            spec.node_name,
+        )
+    return key
