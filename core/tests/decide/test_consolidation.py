@@ -1,10 +1,12 @@
 """How needed nodes are replaced by cheaper ones."""
 
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
+from random import Random
 
 import pytest
-from nodewright.api import GroupOptions, Outcome, Reason
+from nodewright.api import GroupOptions, Outcome, Plugin, Reason, hookimpl
 from nodewright.config.model import Settings
 from nodewright.decide import decide
 from nodewright.memory import Memory, ScaleUpRequest
@@ -344,3 +346,119 @@ def test_a_loop_searches_for_a_limited_time_and_the_next_goes_on_where_it_ended(
         looked += [name for name, verdict in decision.nodes.items() if "no cheaper nodes" in verdict.detail]
         assert any("no time" in verdict.detail for verdict in decision.nodes.values())
     assert looked == [f"l{number}" for number in range(6)]
+
+
+def test_room_that_pods_of_unneeded_nodes_move_to_is_not_counted_on_twice():
+    """The node of nobody has four cpus left: three for the pod of the unneeded node, or for those of the large one."""
+    facts = [*groups(small_price=None), a_group("other", size=1, template=LARGE)]
+    nodes = {
+        "": [a_node("keeper", cpu="8", memory="32Gi")],
+        "large": [a_large()],
+        "other": [a_node("o0", cpu="8", memory="32Gi", provider_id="fake://other-0")],
+    }
+    kept = a_pod("kept", node="keeper", cpu="4")
+    free = a_world(groups=facts, nodes=nodes, pods=[kept, *pods_on("l0")])
+    _, memory = decide_on(free)
+    assert [list(each.nodes) for each in memory.replacements] == [["l0"]]
+    taken = a_world(groups=facts, nodes=nodes, pods=[kept, *pods_on("l0"), *pods_on("o0", 1, cpu="3")])
+    decision, memory = decide_on(taken)
+    assert decision.nodes["o0"].reason is Reason.NOT_LONG_ENOUGH
+    assert memory.replacements == ()
+
+
+class Keep(Plugin):
+    @hookimpl
+    def veto_scale_down(self, node, group):
+        return "it is my favourite"
+
+
+class LetNobodyGo(Plugin):
+    @hookimpl
+    def adjust_candidates(self, nodes, now):
+        return []
+
+
+@pytest.mark.parametrize(
+    ("plugin", "why"),
+    [
+        (Keep, "a plugin vetoed it (keep: it is my favourite)"),
+        (LetNobodyGo, "taken off the list by a processor (a hook)"),
+    ],
+)
+def test_plugins_that_keep_nodes_keep_them_from_being_replaced(plugin, why):
+    policy = a_policy(settings(), hooks={"keep": plugin(plugin.Config())})
+    decision, memory = decide_on(a_cluster(), policy=policy)
+    assert decision.quiet
+    assert decision.nodes["l0"].detail.startswith(f"{why};")
+    assert memory.replacements == ()
+
+
+def fits(pods, rooms):
+    """Tell whether *pods*, by what they ask for, can all be put into *rooms*; every way is tried."""
+    if not pods:
+        return True
+    cpu, memory = pods[0]
+    tried = set()
+    for index, (free_cpu, free_memory) in enumerate(rooms):
+        if (free_cpu, free_memory) not in tried and cpu <= free_cpu and memory <= free_memory:
+            tried.add((free_cpu, free_memory))
+            left = [*rooms[:index], (free_cpu - cpu, free_memory - memory), *rooms[index + 1 :]]
+            if fits(pods[1:], left):
+                return True
+    return False
+
+
+SIZES = {"one": (4, 0.21), "two": (8, 0.4), "three": (16, 0.75)}
+
+
+def a_random_world(chance):
+    """Up to seven nodes of three sizes with pods, some of which must not move."""
+    nodes = {size: [] for size in SIZES}
+    pods, free = [], {}
+    for number in range(chance.randint(2, 7)):
+        size = chance.choice(list(SIZES))
+        cpu, _ = SIZES[size]
+        name = f"n{number}"
+        node = a_node(name, cpu=str(cpu), memory=f"{4 * cpu}Gi", provider_id=f"fake://{size}-{len(nodes[size])}")
+        nodes[size].append(node)
+        free[name] = (1000 * cpu, 4096 * cpu)
+        for index in range(chance.randint(1, 5)):
+            asked = chance.choice([500, 1000, 1500, 3000]), chance.choice([1024, 3072, 8192])
+            left = free[name][0] - asked[0], free[name][1] - asked[1]
+            if min(left) < 0:
+                continue
+            free[name] = left
+            owner = "" if chance.random() < 0.05 else f"ReplicaSet/{chance.choice('abc')}"
+            pods.append(a_pod(f"p{number}-{index}", node=name, cpu=f"{asked[0]}m", memory=f"{asked[1]}Mi", owner=owner))
+    facts = [
+        a_group(
+            size,
+            size=len(nodes[size]),
+            price=price,
+            options=BUSY,
+            template=a_template(cpu=str(cpu), memory=f"{4 * cpu}Gi"),
+        )
+        for size, (cpu, price) in SIZES.items()
+    ]
+    return a_world(groups=facts, nodes=nodes, pods=pods), free
+
+
+def test_in_random_worlds_what_is_begun_is_cheaper_and_has_room_for_every_pod_that_may_move():
+    begun = Counter()
+    for seed in range(150):
+        world, free = a_random_world(Random(seed))
+        decision, memory = decide_on(world, consolidation={"threshold": 0.3})
+        for replacement in memory.replacements:
+            begun[bool(replacement.group), len(replacement.nodes) > 1] += 1
+            leaving = [row for name in replacement.nodes for row in world.cluster.pods_on(name)]
+            assert all(row.owner for row in leaving), seed
+            before = sum(SIZES[world.group_of[name]][1] for name in replacement.nodes)
+            cpu, price = SIZES.get(replacement.group, (0, 0.0))
+            assert replacement.saving == pytest.approx(before - replacement.count * price), seed
+            assert replacement.saving >= 0.1 * before, seed
+            rooms = [left for name, left in free.items() if name not in replacement.nodes]
+            rooms += [(1000 * cpu, 4096 * cpu)] * replacement.count
+            asked = [(row.pod_class.requests["cpu"], row.pod_class.requests["memory"] >> 20) for row in leaving]
+            assert fits(sorted(asked, reverse=True), rooms), seed
+        assert bool(decision.grow) == any(each.group for each in memory.replacements)
+    assert all(begun[key] > 3 for key in [(True, True), (True, False), (False, True), (False, False)]), begun
