@@ -21,7 +21,17 @@ from nodewright.cluster import Cluster
 from nodewright.config.document import load
 from nodewright.config.model import Settings
 from nodewright.kube.kinds import KINDS, wanted_kinds
-from nodewright.memory import Backoff, Evictions, GroupChanges, KnownTemplate, Memory, Removal, ScaleUpRequest, Standing
+from nodewright.memory import (
+    Backoff,
+    Evictions,
+    GroupChanges,
+    KnownTemplate,
+    Memory,
+    Removal,
+    Replacement,
+    ScaleUpRequest,
+    Standing,
+)
 from nodewright.objects import Pod, Taint
 from nodewright.record.picture import Picture
 from nodewright.record.picture_files import json_pieces, yaml_pieces
@@ -280,6 +290,19 @@ def memory() -> Memory:
                 group=facts.id, provider_id=f"cloud://{NAME}-4", started=EPOCH, deleted_at=EPOCH, error=f"no {NAME}"
             )
         },
+        replacements=(
+            Replacement(
+                nodes={f"{NAME}-node-5": f"cloud://{NAME}-5"},
+                group=facts.id,
+                count=1,
+                at=EPOCH,
+                since=EPOCH,
+                begun=(f"{NAME}-node-5",),
+                owners=(f"{NAME}-owner-uid",),
+            ),
+        ),
+        left_alone_until={f"{NAME}-node-6": EPOCH},
+        examined=f"{NAME}-node-7",
         templates={facts.id: KnownTemplate(promised="x", likeness=facts.template, differences=(said, taint))},
     )
 

@@ -1,7 +1,7 @@
 """The one function: what is, what is remembered and what is wanted go in; what to do, and why, comes out."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -13,7 +13,15 @@ from nodewright.api.verdict import Verdict
 from nodewright.health import Assessment, Readiness, assess
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.policy import Policy
-from nodewright.scaledown import plan_removals, plan_scale_down
+from nodewright.scaledown import (
+    Consolidation,
+    consolidate,
+    follow_replacements,
+    plan_removals,
+    plan_scale_down,
+    spoken_for,
+    waiting,
+)
 from nodewright.scaledown.cooldown import changed
 from nodewright.scaledown.removable import Removable
 from nodewright.scaledown.soft_taints import plan_soft_taints
@@ -121,19 +129,49 @@ def _decide(
     simulation.remove_nodes(growth.upcoming)
     left = _without_leaving(cleaned, removals.delete)
     pause = "pods have only just come" if scale_up.pods_just_came else ""
-    scale_down = plan_scale_down(left, health.starting, memory, simulation, policy, now, pause=pause)
-    hints = plan_soft_taints(world, scale_down.memory, policy.settings.scale_down)
+    replacements = follow_replacements(left, memory, simulation, policy, now)
+    apart = health.starting | replacements.apart
+    scale_down = plan_scale_down(
+        left, apart, replacements.memory, simulation, policy, now, pause=pause, replaced=replacements.ripe
+    )
+    verdicts = {**scale_down.nodes, **replacements.nodes}
+    consolidation = _consolidate(
+        left, health, verdicts, scale_down.memory, growth, policy, now, pause or waiting(scale_up.pods)
+    )
+    hints = plan_soft_taints(world, consolidation.memory, policy.settings.scale_down)
+    decision = _with_growth(underway, scale_up)
     decision = replace(
-        _with_growth(underway, scale_up),
+        decision,
+        grow=decision.grow + consolidation.grow,
         drain=scale_down.drain,
         soft_untaint=hints.soft_untaint,
         soft_taint=hints.soft_taint,
-        nodes=scale_down.nodes,
+        nodes={**verdicts, **consolidation.nodes},
+        notices=decision.notices + replacements.notices,
     )
     if particulars is not None:
         particulars.removable_now = scale_down.removable_now
-    memory = scale_down.memory
+    memory = consolidation.memory
     return decision, replace(memory, standings=note_standings(decision.nodes, decision.restore, memory.standings, now))
+
+
+def _consolidate(
+    world: World,
+    health: Assessment,
+    verdicts: Mapping[str, Verdict],
+    memory: Memory,
+    growth: "_Growth",
+    policy: Policy,
+    now: datetime,
+    pause: str,
+) -> Consolidation:
+    """Return which nodes begin to be replaced, given what scale-down left of the cluster as it will be."""
+    if not policy.settings.scale_down.consolidation.enabled:
+        return Consolidation(memory=memory)
+    if growth.plan.grow:
+        pause = pause or "groups are growing"
+    room = Limits(world, health, policy.settings.limits)
+    return consolidate(world, health, verdicts, memory, growth.simulation, room, policy, now, pause=pause)
 
 
 def _with_growth(decision: Decision, scale_up: ScaleUpPlan) -> Decision:
@@ -189,10 +227,12 @@ def _plan_growth(world: World, health: Assessment, memory: Memory, policy: Polic
     absent = health.starting | memory.removals.keys()
     simulation = ClusterSimulation(world.cluster)
     simulation.remove_nodes([name for name in world.cluster.nodes if name in absent])
+    # Pods that wait get nodes as if those were not there that wait for others.
+    reserved = spoken_for(world, memory, policy)
     upcoming = {
-        group.facts.id: simulation.add_nodes(group.facts, group.upcoming)
+        group.facts.id: simulation.add_nodes(group.facts, count)
         for group in health.groups
-        if group.upcoming and group.facts.template is not None
+        if (count := group.upcoming - reserved[group.facts.id]) > 0 and group.facts.template is not None
     }
     plan = plan_scale_up(
         world,

@@ -110,6 +110,27 @@ class Evictions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Replacement:
+    """Nodes that give way to cheaper ones: these come first, then those go."""
+
+    #: Provider ID of each node that goes, by its name.
+    nodes: dict[str, str]
+    #: Where new nodes were ordered, and how many; nowhere if the pods fit on nodes that were there.
+    group: str = ""
+    count: int = 0
+    #: When it was decided.
+    at: datetime
+    #: When it last came a step further.
+    since: datetime
+    #: What it saves in an hour.
+    saving: float = 0.0
+    #: Which of the nodes have begun to go.
+    begun: tuple[str, ...] = ()
+    #: Uids of the controllers whose pods move.
+    owners: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class KnownTemplate:
     """What a group's nodes were seen to be like."""
 
@@ -150,6 +171,11 @@ class Memory:
     #: Since when too many nodes of the cluster are unready; None while it is well.
     unhealthy_since: datetime | None = None
     removals: dict[str, Removal] = field(default_factory=dict)
+    replacements: tuple[Replacement, ...] = ()
+    #: Nodes that consolidation leaves alone, and until when.
+    left_alone_until: dict[str, datetime] = field(default_factory=dict)
+    #: The last node that consolidation looked at: the next loop goes on behind it.
+    examined: str = ""
     templates: dict[str, KnownTemplate] = field(default_factory=dict)
     last_scale_up: datetime | None = None
     #: How many ways to grow were taken so far: those that are equally good have their turns.

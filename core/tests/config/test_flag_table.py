@@ -118,6 +118,13 @@ def test_every_setting_that_is_not_ours_alone_has_a_flag():
         "processors.pendingPods",
         "processors.scaleDownCandidates",
         "events.nodes",
+        "scaleDown.consolidation.enabled",
+        "scaleDown.consolidation.threshold",
+        "scaleDown.consolidation.minSavingPercentage",
+        "scaleDown.consolidation.after",
+        "scaleDown.consolidation.maxUnderway",
+        "scaleDown.consolidation.maxNodes",
+        "scaleDown.consolidation.searchTime",
         "groups",
         "hooks",
     }

@@ -1,6 +1,7 @@
 """The documentation says what the program does."""
 
 import re
+from datetime import timedelta
 from pathlib import Path
 
 from nodewright.config.document import load
@@ -38,7 +39,7 @@ def test_the_page_tells_the_fates_of_flags_apart():
 
 
 def test_the_example_of_disruption_control_loads_and_is_what_the_page_says():
-    section = (DOCS / "users.md").read_text().split("### Disruption control")[1]
+    section = (DOCS / "users.md").read_text().split("### Disruption control")[1].split("\n## ")[0]
     loaded = load(section.split("```yaml\n")[1].split("```")[0])
     assert loaded.warnings == ()
     disruption = loaded.settings.scale_down.disruption
@@ -46,7 +47,7 @@ def test_the_example_of_disruption_control_loads_and_is_what_the_page_says():
     assert disruption.budgets[2].schedule.time_zone == "Europe/Berlin"
     fields = {f"budgets[].{field.alias}" for field in DisruptionBudget.model_fields.values()}
     fields |= {field.alias for field in Disruption.model_fields.values()} - {"budgets"}
-    assert set(re.findall(r"^\| `([a-zA-Z.\[\]]+)` \|", section.split("## When")[0], re.MULTILINE)) == fields
+    assert set(re.findall(r"^\| `([a-zA-Z.\[\]]+)` \|", section, re.MULTILINE)) == fields
 
 
 def test_the_example_loads_and_shows_every_setting_that_is_in_effect():
@@ -59,3 +60,12 @@ def test_the_example_loads_and_shows_every_setting_that_is_in_effect():
         if not planned(setting.path) and not re.search(rf"\b{setting.path[-1]}:", example)
     }
     assert left_out == set()
+
+
+def test_the_example_of_consolidation_turns_it_on():
+    section = (DOCS / "users.md").read_text().split("## Cheaper nodes")[1]
+    example = section.split("```yaml\n")[1].split("```")[0]
+    loaded = load(f"apiVersion: nodewright.dev/v1\nkind: Autoscaler\nproviders: [fake]\n{example}")
+    assert loaded.warnings == ()
+    assert loaded.settings.scale_down.consolidation.enabled
+    assert loaded.settings.scale_down.consolidation.after == timedelta(hours=2)

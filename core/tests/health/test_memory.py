@@ -14,6 +14,7 @@ from nodewright.memory import (
     KnownTemplate,
     Memory,
     Removal,
+    Replacement,
     ScaleUpRequest,
     Shortage,
     Standing,
@@ -45,6 +46,13 @@ MEMORY = Memory(
     pools={"aws:eu-a/c5": BACKOFF},
     unhealthy_since=EPOCH,
     removals={"o": Removal(group="a", provider_id="i-3", started=EPOCH)},
+    replacements=(
+        Replacement(
+            nodes={"o": "i-3"}, group="b", count=1, at=EPOCH, since=EPOCH, saving=0.5, begun=("o",), owners=("uid",)
+        ),
+    ),
+    left_alone_until={"p": EPOCH},
+    examined="q",
     templates={"a": KnownTemplate(promised="x", likeness=a_template())},
     turn=3,
     last_scale_up=EPOCH,

@@ -75,14 +75,16 @@ class ScaleDownHooks:
     def adjust_candidates(self, nodes: Sequence[Node], now: datetime) -> Sequence[Node] | None:
         """Leave out nodes that must not be looked at for removal; None changes nothing.
 
-        Called once per loop, after the processors. An exception leaves out all: a faulty plugin never removes nodes.
+        Called once per loop, after the processors; with consolidation, once more for nodes that others could take the
+        place of. An exception leaves out all: a faulty plugin never removes nodes.
         """
 
     @hookspec
     def veto_scale_down(self, node: Node, group: GroupFacts) -> str | None:
         """Refuse the removal of *node*, with a reason in words; None lets it pass.
 
-        Called for each node about to be drained or deleted because it is not needed. An exception refuses.
+        Called for each node about to be drained or deleted because it is not needed, and before a cheaper one is
+        ordered that is to take its place. An exception refuses.
         """
 
 

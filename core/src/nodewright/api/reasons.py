@@ -68,6 +68,7 @@ class Reason(StrEnum):
     GROUP_BACKED_OFF = "BackedOff", "in backoff after failed scale-up"
     POOL_DRY = "PoolBackedOff", "draws from a capacity pool that ran dry"
     GROUP_BELOW_MIN = "BelowMinSize", "below its minimum size"
+    CONSOLIDATION = "Consolidation", "takes the place of dearer nodes"
     GROUP_NO_TEMPLATE = "NoTemplate", "nobody can tell what a new node looks like"
     GROUP_FAULTY = "ProviderError", "its provider could not be read"
     LIMIT_NODES = "MaxNodesTotalReached", "max total nodes in cluster reached"
@@ -172,6 +173,23 @@ class Reason(StrEnum):
         "RecentlyUnremovable",
         "could not be removed a short while ago",
         "nothing but time: it is looked at again at {until}",
+    )
+
+    UNCONSOLIDATABLE = (
+        "Unconsolidatable",
+        "is needed, and no cheaper nodes take its place",
+        "more to save by it, or a lower scaleDown.consolidation.threshold",
+    )
+    BEING_REPLACED = (
+        "BeingReplaced",
+        "stays until the cheaper nodes are ready that take its place",
+        "nothing but time",
+    )
+    CONSOLIDATED = "Consolidated", "cheaper nodes take its place"
+    KEPT_FREE = (
+        "KeptFree",
+        "waits for the pods of the nodes whose place it takes",
+        "nothing: it is about to be used",
     )
 
     SCALE_DOWN_UNREADY_DISABLED = (

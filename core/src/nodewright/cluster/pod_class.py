@@ -12,6 +12,7 @@ from nodewright.cluster.selection import Namespaces, Selection, SpreadRule, Term
 from nodewright.objects import NodeSelectorTerm, Pod, Resources
 from nodewright.objects.affinity import PodAffinityTerm, TopologySpreadConstraint
 from nodewright.objects.node import HOSTNAME
+from nodewright.objects.pod import DELETION_COST
 from nodewright.objects.volume import Volume
 
 #: Labels that tell a controller's pods apart; left out of classes until a selector looks at them.
@@ -23,11 +24,7 @@ TELLING_LABELS = frozenset(
     ]
 )
 #: Annotations that rules look at.
-TELLING_ANNOTATIONS = (
-    "cluster-autoscaler.kubernetes.io/",
-    "nodewright.dev/",
-    "controller.kubernetes.io/pod-deletion-cost",
-)
+TELLING_ANNOTATIONS = ("cluster-autoscaler.kubernetes.io/", "nodewright.dev/", DELETION_COST)
 
 _MOST_ASKED = 4096
 

@@ -14,6 +14,7 @@ from nodewright.objects.volume import Volume
 
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 MIRROR = "kubernetes.io/config.mirror"
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 #: Phases of pods that have ended.
 FINAL_PHASES = ("Succeeded", "Failed")
 DEFAULT_SCHEDULER = "default-scheduler"

@@ -38,7 +38,7 @@ def tell_outcome(outcome: Outcome) -> str:
 
 def _grow(action: Grow, decision: Decision) -> str:
     line = f"grow {action.group} {action.from_size} → {action.from_size + action.count}"
-    if action.verdict.reason is not Reason.GROUP_BELOW_MIN:
+    if action.verdict.reason not in (Reason.GROUP_BELOW_MIN, Reason.CONSOLIDATION):
         line += f" for {_count(len(action.pods), 'pod')}: {action.verdict.detail}"
     else:
         return f"{line}: {action.verdict}"

@@ -15,7 +15,7 @@ from nodewright.config.duration import format_duration
 from nodewright.config.effective import default_options, group_options
 from nodewright.config.model import Settings
 from nodewright.config.model.base import camel_case
-from nodewright.memory import Backoff, KnownTemplate, Memory
+from nodewright.memory import Backoff, KnownTemplate, Memory, Replacement
 from nodewright.objects import Node, ObjectMeta, Pod, Resources, Taint, format_resource
 from nodewright.objects.node import NodeSpec
 from nodewright.record.names import Names, Role
@@ -102,6 +102,15 @@ def shown_memory(memory: Memory, groups: Mapping[str, GroupFacts], names: Names)
     def backoff(known: Backoff) -> Backoff:
         return replace(known, pool=names.pool(known.pool))
 
+    def replacement(known: Replacement) -> Replacement:
+        return replace(
+            known,
+            nodes={node(name): names.of(Role.INSTANCE, machine) for name, machine in known.nodes.items()},
+            group=group(known.group) if known.group else "",
+            begun=tuple(map(node, known.begun)),
+            owners=tuple(names.of(Role.UID, uid) for uid in known.owners),
+        )
+
     return replace(
         memory,
         unneeded_since={node(name): since for name, since in memory.unneeded_since.items()},
@@ -128,6 +137,9 @@ def shown_memory(memory: Memory, groups: Mapping[str, GroupFacts], names: Names)
             for name, removal in memory.removals.items()
         },
         changes={group(name): last for name, last in memory.changes.items()},
+        replacements=tuple(replacement(each) for each in memory.replacements),
+        left_alone_until={node(name): until for name, until in memory.left_alone_until.items()},
+        examined=node(memory.examined) if memory.examined else "",
         templates={group(name): _known(known, groups.get(name), names) for name, known in memory.templates.items()},
     )
 

@@ -45,6 +45,13 @@ def find_candidates(
             candidates.append(node)
         else:
             verdicts[name] = verdict
+    return filter_candidates(candidates, verdicts, policy, context), verdicts
+
+
+def filter_candidates(
+    candidates: list[Node], verdicts: dict[str, Verdict], policy: Policy, context: ProcessorContext
+) -> list[Node]:
+    """Return those of *candidates* that processors and hooks let go; *verdicts* gets the others."""
     for step, processor in policy.scale_down_candidates.items():
         subset = part_of(candidates, Node, lambda node: f"node {node.name}")
         kept = policy.faults.call(
@@ -52,7 +59,7 @@ def find_candidates(
         )
         candidates = _keep(candidates, kept, verdicts, Verdict(reason=processor.reason, detail=step))
     kept = policy.hooks.adjust_candidates(candidates, context.now)
-    return _keep(candidates, kept, verdicts, Verdict(reason=Reason.FILTERED, detail="a hook")), verdicts
+    return _keep(candidates, kept, verdicts, Verdict(reason=Reason.FILTERED, detail="a hook"))
 
 
 def _objection(

@@ -1,6 +1,6 @@
 """The scale-down of one loop: which nodes start to go."""
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -38,10 +38,12 @@ def plan_scale_down(
     now: datetime,
     *,
     pause: str = "",
+    replaced: Sequence[Removable] = (),
 ) -> ScaleDownPlan:
     """Return which nodes start to go at *now*; those that are *starting* are not looked at.
 
     *simulation* has the pending pods placed and is used up here. *pause* says why none must go in this loop, if so.
+    Nodes that were *replaced* may go as well; what runs on them has its place in *simulation* already.
     """
     if not policy.settings.scale_down.enabled:
         return ScaleDownPlan(memory=replace(memory, unneeded_since={}))
@@ -51,7 +53,8 @@ def plan_scale_down(
     deadline = policy.stopwatch() + policy.settings.scale_down.simulation_timeout.total_seconds()
     found = search(candidates, world, memory, simulation, policy, now, deadline=deadline)
     memory = _remember(found, memory, policy, now)
-    selection = select(found.removable, world, memory, policy, now, starting=starting, pause=pause)
+    removable = [*found.removable, *replaced]
+    selection = select(removable, world, memory, policy, now, starting=starting, pause=pause)
     memory = with_evictions(memory, selection.chosen, policy.settings.scale_down.disruption, now)
     removals = {
         entry.node.name: Removal(
@@ -61,10 +64,7 @@ def plan_scale_down(
     }
     return ScaleDownPlan(
         drain=tuple(_drain(entry) for entry in selection.chosen),
-        nodes=verdicts
-        | found.verdicts
-        | {entry.node.name: entry.verdict for entry in found.removable}
-        | selection.verdicts,
+        nodes=verdicts | found.verdicts | {entry.node.name: entry.verdict for entry in removable} | selection.verdicts,
         removable_now=tuple(selection.removable_now),
         memory=replace(memory, removals={**memory.removals, **removals}),
     )

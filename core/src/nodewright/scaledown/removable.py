@@ -29,7 +29,7 @@ class Removable:
     risky: bool = False
     #: Pods that it has to wait for until they complete.
     waits: tuple[PodRow, ...] = ()
-    #: Whether a cheaper node takes its place.
+    #: Whether cheaper nodes have taken its place: it need not have been unneeded for some time.
     replaced: bool = False
 
     @property

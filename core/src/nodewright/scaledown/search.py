@@ -83,6 +83,8 @@ def search(
                 ready=is_ready(node, world, policy.settings.templates),
             )
         )
+    if policy.settings.scale_down.consolidation.enabled:
+        relocation.tell()
     return found
 
 

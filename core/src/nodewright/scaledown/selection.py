@@ -77,10 +77,10 @@ def _ripe(
     since = memory.unneeded_since
     for entry in removable:
         name, options = entry.node.name, entry.group.options
-        unneeded = since[name]
+        unneeded = since.get(name, now)
         needed = options.scale_down_unneeded_time if entry.ready else options.scale_down_unready_time
         # As for Cluster Autoscaler, the time has to be over; no time is over at once.
-        if needed and now <= unneeded + needed:
+        if needed and not entry.replaced and now <= unneeded + needed:
             verdicts[name] = _waiting(unneeded, needed, entry.ready)
             continue
         group = entry.group.id

@@ -124,7 +124,7 @@ class Relocation:
         moves: list[Move] = []
         room.close(place)
         if choosy:
-            self._tell()
+            self.tell()
             with self._simulation.fork():
                 self._cluster.empty_node(node)
                 homeless = self._move_choosy(choosy, self._table.rows[node], moves)
@@ -210,8 +210,8 @@ class Relocation:
                 return row
         return None
 
-    def _tell(self) -> None:
-        """Tell the columns of what happened in lists."""
+    def tell(self) -> None:
+        """Tell the columns of what happened in lists, for those who go on with them."""
         for node in self._out:
             self._cluster.hide_node(node)
         self._out.clear()

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from nodewright.config.model.base import Section
 from nodewright.config.model.disruption import Disruption
-from nodewright.config.values import Count, Duration, Ratio, Switch, Whole
+from nodewright.config.values import Count, Duration, Percentage, Positive, PositiveDuration, Ratio, Switch, Whole
 
 
 class SoftTaints(Section):
@@ -23,6 +23,25 @@ class DrainPriority(Section):
     """Pods of this priority and higher, up to the next one listed."""
     max_graceful_termination: Duration
     """How long they may take to end."""
+
+
+class Consolidation(Section):
+    """Nodes that give way to cheaper ones, though they are needed."""
+
+    enabled: Switch = False
+    """Replace nodes by cheaper ones when their pods fit there."""
+    threshold: Ratio = 0.5
+    """What a replacement has to be worth: its share in the groups' cost, divided by its share in their disruption."""
+    min_saving_percentage: Percentage = 10
+    """Least part of the cost of the nodes that go, which has to be saved."""
+    after: PositiveDuration = timedelta(hours=1)
+    """Younger nodes stay; so do those that pods were moved to, or that could not be replaced, for so long."""
+    max_underway: Positive = 1
+    """Most replacements at the same time."""
+    max_nodes: Positive = 5
+    """Most nodes that one replacement takes away."""
+    search_time: PositiveDuration = timedelta(milliseconds=500)
+    """How long a loop may search for replacements; the next one goes on where it ended."""
 
 
 class ScaleDown(Section):
@@ -96,3 +115,5 @@ class ScaleDown(Section):
     """After a restart, take nodes whose PreferNoSchedule taint is younger as unneeded since then; 0 takes none."""
     disruption: Disruption = Disruption()
     """Limits on removals beyond Cluster Autoscaler's."""
+    consolidation: Consolidation = Consolidation()
+    """Nodes that give way to cheaper ones, though they are needed."""
