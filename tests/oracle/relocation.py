@@ -6,6 +6,7 @@ from random import Random
 
 from msgspec import structs
 from nodewright.cluster import Cluster, PodRow
+from nodewright.cluster.binding import unbound
 from nodewright.objects import Pod
 from nodewright.objects.affinity import Affinity
 from nodewright.scheduling import ClusterSimulation
@@ -146,7 +147,9 @@ def looks_at_others(pod: Pod, oracle: Oracle) -> bool:
 
 def disagreements(case: Case) -> Iterator[str]:
     """What the core does otherwise than the plain implementation, one sentence each."""
-    pods = {pod.key: _free(pod) for pod in (*case.world.running, *(pod for kind in case.world.pending for pod in kind))}
+    pods = {
+        pod.key: unbound(pod) for pod in (*case.world.running, *(pod for kind in case.world.pending for pod in kind))
+    }
     cluster = new_cluster(case.world)
     cluster.tidy()
     simulation = ClusterSimulation(cluster)
@@ -230,11 +233,6 @@ def _compare(left: World, simulation: ClusterSimulation, oracle: Oracle, after: 
     for pair, expected in right.items():
         if core[pair] != expected:
             yield f"after {after}, {' on '.join(pair)}: the core says {core[pair]}, but it is {expected}"
-
-
-def _free(pod: Pod) -> Pod:
-    """The pod without its node."""
-    return structs.replace(pod, spec=structs.replace(pod.spec, node_name=""))
 
 
 def _shape(pod: Pod) -> object:
