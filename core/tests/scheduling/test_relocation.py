@@ -6,20 +6,19 @@ from msgspec.structs import replace
 from nodewright.cluster import Cluster
 from nodewright.objects import LabelSelector
 from nodewright.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
+from nodewright.objects.node import HOSTNAME, ZONE
 from nodewright.scheduling import ClusterSimulation
 from nodewright.scheduling.relocation import Relocation
 from nodewright.testing.builders import a_node, a_pod, pods_like
-
-HOSTNAME = "kubernetes.io/hostname"
 
 
 def a_host(name, **fields):
     return a_node(name, labels={HOSTNAME: name}, **fields)
 
 
-def near(app, pod):
+def near(app, pod, key=HOSTNAME):
     """The same pod, which runs only where a pod of *app* does."""
-    term = PodAffinityTerm(topology_key=HOSTNAME, label_selector=LabelSelector(match_labels={"app": app}))
+    term = PodAffinityTerm(topology_key=key, label_selector=LabelSelector(match_labels={"app": app}))
     return replace(pod, spec=replace(pod.spec, affinity=Affinity(pod_affinity=PodAffinity(required=(term,)))))
 
 
@@ -129,8 +128,9 @@ def test_a_pod_that_looks_at_others_finds_those_that_moved_before():
 
 
 def test_a_pod_that_looks_at_others_does_not_find_those_that_have_moved_on():
-    nodes = [a_host("a"), a_host("b"), a_host("c"), a_host("d")]
-    pods = [a_pod("web", node="a", labels={"app": "web"}), near("web", a_pod("shadow", node="b"))]
+    nodes = [a_node("a"), a_node("b"), a_node("c", zone="eu-c"), a_node("next-to-c", cpu="2", zone="eu-c")]
+    nodes.append(a_node("d", zone="eu-d"))
+    pods = [a_pod("web", node="a", labels={"app": "web"}), near("web", a_pod("shadow", node="b"), key=ZONE)]
     with relocating(*nodes, pods=pods, leaving=["a", "c", "b"]) as (relocation, cluster, _):
         assert take_out(relocation, cluster, "a", wished=["c"]) == {"default/web": "c"}
         assert take_out(relocation, cluster, "c", wished=["d"]) == {"default/web": "d"}
