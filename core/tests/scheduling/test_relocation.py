@@ -131,7 +131,9 @@ def test_a_pod_that_looks_at_others_does_not_find_those_that_have_moved_on():
     nodes = [a_node("a"), a_node("b"), a_node("c", zone="eu-c"), a_node("next-to-c", cpu="2", zone="eu-c")]
     nodes.append(a_node("d", zone="eu-d"))
     pods = [a_pod("web", node="a", labels={"app": "web"}), near("web", a_pod("shadow", node="b"), key=ZONE)]
-    with relocating(*nodes, pods=pods, leaving=["a", "c", "b"]) as (relocation, cluster, _):
+    with relocating(*nodes, pods=pods, leaving=["a", "c", "b"]) as (relocation, cluster, simulation):
+        # Where pods are is counted when somebody asks, and kept up to date from then on.
+        assert simulation.why_not(pods_like(near("web", a_pod("follower"), key=ZONE), 1), "d") is not None
         assert take_out(relocation, cluster, "a", wished=["c"]) == {"default/web": "c"}
         assert take_out(relocation, cluster, "c", wished=["d"]) == {"default/web": "d"}
         assert take_out(relocation, cluster, "b") == {"default/shadow": "d"}
