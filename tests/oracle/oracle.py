@@ -79,10 +79,10 @@ class Oracle:
         """What runs on a node."""
         return self._snapshot.nodes[node_name].pods
 
-    def most_free(self, resource: str) -> int:
-        """The most that any node has left of a resource."""
-        nodes = self._snapshot.nodes.values()
-        return max((info.node.allocatable.get(resource, 0) - info.used[resource] for info in nodes), default=0)
+    def free(self, node_name: str, resource: str) -> int:
+        """What a node has left of a resource."""
+        info = self._snapshot.nodes[node_name]
+        return info.node.allocatable.get(resource, 0) - info.used[resource]
 
     def dislikes(self, owner: Pod, pod: Pod) -> bool:
         """Whether *owner* does not want *pod* near."""

@@ -123,7 +123,7 @@ class PlainRelocation:
 
     def _most_free(self, resource: str) -> int:
         """What the node that had most of it had at the beginning."""
-        return max(1, self._beginning.most_free(resource))
+        return max(1, *(self._beginning.free(name, resource) for name in self._beginning.names))
 
     def _home(self, pod: Pod, leaving: str, wished: Sequence[str]) -> str | None:
         present = set(self.oracle.names) - {leaving}
