@@ -12,6 +12,7 @@ from nodewright_fake.cloud.api_fault import ApiFault, ApiFaultKind
 from nodewright_fake.cloud.boot_fault import BootFault, BootFaultKind
 from nodewright_fake.cloud.shortage import ShortageMode
 
+BUDGETS = "poddisruptionbudgets.policy"
 BROKEN = InstanceError(error_class=ErrorClass.OTHER, code="BOOT_FAILED", message="it did not boot")
 
 
@@ -54,10 +55,11 @@ class UnluckyApiServer:
 class Chaos:
     """What happens to a life: rollouts, reclaims, empty pools, faults, and an autoscaler that is killed.
 
-    *most_replicas* are those that Deployments have at most, *pools* are those that may run out, as patterns.
+    *most_replicas* are those that Deployments have at most, *pools* are those that may run out, as patterns. So large
+    a *share* of the calls of the cloud fails in each of the ways in which they can.
     """
 
-    def __init__(self, life, seed, most_replicas, pools):
+    def __init__(self, life, seed, most_replicas, pools, share=0.0125):
         self.life = life
         self.most_replicas = most_replicas
         self.pools = pools
@@ -65,7 +67,7 @@ class Chaos:
         self.unlucky = UnluckyApiServer(seed)
         cloud = life.world.cloud
         for kind in (ApiFaultKind.UNAVAILABLE, ApiFaultKind.THROTTLED, ApiFaultKind.DENIED, ApiFaultKind.LOST):
-            cloud.gate.add(UnluckyCloud(kind, Random(f"{seed} {kind}"), 0.0125))
+            cloud.gate.add(UnluckyCloud(kind, Random(f"{seed} {kind}"), share))
         for kind in BootFaultKind:
             cloud.boot_faults.add(BootFault(groups="*", kind=kind, share=0.02, error=BROKEN))
         life.world.api_server.faults.append(self.unlucky)
@@ -74,8 +76,7 @@ class Chaos:
         """Let something happen, or nothing."""
         life, chance = self.life, self.chance
         if chance.random() < 0.05:
-            name = chance.choice(sorted(self.most_replicas))
-            life.scale(name, chance.randint(0, self.most_replicas[name]))
+            self.roll_out()
         if chance.random() < 0.02:
             spot = [machine for machine in life.world.cloud.fleet.all() if machine.group.spot and machine.registered]
             if spot:
@@ -87,6 +88,11 @@ class Chaos:
             life.world.cloud.fill()
         if chance.random() < 0.004:
             life.start_again()
+
+    def roll_out(self):
+        """Let a Deployment have another number of pods."""
+        name = self.chance.choice(sorted(self.most_replicas))
+        self.life.scale(name, self.chance.randint(0, self.most_replicas[name]))
 
     def end(self):
         """Let nothing go wrong any more, and ask for no more than surely fits into the most nodes there may be."""
@@ -107,17 +113,19 @@ class Mischief(Chaos):
     """
 
     def __init__(self, life, seed, most_replicas, pools, settings):
-        super().__init__(life, seed, most_replicas, pools)
+        super().__init__(life, seed, most_replicas, pools, share=0.005)
         self.settings = settings
         self.began_with = {group.settings.name: group.settings for group in life.world.cloud.groups}
+        self.budgets = life.world.store.list(BUDGETS)
 
     def strike(self):
         super().strike()
         happenings = [
+            (0.1, self.roll_out),
             (0.02, self._change_budget),
             (0.03, self._lose_pod),
             (0.04, self._change_pod),
-            (0.01, self._change_node),
+            (0.02, self._change_node),
             (0.01, self._change_group),
             (0.01, self._change_configuration),
             (0.01, self._let_machine_hang),
@@ -138,19 +146,18 @@ class Mischief(Chaos):
             cloud.resize(name, minimum=settings.min, maximum=settings.max, desired=None)
         for node in self.life.world.store.list("nodes"):
             self._modify("nodes", node, lambda draft: draft["metadata"].pop("annotations", None))
+        for budget in self.budgets:
+            self._specify(budget, budget["spec"])
         self.life.configure(self.settings[0])
 
     def _change_budget(self):
-        budget = self._one_of("poddisruptionbudgets.policy", "default")
+        budget = self._one_of(BUDGETS, "default")
         if budget is not None:
             most = self.chance.choice([0, 1, 1, 2, "50%"])
+            self._specify(budget, {"selector": budget["spec"]["selector"], "maxUnavailable": most})
 
-            def change(draft):
-                draft["spec"].pop("minAvailable", None)
-                draft["spec"]["maxUnavailable"] = most
-                draft["metadata"]["generation"] = draft["metadata"].get("generation", 1) + 1
-
-            self._modify("poddisruptionbudgets.policy", budget, change)
+    def _specify(self, budget, spec):
+        self._modify(BUDGETS, budget, lambda draft: draft.update(spec=spec))
 
     def _lose_pod(self):
         pod = self._one_of("pods", "default")
@@ -165,7 +172,7 @@ class Mischief(Chaos):
     def _change_node(self):
         node = self._one_of("nodes")
         if node is not None:
-            self._annotate("nodes", node, SCALE_DOWN_DISABLED, self.chance.choice(["true", None, None]))
+            self._annotate("nodes", node, SCALE_DOWN_DISABLED, self.chance.choice(["true", None, None, None, None]))
 
     def _change_group(self):
         group = self.chance.choice(self.life.world.cloud.groups)
@@ -177,10 +184,13 @@ class Mischief(Chaos):
         self.life.configure(self.chance.choice(self.settings))
 
     def _let_machine_hang(self):
-        machines = [machine for machine in self.life.world.cloud.fleet.all() if machine.registered]
-        if machines:
-            fleet = self.life.world.cloud.fleet
-            self.chance.choice([fleet.hang, fleet.recover])(self.chance.choice(machines))
+        fleet = self.life.world.cloud.fleet
+        machines = [machine for machine in fleet.all() if machine.registered]
+        if machines and self.chance.random() < 0.3:
+            fleet.hang(self.chance.choice(machines))
+        else:
+            for machine in machines:
+                fleet.recover(machine)
 
     def _one_of(self, resource, namespace=None):
         there = self.life.world.store.list(resource, namespace)

@@ -11,9 +11,9 @@ from nodewright.objects.pod import SAFE_TO_EVICT
 from nodewright_fake.apiserver.document import encode
 from nodewright_fake.apiserver.selectors import selects
 
+from tests.end_to_end.chaos import BUDGETS
 from tests.oracle import Oracle
 
-BUDGETS = "poddisruptionbudgets.policy"
 #: So many sequences are tried before pods are said to fit nowhere.
 _SEQUENCES = 60
 _GRACE_HEADROOM = 30
@@ -58,9 +58,9 @@ class Guard(Plugin):
                 self._wrong(f"{key} was evicted against the budget {spent}")
 
     def _on_request(self, request):
-        """Called by the API server on threads of its own, before a request is answered."""
+        """Called by the API server on threads of its own, before a request is answered; the world itself sends none."""
         target = request.target
-        if target is None or target.plural != "pods" or not request.user_agent.startswith("nodewright"):
+        if target is None or target.plural != "pods":
             return
         if request.verb in ("delete", "deletecollection"):
             self._wrong(f"pod {target.name} was deleted past its budgets")
@@ -84,6 +84,9 @@ class Guard(Plugin):
         fleet = {machine.id: machine for machine in self._world.cloud.fleet.all()}
         ids = [each for delete in decision.delete for each in delete.instances]
         self.seen["deleted"] += len(ids)
+        group_of = {group.settings.name: group for group in self._world.cloud.groups}
+        leaving = Counter(delete.group for delete in decision.delete for _ in delete.instances)
+        left = {name: group.desired - leaving[name] for name, group in group_of.items()}
         for each, times in Counter(ids).items():
             machine = fleet.get(each)
             if times > 1 or machine is None or machine.going:
@@ -92,6 +95,9 @@ class Guard(Plugin):
             for delete in decision.delete:
                 if each in delete.instances and machine.group.name != delete.group:
                     self._wrong(f"{each} is deleted from {delete.group}, but belongs to {machine.group.name}")
+            fewest = group_of[machine.group.name].settings.min
+            if not any(delete.force for delete in decision.delete) and left[machine.group.name] < fewest:
+                self._wrong(f"{each} is deleted, so that {machine.group.name} falls below {fewest}")
             for pod in pods:
                 if machine.registered and pod.spec.node_name == machine.name and self._runs(pod, decision.at):
                     self._wrong(f"{machine.name} is deleted while {pod.key} is on it")
@@ -118,7 +124,7 @@ class Guard(Plugin):
             if pod.spec.node_name in beginning and not pod.finished and (why := _must_stay(pod)):
                 self._wrong(f"{pod.spec.node_name} is drained, but has {pod.key}, which {why}")
         self._check_whole_groups(beginning, leaving | beginning)
-        self._check_places(decision, nodes, pods, leaving | beginning)
+        self._check_places(decision, nodes, pods, beginning, leaving | beginning)
 
     def _check_whole_groups(self, beginning, leaving):
         for group in self._world.cloud.groups:
@@ -129,20 +135,28 @@ class Guard(Plugin):
             if staying and beginning & {each.name for each in machines}:
                 self._wrong(f"{group.settings.name} is torn apart: {sorted(staying)} stay")
 
-    def _check_places(self, decision, nodes, pods, leaving):
-        """Each pod that has to move finds a place by the oracle, all of them together."""
+    def _check_places(self, decision, nodes, pods, beginning, leaving):
+        """Each pod that has to move finds a place by the oracle, all of them together.
+
+        But for those of nodes that were leaving before, if they had none before more nodes leave: nodes are ordered
+        for them.
+        """
         going = {machine.name for machine in self._world.cloud.fleet.all() if machine.going}
         staying = [node for name, node in nodes.items() if name not in leaving | going]
-        movers = [pod for pod in pods if pod.spec.node_name in leaving and _moves(pod)]
-        self.seen["moved"] += len(movers)
+        returning = [pod for pod in pods if pod.spec.node_name in leaving - beginning and _moves(pod)]
         if not decision.grow and not self._awaited(nodes):
             # On nodes that are there, that is.
             fitting = {key for key, verdict in decision.pods.items() if verdict.reason is Reason.FITS}
-            movers += [pod for pod in pods if pod.key in fitting]
-            self.seen["pending"] += len(fitting)
-        oracle = Oracle(staying, pods)
-        if (homeless := _homeless(oracle, [_unbound(pod) for pod in movers])) is not None:
-            self._wrong(f"without {sorted(leaving)} there is no place for {homeless.key}")
+            returning += [pod for pod in pods if pod.key in fitting and not pod.spec.node_name]
+            self.seen["pending"] += sum(not pod.spec.node_name for pod in returning)
+        before = Oracle([*staying, *(nodes[name] for name in beginning)], pods)
+        lost = _homeless(before, returning)
+        movers = [pod for pod in returning if pod not in lost]
+        movers += [pod for pod in pods if pod.spec.node_name in beginning and _moves(pod)]
+        self.seen["moved"] += len(movers)
+        self.seen["lost"] += len(lost)
+        for pod in _homeless(Oracle(staying, pods), movers):
+            self._wrong(f"without {sorted(leaving)} there is no place for {pod.key}")
 
     def _awaited(self, nodes):
         """Whether machines are not ready nodes yet."""
@@ -188,9 +202,9 @@ def _must_stay(pod, *, on_completion=False):
 
 
 def _homeless(oracle, pods):
-    """A pod that finds no place in whatever sequence the pods come, None if they all do."""
+    """The pods that find no place in the best of many sequences."""
     chance = Random(0)
-    homeless = None
+    least = list(pods)
     for number in range(_SEQUENCES):
         fullest = sorted(oracle.names, key=lambda name: oracle.free(name, "cpu"))
         sequence = sorted(pods, key=lambda pod: -pod.requests.get("cpu", 0))
@@ -199,10 +213,12 @@ def _homeless(oracle, pods):
             if number % 2:
                 chance.shuffle(sequence)
         trial = oracle.copy()
-        homeless = next((pod for pod in sequence if not _place(trial, pod, fullest)), None)
-        if homeless is None:
-            return None
-    return homeless
+        homeless = [pod for pod in sequence if not _place(trial, _unbound(pod), fullest)]
+        if len(homeless) < len(least):
+            least = homeless
+        if not least:
+            break
+    return least
 
 
 def _place(oracle, pod, names):

@@ -11,7 +11,9 @@ from tests.end_to_end.scenarios import a_deployment, a_group, a_scenario
 
 MOST_NODES = 16
 LOOPS = 300
-PACE = "unneededTime: 1m, delayAfterAdd: 20s, delayAfterFailure: 20s, unremovableRecheck: 30s"
+PACE = (
+    "unneededTime: 20s, delayAfterAdd: 0s, delayAfterFailure: 10s, unremovableRecheck: 10s, utilizationThreshold: 0.8"
+)
 HEALTH = "health: {maxNodeProvisionTime: 3m, backoff: {initial: 1m, max: 4m, resetAfter: 20m}}"
 OURS = ("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
 
@@ -82,7 +84,7 @@ SHAPES = {
         ],
         most_replicas={"web": 10, "zonal": 8, "lonely": 6, "filler": 8},
         others={"budgets": [{"for": "lonely", "maxUnavailable": 1}]},
-        scale_down=["maxDrainParallelism: 4", "maxDrainParallelism: 2, utilizationThreshold: 0.7"],
+        scale_down=["maxDrainParallelism: 4", "maxDrainParallelism: 2, cordon: false"],
     ),
     "whole": Shape(
         groups=[
@@ -92,7 +94,7 @@ SHAPES = {
         deployments=[a_deployment("web", replicas=3), a_deployment("small", cpu="300m", memory="256Mi", replicas=6)],
         most_replicas={"web": 12, "small": 20},
         others={"budgets": [{"for": "web", "maxUnavailable": 2}], "daemonSets": [AGENT]},
-        scale_down=["maxDrainParallelism: 6", "maxDrainParallelism: 6, unneededTime: 2m"],
+        scale_down=["maxDrainParallelism: 6", "maxDrainParallelism: 4, maxParallelism: 8"],
     ),
     "stubborn": Shape(
         groups=[a_group("fixed", min=1, max=6), a_group("roomy", max=4, instanceType="roomy", zone="eu-b")],
