@@ -109,6 +109,17 @@ SHAPES = {
         others={
             "budgets": [{"for": "web", "maxUnavailable": 1}, {"for": "slow", "maxUnavailable": 1}],
             "daemonSets": [AGENT],
+            "jobs": [
+                {
+                    "name": name,
+                    "namespace": "jobs",
+                    "cpu": "400m",
+                    "completions": 30,
+                    "run": "90s",
+                    "annotations": marks,
+                }
+                for name, marks in (("whole", {SAFE_TO_EVICT: "on-completion"}), ("again", {}))
+            ],
         },
         scale_down=["maxDrainParallelism: 3", "maxDrainParallelism: 3, maxGracefulTermination: 30s"],
     ),
