@@ -14,13 +14,14 @@ from nodewright.api import (
     InstanceError,
     InstanceState,
     NodeTemplate,
+    Reason,
     TemplateDifference,
 )
 from nodewright.cluster import Cluster
 from nodewright.config.document import load
 from nodewright.config.model import Settings
 from nodewright.kube.kinds import KINDS, wanted_kinds
-from nodewright.memory import Backoff, KnownTemplate, Memory, Removal, ScaleUpRequest
+from nodewright.memory import Backoff, KnownTemplate, Memory, Removal, ScaleUpRequest, Standing
 from nodewright.objects import Pod, Taint
 from nodewright.record.picture import Picture
 from nodewright.record.picture_files import json_pieces, yaml_pieces
@@ -261,6 +262,7 @@ def memory() -> Memory:
     return Memory(
         unneeded_since={node: EPOCH},
         unremovable_until={f"{NAME}-node-2": EPOCH},
+        standings={node: Standing(reason=Reason.NO_PLACE, since=EPOCH, pod=f"{NAME}-shop/{NAME}-pod")},
         unregistered_since={f"cloud://{NAME}-3": EPOCH},
         requests={
             facts.id: ScaleUpRequest(at=EPOCH, count=1),

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from nodewright.api.instance import ErrorClass
+from nodewright.api.reasons import Reason
 from nodewright.api.template import NodeTemplate, TemplateDifference
 
 
@@ -70,6 +71,18 @@ class Removal:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Standing:
+    """For which reason a node stays, or may go."""
+
+    reason: Reason
+    #: Since when it has been this one.
+    since: datetime
+    #: As in the verdict: the pod that is in the way, and what is the matter with it.
+    pod: str = ""
+    cause: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class KnownTemplate:
     """What a group's nodes were seen to be like."""
 
@@ -91,6 +104,8 @@ class Memory:
 
     unneeded_since: dict[str, datetime] = field(default_factory=dict)
     unremovable_until: dict[str, datetime] = field(default_factory=dict)
+    #: Of every node that belongs to a group.
+    standings: dict[str, Standing] = field(default_factory=dict)
     #: Nodes that there was no time to look at in the last loop, and that come first in the next one.
     unexamined: tuple[str, ...] = ()
     #: Where the pods of unneeded nodes went in the last simulation, and are tried first in the next one.

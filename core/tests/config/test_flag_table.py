@@ -114,6 +114,7 @@ def test_every_setting_that_is_not_ours_alone_has_a_flag():
         "scaleUp.optionsPerLoop",
         "processors.pendingPods",
         "processors.scaleDownCandidates",
+        "events.nodes",
         "groups",
         "hooks",
     }

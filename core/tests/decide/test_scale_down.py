@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import msgspec
 import pytest
-from nodewright.api import Decision, Instance, InstanceState, Outcome, Plugin, Reason, Taint, hookimpl
+from nodewright.api import Decision, Instance, InstanceState, Outcome, Plugin, Reason, Taint, Verdict, hookimpl
 from nodewright.config.model import ScaleDown, Settings
 from nodewright.decide import decide
 from nodewright.memory import Memory, Removal, ScaleUpRequest
@@ -76,7 +76,7 @@ def test_two_nodes_do_not_count_on_the_same_room():
     decision, _ = decide_on(world, unneeded("n1", "n2"), a_policy(settings))
     # n1's pod takes the last cpu of n0; n2's pod would fit on n1, which goes.
     assert [drain.node for drain in decision.drain] == ["n1"]
-    assert decision.nodes["n2"].reason is Reason.NO_PLACE
+    assert decision.nodes["n2"] == Verdict(reason=Reason.NO_PLACE, pod="default/y")
 
 
 def test_a_pod_that_moves_to_a_node_that_goes_too_has_to_find_a_place_again():
@@ -165,7 +165,9 @@ def test_a_pod_that_must_not_move_keeps_its_node(pod, why):
     world = a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0"), pod], budgets=[a_budget(0, app="guarded")])
     decision, _ = decide_on(world, unneeded("n1"))
     assert not decision.drain
-    assert str(decision.nodes["n1"]) == f"a pod must not be moved ({pod.key}: {why})"
+    verdict = decision.nodes["n1"]
+    assert (verdict.reason, verdict.pod, verdict.cause) == (Reason.BLOCKED_BY_POD, pod.key, why)
+    assert str(verdict) == f"a pod must not be moved ({pod.key}: {why})"
 
 
 @pytest.mark.parametrize(

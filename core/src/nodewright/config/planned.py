@@ -11,7 +11,6 @@ PLANNED = {
     "scaleUp.asyncGroupCreation": "creation of node groups",
     "scaleUp.proactive": "proactive scale-up",
     "scaleDown.delayPerGroup": "delays per group",
-    "scaleDown.simulationTimeout": "time limits of simulations",
     "scaleDown.drainPriorities": "draining by priority",
     "scaleDown.deletionDelayTimeout": "delay-deletion annotations",
     "scaleDown.deletionBatchInterval": "deletion in batches",
@@ -34,7 +33,7 @@ PLANNED = {
     "kube.burst": "limits of requests to the API server",
     "leaderElection": "leader election",
     "metrics": "optional metrics",
-    "events": "repeated events",
+    "events.duplicates": "repeated events",
     "status": "the status ConfigMap",
 }
 

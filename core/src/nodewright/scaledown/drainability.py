@@ -47,7 +47,7 @@ class _Fate(Enum):
     MOVES = "has to find another node"
 
 
-_Rule = Callable[[_Case], _Fate | str | None]
+_Rule = Callable[[_Case], _Fate | Reason | None]
 
 
 def judge(
@@ -69,8 +69,8 @@ def judge(
         covering = [budget for budget in budgets if budget.covers(pod)]
         case = _Case(row=row, pod=pod, budgets=covering, budgets_block=budgets_block, settings=settings, now=now)
         fate = _fate(case)
-        if isinstance(fate, str):
-            return Drainable(blocker=Verdict(reason=Reason.BLOCKED_BY_POD, detail=f"{row.key}: {fate}"))
+        if isinstance(fate, Reason):
+            return Drainable(blocker=Verdict(reason=Reason.BLOCKED_BY_POD, pod=row.key, cause=fate))
         if fate is _Fate.MOVES:
             move.append(row)
     return Drainable(move=tuple(move))
@@ -83,7 +83,7 @@ def is_long_terminating(row: PodRow, now: datetime) -> bool:
     return row.deleted + timedelta(seconds=row.pod_class.pod.grace_seconds + 30) < now
 
 
-def _fate(case: _Case) -> _Fate | str:
+def _fate(case: _Case) -> _Fate | Reason:
     for rule in _RULES:
         answer = rule(case)
         if answer is not None:
@@ -107,43 +107,43 @@ def _safe_to_evict(case: _Case) -> _Fate | None:
     return _Fate.MOVES if case.pod.metadata.annotations.get(SAFE_TO_EVICT) == "true" else None
 
 
-def _not_replicated(case: _Case) -> str | None:
+def _not_replicated(case: _Case) -> Reason | None:
     owner = case.pod.metadata.controller
     if owner is None:
-        return "NotReplicated"
+        return Reason.NOT_REPLICATED
     if case.settings.skip_custom_controller_pods and owner.kind not in _REPLICATED:
-        return "NotReplicated"
+        return Reason.NOT_REPLICATED
     return None
 
 
-def _system(case: _Case) -> _Fate | str | None:
+def _system(case: _Case) -> _Fate | Reason | None:
     if not case.settings.skip_system_pods or case.pod.metadata.namespace != "kube-system" or case.budgets:
         return None
     born = case.row.created
     if born is not None and case.now - born > _SYSTEM_POD_PATIENCE:
         return _Fate.MOVES
-    return "UnmovableKubeSystemPod"
+    return Reason.SYSTEM_POD
 
 
-def _not_safe_to_evict(case: _Case) -> str | None:
+def _not_safe_to_evict(case: _Case) -> Reason | None:
     marked = case.pod.metadata.annotations.get(SAFE_TO_EVICT)
-    return "NotSafeToEvictAnnotation" if marked in ("false", "on-completion") else None
+    return Reason.NOT_SAFE_TO_EVICT if marked in ("false", "on-completion") else None
 
 
-def _local_storage(case: _Case) -> str | None:
+def _local_storage(case: _Case) -> Reason | None:
     if not case.settings.skip_local_storage:
         return None
     safe = case.pod.metadata.annotations.get(_SAFE_LOCAL_VOLUMES, "").split(",")
     for volume in case.pod.spec.volumes:
         on_disk = volume.empty_dir is not None and volume.empty_dir.medium != "Memory"
         if (volume.host_path is not None or on_disk) and volume.name not in safe:
-            return "LocalStorageRequested"
+            return Reason.LOCAL_STORAGE
     return None
 
 
-def _budget(case: _Case) -> str | None:
+def _budget(case: _Case) -> Reason | None:
     spent = any(budget.status.disruptions_allowed < 1 for budget in case.budgets)
-    return "NotEnoughPdb" if case.budgets_block and spent else None
+    return Reason.NOT_ENOUGH_BUDGET if case.budgets_block and spent else None
 
 
 #: Cluster Autoscaler's rules in its order.

@@ -72,7 +72,7 @@ def _objection(
         return Verdict(reason=Reason.GROUP_FAULTY, detail=group.error)
     until = memory.unremovable_until.get(node.name)
     if until is not None and now <= until:
-        return Verdict(reason=Reason.RECENTLY_UNREMOVABLE, detail=f"until {until:%H:%M:%S}")
+        return Verdict(reason=Reason.RECENTLY_UNREMOVABLE, detail=f"until {until:%H:%M:%S}", until=until)
     if group.target_size <= group.min_size:
         return Verdict(reason=Reason.GROUP_AT_MIN, detail=f"{group.target_size} of {group.min_size}")
     if node.metadata.annotations.get(SCALE_DOWN_DISABLED) == "true":

@@ -23,6 +23,8 @@ class ScaleDownPlan:
 
     drain: tuple[Drain, ...] = ()
     nodes: dict[str, Verdict] = field(default_factory=dict)
+    #: Nodes that might start to go but for how many may go at once, in order.
+    removable_now: tuple[Removable, ...] = ()
     memory: Memory
 
 
@@ -61,6 +63,7 @@ def plan_scale_down(
         | found.verdicts
         | {entry.node.name: entry.verdict for entry in found.removable}
         | selection.verdicts,
+        removable_now=tuple(selection.removable_now),
         memory=replace(memory, removals={**memory.removals, **removals}),
     )
 

@@ -18,6 +18,8 @@ class Selection:
     """The nodes that begin to go, and why each of the others does not yet."""
 
     chosen: list[Removable] = field(default_factory=list)
+    #: The nodes that might, but for how many may go at once; in the order in which they are taken.
+    removable_now: list[Removable] = field(default_factory=list)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
 
 
@@ -48,7 +50,11 @@ def _is_ripe(
     needed = options.scale_down_unneeded_time if entry.ready else options.scale_down_unready_time
     waited = now - memory.unneeded_since[name]
     if waited < needed:
-        verdicts[name] = Verdict(reason=Reason.NOT_LONG_ENOUGH, detail=f"{_seconds(waited)} of {_seconds(needed)}")
+        verdicts[name] = Verdict(
+            reason=Reason.NOT_LONG_ENOUGH,
+            detail=f"{_seconds(waited)} of {_seconds(needed)}",
+            until=memory.unneeded_since[name] + needed,
+        )
         return False
     if cooling is not None:
         verdicts[name] = Verdict(reason=Reason.COOLING_DOWN, detail=cooling)
@@ -97,8 +103,10 @@ def _choose(blocks: Sequence[list[Removable]], memory: Memory, policy: Policy, s
         verdict = None
         if group.target_size - leaving.get(group.id, 0) - size < group.min_size:
             verdict = Verdict(reason=Reason.GROUP_AT_MIN, detail=str(group.min_size))
-        elif room < size or moving > max(0, drains):
-            verdict = Verdict(reason=Reason.BUDGET)
+        else:
+            selection.removable_now += block
+            if room < size or moving > max(0, drains):
+                verdict = Verdict(reason=Reason.BUDGET)
         if verdict is not None:
             selection.verdicts.update({entry.node.name: verdict for entry in block})
             continue
