@@ -47,25 +47,33 @@ class Diary(Plugin):
 class Life:
     """A world and an autoscaler in it, moved on together."""
 
-    def __init__(self, world, settings, most_nodes, observers, stack):
+    def __init__(self, world, settings, most_nodes, observers, stack, folder):
         self.world = world
         self.most_nodes = most_nodes
         self.diary = Diary(world.clock)
         self.observers = {"diary": self.diary, **observers}
-        if most_nodes:
-            settings += f"\nlimits: {{nodes: {{max: {most_nodes}}}}}"
-        self.config = CONFIG.format(url=world.provider_config["url"], settings=settings)
+        self.config = folder / "nodewright.yaml"
+        self.configure(settings)
         self.stack = stack
+        #: What is looked at after each loop, before the world goes on.
+        self.checks = [self.check_limits]
         self.start_again()
 
-    def start_again(self):
-        """Let another autoscaler, which remembers nothing, go on where the one before was killed."""
+    def configure(self, settings):
+        """Change the configuration, which is taken up in the next loop."""
+        if self.most_nodes:
+            settings += f"\nlimits: {{nodes: {{max: {self.most_nodes}}}}}"
+        self.config.write_text(CONFIG.format(url=self.world.provider_config["url"], settings=settings))
+
+    def start_again(self, memory=None):
+        """Let another autoscaler, which remembers nothing else than *memory*, go on where the one before was killed."""
         self.autoscaler = self.stack.enter_context(
             Harness(
                 self.config,
                 kubeconfig=str(self.world.kubeconfig),
                 clock=self.world.clock,
                 observers=self.observers,
+                memory=memory,
             )
         )
 
@@ -77,7 +85,8 @@ class Life:
             self.world.sync()
             self.autoscaler.wait_for(self.world.store.version)
             decision = self.autoscaler.step()
-            self.check_limits()
+            for check in self.checks:
+                check()
         self.world.settle()
         return decision
 
@@ -155,7 +164,7 @@ def _taints(node):
 
 
 @pytest.fixture
-def begin():
+def begin(tmp_path):
     """Begins the life of a cluster from a scenario and settings in YAML; it ends with the test.
 
     All groups together have at most so many nodes, if that is not 0: looked at after every loop.
@@ -165,6 +174,6 @@ def begin():
         def start(scenario=None, settings="", most_nodes=0, observers=None):
             scenario = scenario or a_scenario()
             world = stack.enter_context(World(parse_scenario(scenario), SteppedClock()))
-            return Life(world, settings, most_nodes, observers or {}, stack)
+            return Life(world, settings, most_nodes, observers or {}, stack, tmp_path)
 
         yield start

@@ -4,6 +4,7 @@ import json
 
 FITTING = {"cpu": 4, "memory": "8Gi", "price": 0.2}
 ROOMY = {"cpu": 16, "memory": "64Gi", "price": 0.8}
+GPU = {"cpu": 8, "memory": "32Gi", "price": 1.6, "gpu": {"type": "tesla", "count": 2}}
 HUGE = {"cpu": 64, "memory": "256Gi", "price": 3}
 
 
@@ -29,7 +30,7 @@ def a_scenario(*groups, replicas=4, deployments=(), **workloads):
     """
     scenario = {
         "zones": ["eu-a", "eu-b"],
-        "instanceTypes": {"fitting": FITTING, "roomy": ROOMY, "huge": HUGE},
+        "instanceTypes": {"fitting": FITTING, "roomy": ROOMY, "huge": HUGE, "gpu": GPU},
         "groups": groups or two_choices(),
         "workloads": {"deployments": deployments or [a_deployment(replicas=replicas)], **workloads},
     }

@@ -1,20 +1,13 @@
 """Two hours in which something goes wrong all the time: no limit is broken meanwhile, and all is well in the end."""
 
-from random import Random
-from threading import Lock
-
 import pytest
-from nodewright.api import ErrorClass, InstanceError
-from nodewright_fake.apiserver.status import StatusError
-from nodewright_fake.apiserver.wire import ConnectionEndedError
-from nodewright_fake.cloud.api_fault import ApiFault, ApiFaultKind
-from nodewright_fake.cloud.boot_fault import BootFault, BootFaultKind
-from nodewright_fake.cloud.shortage import ShortageMode
 
+from tests.end_to_end.chaos import Chaos
 from tests.end_to_end.scenarios import a_deployment, a_group, a_scenario
 
 MOST_NODES = 14
 MOST_REPLICAS = {"web": 14, "batch": 16, "wide": 5}
+POOLS = ["eu-a/fitting", "eu-b/fitting", "eu-b/roomy", "*/spot"]
 SCENARIO = a_scenario(
     a_group("fixed", min=1, max=3),
     a_group("slow-to-go", max=6, zone="eu-b", deleteTime="40s"),
@@ -37,89 +30,6 @@ PASSING = [
     *("requests", "intentions", "shortages", "removals"),
     *("unregistered_since", "failed_since", "backoffs", "pools", "unhealthy_since"),
 ]
-BROKEN = InstanceError(error_class=ErrorClass.OTHER, code="BOOT_FAILED", message="it did not boot")
-
-
-class UnluckyCloud(ApiFault):
-    """Befalls a share of the calls, by chance."""
-
-    def __init__(self, kind, chance, share):
-        super().__init__(kind)
-        self.chance = chance
-        self.share = share
-
-    def befalls(self, operation, now):
-        return self.chance.random() < self.share
-
-
-class UnluckyApiServer:
-    """Refuses one of 20 requests that are no watches, or hangs up; what befalls one depends on no other's path."""
-
-    def __init__(self, seed):
-        self.seed = seed
-        self.requests = {}
-        self.hits = 0
-        self.lock = Lock()
-
-    def __call__(self, request):
-        key = f"{request.method} {request.path}"
-        with self.lock:
-            self.requests[key] = number = self.requests.get(key, 0) + 1
-        chance = Random(f"{self.seed} {key} {number}")
-        if request.verb == "watch" or chance.random() >= 0.05:
-            return
-        self.hits += 1
-        if chance.random() < 0.25:
-            raise ConnectionEndedError
-        raise StatusError(
-            *chance.choice([(500, "InternalError"), (503, "ServiceUnavailable"), (409, "Conflict")]), "bad luck"
-        )
-
-
-class Chaos:
-    """What happens to a life: rollouts, reclaims, empty pools, faults, and an autoscaler that is killed."""
-
-    def __init__(self, life, seed):
-        self.life = life
-        self.chance = Random(seed)
-        self.unlucky = UnluckyApiServer(seed)
-        cloud = life.world.cloud
-        for kind in (ApiFaultKind.UNAVAILABLE, ApiFaultKind.THROTTLED, ApiFaultKind.DENIED, ApiFaultKind.LOST):
-            cloud.gate.add(UnluckyCloud(kind, Random(f"{seed} {kind}"), 0.0125))
-        for kind in BootFaultKind:
-            cloud.boot_faults.add(BootFault(groups="*", kind=kind, share=0.02, error=BROKEN))
-        life.world.api_server.faults.append(self.unlucky)
-
-    def strike(self):
-        """Let something happen, or nothing."""
-        life, chance = self.life, self.chance
-        if chance.random() < 0.05:
-            name = chance.choice(sorted(MOST_REPLICAS))
-            life.scale(name, chance.randint(0, MOST_REPLICAS[name]))
-        if chance.random() < 0.02:
-            spot = [machine for machine in life.world.cloud.instances("spot") if machine.registered]
-            if spot:
-                life.world.cloud.fleet.reclaim(chance.choice(spot), chance.choice([0, 20]))
-        if chance.random() < 0.02:
-            life.run_out(
-                chance.choice(["eu-a/fitting", "eu-b/fitting", "eu-b/roomy", "*/spot"]),
-                chance.choice(list(ShortageMode)),
-            )
-        elif chance.random() < 0.04:
-            life.world.cloud.supply.lift_stocks("*")
-            life.world.cloud.fill()
-        if chance.random() < 0.004:
-            life.start_again()
-
-    def end(self):
-        """Let nothing go wrong any more, and ask for no more than surely fits into the most nodes there may be."""
-        cloud = self.life.world.cloud
-        cloud.gate.heal("*")
-        cloud.boot_faults.heal("*")
-        cloud.supply.lift_stocks("*")
-        self.life.world.api_server.faults.remove(self.unlucky)
-        for name, most in MOST_REPLICAS.items():
-            self.life.scale(name, most // 2)
 
 
 def check_deletions(life):
@@ -148,7 +58,7 @@ def check_end(life):
 @pytest.mark.parametrize("seed", [4])
 def test_two_hours_of_faults_break_no_limit_and_leave_nothing_behind(begin, seed):
     life = begin(SCENARIO, SETTINGS, most_nodes=MOST_NODES)
-    chaos = Chaos(life, seed)
+    chaos = Chaos(life, seed, MOST_REPLICAS, POOLS)
     for _ in range(720):
         chaos.strike()
         life.go_on(10)

@@ -1,10 +1,23 @@
 """The oracle: where may a pod go, and what does a placement break?"""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Self
 
-from nodewright.objects import CSINode, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
+from msgspec.structs import replace
+from nodewright.objects import (
+    CSINode,
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    StorageClass,
+    Taint,
+)
+from nodewright.objects.node import TO_BE_DELETED
 
 from .filters import CHECKS, PRECHECKS
+from .filters.inter_pod_affinity import means, repelling
 from .filters.volume_binding import assume
 from .snapshot import NodeInfo, Refusal, Snapshot
 from .violations import violations_of
@@ -52,7 +65,34 @@ class Oracle:
 
     def take_out(self, node_name: str) -> None:
         """Take a node out, with all that runs on it."""
-        del self._snapshot.nodes[node_name], self._snapshot.csi_nodes[node_name]
+        del self._snapshot.nodes[node_name]
+        self._snapshot.csi_nodes.pop(node_name, None)
+
+    def vacate(self, node_name: str) -> None:
+        """Take away all that runs on a node, and mark the node for deletion."""
+        node = self._snapshot.nodes[node_name].node
+        doom = Taint(key=TO_BE_DELETED, effect="NoSchedule")
+        marked = replace(node, spec=replace(node.spec, taints=(*node.spec.taints, doom)))
+        self._snapshot.nodes[node_name] = NodeInfo(node=marked)
+
+    def pods_on(self, node_name: str) -> Sequence[Pod]:
+        """What runs on a node."""
+        return self._snapshot.nodes[node_name].pods
+
+    def free(self, node_name: str, resource: str) -> int:
+        """What a node has left of a resource."""
+        info = self._snapshot.nodes[node_name]
+        return info.node.allocatable.get(resource, 0) - info.used[resource]
+
+    def dislikes(self, owner: Pod, pod: Pod) -> bool:
+        """Whether *owner* does not want *pod* near."""
+        return any(means(self._snapshot, owner, term, pod) for term in repelling(owner))
+
+    def copy(self) -> Self:
+        """An oracle that can be asked about what does not happen to this one."""
+        twin = object.__new__(type(self))
+        twin._snapshot, twin._newcomers = self._snapshot.copy(), list(self._newcomers)
+        return twin
 
     def bind(self, pod: Pod, node_name: str) -> None:
         """Put *pod* on the node, whether it may go there or not."""

@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
+from typing import Self
 
 from nodewright.objects import CSINode, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
 from nodewright.objects.volume import Volume
@@ -58,6 +60,17 @@ class Snapshot:
         for pod in pods:
             if pod.spec.node_name in self.nodes and not pod.finished:
                 self.nodes[pod.spec.node_name].add(pod)
+
+    def copy(self) -> Self:
+        """A snapshot that changes apart from this one."""
+        twin = copy(self)
+        for name in ("claims", "volumes", "csi_nodes"):
+            setattr(twin, name, dict(getattr(self, name)))
+        twin.nodes = {
+            name: NodeInfo(node=info.node, pods=list(info.pods), used=Counter(info.used))
+            for name, info in self.nodes.items()
+        }
+        return twin
 
     def residents(self) -> Iterator[tuple[Pod, NodeInfo]]:
         """Every pod that is on a node, with that node."""

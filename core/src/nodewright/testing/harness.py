@@ -1,12 +1,14 @@
 """The whole autoscaler in a test or a demo: the real loop, against any API server, on any clock."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from threading import Event
 from types import TracebackType
 from typing import Self
 
 from nodewright.api import Clock, Decision, Plugin
 from nodewright.config.document import load
+from nodewright.config.watch import ConfigFile
 from nodewright.kube.transport import connect
 from nodewright.memory import Memory
 from nodewright.plugins import Registry
@@ -18,17 +20,33 @@ class Harness:
     """An autoscaler as `nodewright run` would start it, but for signals and the HTTP server of its metrics.
 
     Use it as a context manager. `step` runs one loop (tests, on a stepped clock); `run` goes on until told to stop.
-    *observers* are plugins whose hooks are called besides those that the configuration names.
-    Raises `ConfigurationError` if *config*, the text of a YAML configuration, can't be used.
+    *config* is the text of a YAML configuration, or a file with one that may change at any time. *observers* are
+    plugins whose hooks are called besides those that the configuration names; *memory* is what it remembers at first.
+    Raises `ConfigurationError` if the configuration can't be used.
     """
 
     def __init__(
-        self, config: str, *, kubeconfig: str, clock: Clock, observers: Mapping[str, Plugin] | None = None
+        self,
+        config: str | Path,
+        *,
+        kubeconfig: str,
+        clock: Clock,
+        observers: Mapping[str, Plugin] | None = None,
+        memory: Memory | None = None,
     ) -> None:
         registry = Registry()
-        settings = load(config, classes=registry, tolerant=True).settings
+        file = None
+        if isinstance(config, Path):
+            file = ConfigFile(config, classes=registry)
+            settings = file.load(tolerant=True).settings
+        else:
+            settings = load(config, classes=registry, tolerant=True).settings
         transport = connect(kubeconfig=kubeconfig, user_agent=settings.kube.user_agent)
-        self._autoscaler = Autoscaler(settings, transport, clock, registry=registry, observers=observers)
+        self._autoscaler = Autoscaler(
+            settings, transport, clock, registry=registry, config_file=file, observers=observers
+        )
+        if memory is not None:
+            self._autoscaler.memory = memory
 
     def __enter__(self) -> Self:
         self._autoscaler.start(timeout=20)
