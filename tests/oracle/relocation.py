@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from random import Random
 
 from msgspec import structs
@@ -11,7 +12,7 @@ from nodewright.objects import Pod
 from nodewright.objects.affinity import Affinity
 from nodewright.scheduling import ClusterSimulation
 from nodewright.scheduling.placement import is_plain
-from nodewright.scheduling.relocation import Relocation
+from nodewright.scheduling.relocation import Hints, Relocation
 
 from .agreement import judgements, verdicts
 from .filters.node_ports import host_ports
@@ -26,7 +27,7 @@ class Removal:
 
     node: str
     movers: tuple[str, ...]
-    wished: tuple[str, ...] = ()
+    wished: Hints = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,23 +81,34 @@ class PlainRelocation:
         #: Pods that came to each node, in their order.
         self._guests: dict[str, list[Pod]] = {}
 
-    def remove(self, node: str, tenants: Sequence[Pod], wished: Sequence[str]) -> Outcome:
+    def remove(self, node: str, tenants: Sequence[Pod], wished: Hints) -> Outcome:
         """Take *node* out if its *tenants* and guests find places elsewhere."""
         before = self.oracle.copy()
         guests = self._guests.get(node, [])
         self.oracle.vacate(node)
         homes: dict[str, str] = {}
         arrivals: list[tuple[Pod, str]] = []
-        for pods, first in self._in_order([*tenants, *guests], wished):
-            for pod in pods:
-                home = self._home(pod, node, first)
-                if home is None:
-                    self.oracle = before
-                    # Of pods that are alike, it is as good to name the last.
-                    return Outcome(homeless=pods[-1].key)
-                self.oracle.bind(pod, home)
-                arrivals.append((pod, home))
-                homes[pod.key] = home
+        wishes = [name for name, count in wished for _ in range(count)]
+        for pods in self._in_order([*tenants, *guests]):
+            own = [] if pods[0].key in self.choosy else wishes[: len(pods)]
+            del wishes[: len(own)]
+            waiting = iter(pods)
+            for first in (*own, None):
+                # Those whose wish can't be met wait for the wishes of the others.
+                for pod in waiting:
+                    home = self._home(pod, node, first)
+                    if home is None and first is None:
+                        self.oracle = before
+                        # Of pods that are alike, it is as good to name the last.
+                        return Outcome(homeless=pods[-1].key)
+                    if home is None:
+                        waiting = chain([pod], waiting)
+                        break
+                    self.oracle.bind(pod, home)
+                    arrivals.append((pod, home))
+                    homes[pod.key] = home
+                    if first is not None:
+                        break
         self.oracle.take_out(node)
         self._guests.pop(node, None)
         for pod, home in arrivals:
@@ -107,16 +119,15 @@ class PlainRelocation:
         """Remember that *pod* came to *node*."""
         self._guests.setdefault(node, []).append(pod)
 
-    def _in_order(self, pods: Sequence[Pod], wished: Sequence[str]) -> Iterator[tuple[list[Pod], Sequence[str]]]:
+    def _in_order(self, pods: Sequence[Pod]) -> Iterator[list[Pod]]:
         """Those whose place depends on others one by one, then the others in lots of equal ones, the largest first."""
         lots: dict[object, list[Pod]] = {}
         for pod in pods:
             if pod.key in self.choosy:
-                yield [pod], ()
+                yield [pod]
             else:
                 lots.setdefault(_shape(pod), []).append(pod)
-        for lot in sorted(lots.values(), key=lambda lot: -self._size(lot[0])):
-            yield lot, wished
+        yield from sorted(lots.values(), key=lambda lot: -self._size(lot[0]))
 
     def _size(self, pod: Pod) -> float:
         return max(amount / self._most_free(name) for name, amount in pod.requests.items() if amount)
@@ -125,9 +136,9 @@ class PlainRelocation:
         """What the node that had most of it had at the beginning."""
         return max(1, *(self._beginning.free(name, resource) for name in self._beginning.names))
 
-    def _home(self, pod: Pod, leaving: str, wished: Sequence[str]) -> str | None:
+    def _home(self, pod: Pod, leaving: str, wish: str | None) -> str | None:
         present = set(self.oracle.names) - {leaving}
-        names = [name for name in (*wished, *self._preference) if name in present]
+        names = [name for name in (self._preference if wish is None else [wish]) if name in present]
         return next((name for name in names if self.oracle.refusal(pod, name) is None), None)
 
 
@@ -179,9 +190,9 @@ def disagreements(case: Case) -> Iterator[str]:
             if found.homeless is None:
                 gone.add(removal.node)
             if case.told:
-                core._tell()
+                core.tell()
                 yield from _compare(_left(case.world, gone), simulation, plain.oracle, removal.node)
-        core._tell()
+        core.tell()
         yield from _compare(_left(case.world, gone), simulation, plain.oracle, "all of them")
     if verdicts(case.world, simulation) != before:
         yield "something is left of it when all is taken back"
@@ -194,7 +205,9 @@ def _removal(random: Random, world: World, name: str) -> Removal:
         node=name,
         # Some stay behind, as those of a DaemonSet do.
         movers=tuple(pod.key for pod in running if random.random() < 0.9),
-        wished=tuple(random.sample(others, random.randint(1, 3))) if random.random() < 0.5 else (),
+        wished=tuple((name, random.randint(1, 3)) for name in random.sample(others, random.randint(1, 3)))
+        if random.random() < 0.5
+        else (),
     )
 
 

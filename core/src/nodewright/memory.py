@@ -156,8 +156,9 @@ class Memory:
     standings: dict[str, Standing] = field(default_factory=dict)
     #: Nodes that there was no time to look at in the last loop, and that come first in the next one.
     unexamined: tuple[str, ...] = ()
-    #: Where the pods of unneeded nodes went in the last simulation, and are tried first in the next one.
-    hints: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: By unneeded node, where its pods went in the last simulation, and how many: there they are tried first the next
+    #: time, so that the same nodes can go again.
+    hints: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     unregistered_since: dict[str, datetime] = field(default_factory=dict)
     #: When each machine that the cloud could not make was first seen to have failed.
     failed_since: dict[str, datetime] = field(default_factory=dict)

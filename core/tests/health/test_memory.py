@@ -36,7 +36,7 @@ MEMORY = Memory(
     unremovable_until={"m": EPOCH},
     standings={"n": Standing(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="default/web", cause="NotReplicated")},
     unexamined=("o",),
-    hints={"n": ("p", "q")},
+    hints={"n": (("p", 2), ("q", 1))},
     unregistered_since={"i-1": EPOCH},
     failed_since={"i-2": EPOCH},
     requests={"a": ScaleUpRequest(at=EPOCH, count=3, ours=False)},

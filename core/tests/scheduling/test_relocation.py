@@ -76,8 +76,8 @@ def test_pods_move_to_the_nodes_that_they_wish_for_if_there_is_room():
         a_pod("z", node="third", cpu="500m"),
     ]
     with relocating(*nodes, pods=pods, leaving=["a"]) as (relocation, cluster, _):
-        homes = take_out(relocation, cluster, "a", wished=["gone", "third", "second"])
-        assert list(homes.values()) == ["third", "third", "second", "second"]
+        homes = take_out(relocation, cluster, "a", wished=[("gone", 1), ("third", 3), ("second", 1)])
+        assert list(homes.values()) == ["third", "third", "first", "first"]
 
 
 def test_the_largest_pods_find_their_places_first():
@@ -92,7 +92,7 @@ def test_a_pod_that_came_from_another_node_moves_on_with_the_next_one():
     nodes = [a_node("a", cpu="2"), a_node("b", cpu="2"), a_node("c", cpu="4")]
     pods = [a_pod("of-a", node="a", cpu="1"), a_pod("of-b", node="b", cpu="1"), a_pod("x", node="c", cpu="2")]
     with relocating(*nodes, pods=pods, leaving=["a", "b"]) as (relocation, cluster, _):
-        assert take_out(relocation, cluster, "a", wished=["b"]) == {"default/of-a": "b"}
+        assert take_out(relocation, cluster, "a", wished=[("b", 1)]) == {"default/of-a": "b"}
         assert [guest.key for guest in relocation.guests("b")] == ["default/of-a"]
         assert take_out(relocation, cluster, "b") == {"default/of-b": "c", "default/of-a": "c"}
 
@@ -123,7 +123,7 @@ def test_a_pod_that_looks_at_others_finds_those_that_moved_before():
     nodes = [a_host("a"), a_host("b"), a_host("c", cpu="2"), a_host("d", cpu="3")]
     pods = [a_pod("web", node="a", labels={"app": "web"}), near("web", a_pod("shadow", node="b", cpu="2"))]
     with relocating(*nodes, pods=pods, leaving=["a", "b"]) as (relocation, cluster, _):
-        assert take_out(relocation, cluster, "a", wished=["d"]) == {"default/web": "d"}
+        assert take_out(relocation, cluster, "a", wished=[("d", 1)]) == {"default/web": "d"}
         assert take_out(relocation, cluster, "b") == {"default/shadow": "d"}
 
 
@@ -134,8 +134,8 @@ def test_a_pod_that_looks_at_others_does_not_find_those_that_have_moved_on():
     with relocating(*nodes, pods=pods, leaving=["a", "c", "b"]) as (relocation, cluster, simulation):
         # Where pods are is counted when somebody asks, and kept up to date from then on.
         assert simulation.why_not(pods_like(near("web", a_pod("follower"), key=ZONE), 1), "d") is not None
-        assert take_out(relocation, cluster, "a", wished=["c"]) == {"default/web": "c"}
-        assert take_out(relocation, cluster, "c", wished=["d"]) == {"default/web": "d"}
+        assert take_out(relocation, cluster, "a", wished=[("c", 1)]) == {"default/web": "c"}
+        assert take_out(relocation, cluster, "c", wished=[("d", 1)]) == {"default/web": "d"}
         assert take_out(relocation, cluster, "b") == {"default/shadow": "d"}
 
 

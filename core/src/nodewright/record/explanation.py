@@ -122,7 +122,7 @@ def _times(look: Look, name: str) -> Iterable[str]:
 
 def _places(look: Look, name: str) -> Iterable[str]:
     """Yield where the pods of an unneeded node would go."""
-    places = list(dict.fromkeys(look.memory.hints.get(name, ())))
+    places = list(dict.fromkeys(place for place, _ in look.memory.hints.get(name, ())))
     if places and name in look.memory.unneeded_since:
         more = f" and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
         yield f"  its pods would go to: {', '.join(places[:_PLACES])}{more}"

@@ -117,7 +117,7 @@ def shown_memory(memory: Memory, groups: Mapping[str, GroupFacts], names: Names)
         unremovable_until={node(name): until for name, until in memory.unremovable_until.items()},
         standings={node(name): replace(standing, pod=pod(standing.pod)) for name, standing in memory.standings.items()},
         unexamined=tuple(map(node, memory.unexamined)),
-        hints={node(name): tuple(map(node, to)) for name, to in memory.hints.items()},
+        hints={node(name): tuple((node(to), count) for to, count in wishes) for name, wishes in memory.hints.items()},
         unregistered_since={names.of(Role.INSTANCE, key): since for key, since in memory.unregistered_since.items()},
         failed_since={names.of(Role.INSTANCE, key): since for key, since in memory.failed_since.items()},
         requests={group(name): request for name, request in memory.requests.items()},

@@ -84,7 +84,7 @@ def _remember(found: Found, memory: Memory, policy: Policy, now: datetime) -> Me
         unneeded_since=since,
         unremovable_until={**known, **stuck},
         unexamined=found.unexamined,
-        hints={entry.node.name: entry.to for entry in found.removable if entry.to},
+        hints={entry.node.name: entry.hints for entry in found.removable if entry.hints},
     )
 
 

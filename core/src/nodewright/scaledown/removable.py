@@ -7,6 +7,7 @@ from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
 from nodewright.config.model import DisruptionReason
 from nodewright.objects import Node
+from nodewright.scheduling.relocation import Hints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +22,8 @@ class Removable:
     guests: tuple[str, ...] = ()
     #: Why it could go.
     verdict: Verdict
-    #: Nodes that its pods were moved to in the simulation.
-    to: tuple[str, ...] = ()
+    #: Where its pods went in the simulation, and how many.
+    hints: Hints = ()
     #: Whether it is in service; if not, another waiting time holds.
     ready: bool = True
     #: Whether disruption budgets let only some of its pods leave at a time.

@@ -79,7 +79,7 @@ def search(
                 move=drainable.move,
                 guests=guests,
                 verdict=_unneeded([row.key for row in drainable.move] + list(guests)),
-                to=relocated.to,
+                hints=relocated.hints,
                 ready=is_ready(node, world, policy.settings.templates),
             )
         )

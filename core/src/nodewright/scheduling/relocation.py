@@ -11,6 +11,9 @@ from nodewright.scheduling import placement, volumes
 from nodewright.scheduling.room import Room, Shape
 from nodewright.scheduling.simulation import ClusterSimulation
 
+#: Nodes that pods are wished on, and how many of them on each.
+Hints = tuple[tuple[str, int], ...]
+
 #: So many places are looked at before all others are, where a look at each is costly.
 _FIRST_LOOK = 64
 
@@ -44,6 +47,8 @@ class Move:
     place: int
     shape: Shape
     tenants: Sequence[Tenant]
+    #: Whether they went there whatever other pods were there.
+    plain: bool = True
     #: Whether the columns know of them.
     noted: bool = False
     #: Whether they had to move on.
@@ -60,9 +65,9 @@ class Relocated:
     moves: Sequence[Move] = ()
 
     @property
-    def to(self) -> tuple[str, ...]:
-        """The nodes that they went to."""
-        return tuple(dict.fromkeys(move.node for move in self.moves))
+    def hints(self) -> Hints:
+        """What to wish for if it is done again: where how many pods went that wish for no more than room."""
+        return tuple((move.node, len(move.tenants)) for move in self.moves if move.plain)
 
 
 class Relocation:
@@ -111,16 +116,18 @@ class Relocation:
         """The nodes in the order in which pods take the first that will do."""
         return [self._table.names[row] for row in self._room.rows]
 
-    def remove(self, node: str, tenants: Iterable[Tenant], wished: Iterable[str] = ()) -> Relocated:
-        """Take *node* out and move its *tenants*, and its guests, to other nodes: if they can, to those *wished*.
+    def remove(self, node: str, tenants: Iterable[Tenant], wished: Hints = ()) -> Relocated:
+        """Take *node* out and move its *tenants*, and its guests, to other nodes.
 
-        First those go whose place depends on where other pods are, in their order, then the others, the largest first.
-        If one has no place, nothing has changed.
+        First those go whose place depends on where other pods are, in their order, then the others, the largest first:
+        of those that are alike, as many as can to the nodes *wished* for, in order, and the rest wherever there is
+        room. If one has no place, nothing has changed.
         """
         room = self._room
         place = room.place_of[self._table.rows[node]]
         choosy, plain = self._part([*tenants, *self.guests(node)] if place in self._arrivals else tenants)
-        places = [room.place_of[row] for name in wished if (row := self._table.rows.get(name)) in room.place_of]
+        # The next one last.
+        places = [(room.place_of.get(self._table.rows.get(name, -1), -1), count) for name, count in reversed(wished)]
         moves: list[Move] = []
         room.close(place)
         if choosy:
@@ -168,7 +175,7 @@ class Relocation:
         return choosy, sorted(plain.values(), key=_size) if len(plain) > 1 else list(plain.values())
 
     def _move_plain(
-        self, plain: list[tuple[Shape, list[Tenant]]], wished: list[int], moves: list[Move]
+        self, plain: list[tuple[Shape, list[Tenant]]], wished: list[tuple[int, int]], moves: list[Move]
     ) -> Tenant | None:
         """Find places for *plain* pods; return one that has none."""
         for shape, tenants in plain:
@@ -194,12 +201,12 @@ class Relocation:
             cluster.take(tenant.pod_class, (tenant.key,), np.array([row], dtype=np.intp))
             place = room.place_of[row]
             room.charge(shape, place)
-            moves.append(self._move(place, shape, [tenant], noted=True))
+            moves.append(self._move(place, shape, [tenant], plain=False))
         return None
 
-    def _move(self, place: int, shape: Shape, tenants: Sequence[Tenant], *, noted: bool = False) -> Move:
+    def _move(self, place: int, shape: Shape, tenants: Sequence[Tenant], *, plain: bool = True) -> Move:
         node = self._table.names[self._room.rows[place]]
-        return Move(node=node, place=place, shape=shape, tenants=tenants, noted=noted)
+        return Move(node=node, place=place, shape=shape, tenants=tenants, plain=plain, noted=not plain)
 
     def _find(self, pod_class: PodClass, shape: Shape, leaving: int) -> int | None:
         rows = self._room.rows_of(shape)

@@ -1,7 +1,6 @@
 """Room: what nodes have left for pods, in a form that is quick to ask for a few pods at a time."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,20 +73,16 @@ class Room:
         self._closed = (place, self._free[self._pods][place])
         self._free[self._pods][place] = _NONE
 
-    def take(self, shape: Shape, count: int, wished: Sequence[int] = ()) -> list[tuple[int, int]] | None:
-        """Take room for *count* pods, at *wished* places first; returns how many went where, None if not all fit.
+    def take(self, shape: Shape, count: int, wished: list[tuple[int, int]]) -> list[tuple[int, int]] | None:
+        """Take room for *count* pods; returns how many went where, None if not all fit.
 
-        If they don't, the room that was taken for some of them stays taken until `undo`.
+        *wished* are places and how many pods each should take, the next one last; as many of these as pods are used
+        up. If not all fit, the room that was taken for some of them stays taken until `undo`.
         """
-        found: list[tuple[int, int]] = []
-        places = shape.places
         self._asked.setdefault(id(shape), (shape, shape.first))
-        for place in wished:
-            at = bisect_left(places, place, shape.first)
-            if count and at < len(places) and places[at] == place and (number := self._fit(shape, place, count)):
-                self._charge(shape, place, number)
-                found.append((place, number))
-                count -= number
+        found = self._grant(shape, count, wished) if wished else []
+        count -= sum(number for _, number in found)
+        places = shape.places
         while count:
             if shape.first == len(places):
                 return None
@@ -130,6 +125,22 @@ class Room:
     def rows_of(self, shape: Shape) -> Rows:
         """Return the rows that may have room for pods of a shape, in order of preference."""
         return self._order[np.array(shape.places[shape.first :], dtype=np.intp)]
+
+    def _grant(self, shape: Shape, count: int, wished: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Take room for up to *count* pods at *wished* places."""
+        granted = []
+        places = shape.places
+        while count and wished:
+            place, number = wished.pop()
+            if number > count:
+                wished.append((place, number - count))
+                number = count
+            count -= number
+            at = bisect_left(places, place, shape.first)
+            if at < len(places) and places[at] == place and (number := self._fit(shape, place, number)):
+                self._charge(shape, place, number)
+                granted.append((place, number))
+        return granted
 
     def _fit(self, shape: Shape, place: int, most: int) -> int:
         for dimension, amount in shape.demand:
