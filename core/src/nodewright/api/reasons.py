@@ -81,6 +81,7 @@ class Reason(StrEnum):
     MOVABLE = "Movable", "all its pods fit elsewhere"
     NO_PLACE = "NoPlaceToMovePods", "a pod fits nowhere else"
     BLOCKED_BY_POD = "BlockedByPod", "a pod must not be moved"
+    BLOCKED_ON_COMPLETION = "BlockedByOnCompletionPod", "waits for a pod to complete"
     NOT_LONG_ENOUGH = "NotUnneededLongEnough", "not unneeded for long enough"
     GROUP_AT_MIN = "NodeGroupMinSizeReached", "its group is at its minimum size"
     NOT_OURS = "NotAutoscaled", "belongs to no group"

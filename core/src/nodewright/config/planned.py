@@ -17,8 +17,6 @@ PLANNED = {
     "scaleDown.dynamicDelayAfterTaint": "waits that adapt to the API server",
     "scaleDown.evictDaemonsets": "eviction of DaemonSet pods",
     "scaleDown.evictDaemonsetsFromEmptyNodes": "eviction of DaemonSet pods",
-    "scaleDown.systemPodsBlockFor": "system pods that keep a node for a time only",
-    "scaleDown.minReplicas": "the smallest number of replicas",
     "scaleDown.softTaints": "PreferNoSchedule taints",
     "scaleDown.candidateTtl": "PreferNoSchedule taints",
     "limits.cpu.min": "smallest totals of resources",

@@ -156,6 +156,10 @@ DAEMON_SET = record(
         )
     ),
 )
+CONTROLLER = record(
+    metadata=record(name=named(Role.OWNER), namespace=_namespace),
+    spec=record(replicas=whole),
+)
 BUDGET = record(
     metadata=record(name=named(Role.BUDGET), namespace=_namespace),
     spec=record(selector=SELECTOR),

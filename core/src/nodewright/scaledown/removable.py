@@ -26,6 +26,8 @@ class Removable:
     ready: bool = True
     #: Whether disruption budgets let only some of its pods leave at a time.
     risky: bool = False
+    #: Pods that it has to wait for until they complete.
+    waits: tuple[PodRow, ...] = ()
 
     @property
     def drains(self) -> bool:

@@ -16,7 +16,7 @@ from nodewright.memory import Memory, Removal
 from nodewright.objects import Node
 from nodewright.objects.node import TO_BE_DELETED
 from nodewright.policy import Policy
-from nodewright.scaledown.drainability import judge
+from nodewright.scaledown.drainability import Drainability
 from nodewright.world import World
 
 #: How long a node may stay after its machine was deleted before we stop waiting for it.
@@ -67,6 +67,7 @@ class _Steps:
         self._policy = policy
         self._settings = policy.settings.scale_down
         self._now = now
+        self._drainability = Drainability(world, policy, now)
         self._failures = {
             (outcome.action, outcome.target): outcome.error for outcome in world.outcomes if not outcome.ok
         }
@@ -114,10 +115,11 @@ class _Steps:
 
     def _empty(self, node: Node, removal: Removal) -> None:
         """Get the pods off *node*, and delete its machine once none is left."""
-        pods = tuple(self._world.cluster.pods_on(node.name))
-        drainable = judge(pods, self._world.cluster.budgets.values(), self._settings, self._now, budgets_block=False)
+        drainable = self._drainability.of(node.name, budgets_block=False)
         if drainable.blocker is not None:
             self._give_up(node.name, str(drainable.blocker))
+        elif drainable.waits:
+            self._give_up(node.name, f"{drainable.waits[0].key} has to end before")
         elif not drainable.move:
             self._delete(node, removal)
         elif removal.evicting_since is None:

@@ -53,6 +53,9 @@ def _is_ripe(
     if cooling is not None:
         verdicts[name] = Verdict(reason=Reason.COOLING_DOWN, detail=cooling)
         return False
+    if entry.waits:
+        verdicts[name] = Verdict(reason=Reason.BLOCKED_ON_COMPLETION, detail=entry.waits[0].key)
+        return False
     veto = policy.hooks.veto_scale_down(entry.node, entry.group)
     if veto is not None:
         verdicts[name] = Verdict(reason=Reason.VETOED, detail=f"{veto.plugin}: {veto.reason}")
