@@ -43,3 +43,15 @@ def test_a_cluster_grows_from_zero_survives_a_stock_out_and_shrinks_to_its_minim
     (node,) = life.world.store.list("nodes")
     assert not node["spec"].get("taints")
     assert "unschedulable" not in node["spec"]
+
+    counts = metrics_of(life.autoscaler)
+    gone = {key: value for key, value in counts.items() if key.startswith("cluster_autoscaler_scaled_down_nodes_total")}
+    assert sum(gone.values()) == 5
+    assert counts['cluster_autoscaler_unremovable_nodes_count{reason="NodeGroupMinSizeReached"}'] == 1
+    told = {(each["involvedObject"]["kind"], each["reason"]) for each in life.world.store.list("events", "default")}
+    assert ("Node", "ScaleDownUnneeded") in told
+
+
+def metrics_of(autoscaler):
+    lines = autoscaler.metrics.render().decode().splitlines()
+    return {key: float(value) for key, value in (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))}

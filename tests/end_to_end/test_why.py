@@ -67,9 +67,10 @@ def test_a_pod_that_fits_nowhere_is_told_why_for_each_group(world, why):
 def test_a_node_is_told_why_it_stays(world, why):
     status, told = why("node", "pool-1")
     assert status == 0
-    assert told.splitlines()[:2] == [
+    assert told.splitlines()[:3] == [
         "node pool-1 of group pool",
-        "  stays: its group is at its minimum size (1 of 1)",
+        "  stays: its group is at its minimum size (1 of 1) [NodeGroupMinSizeReached]",
+        "  what it would take: a minimum size of pool below 1",
     ]
 
 

@@ -22,9 +22,9 @@ from nodewright.api import (
 )
 from nodewright.cluster import Cluster
 from nodewright.config.document import load
-from nodewright.config.model import Settings
+from nodewright.config.model import Disruption, Settings
 from nodewright.decide import decide
-from nodewright.memory import Backoff, Memory, Removal, ScaleUpRequest
+from nodewright.memory import Backoff, Evictions, GroupChanges, Memory, Removal, ScaleUpRequest
 from nodewright.objects import (
     CapacityQuota,
     Condition,
@@ -58,6 +58,17 @@ REGISTRY = Registry()
 NOW = EPOCH + timedelta(hours=3)
 #: When the second decision is made.
 LATER = timedelta(minutes=11)
+_DISRUPTIONS: tuple[dict[str, object], ...] = (
+    {},
+    {"maxEvictionsPerHour": 9},
+    {
+        "budgets": [
+            {"nodes": 1, "groups": ["spot-*"]},
+            {"nodes": 0, "reasons": ["underused"], "groups": ["*-2", "nobody"]},
+        ]
+    },
+    {"budgets": [{"nodes": 0, "groups": ["nobody"]}, {"nodes": "50%", "schedule": {"from": "0 * * * *", "for": "1h"}}]},
+)
 
 _EXPANDERS = ("[random]", "[least-waste]", "[most-pods, least-nodes]", "[price]", "[priority]", "[least-cost]")
 _ANNOTATIONS = (
@@ -150,7 +161,25 @@ def random_situation(seed: int) -> Situation:
     if dice.chance(50):
         # Something was learnt of the groups' nodes.
         _, memory = decide(world, memory, policy_of(settings), NOW - timedelta(minutes=3))
-    return Situation(world=world, memory=memory, settings=settings)
+    return Situation(world=world, memory=_with_changes(dice, memory, groups), settings=_restrained(dice, settings))
+
+
+def _with_changes(dice: Dice, memory: Memory, groups: Sequence[GroupFacts]) -> Memory:
+    return replace(
+        memory,
+        changes={
+            group.id: GroupChanges(grown=NOW - timedelta(minutes=dice.number(1, 30)))
+            for group in groups
+            if dice.chance(30)
+        },
+        evictions=(Evictions(at=NOW - timedelta(minutes=dice.number(1, 90)), count=dice.number(1, 9)),),
+    )
+
+
+def _restrained(dice: Dice, settings: Settings) -> Settings:
+    """Return *settings* with limits on removals that Cluster Autoscaler does not have."""
+    restraints = {"delay_per_group": dice.chance(30), "disruption": Disruption.model_validate(dice.pick(_DISRUPTIONS))}
+    return settings.model_copy(update={"scale_down": settings.scale_down.model_copy(update=restraints)})
 
 
 def _furnished_node(dice: Dice, node: Node) -> Node:

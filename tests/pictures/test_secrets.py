@@ -14,13 +14,14 @@ from nodewright.api import (
     InstanceError,
     InstanceState,
     NodeTemplate,
+    Reason,
     TemplateDifference,
 )
 from nodewright.cluster import Cluster
 from nodewright.config.document import load
 from nodewright.config.model import Settings
 from nodewright.kube.kinds import KINDS, wanted_kinds
-from nodewright.memory import Backoff, KnownTemplate, Memory, Removal, ScaleUpRequest
+from nodewright.memory import Backoff, Evictions, GroupChanges, KnownTemplate, Memory, Removal, ScaleUpRequest, Standing
 from nodewright.objects import Pod, Taint
 from nodewright.record.picture import Picture
 from nodewright.record.picture_files import json_pieces, yaml_pieces
@@ -270,6 +271,7 @@ def memory() -> Memory:
     return Memory(
         unneeded_since={node: EPOCH},
         unremovable_until={f"{NAME}-node-2": EPOCH},
+        standings={node: Standing(reason=Reason.NO_PLACE, since=EPOCH, pod=f"{NAME}-shop/{NAME}-pod")},
         unregistered_since={f"cloud://{NAME}-3": EPOCH},
         requests={
             facts.id: ScaleUpRequest(at=EPOCH, count=1),
@@ -280,6 +282,8 @@ def memory() -> Memory:
                 until=EPOCH, pause=timedelta(1), failed_at=EPOCH, error_class=ErrorClass.OTHER, code="timeout"
             )
         },
+        changes={facts.id: GroupChanges(grown=EPOCH)},
+        evictions=(Evictions(at=EPOCH, count=3),),
         removals={f"{NAME}-node-3": Removal(group=facts.id, provider_id=f"cloud://{NAME}-4", started=EPOCH)},
         templates={facts.id: KnownTemplate(promised="x", likeness=facts.template, differences=(said, taint))},
     )
@@ -299,6 +303,7 @@ scaleUp:
     - priority: {{priorities: {{10: [{NAME}-.*]}}}}
     - a-plugin: {{token: {SECRET}, headers: {{authorization: {SECRET}}}, hosts: [{SECRET}], retries: 3, tls: true}}
 groups: [match: "{NAME}-*"]
+scaleDown: {{disruption: {{budgets: [{{nodes: 1, groups: ["{NAME}-*"]}}, {{nodes: 1, groups: ["{NAME}"]}}]}}}}
 limits: {{capacityQuotas: true}}
 scheduling: {{configFile: /{SECRET}}}
 server: {{address: "{SECRET}:80"}}

@@ -8,7 +8,7 @@ from functools import cached_property
 from nodewright.api.decision import Decision, DeleteInstances, Outcome
 from nodewright.api.group import GroupFacts
 from nodewright.api.instance import InstanceState
-from nodewright.memory import Memory
+from nodewright.memory import GroupChanges, Memory
 from nodewright.world import World
 
 
@@ -82,7 +82,17 @@ class Aftermath:
             requests=requests,
             intentions=tuple(intentions),
             last_scale_up=before.last_scale_up if vain else memory.last_scale_up,
+            changes=self._changed(memory, before),
         )
+
+    def _changed(self, memory: Memory, before: Memory) -> dict[str, GroupChanges]:
+        """Return when groups last changed: those that did not grow after all as they did *before*."""
+        done = {outcome.target for outcome in self._growth if outcome.ok} | self.held.keys()
+        vain = {grow.group for grow in self.decision.grow} - done
+        return {
+            group: replace(last, grown=before.changes.get(group, GroupChanges()).grown) if group in vain else last
+            for group, last in memory.changes.items()
+        }
 
     @property
     def sizes(self) -> dict[str, int]:

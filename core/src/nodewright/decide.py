@@ -14,6 +14,9 @@ from nodewright.health import Assessment, Readiness, assess
 from nodewright.memory import Memory, ScaleUpRequest
 from nodewright.policy import Policy
 from nodewright.scaledown import RemovalPlan, plan_removals, plan_scale_down
+from nodewright.scaledown.cooldown import changed
+from nodewright.scaledown.removable import Removable
+from nodewright.scaledown.standing import note_standings
 from nodewright.scaledown.utilization import Utilization, Utilizations
 from nodewright.scaleup import ScaleUpPlan, plan_scale_up, recall
 from nodewright.scaleup.limits import Limits
@@ -38,6 +41,8 @@ class Particulars:
     blocked: dict[str, Verdict] = field(default_factory=dict)
     #: By node, after pending pods were placed.
     utilization: dict[str, Utilization] = field(default_factory=dict)
+    #: Nodes that might start to go but for how many may go at once, in order.
+    removable_now: tuple[Removable, ...] = ()
 
 
 def decide(
@@ -115,7 +120,10 @@ def _decide(
     pause = "pods have only just come" if scale_up.pods_just_came else ""
     scale_down = plan_scale_down(left, health.starting, memory, simulation, policy, now, pause=pause)
     decision = replace(_with_growth(underway, scale_up), drain=scale_down.drain, nodes=scale_down.nodes)
-    return decision, scale_down.memory
+    if particulars is not None:
+        particulars.removable_now = scale_down.removable_now
+    memory = scale_down.memory
+    return decision, replace(memory, standings=note_standings(decision.nodes, decision.restore, memory.standings, now))
 
 
 def _with_growth(decision: Decision, scale_up: ScaleUpPlan) -> Decision:
@@ -215,6 +223,7 @@ def _remember_growth(memory: Memory, scale_up: ScaleUpPlan, now: datetime) -> Me
         requests=requests,
         intentions=known + scale_up.intentions,
         last_scale_up=now,
+        changes=changed(memory.changes, [grow.group for grow in scale_up.grow], grown=now),
         turn=memory.turn + scale_up.taken,
     )
 

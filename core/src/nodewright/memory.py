@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from nodewright.api.instance import ErrorClass
+from nodewright.api.reasons import Reason
 from nodewright.api.template import NodeTemplate, TemplateDifference
 
 
@@ -70,6 +71,36 @@ class Removal:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Standing:
+    """For which reason a node stays, or may go."""
+
+    reason: Reason
+    #: Since when it has been this one.
+    since: datetime
+    #: As in the verdict: the pod that is in the way, and what is the matter with it.
+    pod: str = ""
+    cause: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupChanges:
+    """When a group last changed, or would not."""
+
+    grown: datetime | None = None
+    shrunk: datetime | None = None
+    #: When the removal of one of its nodes last failed.
+    stuck: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evictions:
+    """Pods that had to move for removals that began at one time."""
+
+    at: datetime
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class KnownTemplate:
     """What a group's nodes were seen to be like."""
 
@@ -91,6 +122,8 @@ class Memory:
 
     unneeded_since: dict[str, datetime] = field(default_factory=dict)
     unremovable_until: dict[str, datetime] = field(default_factory=dict)
+    #: Of every node that belongs to a group.
+    standings: dict[str, Standing] = field(default_factory=dict)
     #: Nodes that there was no time to look at in the last loop, and that come first in the next one.
     unexamined: tuple[str, ...] = ()
     #: Where the pods of unneeded nodes went in the last simulation, and are tried first in the next one.
@@ -114,6 +147,10 @@ class Memory:
     turn: int = 0
     last_scale_down: datetime | None = None
     last_scale_down_failure: datetime | None = None
+    #: The same by group.
+    changes: dict[str, GroupChanges] = field(default_factory=dict)
+    #: Of the last hour, oldest first; nothing where there is no limit on them.
+    evictions: tuple[Evictions, ...] = ()
 
     def to_json(self) -> bytes:
         """Return the memory as JSON."""

@@ -108,6 +108,8 @@ def test_iterations_end_with_the_one_in_which_a_node_goes(write, decided):
     assert (first["unneededNodes"], first["scaleDownEmpty"]) == (["n1"], [])
     assert first["unremovableNodes"] == [{"node": "n1", "reason": "NotUnneededLongEnough"}]
     assert (second["now"], second["scaleDownEmpty"]) == ("2030-01-01T00:11:00Z", ["n1"])
+    assert (first["scaleDownResult"], first["removableNow"]) == ("ScaleDownNoNodeDeleted", [])
+    assert (second["scaleDownResult"], second["removableNow"]) == ("ScaleDownNodeDeleteStarted", [{"node": "n1"}])
 
 
 def test_a_blocking_pod_is_named_with_its_reason(write, decided):
@@ -117,6 +119,54 @@ def test_a_blocking_pod_is_named_with_its_reason(write, decided):
     assert first["unremovableNodes"] == [
         {"node": "n1", "reason": "BlockedByPod", "blockingPod": "shop/alone", "blockingPodReason": "NotReplicated"}
     ]
+
+
+def test_every_node_has_one_verdict_with_what_it_would_take_and_since_when(write, decided):
+    scenario = a_scenario(pods=[], iterations=2, advance="4m")
+    ((first, second),) = (line["iterations"] for line in decided(write("s.json", scenario)))
+    waits = {
+        "node": "n1",
+        "group": "a",
+        "reason": "NotUnneededLongEnough",
+        "since": "2030-01-01T00:00:00Z",
+        "unneededSince": "2030-01-01T00:00:00Z",
+        "remedy": "nothing but time: it may go at 00:10:00 if it is not needed before",
+    }
+    assert first["nodeVerdicts"] == [
+        waits | {"words": "not unneeded for long enough (until 00:10:00, unneeded since 00:00:00)"}
+    ]
+    assert second["nodeVerdicts"] == [
+        waits | {"words": "not unneeded for long enough (until 00:10:00, unneeded since 00:00:00)"}
+    ]
+
+
+def test_nodes_that_may_go_are_told_in_order_whether_or_not_so_many_may_go_at_once(write, decided):
+    nodes = [a_node_object(name) for name in ("n1", "n2", "n3")]
+    used = a_pod_object("used", "100m", nodeName="n1")
+    scenario = a_scenario(pods=[used], nodes=nodes, nodeToGroup=dict.fromkeys(("n1", "n2", "n3"), "a"))
+    file = write("s.json", scenario)
+    ((first,),) = (
+        line["iterations"]
+        for line in decided(file, "--set", "scaleDown.unneededTime=0s", "--set", "scaleDown.maxParallelism=1")
+    )
+    assert first["removableOrder"] == ["n2", "n3"]
+    assert [entry["node"] for entry in first["removableNow"]] == ["n2", "n3"]
+    assert first["scaleDownEmpty"] == ["n2"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "result"),
+    [
+        ({"pods": [], "options": {"scaleDownEnabled": False}}, "ScaleDownNotTried"),
+        ({"options": {"scaleDownEnabled": False}}, "ScaleDownInCooldown"),
+        ({}, "ScaleDownInCooldown"),
+        ({"pods": [], "nodeToGroup": {}}, "ScaleDownNoCandidates"),
+        ({"nodes": [], "nodeToGroup": {}, "options": {"scaleUpFromZero": False}}, ""),
+    ],
+)
+def test_how_scale_down_went_has_a_word_of_cluster_autoscaler(write, decided, changes, result):
+    ((first,),) = (line["iterations"] for line in decided(write("s.json", a_scenario(**changes))))
+    assert first["scaleDownResult"] == result
 
 
 def test_yaml_and_standard_input_are_read_as_well(write, decided, monkeypatch):
@@ -160,7 +210,7 @@ def test_expander_priority_reads_the_priorities_of_the_scenario(write, decided):
 def test_people_get_what_is_done_and_a_table_for_each_kind(write, capsys):
     file = write("s.json", a_scenario())
     assert main(["decide", file]) == 0
-    told, groups, pods, nodes = capsys.readouterr().out.rstrip().split("\n\n")
+    told, groups, pods, reasons, nodes = capsys.readouterr().out.rstrip().split("\n\n")
     assert told == f"{file} at 2030-01-01 00:00:00\n  grow a 1 → 3 for 2 pods: the only option"
     assert groups.splitlines()[1].split(maxsplit=3) == ["a", "1", "0", "1 → 3 for 2 pods: chosen (the only option)"]
     assert pods.splitlines()[1].split(maxsplit=2) == [
@@ -168,10 +218,12 @@ def test_people_get_what_is_done_and_a_table_for_each_kind(write, capsys):
         "shop/giant",
         "fits on a new node of no group; a: Insufficient cpu",
     ]
-    assert nodes.splitlines()[1].split(maxsplit=3) == [
+    assert reasons.splitlines()[1].split() == ["1", "NotUnderutilized", "n1"]
+    assert nodes.splitlines()[1].split(maxsplit=4) == [
         "n1",
         "a",
         "75%",
+        "0s",
         "its utilization is above the threshold (75% of 50%)",
     ]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from nodewright.config.document import load
 from nodewright.config.flag_table import FLAGS
 from nodewright.config.flags_page import flags_page
+from nodewright.config.model import Disruption, DisruptionBudget
 from nodewright.config.paths import all_settings
 from nodewright.config.planned import planned
 
@@ -34,6 +35,18 @@ def test_the_page_tells_the_fates_of_flags_apart():
     assert "*no effect*: the API server is always asked for JSON" in lines["--kube-api-content-type"]
     assert "*no effect*, in Cluster Autoscaler neither: " in lines["--cluster-snapshot-parallelism"]
     assert "`regional`, a setting of the plugin `gce` in `providers`" in lines["--regional"]
+
+
+def test_the_example_of_disruption_control_loads_and_is_what_the_page_says():
+    section = (DOCS / "users.md").read_text().split("### Disruption control")[1]
+    loaded = load(section.split("```yaml\n")[1].split("```")[0])
+    assert loaded.warnings == ()
+    disruption = loaded.settings.scale_down.disruption
+    assert [str(budget.nodes) for budget in disruption.budgets] == ["10%", "2", "0"]
+    assert disruption.budgets[2].schedule.time_zone == "Europe/Berlin"
+    fields = {f"budgets[].{field.alias}" for field in DisruptionBudget.model_fields.values()}
+    fields |= {field.alias for field in Disruption.model_fields.values()} - {"budgets"}
+    assert set(re.findall(r"^\| `([a-zA-Z.\[\]]+)` \|", section.split("## When")[0], re.MULTILINE)) == fields
 
 
 def test_the_example_loads_and_shows_every_setting_that_is_in_effect():

@@ -20,7 +20,7 @@ from nodewright.api import (
 )
 from nodewright.config.model import Settings
 from nodewright.decide import decide, decide_growth
-from nodewright.memory import Memory, Removal, ScaleUpRequest
+from nodewright.memory import GroupChanges, Memory, Removal, ScaleUpRequest
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -112,6 +112,17 @@ def test_growth_that_failed_does_not_put_scale_down_off(came):
     before = Memory(last_scale_up=EARLIER)
     memory = Memory(requests={"a": ScaleUpRequest(at=NOW, count=1)}, last_scale_up=NOW)
     assert after(came, grow=(grow("a"),)).memory(memory, before).last_scale_up == EARLIER
+
+
+@pytest.mark.parametrize("came", [refused("a"), throttled("a")])
+def test_growth_that_failed_does_not_put_off_the_scale_down_of_its_group(came):
+    before = Memory(changes={"a": GroupChanges(grown=EARLIER, stuck=EARLIER)})
+    memory = Memory(changes={"a": GroupChanges(grown=NOW, stuck=EARLIER), "b": GroupChanges(grown=NOW)})
+    done = after(came, outcome("grow", "b"), grow=(grow("a"), grow("b")))
+    assert done.memory(memory, before).changes == {
+        "a": GroupChanges(grown=EARLIER, stuck=EARLIER),
+        "b": GroupChanges(grown=NOW),
+    }
 
 
 class TestWhatElseGrows:

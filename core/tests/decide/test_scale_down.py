@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import msgspec
 import pytest
-from nodewright.api import Decision, Instance, InstanceState, Outcome, Plugin, Reason, Taint, hookimpl
+from nodewright.api import Decision, Instance, InstanceState, Outcome, Plugin, Reason, Taint, Verdict, hookimpl
 from nodewright.config.model import ScaleDown, Settings
 from nodewright.decide import decide
-from nodewright.memory import Memory, Removal, ScaleUpRequest
+from nodewright.memory import GroupChanges, Memory, Removal, ScaleUpRequest
 from nodewright.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
 from nodewright.objects.budget import BudgetSpec, BudgetStatus
-from nodewright.testing.builders import a_group, a_node, a_pod
+from nodewright.testing.builders import a_group, a_node, a_pod, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
 
@@ -47,7 +47,10 @@ def test_an_empty_node_has_to_be_unneeded_for_long_enough():
     assert decision.nodes["n1"].reason is Reason.NOT_LONG_ENOUGH
     assert decision.nodes["n0"].reason is Reason.NEEDED
     assert str(decision.nodes["n0"]) == "its utilization is above the threshold (75% of 50%)"
-    later, memory = decide_on(world, memory, now=NOW + timedelta(minutes=10))
+    assert str(decision.nodes["n1"]).endswith("(until 01:10:00, unneeded since 01:00:00)")
+    not_yet, memory = decide_on(world, memory, now=NOW + timedelta(minutes=10))
+    assert not not_yet.drain
+    later, memory = decide_on(world, memory, now=NOW + timedelta(minutes=10, seconds=1))
     assert [drain.node for drain in later.drain] == ["n1"]
     assert memory.removals["n1"].provider_id == "fake://a-1"
 
@@ -76,7 +79,7 @@ def test_two_nodes_do_not_count_on_the_same_room():
     decision, _ = decide_on(world, unneeded("n1", "n2"), a_policy(settings))
     # n1's pod takes the last cpu of n0; n2's pod would fit on n1, which goes.
     assert [drain.node for drain in decision.drain] == ["n1"]
-    assert decision.nodes["n2"].reason is Reason.NO_PLACE
+    assert decision.nodes["n2"] == Verdict(reason=Reason.NO_PLACE, pod="default/y")
 
 
 def test_a_pod_that_moves_to_a_node_that_goes_too_has_to_find_a_place_again():
@@ -129,6 +132,21 @@ def test_scale_down_pauses_after_a_change(memory, why):
     assert str(decision.nodes["n0"]) == f"scale-down pauses after a recent change ({why})"
 
 
+def test_delays_may_hold_for_the_group_that_grew_alone():
+    settings = Settings.model_validate({"scaleDown": {"delayPerGroup": True}})
+    groups = [a_group("a", size=1), a_group("b", size=1)]
+    members = {name: [a_node(f"{name}0", provider_id=f"fake://{name}-0", labels={"pool": name})] for name in "ab"}
+    pods = [busy("a0"), a_pod("waiting", cpu="3", node_selector={"pool": "a"})]
+    groups[0] = replace(groups[0], template=a_template(labels={"pool": "a"}))
+    world = a_world(groups=groups, nodes=members, pods=pods)
+    first, memory = decide_on(world, unneeded("b0"), a_policy(settings))
+    assert [grow.group for grow in first.grow] == ["a"]
+    assert [drain.node for drain in first.drain] == ["b0"]
+    assert memory.changes == {"a": GroupChanges(grown=NOW)}
+    together, _ = decide_on(world, unneeded("b0"))
+    assert not together.drain
+
+
 def test_nodes_of_no_group_and_marked_nodes_stay():
     world = a_world(
         groups=[group_of(1)],
@@ -165,7 +183,9 @@ def test_a_pod_that_must_not_move_keeps_its_node(pod, why):
     world = a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0"), pod], budgets=[a_budget(0, app="guarded")])
     decision, _ = decide_on(world, unneeded("n1"))
     assert not decision.drain
-    assert str(decision.nodes["n1"]) == f"a pod must not be moved ({pod.key}: {why})"
+    verdict = decision.nodes["n1"]
+    assert (verdict.reason, verdict.pod, verdict.cause) == (Reason.BLOCKED_BY_POD, pod.key, why)
+    assert str(verdict) == f"a pod must not be moved ({pod.key}: {why})"
 
 
 @pytest.mark.parametrize(
@@ -251,6 +271,17 @@ class TestRemovalsUnderWay:
         assert memory.removals == {}
         assert memory.last_scale_down_failure == NOW + timedelta(minutes=3)
         assert memory.unremovable_until["n1"] == NOW + timedelta(minutes=8)
+
+    def test_what_happens_to_a_node_is_remembered_of_its_group(self):
+        deleted = NOW + timedelta(seconds=5)
+        _, memory = decide_on(self.leaving(), self.started(), now=deleted)
+        assert memory.changes == {"a": GroupChanges(shrunk=deleted)}
+        lost = Outcome(at=NOW, action="delete-instances", target="n1", ok=False, error="no right to do that")
+        _, memory = decide_on(replace(self.leaving(), outcomes=(lost,)), memory, now=deleted + timedelta(seconds=5))
+        assert memory.changes == {"a": GroupChanges(shrunk=deleted, stuck=deleted + timedelta(seconds=5))}
+        elsewhere = a_world(groups=[a_group("b", size=1)])
+        _, memory = decide_on(elsewhere, memory, now=deleted + timedelta(seconds=10))
+        assert memory.changes == {}
 
     def test_an_empty_node_is_deleted_once(self):
         memory = self.started()
@@ -362,7 +393,7 @@ class TestAGroupThatIsUsedWhole:
 
     def test_does_not_go_by_halves_for_the_sake_of_a_budget_or_a_minimum(self):
         memory = unneeded("n0", "n1", "n2")
-        budget = self.decided(a_world(groups=[group_of(3)], nodes=nodes(3)), memory, max_parallelism=2)
+        budget = self.decided(a_world(groups=[group_of(3)], nodes=nodes(3)), memory, max_parallelism=0)
         assert {verdict.reason for verdict in budget.nodes.values()} == {Reason.BUDGET}
         minimum = self.decided(a_world(groups=[group_of(3, min_size=1)], nodes=nodes(3)), memory)
         assert {verdict.reason for verdict in minimum.nodes.values()} == {Reason.GROUP_AT_MIN}

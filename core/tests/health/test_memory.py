@@ -4,9 +4,20 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from nodewright.api import ErrorClass, Instance, InstanceState
+from nodewright.api import ErrorClass, Instance, InstanceState, Reason
 from nodewright.health import adopt_orders
-from nodewright.memory import Backoff, Intention, KnownTemplate, Memory, Removal, ScaleUpRequest, Shortage
+from nodewright.memory import (
+    Backoff,
+    Evictions,
+    GroupChanges,
+    Intention,
+    KnownTemplate,
+    Memory,
+    Removal,
+    ScaleUpRequest,
+    Shortage,
+    Standing,
+)
 from nodewright.testing.builders import a_group, a_node, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_world
@@ -22,6 +33,7 @@ BACKOFF = Backoff(
 MEMORY = Memory(
     unneeded_since={"n": EPOCH},
     unremovable_until={"m": EPOCH},
+    standings={"n": Standing(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="default/web", cause="NotReplicated")},
     unexamined=("o",),
     hints={"n": ("p", "q")},
     unregistered_since={"i-1": EPOCH},
@@ -38,6 +50,8 @@ MEMORY = Memory(
     last_scale_up=EPOCH,
     last_scale_down=EPOCH,
     last_scale_down_failure=EPOCH,
+    changes={"a": GroupChanges(grown=EPOCH, shrunk=EPOCH, stuck=EPOCH)},
+    evictions=(Evictions(at=EPOCH, count=7),),
 )
 
 

@@ -36,7 +36,13 @@ LABELS = st.dictionaries(
 )
 ANNOTATIONS = st.dictionaries(
     st.sampled_from(
-        ["cluster-autoscaler.kubernetes.io/safe-to-evict", "kubernetes.io/config.mirror", "other", 'say "so"']
+        [
+            "cluster-autoscaler.kubernetes.io/safe-to-evict",
+            "controller.kubernetes.io/pod-deletion-cost",
+            "kubernetes.io/config.mirror",
+            "other",
+            'say "so"',
+        ]
     ),
     st.sampled_from(["true", "false", 'a "quoted" word', "nodewright.dev/none"]),
     max_size=3,
@@ -281,6 +287,11 @@ class TestTwoClasses:
     def test_a_pod_that_may_not_be_evicted(self, how):
         pods = [a_pod_of("ReplicaSet", number) for number in range(2)]
         pods[1]["metadata"]["annotations"] = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
+        assert classes_of(pods, how) == 2
+
+    def test_a_pod_that_costs_more_to_lose(self, how):
+        pods = [a_pod_of("ReplicaSet", number) for number in range(2)]
+        pods[1]["metadata"]["annotations"] = {"controller.kubernetes.io/pod-deletion-cost": "100"}
         assert classes_of(pods, how) == 2
 
     def test_a_pod_that_is_on_its_way_out(self, how):

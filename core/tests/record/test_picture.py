@@ -18,12 +18,13 @@ from nodewright.api import (
     InstanceState,
     NodeTemplate,
     NodewrightError,
+    Reason,
     ResourceLimits,
     Taint,
 )
 from nodewright.config.document import load
 from nodewright.config.model import Settings
-from nodewright.memory import Backoff, KnownTemplate, Memory, Removal, ScaleUpRequest
+from nodewright.memory import Backoff, KnownTemplate, Memory, Removal, ScaleUpRequest, Standing
 from nodewright.objects import ObjectMeta, Pod
 from nodewright.plugins import Registry
 from nodewright.record.picture import Picture
@@ -110,6 +111,7 @@ def test_what_is_remembered_comes_back():
     memory = Memory(
         unneeded_since={"n1": EPOCH + timedelta(microseconds=1)},
         unremovable_until={"n2": EPOCH},
+        standings={"n2": Standing(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="shop/web", cause="NotReplicated")},
         unregistered_since={"i-1": EPOCH},
         requests={"a": ScaleUpRequest(at=EPOCH, count=2), "b": ScaleUpRequest(at=EPOCH, count=1, ours=False)},
         backoffs={

@@ -31,7 +31,7 @@ from nodewright.objects.capacity_quota import CapacityQuotaSpec
 from nodewright.objects.requests import ContainerStatus
 from nodewright.objects.volume import ClaimSpec, Volume, VolumeSpec
 from nodewright.record import picture_objects as shown
-from nodewright.record.names import Names, Role, Roll
+from nodewright.record.names import Names, Pseudonyms, Role, Roll
 from nodewright.record.sieve import Record, Scope, annotations, marked
 
 #: Fields that no decision reads of a node, a pod, or what belongs to it.
@@ -102,6 +102,23 @@ def test_of_annotations_only_those_of_autoscalers_are_shown():
 
 def marked_note(value: str, scope: Scope) -> str:
     return value.upper()
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "kept"),
+    [
+        ("nodewright.dev/do-not-disrupt", "2030-01-31T08:30:00.5+01:00", True),
+        ("nodewright.dev/do-not-disrupt", "1h30m", True),
+        ("nodewright.dev/do-not-disrupt", "until Tom is back", False),
+        ("karpenter.sh/do-not-disrupt", "true", True),
+    ],
+)
+def test_how_long_a_node_is_protected_is_shown_where_names_are_hidden(key, text, kept):
+    node = Node(metadata=ObjectMeta(name="n", annotations={key: text}))
+    roll = Roll()
+    shown.sift(node, shown.NODE, roll)
+    found = shown.sift(node, shown.NODE, Pseudonyms(roll))["metadata"]["annotations"]
+    assert (found[key] == text) is kept
 
 
 def test_a_taint_of_the_autoscaler_keeps_the_time_that_it_says():

@@ -4,15 +4,21 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """Why something was decided. The value is the code; `text` says it in words."""
+    """Why something was decided. The value is the code; `text` says it in words.
+
+    `remedy` says what it would take for a node to go in spite of it; empty where nothing has to be done, or can be.
+    `nodewright.record.remedy` fills in what stands in braces: pod, group, minimum, threshold, until, budgets.
+    """
 
     text: str
+    remedy: str
 
-    def __new__(cls, code: str, text: str) -> "Reason":
+    def __new__(cls, code: str, text: str, remedy: str = "") -> "Reason":
         """Keep the words beside the code."""
         member = str.__new__(cls, code)
         member._value_ = code
         member.text = text
+        member.remedy = remedy
         return member
 
     # pods
@@ -76,28 +82,149 @@ class Reason(StrEnum):
     SIZES_CORRECTED = "SizesCorrected", "sizes that the cloud never reached were taken back, the next loop goes on"
 
     # nodes
-    NEEDED = "NotUnderutilized", "its utilization is above the threshold"
+    NEEDED = (
+        "NotUnderutilized",
+        "its utilization is above the threshold",
+        "its utilization has to fall to {threshold}, or scaleDown.utilizationThreshold to be higher",
+    )
     EMPTY = "Empty", "nothing runs on it that would have to move"
     MOVABLE = "Movable", "all its pods fit elsewhere"
-    NO_PLACE = "NoPlaceToMovePods", "a pod fits nowhere else"
-    BLOCKED_BY_POD = "BlockedByPod", "a pod must not be moved"
-    BLOCKED_ON_COMPLETION = "BlockedByOnCompletionPod", "waits for a pod to complete"
-    NOT_LONG_ENOUGH = "NotUnneededLongEnough", "not unneeded for long enough"
-    GROUP_AT_MIN = "NodeGroupMinSizeReached", "its group is at its minimum size"
-    NOT_OURS = "NotAutoscaled", "belongs to no group"
-    SCALE_DOWN_DISABLED = "ScaleDownDisabledAnnotation", "scale-down is disabled by annotation"
+    NO_PLACE = (
+        "NoPlaceToMovePods",
+        "a pod fits nowhere else",
+        "room on other nodes for {pod}, or looser rules about where it may run",
+    )
+    BLOCKED_BY_POD = "BlockedByPod", "a pod must not be moved", "{pod} has to go, or to be allowed to move"
+    NOT_LONG_ENOUGH = (
+        "NotUnneededLongEnough",
+        "not unneeded for long enough",
+        "nothing but time: it may go at {until} if it is not needed before",
+    )
+    GROUP_AT_MIN = (
+        "NodeGroupMinSizeReached",
+        "its group is at its minimum size",
+        "a minimum size of {group} below {minimum}",
+    )
+    NOT_OURS = "NotAutoscaled", "belongs to no group", "a group of a provider that is configured"
+    SCALE_DOWN_DISABLED = (
+        "ScaleDownDisabledAnnotation",
+        "scale-down is disabled by annotation",
+        "take the annotation cluster-autoscaler.kubernetes.io/scale-down-disabled off the node",
+    )
     BEING_DELETED = "CurrentlyBeingDeleted", "is being deleted"
     NOT_STARTED = "NotStarted", "is still starting"
-    COOLING_DOWN = "ScaleDownInCooldown", "scale-down pauses after a recent change"
-    NOT_WHOLE = "AtomicScaleDownFailed", "its group is used whole or not at all, and not all of its nodes can go"
-    BUDGET = "RemovalBudgetReached", "as many nodes as allowed are being removed"
-    NOT_EXAMINED = "NotExamined", "there was no time to look at it in this loop"
-    RECENTLY_UNREMOVABLE = "RecentlyUnremovable", "could not be removed a short while ago"
+    COOLING_DOWN = (
+        "ScaleDownInCooldown",
+        "scale-down pauses after a recent change",
+        "nothing but time, or shorter delays: scaleDown.delayAfterAdd, delayAfterDelete, delayAfterFailure",
+    )
+    NOT_WHOLE = (
+        "AtomicScaleDownFailed",
+        "its group is used whole or not at all, and not all of its nodes can go",
+        "all nodes of {group} have to be unneeded at the same time",
+    )
+    BUDGET = (
+        "RemovalBudgetReached",
+        "as many nodes as allowed are being removed",
+        "nothing but time, or more removals at once: scaleDown.maxParallelism, maxDrainParallelism",
+    )
+    NOT_UNREADY_LONG_ENOUGH = (
+        "NotUnreadyLongEnough",
+        "not unready and unneeded for long enough",
+        "nothing but time: it may go at {until} if nothing changes",
+    )
+    LIMIT_MIN_RESOURCES = (
+        "MinimalResourceLimitExceeded",
+        "too little would be left of a resource",
+        "a lower minimum: limits.cpu.min, limits.memory.min, limits.gpus, or that of the provider",
+    )
+    BLOCKED_ON_COMPLETION = (
+        "BlockedByOnCompletionPod",
+        "waits for a pod to complete",
+        "{pod} has to complete",
+    )
+    PROTECTED = (
+        "DoNotDisrupt",
+        "is protected by annotation",
+        "nothing but the end of that time, or to take the annotation nodewright.dev/do-not-disrupt off",
+    )
+    DISRUPTION_BUDGET = (
+        "DisruptionBudgetReached",
+        "a disruption budget does not allow it now",
+        "nothing but time, or a larger budget: scaleDown.disruption.budgets",
+    )
+    EVICTION_LIMIT = (
+        "EvictionLimitReached",
+        "as many pods as allowed had to move within an hour",
+        "nothing but time, or a higher scaleDown.disruption.maxEvictionsPerHour",
+    )
+    SAVING_TOO_SMALL = (
+        "SavingTooSmall",
+        "costs too little to move pods for",
+        "a lower scaleDown.disruption.minSaving",
+    )
+    NOT_EXAMINED = (
+        "NotExamined",
+        "there was no time to look at it in this loop",
+        "nothing but time, or more of it in each loop: scaleDown.simulationTimeout",
+    )
+    RECENTLY_UNREMOVABLE = (
+        "RecentlyUnremovable",
+        "could not be removed a short while ago",
+        "nothing but time: it is looked at again at {until}",
+    )
 
-    SCALE_DOWN_UNREADY_DISABLED = "ScaleDownUnreadyDisabled", "is not ready, and removal of such nodes is off"
+    SCALE_DOWN_UNREADY_DISABLED = (
+        "ScaleDownUnreadyDisabled",
+        "is not ready, and removal of such nodes is off",
+        "it has to become ready, or scaleDown.unreadyEnabled to be on",
+    )
     DRAINED = "Drained", "its pods have left"
     REMOVAL_FAILED = "ScaleDownFailed", "its removal failed"
     LEFTOVER = "ClusterAutoscalerCleanup", "was marked for deletion by an earlier life that did not finish"
+
+    # pods that must not be moved
+    CONTROLLER_NOT_FOUND = (
+        "ControllerNotFound",
+        "the controller that it names is not there",
+        "make the controller of {pod} again, or delete the pod",
+    )
+    MIN_REPLICAS = (
+        "MinReplicasReached",
+        "its controller has too few replicas to spare one",
+        "more replicas beside {pod}, or a lower scaleDown.minReplicas",
+    )
+    NOT_REPLICATED = (
+        "NotReplicated",
+        "no controller of a known kind would make it again",
+        (
+            'give {pod} a controller, or the annotation cluster-autoscaler.kubernetes.io/safe-to-evict: "true"; '
+            "for controllers of any kind, turn scaleDown.skipCustomControllerPods off"
+        ),
+    )
+    SYSTEM_POD = (
+        "UnmovableKubeSystemPod",
+        "it is a young pod of kube-system that no disruption budget covers",
+        'a PodDisruptionBudget for {pod}, or its annotation cluster-autoscaler.kubernetes.io/safe-to-evict: "true"',
+    )
+    NOT_SAFE_TO_EVICT = (
+        "NotSafeToEvictAnnotation",
+        "its annotation forbids it",
+        "take the annotation cluster-autoscaler.kubernetes.io/safe-to-evict off {pod}",
+    )
+    LOCAL_STORAGE = (
+        "LocalStorageRequested",
+        "it keeps data on the node",
+        (
+            "name the volumes of {pod} that may be lost in its annotation "
+            "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes, or turn scaleDown.skipLocalStorage off"
+        ),
+    )
+    NOT_ENOUGH_BUDGET = (
+        "NotEnoughPdb",
+        "its disruption budgets allow no eviction now",
+        "more ready replicas beside {pod}, or a PodDisruptionBudget that allows to evict one{budgets}",
+    )
 
     # instances
     NEVER_REGISTERED = "Unregistered", "did not become a node in time"

@@ -24,7 +24,12 @@ TELLING_LABELS = frozenset(
     ]
 )
 #: Annotations that rules look at.
-TELLING_ANNOTATIONS = ("cluster-autoscaler.kubernetes.io/", "nodewright.dev/", KARPENTER_DO_NOT_DISRUPT)
+TELLING_ANNOTATIONS = (
+    "cluster-autoscaler.kubernetes.io/",
+    "nodewright.dev/",
+    "controller.kubernetes.io/pod-deletion-cost",
+    KARPENTER_DO_NOT_DISRUPT,
+)
 
 _MOST_ASKED = 4096
 

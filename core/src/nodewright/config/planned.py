@@ -10,7 +10,6 @@ PLANNED = {
     "loop.pendingPodsTimeout": "graceful degradation",
     "scaleUp.asyncGroupCreation": "creation of node groups",
     "scaleUp.proactive": "proactive scale-up",
-    "scaleDown.delayPerGroup": "delays per group",
     "scaleDown.drainPriorities": "draining by priority",
     "scaleDown.deletionDelayTimeout": "delay-deletion annotations",
     "scaleDown.deletionBatchInterval": "deletion in batches",
@@ -19,9 +18,6 @@ PLANNED = {
     "scaleDown.evictDaemonsetsFromEmptyNodes": "eviction of DaemonSet pods",
     "scaleDown.softTaints": "PreferNoSchedule taints",
     "scaleDown.candidateTtl": "PreferNoSchedule taints",
-    "limits.cpu.min": "smallest totals of resources",
-    "limits.memory.min": "smallest totals of resources",
-    "limits.gpus.min": "smallest totals of resources",
     "scheduling": "the scheduler's own configuration",
     "provisioningRequests": "ProvisioningRequest objects",
     "capacityBuffers": "CapacityBuffer objects",
@@ -31,7 +27,7 @@ PLANNED = {
     "kube.burst": "limits of requests to the API server",
     "leaderElection": "leader election",
     "metrics": "optional metrics",
-    "events": "repeated events",
+    "events.duplicates": "repeated events",
     "status": "the status ConfigMap",
 }
 

@@ -11,8 +11,10 @@ from nodewright.api.expander import Expander
 from nodewright.api.plugin import Plugin
 from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesProcessor
 from nodewright.api.provider import GroupSpec, Provider
+from nodewright.config.calendar import read_cron, read_time_zone
 from nodewright.config.duration import format_duration, parse_duration
 from nodewright.config.mention import Mention, Slot
+from nodewright.config.share import Share, read_share, write_share
 from nodewright.config.wording import written
 from nodewright.objects.quantity import format_resource, parse_quantity
 
@@ -98,6 +100,7 @@ Count = Annotated[int, Field(strict=True, ge=0)]
 Positive = Annotated[int, Field(strict=True, ge=1)]
 Ratio = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 Percentage = Annotated[float, Field(strict=True, ge=0, le=100, allow_inf_nan=False)]
+Money = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
 
 Duration = Annotated[
@@ -132,6 +135,24 @@ Group = Annotated[
     BeforeValidator(_read_group),
     PlainSerializer(_write_group, return_type=str),
     WithJsonSchema({"type": "string", "pattern": "^[0-9]+:[0-9]+:.+$"}),
+]
+#: A number of nodes, or a part of them: ``5`` or ``10%``.
+NodeShare = Annotated[
+    Share,
+    BeforeValidator(read_share),
+    PlainSerializer(write_share, return_type=int | str),
+    WithJsonSchema(
+        {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^(100|[0-9]{1,2})%$"}]}
+    ),
+]
+#: When something begins, again and again: five fields, as in cron.
+Cron = Annotated[
+    str,
+    BeforeValidator(read_cron),
+    WithJsonSchema({"type": "string", "pattern": r"^\S+( +\S+){4}$", "examples": ["0 9 * * mon-fri"]}),
+]
+TimeZone = Annotated[
+    str, BeforeValidator(read_time_zone), WithJsonSchema({"type": "string", "examples": ["Europe/Berlin"]})
 ]
 #: A list of names; ``a,b`` is read as well.
 Names = Annotated[tuple[Name, ...], BeforeValidator(_read_names)]

@@ -14,9 +14,9 @@ from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
 from nodewright.health.readiness import is_ready
 from nodewright.objects import Resources, format_resource
+from nodewright.record.answer_nodes import describe_scale_down, scale_down_result
 from nodewright.record.explanation import Look
 from nodewright.record.rehearsal import Rehearsed
-from nodewright.scaledown.cooldown import cooldown
 from nodewright.scheduling.reasons import texts
 from nodewright.scheduling.templates import blank_node
 
@@ -25,18 +25,18 @@ _FILTERED_OUT = {
     Reason.FITS: "filteredOutSchedulable",
     Reason.DAEMON: "filteredOutDaemonSet",
 }
-#: Verdicts on nodes that could go, only later: the node is unneeded, and no other word is said about it there.
-_LATER = (Reason.COOLING_DOWN, Reason.BUDGET)
 
 
 def answer(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
     """Return what was decided by *settings*, as an entry of ``iterations``: plain JSON, sorted."""
     look = rehearsed.look
+    scale_up = _scale_up(rehearsed, settings)
     return {
         "now": look.decision.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        **_scale_up(rehearsed, settings),
+        **scale_up,
         "options": [_option(option) for option in sorted(rehearsed.options, key=lambda each: each.group.id)],
-        **_scale_down(look, settings),
+        "scaleDownResult": scale_down_result(look, settings, scale_up["scaleUpResult"]),
+        **describe_scale_down(look, settings),
         "upcomingNodes": _upcoming(look),
         "utilization": _utilization(look),
         "templates": {
@@ -179,36 +179,6 @@ def _option(option: Option) -> dict[str, Any]:
         "pods": sorted(key for pods in option.pods for key in pods.keys),
         **({"similarNodeGroups": sorted(option.similar)} if option.similar else {}),
     }
-
-
-def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
-    if look.decision.halted:
-        return {"unneededNodes": [], "scaleDownEmpty": [], "scaleDownDrain": []}
-    unneeded = look.memory.unneeded_since
-    cooling = _pods_just_came(look) or cooldown(look.memory, settings.scale_down, look.decision.at) is not None
-    kept = {
-        name: verdict
-        for name, verdict in look.decision.nodes.items()
-        if verdict.reason not in (*_LATER, Reason.NOT_OURS)
-        and (name not in unneeded or (verdict.reason not in (Reason.EMPTY, Reason.MOVABLE) and not cooling))
-    }
-    drains = sorted(look.decision.drain, key=lambda drain: drain.node)
-    return {
-        "unneededNodes": sorted(unneeded),
-        "unremovableNodes": [_unremovable(look, name, kept[name], settings) for name in sorted(kept)],
-        "scaleDownEmpty": [drain.node for drain in drains if not drain.pods],
-        "scaleDownDrain": [{"node": drain.node, "evictedPods": sorted(drain.pods)} for drain in drains if drain.pods],
-    }
-
-
-def _unremovable(look: Look, name: str, verdict: Verdict, settings: Settings) -> dict[str, Any]:
-    match verdict.reason:
-        case Reason.BLOCKED_BY_POD:
-            pod, _, why = verdict.detail.partition(": ")
-            return {"node": name, "reason": verdict.reason.value, "blockingPod": pod, "blockingPodReason": why}
-        case Reason.NOT_LONG_ENOUGH if not is_ready(look.world.cluster.nodes[name], look.world, settings.templates):
-            return {"node": name, "reason": "NotUnreadyLongEnough"}
-    return {"node": name, "reason": verdict.reason.value}
 
 
 def _upcoming(look: Look) -> dict[str, int]:

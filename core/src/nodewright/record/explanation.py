@@ -1,7 +1,10 @@
 """Why: what a decision says about one pod, node or group, in lines that a person reads."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
 
 from nodewright.api.decision import Decision
 from nodewright.api.errors import NodewrightError
@@ -15,8 +18,12 @@ from nodewright.health import Readiness
 from nodewright.memory import Memory
 from nodewright.objects import Resources, format_resource
 from nodewright.record.narrative import tell_difference
+from nodewright.record.remedy import known_cause, remedy, telling
 from nodewright.scheduling.reasons import texts
 from nodewright.world import World
+
+#: So many nodes are named that the pods of another would go to.
+_PLACES = 5
 
 
 class UnknownError(NodewrightError):
@@ -32,6 +39,14 @@ class Look:
     #: What would be remembered.
     memory: Memory
     particulars: Particulars
+
+    def group_of(self, node: str) -> GroupFacts | None:
+        """Return the group of *node*, with the options in effect; None if it has none."""
+        return self._groups.get(self.world.group_of.get(node, ""))
+
+    @cached_property
+    def _groups(self) -> dict[str, GroupFacts]:
+        return {group.id: group for group in self.particulars.groups}
 
 
 def explain_pod(look: Look, key: str) -> list[str]:
@@ -71,15 +86,57 @@ def explain_node(look: Look, name: str) -> list[str]:
     if name not in nodes:
         raise _unknown("node", name, nodes)
     group = look.world.group_of.get(name)
-    lines = [f"node {name}" + (f" of group {group}" if group else "")]
-    verdict = look.decision.nodes.get(name)
-    fate = "goes" if goes(look.decision, name) else "stays"
-    lines.append(f"  {fate}: {verdict or 'nobody looked at it'}")
+    return [
+        f"node {name}" + (f" of group {group}" if group else ""),
+        *(_reasons(look, name) if name in look.decision.nodes else ("  stays: nobody looked at it",)),
+        *_times(look, name),
+        *_places(look, name),
+        *_use(look, name),
+    ]
+
+
+def _reasons(look: Look, name: str) -> Iterable[str]:
+    """Yield whether a node goes, why, and what it would take if it stays."""
+    verdict = look.decision.nodes[name]
+    going = goes(look.decision, name)
+    yield f"  {'goes' if going else 'stays'}: {verdict} [{verdict.reason.value}]"
+    found = telling(verdict, look.memory.standings.get(name))
+    if found is not verdict:
+        yield f"  what was found then: {found} [{found.reason.value}]"
+    cause = known_cause(found)
+    if cause is not None:
+        yield f"  pod {found.pod}: {cause.text}"
+    needed = "" if going else remedy(found, name, look.world, look.group_of(name))
+    if needed:
+        yield f"  what it would take: {needed}"
+
+
+def _times(look: Look, name: str) -> Iterable[str]:
+    """Yield since when; what is so since now is known for no longer, and not worth a word."""
+    standing, unneeded = look.memory.standings.get(name), look.memory.unneeded_since.get(name)
+    if standing is not None and standing.since < look.decision.at and look.decision.halted is None:
+        yield f"  {standing.reason.value} since {_time(standing.since)}"
+    if unneeded is not None and unneeded < look.decision.at:
+        yield f"  unneeded since {_time(unneeded)}"
+
+
+def _places(look: Look, name: str) -> Iterable[str]:
+    """Yield where the pods of an unneeded node would go."""
+    places = list(dict.fromkeys(look.memory.hints.get(name, ())))
+    if places and name in look.memory.unneeded_since:
+        more = f" and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
+        yield f"  its pods would go to: {', '.join(places[:_PLACES])}{more}"
+
+
+def _use(look: Look, name: str) -> Iterable[str]:
     used = look.particulars.utilization.get(name)
     if used is not None:
         of = "its GPUs" if used.gpu is not None else "its cpu" if used.of_cpu else "its memory"
-        lines.append(f"  utilization: {used.value:.0%} of {of}")
-    return lines
+        yield f"  utilization: {used.value:.0%} of {of}"
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S}"
 
 
 def explain_group(look: Look, group_id: str) -> list[str]:
@@ -97,12 +154,22 @@ def explain_group(look: Look, group_id: str) -> list[str]:
         f"  machines: {_machines(look.particulars.readiness.get(group.id))}",
         f"  on their way: {look.particulars.upcoming.get(group.id, 0)}",
         f"  growth: {_growth(look, group.id)}",
+        *_standings(look, group.id),
         *_template(group),
     ]
     known = look.memory.templates.get(group.id)
     if known is not None:
         lines += [f"  learnt from its nodes: {tell_difference(each)}" for each in known.differences]
     return lines
+
+
+def _standings(look: Look, group: str) -> Iterable[str]:
+    """Yield how many nodes of *group* stay, or may go, for which reason; most first."""
+    verdicts = look.decision.nodes
+    members = [name for name, owner in look.world.group_of.items() if owner == group and name in verdicts]
+    counts = Counter(telling(verdicts[name], look.memory.standings.get(name)).reason for name in members)
+    for reason, count in counts.most_common():
+        yield f"  {count} of its nodes: {reason.text} [{reason.value}]"
 
 
 def explain_growth(decision: Decision, group: str) -> str:

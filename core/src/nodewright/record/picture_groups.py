@@ -91,6 +91,10 @@ def shown_memory(memory: Memory, groups: Mapping[str, GroupFacts], names: Names)
     def group(name: str) -> str:
         return names.of(Role.GROUP, name)
 
+    def pod(key: str) -> str:
+        namespace, slash, name = key.partition("/")
+        return f"{names.of(Role.NAMESPACE, namespace)}/{names.of(Role.POD, name)}" if slash else key
+
     def pool(key: str) -> str:
         provider, _, name = key.partition(":")
         return f"{provider}:{names.pool(name)}"
@@ -102,6 +106,7 @@ def shown_memory(memory: Memory, groups: Mapping[str, GroupFacts], names: Names)
         memory,
         unneeded_since={node(name): since for name, since in memory.unneeded_since.items()},
         unremovable_until={node(name): until for name, until in memory.unremovable_until.items()},
+        standings={node(name): replace(standing, pod=pod(standing.pod)) for name, standing in memory.standings.items()},
         unexamined=tuple(map(node, memory.unexamined)),
         hints={node(name): tuple(map(node, to)) for name, to in memory.hints.items()},
         unregistered_since={names.of(Role.INSTANCE, key): since for key, since in memory.unregistered_since.items()},
@@ -118,6 +123,7 @@ def shown_memory(memory: Memory, groups: Mapping[str, GroupFacts], names: Names)
             )
             for name, removal in memory.removals.items()
         },
+        changes={group(name): last for name, last in memory.changes.items()},
         templates={group(name): _known(known, groups.get(name), names) for name, known in memory.templates.items()},
     )
 

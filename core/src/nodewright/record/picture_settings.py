@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import reduce
 from typing import Any
 
@@ -16,6 +17,8 @@ from nodewright.strategies import priority
 _SECTIONS = {"seed", "scale_up", "scale_down", "processors", "limits", "health", "groups", "hooks", "templates"}
 #: Strategies that come with the core have no secrets.
 _OWN = "nodewright.strategies."
+#: Matches no group: a budget that names none is about all.
+_NO_GROUP = "none of these groups"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +40,7 @@ def show_settings(settings: Settings, classes: PluginClasses, hidden: Mapping[st
     data = settings.model_dump(mode="json", by_alias=True, include=_SECTIONS, exclude_defaults=True)
     if hidden is not None:
         data.pop("groups", None)
+        _hide_budgets(data, hidden)
     plugins = _Plugins(classes, hidden)
     for setting in all_settings():
         slot = slot_of(setting)
@@ -54,6 +58,15 @@ def show_settings(settings: Settings, classes: PluginClasses, hidden: Mapping[st
                 else [plugins.show(slot.kind, setting.name, mention) for mention in value]
             )
     return ShownSettings(data=data, left_out=tuple(plugins.left_out))
+
+
+def _hide_budgets(data: Mapping[str, Any], hidden: Mapping[str, str]) -> None:
+    """Write into disruption budgets the *hidden* names of the groups that their patterns match."""
+    for budget in data.get("scaleDown", {}).get("disruption", {}).get("budgets", ()):
+        if budget.get("groups"):
+            patterns = budget["groups"]
+            shown = [name for real, name in hidden.items() if any(fnmatchcase(real, pattern) for pattern in patterns)]
+            budget["groups"] = shown or [_NO_GROUP]
 
 
 def hide_priorities(text: str, hidden: Mapping[str, str]) -> str:

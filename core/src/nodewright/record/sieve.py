@@ -10,7 +10,10 @@ from nodewright.objects.node import DELETION_CANDIDATE, TO_BE_DELETED
 from nodewright.record.names import Names, Role
 
 #: What may be left as it is of an annotation where names are hidden: switches, numbers and durations.
-_PLAIN_NOTE = re.compile(r"(true|false|yes|on-completion)?|[0-9]+(\.[0-9]+)?[a-zA-Z]{0,2}")
+_PLAIN_NOTE = re.compile(
+    r"(true|false|yes|on-completion)?|-?[0-9]+(\.[0-9]+)?[a-zA-Z]{0,2}|([0-9.]+(h|m|s|ms))+"
+    r"|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)"
+)
 
 
 @dataclass(frozen=True, kw_only=True)

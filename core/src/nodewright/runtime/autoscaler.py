@@ -30,6 +30,7 @@ from nodewright.plugins.prices import GuardedPricing
 from nodewright.record.explanation import Look
 from nodewright.record.picture import Picture
 from nodewright.runtime.announcer import Announcer
+from nodewright.runtime.node_news import NodeNews
 from nodewright.runtime.session import Session
 from nodewright.serve.metrics import Metrics
 from nodewright.world import World
@@ -79,6 +80,7 @@ class Autoscaler:
         self._config_maps = ConfigMapWatch(transport, self.feed)
         self._events = EventWriter(transport, clock, settings.namespace, on_drop=self.metrics.events_dropped.inc)
         self._announcer = Announcer(self._events)
+        self._node_news = NodeNews(self._events)
         self._outcomes: tuple[Outcome, ...] = ()
         #: Whether anything was done in the last loop.
         self._productive = False
@@ -156,6 +158,9 @@ class Autoscaler:
         decision, self.memory = self._session.decide(world, before, now)
         self.metrics.decision_seconds.observe(perf_counter() - decided)
         self.metrics.note_templates(self.memory.templates)
+        self.metrics.scale_down.note_decision(decision, self.memory, world, self._session.settings)
+        if self._session.settings.events.nodes:
+            self._node_news.tell(decision, before, self.memory, world)
         aftermath = self._carry_out(decision, world, before)
         self._fall_over(aftermath, world, now)
         self._session.policy.hooks.deliver_faults()
@@ -204,6 +209,7 @@ class Autoscaler:
         """Take up how actions went: tell of it, and keep it for the next decision."""
         self._outcomes += outcomes
         self._announcer.report(outcomes)
+        self.metrics.scale_down.note_outcomes(outcomes)
         for outcome in outcomes:
             self._session.policy.hooks.on_outcome(outcome)
 

@@ -1,18 +1,37 @@
 """The cooldown: after nodes came, went or would not go, none begins to go for a while."""
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from nodewright.config.model import ScaleDown
-from nodewright.memory import Memory
+from nodewright.memory import GroupChanges, Memory
+
+_NOTHING = GroupChanges()
 
 
-def cooldown(memory: Memory, settings: ScaleDown, now: datetime) -> str | None:
-    """Return until when, and after what, no node begins to go; None if nodes may go."""
-    for last, delay, event in (
-        (memory.last_scale_up, settings.delay_after_add, "scale-up"),
-        (memory.last_scale_down, settings.delay_after_delete, "removal"),
-        (memory.last_scale_down_failure, settings.delay_after_failure, "failed removal"),
+def cooldown(memory: Memory, settings: ScaleDown, now: datetime, group: str | None = None) -> str | None:
+    """Return until when, and after what, no node begins to go; None if nodes may go.
+
+    With delays that hold for the group concerned, only nodes of that *group* are meant, and without one nothing pauses.
+    """
+    if not settings.delay_per_group:
+        last = GroupChanges(
+            grown=memory.last_scale_up, shrunk=memory.last_scale_down, stuck=memory.last_scale_down_failure
+        )
+    else:
+        last = memory.changes.get(group, _NOTHING) if group is not None else _NOTHING
+    for at, delay, event in (
+        (last.grown, settings.delay_after_add, "scale-up"),
+        (last.shrunk, settings.delay_after_delete, "removal"),
+        (last.stuck, settings.delay_after_failure, "failed removal"),
     ):
-        if last is not None and now < last + delay:
-            return f"until {last + delay:%H:%M:%S}, after a {event}"
+        if at is not None and now < at + delay:
+            where = " of its group" if settings.delay_per_group else ""
+            return f"until {at + delay:%H:%M:%S}, after a {event}{where}"
     return None
+
+
+def changed(changes: Mapping[str, GroupChanges], groups: Iterable[str], **moments: datetime) -> dict[str, GroupChanges]:
+    """Return *changes* with what happened to *groups*, by the names of the fields."""
+    return {**changes, **{group: replace(changes.get(group, _NOTHING), **moments) for group in groups}}

@@ -82,7 +82,7 @@ class Drainability:
             elif part is _Part.WAITS:
                 waits.append(row)
             elif part is not _Part.STAYS:
-                return Drainable(blocker=Verdict(reason=Reason.BLOCKED_BY_POD, detail=f"{row.key}: {part}"))
+                return Drainable(blocker=Verdict(reason=Reason.BLOCKED_BY_POD, pod=row.key, cause=part))
         claims = self._budgets.claims(move) if self._budgets else {}
         return Drainable(
             move=tuple(move),

@@ -11,9 +11,9 @@ from nodewright.api.verdict import Verdict
 from nodewright.health.readiness import is_ready
 from nodewright.memory import Memory
 from nodewright.objects import Node
-from nodewright.objects.node import SCALE_DOWN_DISABLED
 from nodewright.plugins.results import part_of
 from nodewright.policy import Policy
+from nodewright.scaledown.protection import protection
 from nodewright.scaledown.utilization import Utilizations
 from nodewright.world import World
 
@@ -72,11 +72,12 @@ def _objection(
         return Verdict(reason=Reason.GROUP_FAULTY, detail=group.error)
     until = memory.unremovable_until.get(node.name)
     if until is not None and now <= until:
-        return Verdict(reason=Reason.RECENTLY_UNREMOVABLE, detail=f"until {until:%H:%M:%S}")
+        return Verdict(reason=Reason.RECENTLY_UNREMOVABLE, detail=f"until {until:%H:%M:%S}", until=until)
     if group.target_size <= group.min_size:
         return Verdict(reason=Reason.GROUP_AT_MIN, detail=f"{group.target_size} of {group.min_size}")
-    if node.metadata.annotations.get(SCALE_DOWN_DISABLED) == "true":
-        return Verdict(reason=Reason.SCALE_DOWN_DISABLED)
+    protected = protection(node, now)
+    if protected is not None:
+        return protected
     if not policy.settings.scale_down.unready_enabled and not is_ready(node, world, policy.settings.templates):
         return Verdict(reason=Reason.SCALE_DOWN_UNREADY_DISABLED)
     options = group.options

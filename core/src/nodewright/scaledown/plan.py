@@ -9,6 +9,7 @@ from nodewright.api.processor import ProcessorContext
 from nodewright.api.verdict import Verdict
 from nodewright.memory import Memory, Removal
 from nodewright.policy import Policy
+from nodewright.scaledown.budgets import with_evictions
 from nodewright.scaledown.eligibility import find_candidates
 from nodewright.scaledown.removable import Removable
 from nodewright.scaledown.search import Found, search
@@ -23,6 +24,8 @@ class ScaleDownPlan:
 
     drain: tuple[Drain, ...] = ()
     nodes: dict[str, Verdict] = field(default_factory=dict)
+    #: Nodes that might start to go but for how many may go at once, in order.
+    removable_now: tuple[Removable, ...] = ()
     memory: Memory
 
 
@@ -48,7 +51,8 @@ def plan_scale_down(
     deadline = policy.stopwatch() + policy.settings.scale_down.simulation_timeout.total_seconds()
     found = search(candidates, world, memory, simulation, policy, now, deadline=deadline)
     memory = _remember(found, memory, policy, now)
-    selection = select(found.removable, world, memory, policy, now, pause=pause)
+    selection = select(found.removable, world, memory, policy, now, starting=starting, pause=pause)
+    memory = with_evictions(memory, selection.chosen, policy.settings.scale_down.disruption, now)
     removals = {
         entry.node.name: Removal(
             group=entry.group.id, provider_id=entry.node.spec.provider_id, started=now, drains=entry.drains
@@ -61,6 +65,7 @@ def plan_scale_down(
         | found.verdicts
         | {entry.node.name: entry.verdict for entry in found.removable}
         | selection.verdicts,
+        removable_now=tuple(selection.removable_now),
         memory=replace(memory, removals={**memory.removals, **removals}),
     )
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from nodewright.api.group import GroupFacts
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
+from nodewright.config.model import DisruptionReason
 from nodewright.objects import Node
 
 
@@ -28,6 +29,17 @@ class Removable:
     risky: bool = False
     #: Pods that it has to wait for until they complete.
     waits: tuple[PodRow, ...] = ()
+    #: Whether a cheaper node takes its place.
+    replaced: bool = False
+
+    @property
+    def reason(self) -> DisruptionReason:
+        """What it is removed for, in the words of disruption budgets."""
+        if self.replaced:
+            return "consolidation"
+        if not self.ready:
+            return "unready"
+        return "underused" if self.drains else "empty"
 
     @property
     def drains(self) -> bool:

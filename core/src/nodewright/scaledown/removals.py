@@ -16,6 +16,7 @@ from nodewright.memory import Memory, Removal
 from nodewright.objects import Node
 from nodewright.objects.node import TO_BE_DELETED
 from nodewright.policy import Policy
+from nodewright.scaledown.cooldown import changed
 from nodewright.scaledown.drainability import Drainability
 from nodewright.world import World
 
@@ -55,6 +56,7 @@ def plan_removals(world: World, memory: Memory, policy: Policy, now: datetime) -
             unremovable_until=steps.unremovable_until,
             last_scale_down=steps.last_scale_down,
             last_scale_down_failure=steps.last_failure,
+            changes=steps.changes,
         ),
     )
 
@@ -85,15 +87,17 @@ class _Steps:
         self.unremovable_until = dict(memory.unremovable_until)
         self.last_scale_down = memory.last_scale_down
         self.last_failure = memory.last_scale_down_failure
+        known = {facts.id for facts in world.groups}
+        self.changes = {group: last for group, last in memory.changes.items() if group in known}
 
     def advance(self, name: str, removal: Removal) -> None:
         node = self._world.cluster.nodes.get(name)
         if node is None or node.spec.provider_id != removal.provider_id:
             return
         if ("drain", name) in self._failures:
-            self._give_up(name, self._failures["drain", name])
+            self._give_up(name, removal, self._failures["drain", name])
         elif ("delete-instances", name) in self._failures and not self.is_leaving(node):
-            self._give_up(name, self._failures["delete-instances", name])
+            self._give_up(name, removal, self._failures["delete-instances", name])
         else:
             self._go_on(name, node, removal)
 
@@ -117,9 +121,9 @@ class _Steps:
         """Get the pods off *node*, and delete its machine once none is left."""
         drainable = self._drainability.of(node.name, budgets_block=False)
         if drainable.blocker is not None:
-            self._give_up(node.name, str(drainable.blocker))
+            self._give_up(node.name, removal, str(drainable.blocker))
         elif drainable.waits:
-            self._give_up(node.name, f"{drainable.waits[0].key} has to end before")
+            self._give_up(node.name, removal, f"{drainable.waits[0].key} has to complete before")
         elif not drainable.move:
             self._delete(node, removal)
         elif removal.evicting_since is None:
@@ -132,9 +136,9 @@ class _Steps:
         waited = self._now - since
         grace = self._settings.max_graceful_termination + _GRACE_HEADROOM
         if staying and waited > self._settings.max_pod_eviction_time:
-            self._give_up(name, f"{staying[0].key} could not be evicted in {_minutes(waited)}")
+            self._give_up(name, removal, f"{staying[0].key} could not be evicted in {_minutes(waited)}")
         elif waited > self._settings.max_pod_eviction_time + grace:
-            self._give_up(name, f"{pods[0].key} did not end in {_minutes(waited)}")
+            self._give_up(name, removal, f"{pods[0].key} did not end in {_minutes(waited)}")
         elif staying and (removal.evicted_at is None or self._now - removal.evicted_at >= _RETRY_EVICTION):
             self._evict(name, staying, removal)
         else:
@@ -153,11 +157,13 @@ class _Steps:
         )
         self.removals[node.name] = replace(removal, deleted_at=self._now)
         self.last_scale_down = self._now
+        self.changes = changed(self.changes, [removal.group], shrunk=self._now)
 
-    def _give_up(self, name: str, why: str) -> None:
+    def _give_up(self, name: str, removal: Removal, why: str) -> None:
         self.restore.append(Restore(node=name, verdict=Verdict(reason=Reason.REMOVAL_FAILED, detail=why)))
         self.unremovable_until[name] = self._now + self._settings.unremovable_recheck
         self.last_failure = self._now
+        self.changes = changed(self.changes, [removal.group], stuck=self._now)
 
 
 def _minutes(span: timedelta) -> str:

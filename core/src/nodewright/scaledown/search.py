@@ -73,7 +73,7 @@ def search(
         guests = tuple(guest.key for guest in relocation.guests(name))
         relocated = relocation.remove(name, drainable.move, memory.hints.get(name, ()))
         if relocated.homeless is not None:
-            found.verdicts[name] = Verdict(reason=Reason.NO_PLACE, detail=relocated.homeless.key)
+            found.verdicts[name] = Verdict(reason=Reason.NO_PLACE, pod=relocated.homeless.key)
             continue
         drainability.spend(drainable)
         found.removable.append(

@@ -1,16 +1,27 @@
 """Selection: which of the removable nodes begin to go in this loop."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 
+from nodewright.api.group import GroupFacts
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.memory import Memory
 from nodewright.policy import Policy
+from nodewright.scaledown.allowance import Allowance, Allowances
+from nodewright.scaledown.best import Item, best_of, in_order, worth_of
+from nodewright.scaledown.budgets import disruption_budgets, eviction_limit, too_cheap
 from nodewright.scaledown.cooldown import cooldown
+from nodewright.scaledown.floors import floors
+from nodewright.scaledown.protection import protection
 from nodewright.scaledown.removable import Removable
 from nodewright.world import World
+
+#: Tells why nodes, which would go all together, can't go after all, given those chosen before; None if they can.
+Confirm = Callable[[Sequence[Removable], Sequence[Removable]], Verdict | None]
 
 
 @dataclass(kw_only=True)
@@ -18,98 +29,234 @@ class Selection:
     """The nodes that begin to go, and why each of the others does not yet."""
 
     chosen: list[Removable] = field(default_factory=list)
+    #: The nodes that might, but for how many may go at once; in the order in which they are taken.
+    removable_now: list[Removable] = field(default_factory=list)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
 
 
+def accept(_: Sequence[Removable], __: Sequence[Removable]) -> None:
+    """Confirm whatever is chosen."""
+
+
 def select(
-    removable: Sequence[Removable], world: World, memory: Memory, policy: Policy, now: datetime, *, pause: str = ""
+    removable: Sequence[Removable],
+    world: World,
+    memory: Memory,
+    policy: Policy,
+    now: datetime,
+    *,
+    starting: Set[str] = frozenset(),
+    pause: str = "",
+    confirm: Confirm = accept,
 ) -> Selection:
     """Return which of the *removable* nodes begin to go at *now*; *memory* knows since when each is unneeded.
 
-    *pause* says why none must go in this loop, if so.
+    First come groups that are used whole or not at all, in order of what they are worth; as for Cluster Autoscaler, one
+    of them may have more nodes than may go at a time, as long as any may. Then the best set of all other nodes goes
+    that is allowed beside them: see `nodewright.scaledown.best.best_of`. Nodes that are *starting* count for nothing.
+    *pause* says why none must go in this loop, if so. *confirm* is asked about each node, or group, once it is chosen;
+    what it refuses stays, and others have its place.
     """
     selection = Selection()
-    cooling = pause or cooldown(memory, policy.settings.scale_down, now)
-    ripe = [entry for entry in removable if _is_ripe(entry, memory, cooling, policy, selection.verdicts, now)]
-    _choose(_blocks(ripe, world, selection.verdicts), memory, policy, selection)
+    ripe = list(_ripe(removable, memory, pause, policy, selection.verdicts, now))
+    if ripe:
+        allowances = _allowances(world, starting, memory, policy, now)
+        _Choice(ripe, allowances, selection, confirm).choose(world, memory)
     return selection
 
 
-def _is_ripe(
-    entry: Removable,
+def _ripe(
+    removable: Sequence[Removable],
     memory: Memory,
-    cooling: str | None,
+    pause: str,
     policy: Policy,
     verdicts: dict[str, Verdict],
     now: datetime,
-) -> bool:
-    name = entry.node.name
-    options = entry.group.options
-    needed = options.scale_down_unneeded_time if entry.ready else options.scale_down_unready_time
-    waited = now - memory.unneeded_since[name]
-    if waited < needed:
-        verdicts[name] = Verdict(reason=Reason.NOT_LONG_ENOUGH, detail=f"{_seconds(waited)} of {_seconds(needed)}")
-        return False
-    if cooling is not None:
-        verdicts[name] = Verdict(reason=Reason.COOLING_DOWN, detail=cooling)
-        return False
-    if entry.waits:
-        verdicts[name] = Verdict(reason=Reason.BLOCKED_ON_COMPLETION, detail=entry.waits[0].key)
-        return False
-    veto = policy.hooks.veto_scale_down(entry.node, entry.group)
-    if veto is not None:
-        verdicts[name] = Verdict(reason=Reason.VETOED, detail=f"{veto.plugin}: {veto.reason}")
-        return False
-    return True
-
-
-def _blocks(ripe: Sequence[Removable], world: World, verdicts: dict[str, Verdict]) -> list[list[Removable]]:
-    """Return *ripe* nodes in blocks that go together: groups that are used whole, then all others one by one."""
-    of_group: dict[str, list[Removable]] = {}
-    single = []
-    for entry in ripe:
-        if entry.group.options.zero_or_max_node_scaling:
-            of_group.setdefault(entry.group.id, []).append(entry)
-        else:
-            single.append([entry])
-    whole = []
-    for group, entries in of_group.items():
-        members = sum(1 for name, other in world.group_of.items() if other == group and name in world.cluster.nodes)
-        if len(entries) == members:
-            whole.append(entries)
-        else:
-            torn = Verdict(reason=Reason.NOT_WHOLE, detail=f"{len(entries)} of {members} could go")
-            verdicts.update({entry.node.name: torn for entry in entries})
-    return whole + single
-
-
-def _choose(blocks: Sequence[list[Removable]], memory: Memory, policy: Policy, selection: Selection) -> None:
-    """Take the nodes that go now, within the minimum sizes of their groups and the budgets of parallel removals."""
-    settings = policy.settings.scale_down
-    room = settings.max_parallelism - len(memory.removals)
-    drains = settings.max_drain_parallelism - sum(
-        1 for removal in memory.removals.values() if removal.drains or removal.evicting_since is not None
-    )
-    leaving: dict[str, int] = {}
-    for removal in memory.removals.values():
-        if removal.deleted_at is None:
-            leaving[removal.group] = leaving.get(removal.group, 0) + 1
-    for block in blocks:
-        group, size = block[0].group, len(block)
-        moving = sum(1 for entry in block if entry.drains)
-        verdict = None
-        if group.target_size - leaving.get(group.id, 0) - size < group.min_size:
-            verdict = Verdict(reason=Reason.GROUP_AT_MIN, detail=str(group.min_size))
-        elif room < size or moving > max(0, drains):
-            verdict = Verdict(reason=Reason.BUDGET)
-        if verdict is not None:
-            selection.verdicts.update({entry.node.name: verdict for entry in block})
+) -> Iterator[Removable]:
+    cooling: dict[str, str | None] = {}
+    since = memory.unneeded_since
+    for entry in removable:
+        name, options = entry.node.name, entry.group.options
+        unneeded = since[name]
+        needed = options.scale_down_unneeded_time if entry.ready else options.scale_down_unready_time
+        # As for Cluster Autoscaler, the time has to be over; no time is over at once.
+        if needed and now <= unneeded + needed:
+            verdicts[name] = _waiting(unneeded, needed, entry.ready)
             continue
-        room -= size
-        drains -= moving
-        leaving[group.id] = leaving.get(group.id, 0) + size
-        selection.chosen += block
+        group = entry.group.id
+        if group not in cooling:
+            cooling[group] = pause or cooldown(memory, policy.settings.scale_down, now, group)
+        verdict = _objection(entry, cooling[group], policy, now)
+        if verdict is None:
+            yield entry
+        else:
+            verdicts[name] = verdict
 
 
-def _seconds(span: timedelta) -> str:
-    return f"{span.total_seconds():.0f}s"
+def _objection(entry: Removable, cooling: str | None, policy: Policy, now: datetime) -> Verdict | None:
+    if cooling is not None:
+        return Verdict(reason=Reason.COOLING_DOWN, detail=cooling)
+    protected = protection(entry.node, now)
+    if protected is not None:
+        return protected
+    if entry.waits:
+        return Verdict(reason=Reason.BLOCKED_ON_COMPLETION, pod=entry.waits[0].key)
+    cheap = too_cheap(entry, policy.settings.scale_down.disruption)
+    if cheap is not None:
+        return cheap
+    veto = policy.hooks.veto_scale_down(entry.node, entry.group)
+    return None if veto is None else Verdict(reason=Reason.VETOED, detail=f"{veto.plugin}: {veto.reason}")
+
+
+@lru_cache(maxsize=4096)
+def _waiting(since: datetime, needed: timedelta, ready: bool) -> Verdict:
+    # Many nodes wait, since the same moment, and for as long in this loop as in the last.
+    reason = Reason.NOT_LONG_ENOUGH if ready else Reason.NOT_UNREADY_LONG_ENOUGH
+    until = since + needed
+    return Verdict(reason=reason, detail=f"until {until:%H:%M:%S}, unneeded since {since:%H:%M:%S}", until=until)
+
+
+def _allowances(world: World, starting: Set[str], memory: Memory, policy: Policy, now: datetime) -> Allowances:
+    """Return what holds beside each other, in the order in which it is told to nodes that stay."""
+    settings = policy.settings.scale_down
+    leaving = Counter(removal.group for removal in memory.removals.values() if removal.deleted_at is None)
+    evictions = eviction_limit(memory, settings.disruption, now)
+    draining = sum(removal.drains or removal.evicting_since is not None for removal in memory.removals.values())
+    shared = [
+        *floors(world, starting, memory, policy.settings.limits),
+        *disruption_budgets(world, memory, settings.disruption, now),
+        *([] if evictions is None else [evictions]),
+        Allowance(
+            left=settings.max_drain_parallelism - draining,
+            refusal=_busy(settings.max_drain_parallelism, " with pods to move"),
+            draw=lambda entry: int(entry.drains),
+            plain=True,
+            parallel=True,
+        ),
+        Allowance(
+            left=settings.max_parallelism - len(memory.removals),
+            refusal=_busy(settings.max_parallelism),
+            plain=True,
+            parallel=True,
+            for_all=True,
+        ),
+    ]
+
+    def of_group(facts: GroupFacts) -> Allowance:
+        return Allowance(
+            left=facts.target_size - leaving[facts.id] - facts.min_size,
+            refusal=Verdict(reason=Reason.GROUP_AT_MIN, detail=f"at least {facts.min_size}"),
+            plain=True,
+            lasting=True,
+        )
+
+    return Allowances(shared, of_group)
+
+
+def _busy(most: int, kind: str = "") -> Verdict:
+    return Verdict(reason=Reason.BUDGET, detail=f"at most {most}{kind} at a time")
+
+
+class _Choice:
+    """Chooses from the nodes whose time has come."""
+
+    def __init__(
+        self, ripe: Sequence[Removable], allowances: Allowances, selection: Selection, confirm: Confirm
+    ) -> None:
+        self._items = in_order(Item(entry=entry, draws=allowances.draws(entry)) for entry in ripe)
+        self._allowances = allowances
+        self._selection = selection
+        self._confirm = confirm
+
+    def choose(self, world: World, memory: Memory) -> None:
+        """Choose groups that go whole, then single nodes, and say why the others stay."""
+        single, whole = [], dict[str, list[Item]]()
+        for item in self._items:
+            group = item.entry.group
+            if group.options.zero_or_max_node_scaling:
+                whole.setdefault(group.id, []).append(item)
+            else:
+                single.append(item)
+        left = list(self._allowances.left)
+        torn = self._choose_whole(whole, world, memory) if whole else frozenset()
+        self._choose_single(single)
+        self._selection.removable_now = list(self._might_go(left, torn))
+
+    def _might_go(self, left: list[int], torn: frozenset[str]) -> Iterator[Removable]:
+        """Yield the nodes that would go by what is *left*, in order, if any number might be on their way at once.
+
+        Of *torn* groups not all can go, so that none does.
+        """
+        for item in self._items:
+            draws = [(index, amount) for index, amount in item.draws if not self._allowances.all[index].parallel]
+            if item.entry.group.id in torn or any(amount > left[index] for index, amount in draws):
+                continue
+            for index, amount in draws:
+                left[index] -= amount
+            yield item.entry
+
+    def _choose_whole(self, groups: dict[str, list[Item]], world: World, memory: Memory) -> frozenset[str]:
+        """Take the groups that can go as a whole; return those of which only a part could."""
+        staying = Counter(group for name, group in world.group_of.items() if _stays(name, world, memory))
+        leaving = Counter(removal.group for removal in memory.removals.values() if removal.deleted_at is None)
+        may_exceed, torn = True, set[str]()
+        for items in sorted(groups.values(), key=_rank):
+            facts = items[0].entry.group
+            if len(items) not in (staying[facts.id], facts.target_size - leaving[facts.id]):
+                detail = f"{len(items)} of {staying[facts.id]} could go"
+                self._refuse(items, Verdict(reason=Reason.NOT_WHOLE, detail=detail))
+                torn.add(facts.id)
+                continue
+            lacking = self._lacking(items, may_exceed=may_exceed)
+            if lacking is not None:
+                self._refuse(items, lacking.refusal)
+            elif self._take(items):
+                may_exceed = False
+        return frozenset(torn)
+
+    def _lacking(self, items: Sequence[Item], *, may_exceed: bool) -> Allowance | None:
+        total = Counter[int]()
+        for item in items:
+            total.update(dict(item.draws))
+        for index, amount in total.items():
+            allowance, left = self._allowances.all[index], self._allowances.left[index]
+            exceeds = may_exceed and allowance.parallel and left > 0
+            if amount > left and not exceeds:
+                return allowance
+        return None
+
+    def _choose_single(self, items: list[Item]) -> None:
+        refused = True
+        while refused:
+            refused = False
+            picked = best_of(items, self._allowances.left, self._allowances.all)
+            for item in picked:
+                refused = not self._take([item]) or refused
+            done = set(map(id, picked))
+            items = [item for item in items if id(item) not in done]
+        for item, verdict in zip(items, self._allowances.refusals(item.draws for item in items), strict=True):
+            if verdict is not None:
+                self._refuse([item], verdict)
+
+    def _take(self, items: Sequence[Item]) -> bool:
+        entries = [item.entry for item in items]
+        verdict = self._confirm(entries, tuple(self._selection.chosen))
+        if verdict is not None:
+            self._refuse(items, verdict)
+            return False
+        for item in items:
+            self._allowances.take(item.draws)
+        self._selection.chosen += entries
+        return True
+
+    def _refuse(self, items: Sequence[Item], verdict: Verdict) -> None:
+        self._selection.verdicts.update({item.entry.node.name: verdict for item in items})
+
+
+def _rank(items: Sequence[Item]) -> tuple[object, ...]:
+    _, others, risky, disrupted, saved = worth_of(items)
+    return (others > 0, -risky, -disrupted, -saved, items[0].entry.group.id)
+
+
+def _stays(name: str, world: World, memory: Memory) -> bool:
+    return name in world.cluster.nodes and name not in memory.removals

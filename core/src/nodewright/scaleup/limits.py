@@ -5,17 +5,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from nodewright.api.group import GroupFacts
-from nodewright.api.provider import GpuConfig
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.config.model import Limits as LimitSettings
+from nodewright.counted import VIRTUAL, amounts, is_real
 from nodewright.health import Assessment
 from nodewright.objects import CapacityQuota, Resources
 from nodewright.world import World
 
-_CORE = 1000
-#: A node that stands for another cluster has no size of its own.
-_VIRTUAL = ("type", "virtual-kubelet")
 #: As a resource: one for each node.
 NODES = "nodes"
 
@@ -79,7 +76,7 @@ class Limits:
         for name in present:
             node = world.cluster.nodes[name]
             provider = providers.get(world.group_of.get(name, ""), "")
-            shown = tuple(node.metadata.labels.items()) if selecting else node.metadata.labels.get(_VIRTUAL[0])
+            shown = tuple(node.metadata.labels.items()) if selecting else node.metadata.labels.get(VIRTUAL[0])
             kinds.setdefault((provider, node.size, world.gpus.get(name), shown), []).append(name)
         for names in kinds.values():
             provider = providers.get(world.group_of.get(names[0], ""), "")
@@ -123,25 +120,17 @@ class Limits:
 
     def _node(self, name: str, provider: str) -> _Machine:
         node = self._world.cluster.nodes[name]
-        amounts = _amounts(node.capacity, self._world.gpus.get(name))
-        return _Machine(provider=provider, labels=node.metadata.labels, amounts=amounts)
+        counted = amounts(node.capacity, self._world.gpus.get(name))
+        return _Machine(provider=provider, labels=node.metadata.labels, amounts={**counted, NODES: 1})
 
     def _machine(self, facts: GroupFacts) -> _Machine:
         known = self._machines.get(facts.id)
         if known is None:
             assert facts.template is not None
-            amounts = _amounts(facts.template.capacity, self._world.group_gpus.get(facts.id))
-            known = _Machine(provider=facts.provider, labels=facts.template.labels, amounts=amounts)
+            counted = amounts(facts.template.capacity, self._world.group_gpus.get(facts.id))
+            known = _Machine(provider=facts.provider, labels=facts.template.labels, amounts={**counted, NODES: 1})
             self._machines[facts.id] = known
         return known
-
-
-def _amounts(capacity: Resources, gpu: GpuConfig | None) -> Resources:
-    """Return what a node of *capacity* counts: whole cores, and its GPUs by their type."""
-    amounts = {**capacity, NODES: 1, "cpu": -(-capacity.get("cpu", 0) // _CORE) * _CORE}
-    if gpu is not None:
-        amounts[gpu.type] = capacity.get(gpu.resource, 0)
-    return amounts
 
 
 def _quotas(world: World, settings: LimitSettings) -> list[_Quota]:
@@ -172,5 +161,4 @@ def _of_provider(provider: str, maximum: Resources) -> _Quota:
 
 
 def _is_real(machine: _Machine) -> bool:
-    key, value = _VIRTUAL
-    return machine.labels.get(key) != value
+    return is_real(machine.labels)

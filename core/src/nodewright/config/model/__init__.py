@@ -4,6 +4,7 @@ from typing import Literal
 
 from nodewright.config.mention import Mention
 from nodewright.config.model.base import Section
+from nodewright.config.model.disruption import Disruption, DisruptionBudget, DisruptionReason, Schedule
 from nodewright.config.model.groups import GroupRule, GroupScaleDown
 from nodewright.config.model.health import BackoffSettings, Health, Loop
 from nodewright.config.model.limits import CpuLimit, GpuLimit, Limits, MemoryLimit, NodeLimit
@@ -31,6 +32,9 @@ __all__ = [
     "CapacityBuffers",
     "CheckCapacity",
     "CpuLimit",
+    "Disruption",
+    "DisruptionBudget",
+    "DisruptionReason",
     "DrainPriority",
     "Events",
     "GpuLimit",
@@ -51,6 +55,7 @@ __all__ = [
     "ProvisioningRequests",
     "ScaleDown",
     "ScaleUp",
+    "Schedule",
     "Scheduling",
     "Section",
     "Server",

@@ -75,6 +75,8 @@ class Events(Section):
 
     duplicates: Switch = False
     """Write the same event again within five minutes."""
+    nodes: Switch = True
+    """Tell on nodes when they become unneeded or needed again, and what keeps them, not only that they go."""
 
 
 class Status(Section):

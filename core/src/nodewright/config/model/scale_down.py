@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from nodewright.config.mention import Mention
 from nodewright.config.model.base import Section
+from nodewright.config.model.disruption import Disruption
 from nodewright.config.values import Count, DrainRules, Duration, Ratio, Switch, Whole
 
 
@@ -110,3 +111,5 @@ class ScaleDown(Section):
     """The PreferNoSchedule taint on nodes that are not needed."""
     candidate_ttl: Duration = timedelta(0)
     """After a restart, take nodes whose PreferNoSchedule taint is younger as unneeded since then; 0 takes none."""
+    disruption: Disruption = Disruption()
+    """Limits on removals beyond Cluster Autoscaler's."""

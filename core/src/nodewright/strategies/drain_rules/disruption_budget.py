@@ -1,6 +1,6 @@
 """Drain rule ``disruption-budget``: pods whose disruption budget is spent."""
 
-from nodewright.api import DrainContext, DrainRule, Pod
+from nodewright.api import DrainContext, DrainRule, Pod, Reason
 
 
 class DisruptionBudget(DrainRule):
@@ -8,6 +8,6 @@ class DisruptionBudget(DrainRule):
 
     alike = True
 
-    def judge(self, pod: Pod, context: DrainContext) -> str | None:
+    def judge(self, pod: Pod, context: DrainContext) -> Reason | None:
         """Look at what is left; nodes that were found removable before have used it up, too."""
-        return "NotEnoughPdb" if context.spent_budgets else None
+        return Reason.NOT_ENOUGH_BUDGET if context.spent_budgets else None

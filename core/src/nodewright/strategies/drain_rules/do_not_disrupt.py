@@ -1,6 +1,6 @@
 """Drain rule ``do-not-disrupt``: pods that say of themselves that they are not to be disturbed."""
 
-from nodewright.api import DO_NOT_DISRUPT, DrainContext, DrainRule, Pod, is_protected
+from nodewright.api import DO_NOT_DISRUPT, DrainContext, DrainRule, Pod, Reason, is_protected
 
 
 class DoNotDisrupt(DrainRule):
@@ -10,7 +10,7 @@ class DoNotDisrupt(DrainRule):
         """What holds for a while depends on the time."""
         return DO_NOT_DISRUPT in pod.metadata.annotations
 
-    def judge(self, pod: Pod, context: DrainContext) -> str | None:
+    def judge(self, pod: Pod, context: DrainContext) -> Reason | None:
         """Read the annotation, ours or Karpenter's."""
         meta = pod.metadata
-        return "DoNotDisrupt" if is_protected(meta.annotations, meta.creation_timestamp, context.now) else None
+        return Reason.PROTECTED if is_protected(meta.annotations, meta.creation_timestamp, context.now) else None

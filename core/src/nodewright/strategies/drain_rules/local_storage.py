@@ -1,6 +1,6 @@
 """Drain rule ``local-storage``: pods that would lose what they have on disk."""
 
-from nodewright.api import DrainContext, DrainRule, Pod
+from nodewright.api import DrainContext, DrainRule, Pod, Reason
 
 _SAFE_VOLUMES = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
 
@@ -13,7 +13,7 @@ class LocalStorage(DrainRule):
 
     alike = True
 
-    def judge(self, pod: Pod, context: DrainContext) -> str | None:
+    def judge(self, pod: Pod, context: DrainContext) -> Reason | None:
         """Look at volumes of the kinds hostPath and emptyDir; one in memory is lost with any pod."""
         if not context.settings.skip_local_storage:
             return None
@@ -21,5 +21,5 @@ class LocalStorage(DrainRule):
         for volume in pod.spec.volumes:
             on_disk = volume.empty_dir is not None and volume.empty_dir.medium != "Memory"
             if (volume.host_path is not None or on_disk) and volume.name not in safe:
-                return "LocalStorageRequested"
+                return Reason.LOCAL_STORAGE
         return None

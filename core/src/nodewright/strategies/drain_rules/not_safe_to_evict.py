@@ -1,6 +1,6 @@
 """Drain rule ``not-safe-to-evict``: pods that say that they must not be evicted."""
 
-from nodewright.api import SAFE_TO_EVICT, DrainContext, DrainRule, Pod
+from nodewright.api import SAFE_TO_EVICT, DrainContext, DrainRule, Pod, Reason
 
 
 class NotSafeToEvict(DrainRule):
@@ -8,6 +8,6 @@ class NotSafeToEvict(DrainRule):
 
     alike = True
 
-    def judge(self, pod: Pod, context: DrainContext) -> str | None:
+    def judge(self, pod: Pod, context: DrainContext) -> Reason | None:
         """Read the annotation."""
-        return "NotSafeToEvictAnnotation" if pod.metadata.annotations.get(SAFE_TO_EVICT) == "false" else None
+        return Reason.NOT_SAFE_TO_EVICT if pod.metadata.annotations.get(SAFE_TO_EVICT) == "false" else None

@@ -1,6 +1,6 @@
 """Drain rule ``replica-count``: pods whose controller is gone, or wants too few."""
 
-from nodewright.api import DrainContext, DrainRule, Pod
+from nodewright.api import DrainContext, DrainRule, Pod, Reason
 
 _COUNTED = frozenset(["ReplicationController", "ReplicaSet"])
 
@@ -13,12 +13,12 @@ class ReplicaCount(DrainRule):
 
     alike = True
 
-    def judge(self, pod: Pod, context: DrainContext) -> str | None:
+    def judge(self, pod: Pod, context: DrainContext) -> Reason | None:
         """Look at the controller, if it is of a kind that we see."""
         owner, found = pod.metadata.controller, context.controller
         if not context.settings.skip_custom_controller_pods or owner is None or found is None:
             return None
         if not found.exists:
-            return "ControllerNotFound"
+            return Reason.CONTROLLER_NOT_FOUND
         wanted = found.replicas if owner.kind in _COUNTED else None
-        return "MinReplicasReached" if wanted is not None and wanted < context.settings.min_replicas else None
+        return Reason.MIN_REPLICAS if wanted is not None and wanted < context.settings.min_replicas else None

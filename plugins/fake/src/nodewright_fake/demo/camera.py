@@ -26,7 +26,16 @@ _WITHOUT_NODE = {
 #: The taint on nodes that are being removed.
 _TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 #: Verdicts on nodes that nobody would miss.
-_UNNEEDED = (Reason.EMPTY, Reason.MOVABLE, Reason.NOT_LONG_ENOUGH, Reason.COOLING_DOWN, Reason.BUDGET)
+_UNNEEDED = (
+    Reason.EMPTY,
+    Reason.MOVABLE,
+    Reason.NOT_LONG_ENOUGH,
+    Reason.NOT_UNREADY_LONG_ENOUGH,
+    Reason.COOLING_DOWN,
+    Reason.BUDGET,
+    Reason.DISRUPTION_BUDGET,
+    Reason.EVICTION_LIMIT,
+)
 #: Verdicts on nodes that are worth a remark.
 _REMARKABLE = (*_UNNEEDED, Reason.NO_PLACE, Reason.BLOCKED_BY_POD, Reason.VETOED)
 
