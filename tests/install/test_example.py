@@ -1,14 +1,16 @@
 """The example is a distribution like anybody's, and the tutorial shows it as it is."""
 
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from nodewright import testing
-from nodewright.api import Expander
+from nodewright.api import DrainContext, Expander, PluginConfig
 from nodewright.plugins import Faults, Hooks, Registry, State
 from nodewright.plugins.hookimpls import HOOKS
-from nodewright.testing import SteppedClock, a_group, a_node, an_expander_context, an_option
+from nodewright.testing import SteppedClock, a_group, a_node, a_pod, an_expander_context, an_option
+from nodewright.testing.clock import EPOCH
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/near-data"
@@ -59,6 +61,16 @@ def test_the_hook_in_the_tutorial_works() -> None:
         "in-use: in use by ada"
     )
     assert hooks.veto_scale_down(a_node(), a_group()) is None
+
+
+def test_the_drain_rule_in_the_tutorial_works() -> None:
+    names: dict[str, Any] = {}
+    exec(block("python", "class OfficeHours("), names)
+    rule = names["OfficeHours"](PluginConfig())
+    night, day = (DrainContext(now=EPOCH + timedelta(hours=hour)) for hour in (5, 6))
+    shop, other = a_pod(namespace="shop"), a_pod()
+    assert [rule.judge(shop, night), rule.judge(shop, day), rule.judge(other, day)] == [None, "ShopIsOpen", None]
+    assert [rule.varies(shop, day), rule.varies(other, day)] == [True, False]
 
 
 def test_the_tutorial_lists_every_hook_with_what_it_gives() -> None:

@@ -70,5 +70,5 @@ def test_another_choice_ends_watches_and_begins_others(server, watch, seen, even
 def test_a_config_map_that_may_not_be_read_is_done_without(server, watch, feed, eventually, caplog):
     server.faults.append(Fault(status=403, message="not yours"))
     watch.watch("kube-system", ["wanted"])
-    told = "decisions are made as if there were no configmap kube-system/wanted, which can't be watched: "
+    told = "decisions are made without configmap kube-system/wanted, which can't be watched: "
     eventually(lambda: any(told in message for message in caplog.messages))

@@ -52,7 +52,7 @@ def test_kinds_that_are_refused_are_done_without_and_told_of_once(server, follow
         feed.wait_for_version(0, 10)
     assert sorted(record.args[0] for record in caplog.records) == sorted(OPTIONAL)
     assert (
-        "decisions are made as if there were no csinodes, which can't be watched: "
+        "decisions are made without csinodes, which can't be watched: "
         "GET /apis/storage.k8s.io/v1/csinodes: no, sorry" in caplog.text
     )
 

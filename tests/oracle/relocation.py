@@ -99,8 +99,8 @@ class PlainRelocation:
                     home = self._home(pod, node, first)
                     if home is None and first is None:
                         self.oracle = before
-                        # Of pods that are alike, it is as good to name the last.
-                        return Outcome(homeless=pods[-1].key)
+                        # Of pods that are alike, the first by name is told.
+                        return Outcome(homeless=min(pod.key for pod in pods))
                     if home is None:
                         waiting = chain([pod], waiting)
                         break

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import product
 
 from msgspec.structs import replace as changed
 from nodewright.api import (
@@ -27,6 +28,7 @@ from nodewright.memory import Backoff, Evictions, GroupChanges, Memory, Removal,
 from nodewright.objects import (
     CapacityQuota,
     Condition,
+    Controller,
     DaemonSet,
     LabelSelector,
     Node,
@@ -39,7 +41,7 @@ from nodewright.objects import (
 from nodewright.objects.budget import BudgetSpec, BudgetStatus
 from nodewright.objects.capacity_quota import CapacityLimits, CapacityQuotaSpec
 from nodewright.objects.node import HOSTNAME, TO_BE_DELETED
-from nodewright.objects.workload import DaemonSetSpec, PodTemplate
+from nodewright.objects.workload import ControllerName, DaemonSetSpec, PodTemplate, ScaleSpec
 from nodewright.plugins import Faults, Registry
 from nodewright.policy import Policy
 from nodewright.record.picture import Picture
@@ -134,6 +136,7 @@ def random_situation(seed: int) -> Situation:
     group_of = {node.name: dice.pick(ids) for node in nodes if dice.chance(85)}
     groups = tuple(_group(dice, id_, nodes, [node for node in nodes if group_of.get(node.name) == id_]) for id_ in ids)
     _put_daemon_sets(dice, cluster)
+    _put_controllers(SeededDice(1000 + seed), cluster)
     _put_budgets(dice, cluster)
     _put_quota(dice, cluster)
     world = World(
@@ -271,6 +274,19 @@ def _put_daemon_sets(dice: Dice, cluster: Cluster) -> None:
         )
 
 
+def _put_controllers(dice: Dice, cluster: Cluster) -> None:
+    """Let some kinds be seen, with most of the controllers that pods have."""
+    cluster.controllers.see("DaemonSet")
+    for kind in ("ReplicaSet", "StatefulSet", "Job"):
+        if dice.chance(50):
+            continue
+        cluster.controllers.see(kind)
+        for namespace, number in product(("default", "team-a", "team-b"), range(2)):
+            name = ControllerName(namespace=namespace, name=f"{kind}-{number}")
+            if dice.chance(90):
+                cluster.controllers.put(kind, Controller(metadata=name, spec=ScaleSpec(replicas=dice.number(1, 4))))
+
+
 def _put_budgets(dice: Dice, cluster: Cluster) -> None:
     for number in range(dice.number(0, 2)):
         meta = ObjectMeta(name=f"budget-{number}", namespace=dice.pick(("default", "team-a")))
@@ -298,7 +314,7 @@ def _mark(cluster: Cluster, node: Node) -> None:
 
 def _memory(dice: Dice, nodes: Sequence[Node], groups: Sequence[GroupFacts], group_of: dict[str, str]) -> Memory:
     failure = {"error_class": ErrorClass.STOCK_OUT, "code": "NO_ROOM"}
-    going = [node for node in nodes if node.name in group_of and dice.chance(8)]
+    going = [node for node in nodes if node.name in group_of and dice.chance(16)]
     return Memory(
         unneeded_since={node.name: NOW - timedelta(minutes=dice.number(0, 20)) for node in nodes if dice.chance(60)},
         unremovable_until={node.name: NOW + timedelta(minutes=3) for node in nodes if dice.chance(10)},
@@ -347,6 +363,7 @@ scaleDown:
   utilizationThreshold: {dice.pick((0.5, 0.9))}
   unneededTime: {dice.pick(("1m", "10m", "12m"))}
   skipLocalStorage: {dice.pick(("true", "false"))}
+  minReplicas: 2
 limits: {{nodes: {{max: {dice.pick((0, 0, 9))}}}, capacityQuotas: {dice.pick(("true", "false"))}}}
 groups:
   - match: "spot-*"

@@ -219,6 +219,15 @@ def objects() -> dict[str, list[dict[str, Any]]]:
                 "status": {"note": SECRET},
             }
         ],
+        **{
+            name: [
+                {
+                    "metadata": metadata(f"controller-{name}", namespace=f"{NAME}-shop"),
+                    "spec": {"replicas": 2, "template": pod("own")},
+                }
+            ]
+            for name in ("replicasets", "replicationcontrollers", "statefulsets", "jobs")
+        },
         "csinodes": [
             {
                 "metadata": metadata("node"),

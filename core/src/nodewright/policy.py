@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from nodewright.api.decision import Answer
+from nodewright.api.drain_rule import DrainRule
 from nodewright.api.estimator import Estimator
 from nodewright.api.expander import Expander
 from nodewright.api.group import GroupFacts, GroupOptions
@@ -25,6 +26,7 @@ class Policy:
     expanders: Mapping[str, Expander]
     pending_pods: Mapping[str, PendingPodsProcessor] = field(default_factory=dict)
     scale_down_candidates: Mapping[str, ScaleDownCandidatesProcessor] = field(default_factory=dict)
+    drain_rules: Mapping[str, DrainRule]
     hooks: Hooks
     faults: Faults
     #: What expanders that ask outside answered when the decision was made before: they are not asked again, and keep

@@ -95,6 +95,7 @@ class Classes:
         "expanders": {"least-waste": LeastWaste, "random": Chance, "grpc": Grpc, "old": Old, "touchy": Touchy},
         "estimators": {},
         "processors": {"quota": Quota, "keep-new": KeepNew},
+        "drain_rules": {},
         "hooks": {},
     }
 

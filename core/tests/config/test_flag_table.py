@@ -112,6 +112,7 @@ def test_every_setting_that_is_not_ours_alone_has_a_flag():
         "loop.actionTimeout",
         "loop.refreshTimeout",
         "scaleUp.optionsPerLoop",
+        "scaleDown.drainRules",
         "scaleDown.disruption.budgets",
         "scaleDown.disruption.minSaving",
         "scaleDown.disruption.maxEvictionsPerHour",

@@ -65,6 +65,7 @@ def test_the_defaults_fit_and_are_written_as_in_yaml(classes):
     data = Settings().model_dump(mode="json", by_alias=True)
     # The built-in strategies are not among the classes of this test.
     data["scaleUp"].pop("estimator")
+    data["scaleDown"].pop("drainRules")
     data["processors"].pop("pendingPods")
     assert fits(data, schema, schema)
     assert schema["$defs"]["ScaleDown"]["properties"]["unneededTime"]["default"] == "10m"
@@ -184,6 +185,7 @@ def test_the_documented_example_fits():
                 "filter-schedulable",
                 "filter-daemonset-pods",
             ],
+            drain_rules=[mention.name for mention in Settings().scale_down.drain_rules],
         )
     )
     example = yaml.safe_load(text.split("```yaml\n")[1].split("```")[0])

@@ -185,7 +185,7 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
         created = NOW + timedelta(minutes=1)
         nodes = {"large": [a_large(annotations={DISABLED: "true"})], "small": [a_small(created=created)]}
         message, _ = self.given_up(a_cluster(small=1, nodes=nodes))
-        assert message.endswith("scale-down of l0 is disabled by annotation")
+        assert message.endswith("l0: scale-down is disabled by annotation")
 
     def test_a_pod_that_must_not_move_holds_it_up_and_ends_it_if_it_stays(self):
         created = NOW + timedelta(minutes=1)

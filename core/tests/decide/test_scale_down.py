@@ -82,6 +82,42 @@ def test_two_nodes_do_not_count_on_the_same_room():
     assert decision.nodes["n2"] == Verdict(reason=Reason.NO_PLACE, pod="default/y")
 
 
+def test_nodes_of_one_loop_share_disruption_budgets():
+    pods = [busy("n0"), *(a_pod(f"web-{n}", node=f"n{n}", labels={"app": "web"}) for n in (1, 2))]
+    world = a_world(groups=[group_of(3)], nodes=nodes(3), pods=pods, budgets=[a_budget(1, app="web")])
+    decision, memory = decide_on(world)
+    assert decision.nodes["n1"].reason is Reason.NOT_LONG_ENOUGH
+    assert decision.nodes["n2"] == Verdict(
+        reason=Reason.BLOCKED_BY_POD, pod="default/web-2", cause=Reason.NOT_ENOUGH_BUDGET
+    )
+    assert list(memory.unneeded_since) == ["n1"]
+
+
+def test_a_node_waits_for_pods_that_have_to_complete_before_it_goes():
+    waiting = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "on-completion"}
+    batch = a_pod("batch", node="n1", annotations=waiting)
+    world = a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0"), batch])
+    decision, memory = decide_on(world, unneeded("n1"))
+    assert not decision.drain
+    assert decision.nodes["n1"] == Verdict(reason=Reason.BLOCKED_ON_COMPLETION, pod="default/batch")
+    assert memory.unneeded_since == {"n1": LONG_AGO}
+    world.cluster.drop_pod("default/batch")
+    decision, _ = decide_on(world, memory)
+    assert [drain.node for drain in decision.drain] == ["n1"]
+
+
+def test_a_removal_ends_that_meets_a_pod_that_has_to_complete():
+    waiting = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "on-completion"}
+    batch = a_pod("batch", node="n1", annotations=waiting)
+    world = a_world(groups=[group_of(2)], nodes=nodes(2, taints=[TO_BE_DELETED]), pods=[busy("n0"), batch])
+    removal = Removal(group="a", provider_id="fake://a-1", started=LONG_AGO)
+    decision, memory = decide_on(world, Memory(removals={"n1": removal}))
+    assert not decision.delete
+    restored = {restore.node: str(restore.verdict) for restore in decision.restore}
+    assert "default/batch has to complete before" in restored["n1"]
+    assert not memory.removals
+
+
 def test_a_pod_that_moves_to_a_node_that_goes_too_has_to_find_a_place_again():
     settings = Settings.model_validate({"scaleDown": {"maxDrainParallelism": 5}})
     pods = [a_pod("x", node="n0", cpu="1"), a_pod("y", node="n1", cpu="1")]

@@ -58,6 +58,16 @@ def test_a_scenario_can_be_decided_on():
     assert (decision.grow[0].group, decision.grow[0].count) == ("a", 2)
 
 
+def test_of_controllers_that_a_scenario_does_not_list_nothing_is_known():
+    named = {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"replicas": 2}}
+    controllers = read_scenario(a_document(replicaSets=[named], jobs=[])).world().cluster.controllers
+    assert controllers.seen == {"ReplicaSet", "Job"}
+    web = controllers.find("ReplicaSet", "shop/web")
+    assert web is not None
+    assert web.spec.replicas == 2
+    assert controllers.find("Job", "shop/web") is None
+
+
 def test_the_target_is_the_number_of_nodes_unless_it_is_given():
     (group,) = read_scenario(a_document()).groups
     assert (group.min_size, group.max_size, group.target_size) == (0, 5, 1)

@@ -17,6 +17,7 @@ from nodewright.api.decision import (
     Restore,
     Shrink,
 )
+from nodewright.api.drain_rule import ControllerFacts, DrainContext, DrainRule, DrainSettings, PodFate
 from nodewright.api.errors import (
     AccessDeniedError,
     ApiServerError,
@@ -46,6 +47,7 @@ from nodewright.api.option import Option, PodSet
 from nodewright.api.plugin import Plugin, PluginConfig
 from nodewright.api.pricing import PricingModel
 from nodewright.api.processor import Intended, PendingPodsProcessor, ProcessorContext, ScaleDownCandidatesProcessor
+from nodewright.api.protection import DO_NOT_DISRUPT, is_protected, protected_until
 from nodewright.api.provider import Capability, GpuConfig, GroupSpec, Provider, ProviderContext, ResourceLimits
 from nodewright.api.reasons import Reason
 from nodewright.api.rule import PlacementRule, RuleKind
@@ -64,9 +66,12 @@ from nodewright.objects import (
     parse_quantity,
     parse_resources,
 )
+from nodewright.objects.pod import SAFE_TO_EVICT
 
 __all__ = [
     "API_VERSION",
+    "DO_NOT_DISRUPT",
+    "SAFE_TO_EVICT",
     "AccessDeniedError",
     "Answer",
     "ApiServerError",
@@ -77,10 +82,14 @@ __all__ = [
     "Command",
     "ConfigurationError",
     "ConflictError",
+    "ControllerFacts",
     "DaemonSet",
     "Decision",
     "DeleteInstances",
     "Drain",
+    "DrainContext",
+    "DrainRule",
+    "DrainSettings",
     "ErrorClass",
     "Estimate",
     "Estimator",
@@ -113,6 +122,7 @@ __all__ = [
     "PluginConfig",
     "PluginError",
     "Pod",
+    "PodFate",
     "PodSet",
     "PricingModel",
     "Problem",
@@ -137,7 +147,9 @@ __all__ = [
     "Verdict",
     "format_resource",
     "hookimpl",
+    "is_protected",
     "nearest",
     "parse_quantity",
     "parse_resources",
+    "protected_until",
 ]

@@ -147,7 +147,7 @@ class Reason(StrEnum):
     PROTECTED = (
         "DoNotDisrupt",
         "is protected by annotation",
-        "nothing but the end of that time, or to take the annotation off the node",
+        "nothing but the end of that time, or to take the annotation nodewright.dev/do-not-disrupt off",
     )
     DISRUPTION_BUDGET = (
         "DisruptionBudgetReached",

@@ -8,6 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from nodewright.cluster.binding import unbound
+from nodewright.cluster.controllers import Controllers
 from nodewright.cluster.journal import Journal
 from nodewright.cluster.node_class import NodeMarks
 from nodewright.cluster.node_table import Counts, Demand, NodeTable, Rows
@@ -65,6 +66,7 @@ class Cluster:
         self.pending: dict[str, PodRow] = {}
         self.waiting = Waiting()
         self.daemon_sets: dict[str, DaemonSet] = {}
+        self.controllers = Controllers(self.daemon_sets)
         self.budgets: dict[str, PodDisruptionBudget] = {}
         self.quotas: dict[str, CapacityQuota] = {}
         self.config_maps: dict[str, ConfigMap] = {}

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from nodewright.api.protection import KARPENTER_DO_NOT_DISRUPT
 from nodewright.cluster.selection import Namespaces, Selection, SpreadRule, Term, affinity_term, spread_rules
 from nodewright.objects import NodeSelectorTerm, Pod, Resources
 from nodewright.objects.affinity import PodAffinityTerm, TopologySpreadConstraint
@@ -24,7 +25,12 @@ TELLING_LABELS = frozenset(
     ]
 )
 #: Annotations that rules look at.
-TELLING_ANNOTATIONS = ("cluster-autoscaler.kubernetes.io/", "nodewright.dev/", DELETION_COST)
+TELLING_ANNOTATIONS = (
+    "cluster-autoscaler.kubernetes.io/",
+    "nodewright.dev/",
+    DELETION_COST,
+    KARPENTER_DO_NOT_DISRUPT,
+)
 
 _MOST_ASKED = 4096
 

@@ -10,8 +10,6 @@ PLANNED = {
     "loop.pendingPodsTimeout": "graceful degradation",
     "scaleUp.asyncGroupCreation": "creation of node groups",
     "scaleUp.proactive": "proactive scale-up",
-    "scaleDown.systemPodsBlockFor": "system pods that keep a node for a time only",
-    "scaleDown.minReplicas": "the smallest number of replicas",
     "scheduling": "the scheduler's own configuration",
     "provisioningRequests": "ProvisioningRequest objects",
     "capacityBuffers": "CapacityBuffer objects",

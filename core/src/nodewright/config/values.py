@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
+from nodewright.api.drain_rule import DrainRule
 from nodewright.api.estimator import Estimator
 from nodewright.api.expander import Expander
 from nodewright.api.plugin import Plugin
@@ -165,4 +166,5 @@ PendingPodsSteps = Annotated[
 ScaleDownCandidatesSteps = Annotated[
     tuple[Mention, ...], BeforeValidator(_read_names), Slot(kind="processors", base=ScaleDownCandidatesProcessor)
 ]
+DrainRules = Annotated[tuple[Mention, ...], BeforeValidator(_read_names), Slot(kind="drain_rules", base=DrainRule)]
 Hooks = Annotated[tuple[Mention, ...], BeforeValidator(_read_names), Slot(kind="hooks", base=Plugin)]

@@ -132,6 +132,8 @@ class Feed:
                     batch.kind.drop(cluster, key)
                 else:
                     _put(batch.kind, cluster, key, changed)
+            if batch.complete:
+                batch.kind.note_complete(cluster)
         return count
 
     def _behind(self, version: int = 0) -> list[str]:

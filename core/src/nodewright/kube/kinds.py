@@ -7,11 +7,13 @@ from typing import Any
 import msgspec
 
 from nodewright.cluster import Cluster
+from nodewright.cluster.controllers import DAEMON_SET
 from nodewright.config.model import Settings
 from nodewright.kube.pod_wire import PodReader
 from nodewright.objects import (
     CapacityQuota,
     ConfigMap,
+    Controller,
     CSINode,
     DaemonSet,
     Namespace,
@@ -36,6 +38,10 @@ def _never(seen: Any) -> bool:
     return False
 
 
+def _nothing(cluster: Cluster) -> None:
+    pass
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kind:
     """One watched kind: where it is served, and where it goes in the cluster."""
@@ -49,6 +55,8 @@ class Kind:
     known: Callable[[Cluster], list[str]]
     #: Whether we do without it where the API server does not know it or does not let us see it.
     optional: bool = False
+    #: Called when all there are have been put.
+    note_complete: Callable[[Cluster], None] = _nothing
     #: Which of them are listed and watched, as query parameters; all by default.
     query: Mapping[str, str] = field(default_factory=dict)
     #: The key of what a reader returned.
@@ -84,6 +92,20 @@ def _put_quota(cluster: Cluster, quota: CapacityQuota) -> None:
     # Read here, so that a malformed one is told of when it comes.
     assert quota.maximum is not None
     cluster.quotas[quota.metadata.key] = quota
+
+
+def _controllers(kind: str, path: str) -> Kind:
+    """Return a kind of controllers, *kind* as pods name it; what is kept of them is little."""
+    return Kind(
+        name=path.rpartition("/")[2],
+        path=path,
+        reader=reader_of(Controller),
+        put=lambda cluster, seen: cluster.controllers.put(kind, seen),
+        drop=lambda cluster, key: cluster.controllers.drop(kind, key),
+        known=lambda cluster: list(cluster.controllers.of(kind)),
+        note_complete=lambda cluster: cluster.controllers.see(kind),
+        optional=True,
+    )
 
 
 def one_config_map(namespace: str, name: str) -> Kind:
@@ -128,6 +150,7 @@ KINDS = (
         put=_keep_in(lambda cluster: cluster.daemon_sets),
         drop=_drop_from(lambda cluster: cluster.daemon_sets),
         known=lambda cluster: list(cluster.daemon_sets),
+        note_complete=lambda cluster: cluster.controllers.see(DAEMON_SET),
     ),
     Kind(
         name="poddisruptionbudgets",
@@ -184,6 +207,13 @@ KINDS = (
     ),
 )
 
+#: Whether these are there is asked where pods of other controllers keep their nodes.
+_CONTROLLERS = (
+    _controllers("ReplicaSet", "/apis/apps/v1/replicasets"),
+    _controllers("ReplicationController", "/api/v1/replicationcontrollers"),
+    _controllers("StatefulSet", "/apis/apps/v1/statefulsets"),
+    _controllers("Job", "/apis/batch/v1/jobs"),
+)
 _CAPACITY_QUOTAS = Kind(
     name="capacityquotas",
     path="/apis/autoscaling.x-k8s.io/v1beta1/capacityquotas",
@@ -197,4 +227,6 @@ _CAPACITY_QUOTAS = Kind(
 
 def wanted_kinds(settings: Settings) -> tuple[Kind, ...]:
     """Return what is watched beyond that because *settings* want it."""
-    return (_CAPACITY_QUOTAS,) if settings.limits.capacity_quotas else ()
+    quotas = (_CAPACITY_QUOTAS,) if settings.limits.capacity_quotas else ()
+    scale_down = settings.scale_down
+    return quotas + (_CONTROLLERS if scale_down.enabled and scale_down.skip_custom_controller_pods else ())

@@ -129,9 +129,7 @@ class Reflector:
     def _do_without(self, error: Exception) -> None:
         if not self._absent:
             self._absent = True
-            _log.warning(
-                "decisions are made as if there were no %s, which can't be watched: %s", self._kind.name, error
-            )
+            _log.warning("decisions are made without %s, which can't be watched: %s", self._kind.name, error)
             self._feed.do_without(self._kind)
         self._stop.wait(_LONGEST_PAUSE * random.uniform(0.5, 1.5))
 

@@ -1,5 +1,6 @@
 """Pods: the fields that a scheduler and an autoscaler read."""
 
+from datetime import datetime, timedelta
 from enum import Enum
 from functools import cached_property
 
@@ -18,6 +19,8 @@ DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 #: Phases of pods that have ended.
 FINAL_PHASES = ("Succeeded", "Failed")
 DEFAULT_SCHEDULER = "default-scheduler"
+#: How long a pod may take to end beyond its grace period.
+_GRACE_HEADROOM = timedelta(seconds=30)
 
 
 class ContainerPort(KubeStruct, frozen=True, kw_only=True):
@@ -100,6 +103,10 @@ class Pod(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
         """How long the pod may take to end when it is asked to."""
         grace = self.spec.termination_grace_period_seconds
         return 30 if grace is None else grace
+
+    def gone_by(self, deleted: datetime) -> datetime:
+        """Return until when the pod may take to end, having been asked to at *deleted*; later it counts as gone."""
+        return deleted + timedelta(seconds=self.grace_seconds) + _GRACE_HEADROOM
 
     @property
     def is_mirror(self) -> bool:

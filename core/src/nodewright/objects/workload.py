@@ -16,15 +16,27 @@ class PodTemplate(KubeStruct, frozen=True, kw_only=True):
 
 
 class ScaleSpec(KubeStruct, frozen=True, kw_only=True):
-    """How many pods a controller wants."""
+    """How many pods a controller wants; Jobs do not say it so."""
 
-    replicas: int = 1
+    replicas: int | None = None
+
+
+class ControllerName(KubeStruct, frozen=True, kw_only=True):
+    """What a controller is called: there are many, with labels and annotations that nobody reads."""
+
+    name: str = ""
+    namespace: str = ""
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``."""
+        return f"{self.namespace}/{self.name}"
 
 
 class Controller(KubeStruct, frozen=True, kw_only=True):
-    """A ReplicaSet, ReplicationController, StatefulSet, Deployment or Job: that it exists, and its size."""
+    """A ReplicaSet, ReplicationController, StatefulSet or Job: that it exists, and its size where it has one."""
 
-    metadata: ObjectMeta = ObjectMeta()
+    metadata: ControllerName = ControllerName()
     spec: ScaleSpec = ScaleSpec()
 
 

@@ -6,6 +6,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 from nodewright.api import (
     Command,
+    DrainRule,
     Estimator,
     Expander,
     PendingPodsProcessor,
@@ -43,6 +44,7 @@ KINDS: Mapping[str, Kind] = {
         Kind(name="expanders", noun="expander", bases=(Expander,)),
         Kind(name="estimators", noun="estimator", bases=(Estimator,)),
         Kind(name="processors", noun="processor", bases=(PendingPodsProcessor, ScaleDownCandidatesProcessor)),
+        Kind(name="drain_rules", noun="drain rule", bases=(DrainRule,)),
         Kind(name="prices", noun="price model", bases=(PricingModel,)),
         Kind(name="hooks", noun="hook plugin", bases=(Plugin,)),
         Kind(name="commands", noun="command", bases=(Command,)),

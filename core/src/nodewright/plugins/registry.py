@@ -16,8 +16,9 @@ from nodewright.plugins.missing import advice
 class Registry:
     """All that the installed distributions have. Loading one name imports no other plugin.
 
-    Kinds are called like their entry-point groups: providers, expanders, estimators, processors, prices, hooks,
-    commands. Entry points are read when first asked for, and once: a registry does not see what is installed later.
+    Kinds are called like their entry-point groups: providers, expanders, estimators, processors, drain_rules, prices,
+    hooks, commands. Entry points are read when first asked for, and once: a registry does not see what is installed
+    later.
     """
 
     def __init__(self) -> None:

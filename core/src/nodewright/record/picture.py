@@ -14,11 +14,13 @@ from msgspec import Raw
 
 from nodewright.api.pricing import PricingModel
 from nodewright.cluster import Cluster
+from nodewright.cluster.controllers import DAEMON_SET
 from nodewright.config.model import Settings
 from nodewright.config.plugins import PluginClasses
 from nodewright.memory import Memory
 from nodewright.objects import (
     CapacityQuota,
+    Controller,
     CSINode,
     DaemonSet,
     Namespace,
@@ -36,6 +38,7 @@ from nodewright.record.picture_objects import sift
 from nodewright.record.picture_pods import pods_of
 from nodewright.record.picture_settings import hide_priorities, show_settings
 from nodewright.record.prices import prices_json
+from nodewright.record.scenario_objects import CONTROLLER_LISTS
 from nodewright.record.sieve import Sieve
 from nodewright.strategies import priority
 from nodewright.world import World
@@ -44,6 +47,7 @@ from nodewright.world import World
 Entry = tuple[str, Any]
 Thing = (
     Node
+    | Controller
     | DaemonSet
     | PodDisruptionBudget
     | CapacityQuota
@@ -150,7 +154,7 @@ def _objects(cluster: Cluster, names: Names) -> Iterator[Entry]:
     kinds: tuple[tuple[str, Iterable[Thing], Sieve], ...] = (
         ("namespaces", namespaces, picture_objects.NAMESPACE),
         ("nodes", cluster.nodes.values(), picture_objects.NODE),
-        ("daemonSets", cluster.daemon_sets.values(), picture_objects.DAEMON_SET),
+        *_controllers(cluster),
         ("pdbs", cluster.budgets.values(), picture_objects.BUDGET),
         ("capacityQuotas", cluster.quotas.values(), picture_objects.QUOTA),
         ("storageClasses", storage.classes.values(), picture_objects.STORAGE_CLASS),
@@ -160,6 +164,17 @@ def _objects(cluster: Cluster, names: Names) -> Iterator[Entry]:
     )
     for key, things, sieve in kinds:
         yield key, _sifted(things, sieve, names)
+
+
+def _controllers(cluster: Cluster) -> Iterator[tuple[str, Iterable[Thing], Sieve]]:
+    """Yield lists of controllers; one that is empty says that there are none, one that is missing says nothing."""
+    seen = cluster.controllers.seen
+    for key, kind in CONTROLLER_LISTS.items():
+        if kind == DAEMON_SET:
+            if kind in seen or cluster.daemon_sets:
+                yield key, cluster.daemon_sets.values(), picture_objects.DAEMON_SET
+        elif kind in seen:
+            yield key, cluster.controllers.of(kind).values(), picture_objects.CONTROLLER
 
 
 def _sifted(things: Iterable[Thing], sieve: Sieve, names: Names) -> Iterator[Raw]:

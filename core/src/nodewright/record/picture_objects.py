@@ -29,7 +29,6 @@ from nodewright.record.sieve import (
     saying,
     whole,
 )
-from nodewright.scaledown.protection import KARPENTER_DO_NOT_DISRUPT
 
 
 def sift(thing: KubeStruct, sieve: Sieve, names: Names, *, namespace: str = "", pod: str = "") -> Any:
@@ -140,7 +139,7 @@ NODE = record(
     metadata=record(
         name=named(Role.NODE),
         labels=labels,
-        annotations=annotations(prefixes=(*TELLING_ANNOTATIONS, KARPENTER_DO_NOT_DISRUPT)),
+        annotations=_telling,
         creationTimestamp=whole,
         deletionTimestamp=whole,
     ),
@@ -156,6 +155,10 @@ DAEMON_SET = record(
             spec=record(**_POD_SPEC, priorityClassName=whole, preemptionPolicy=whole),
         )
     ),
+)
+CONTROLLER = record(
+    metadata=record(name=named(Role.OWNER), namespace=_namespace),
+    spec=record(replicas=whole),
 )
 BUDGET = record(
     metadata=record(name=named(Role.BUDGET), namespace=_namespace),

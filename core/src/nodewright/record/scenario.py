@@ -17,6 +17,7 @@ from nodewright.api.group import GroupFacts
 from nodewright.api.pricing import PricingModel
 from nodewright.api.provider import GpuConfig, ResourceLimits
 from nodewright.cluster import Cluster
+from nodewright.cluster.controllers import DAEMON_SET
 from nodewright.config.document import NOTHING
 from nodewright.config.duration import parse_duration
 from nodewright.config.model import Settings
@@ -48,6 +49,7 @@ from nodewright.record.scenario_clouds import (
 from nodewright.record.scenario_groups import PROVIDER, read_group
 from nodewright.record.scenario_memory import read_memory
 from nodewright.record.scenario_objects import (
+    CONTROLLER_LISTS,
     read_list,
     read_mapping,
     read_object,
@@ -110,7 +112,7 @@ class Scenario:
     #: Group id by node name.
     group_of: Mapping[str, str] = field(default_factory=dict)
     nodes: tuple[Node, ...] = ()
-    #: All other objects, by the name of their list.
+    #: All other objects, by the name of their list; of controllers of which there is no list nothing is known.
     objects: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     #: The orders that are under way, and what else is remembered.
     memory: Memory
@@ -153,6 +155,11 @@ class Scenario:
                 except ValueError as error:
                     raise wrong(f"{key} ({each.metadata.key})", str(error)) from None
         cluster.daemon_sets.update({each.metadata.key: each for each in self.objects.get("daemonSets", ())})
+        for key, kind in CONTROLLER_LISTS.items():
+            if key in self.objects:
+                cluster.controllers.see(kind)
+            for each in self.objects.get(key, ()) if kind != DAEMON_SET else ():
+                cluster.controllers.put(kind, each)
         cluster.quotas.update({each.metadata.key: each for each in self.objects.get("capacityQuotas", ())})
         cluster.budgets.update({each.metadata.key: each for each in self.objects.get("pdbs", ())})
         return World(
@@ -199,7 +206,7 @@ def read_scenario(
         groups=groups,
         group_of=group_of,
         nodes=nodes,
-        objects={key: read_objects(document, key, kind) for key, kind in _KINDS.items()},
+        objects={key: read_objects(document, key, kind) for key, kind in _KINDS.items() if key in document},
         memory=read_memory(document, groups),
         gpus=_labelled_gpus({node.name: node.metadata.labels for node in nodes}, gpu_label) | read_gpus(document),
         group_gpus=_labelled_gpus({group.id: group.template.labels for group in groups if group.template}, gpu_label)

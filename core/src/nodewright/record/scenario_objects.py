@@ -6,9 +6,19 @@ from typing import Any, TypeVar
 import msgspec
 
 from nodewright.api.errors import ConfigurationError, Problem
+from nodewright.cluster.controllers import DAEMON_SET
 from nodewright.config.suggestion import suggestion
 
 T = TypeVar("T")
+
+#: The lists of controllers, and what pods call those in them.
+CONTROLLER_LISTS = {
+    "replicaSets": "ReplicaSet",
+    "replicationControllers": "ReplicationController",
+    "statefulSets": "StatefulSet",
+    "jobs": "Job",
+    "daemonSets": DAEMON_SET,
+}
 
 
 def read_list(document: Mapping[str, Any], key: str) -> list[Any]:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
+from nodewright.api.drain_rule import DrainRule
 from nodewright.api.errors import PluginError
 from nodewright.api.estimator import Estimator
 from nodewright.api.expander import Expander
@@ -14,6 +15,7 @@ from nodewright.config.model import Mention, Settings
 from nodewright.plugins import Faults, Hooks, Registry
 from nodewright.policy import Policy
 from nodewright.strategies.binpacking import Binpacking
+from nodewright.strategies.drain_rules.missing import Missing
 
 P = TypeVar("P", bound=Plugin)
 
@@ -45,6 +47,7 @@ class Strategies:
             scale_down_candidates=self._make(
                 "processors", processors.scale_down_candidates, ScaleDownCandidatesProcessor
             ),
+            drain_rules=self._drain_rules(settings.scale_down.drain_rules),
             hooks=self._hooks,
             faults=self._faults,
         )
@@ -59,6 +62,15 @@ class Strategies:
             if not isinstance(plugin, Provider):
                 self._faults.call(name, "close", plugin.close, default=None)
         self._hooks.close()
+
+    def _drain_rules(self, mentions: Iterable[Mention]) -> Mapping[str, DrainRule]:
+        """Return the drain rules; no node goes while one that was asked for is missing."""
+        made: dict[str, DrainRule] = {}
+        for mention in mentions:
+            found = self._make("drain_rules", (mention,), DrainRule)
+            rule = found.get(mention.name) or Missing(Missing.Config())
+            made[_unique(mention.name, made)] = rule
+        return made
 
     def _make(self, kind: str, mentions: Iterable[Mention], base: type[P], *extra: object) -> dict[str, P]:
         made: dict[str, P] = {}

@@ -16,7 +16,7 @@ from nodewright.memory import Memory
 from nodewright.objects import Node
 from nodewright.policy import Policy
 from nodewright.scaledown.disruption_cost import disruption_cost
-from nodewright.scaledown.drainability import judge
+from nodewright.scaledown.drainability import Drainability
 from nodewright.scaledown.removable import Removable
 from nodewright.world import World
 
@@ -88,26 +88,21 @@ def _objection(
     return None
 
 
-def candidate(name: str, group: GroupFacts, world: World, policy: Policy, now: datetime) -> Candidate | str:
-    """Return what it means for the node *name* of *group*, which has a price, to go; or what keeps it."""
-    moving = leaving_pods(name, world, policy, now)
-    if isinstance(moving, Verdict):
-        return str(moving)
+def candidate(node: Node, group: GroupFacts, drainability: Drainability) -> Candidate | str:
+    """Return what it means for a *node* of *group*, which has a price, to go; or what keeps it."""
+    drainable = drainability.of(node.name)
+    if drainable.blocker is not None:
+        return str(drainable.blocker)
+    if drainable.waits:
+        return f"{drainable.waits[0].key} has to complete before"
     assert group.hourly_price is not None, "whoever is replaceable has a price"
     return Candidate(
-        node=world.cluster.nodes[name],
+        node=node,
         group=group,
         price=group.hourly_price,
-        move=moving,
-        disruption=disruption_cost(moving),
+        move=drainable.move,
+        disruption=disruption_cost(drainable.move),
     )
-
-
-def leaving_pods(name: str, world: World, policy: Policy, now: datetime) -> tuple[PodRow, ...] | Verdict:
-    """Return the pods that have to leave the node *name* if it goes, or why it can't be drained."""
-    budgets = world.cluster.budgets.values()
-    drainable = judge(world.cluster.pods_on(name), budgets, policy.settings.scale_down, now)
-    return drainable.move if drainable.blocker is None else drainable.blocker
 
 
 def pod_sets(rows: Sequence[PodRow], guests: Sequence[PodSet] = ()) -> list[PodSet]:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from nodewright.api.group import GroupFacts
 from nodewright.policy import Policy
 from nodewright.scaledown.candidate import Candidate, candidate
+from nodewright.scaledown.drainability import Drainability
 from nodewright.scaledown.move import Move, Moves
 from nodewright.world import World
 
@@ -21,6 +22,7 @@ class Search:
         self._moves = moves
         self._policy = policy
         self._now = now
+        self._drainability = Drainability(world, policy, now)
         self._settings = policy.settings.scale_down.consolidation
         self._ends = policy.stopwatch() + self._settings.search_time.total_seconds()
         #: What is worth it, in the order in which it was found.
@@ -38,7 +40,7 @@ class Search:
                 self.against[name] = "there was no time to look at it in this loop"
                 continue
             self.examined = name
-            found = candidate(name, groups[name], self._world, self._policy, self._now)
+            found = candidate(self._world.cluster.nodes[name], groups[name], self._drainability)
             if isinstance(found, str):
                 self.against[name] = found
                 continue

@@ -2,15 +2,11 @@
 
 from datetime import datetime
 
+from nodewright.api.protection import DO_NOT_DISRUPT, KARPENTER_DO_NOT_DISRUPT, protected_until
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.config.duration import parse_duration
 from nodewright.objects import Node
 from nodewright.objects.node import SCALE_DOWN_DISABLED
-
-DO_NOT_DISRUPT = "nodewright.dev/do-not-disrupt"
-#: Karpenter's: true or nothing.
-KARPENTER_DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 
 
 def protection(node: Node, now: datetime) -> Verdict | None:
@@ -28,22 +24,10 @@ def protection(node: Node, now: datetime) -> Verdict | None:
         return None
     if said == "true":
         return Verdict(reason=Reason.PROTECTED, detail=DO_NOT_DISRUPT)
-    until = _end(said, node.metadata.creation_timestamp)
+    until = protected_until(said, node.metadata.creation_timestamp)
     if until is None:
         detail = f'{DO_NOT_DISRUPT}: write true, a time such as 2030-01-31T08:30:00Z or a duration, not "{said}"'
         return Verdict(reason=Reason.PROTECTED, detail=detail)
     if until <= now:
         return None
     return Verdict(reason=Reason.PROTECTED, detail=f"until {until.astimezone(now.tzinfo):%Y-%m-%d %H:%M:%S}")
-
-
-def _end(said: str, born: datetime | None) -> datetime | None:
-    """Return when the protection ends: at that time, or so long after the node was *born*; None if nobody can tell."""
-    try:
-        end = datetime.fromisoformat(said)
-    except ValueError:
-        try:
-            return None if born is None else born + parse_duration(said)
-        except (ValueError, OverflowError):
-            return None
-    return end if end.tzinfo is not None else None

@@ -18,7 +18,7 @@ from nodewright.objects.node import TO_BE_DELETED
 from nodewright.policy import Policy
 from nodewright.scaledown.batches import Batches
 from nodewright.scaledown.cooldown import changed
-from nodewright.scaledown.drainability import Drainable, judge
+from nodewright.scaledown.drainability import Drainability
 from nodewright.scaledown.news import News
 from nodewright.scaledown.waves import Wave, daemons_to_evict, next_wave
 from nodewright.world import World
@@ -88,6 +88,7 @@ class _Steps:
         self._before = memory.removals
         self._news = News(world.outcomes, memory.removals)
         self._groups = {facts.id: facts for facts in world.groups}
+        self._drainability = Drainability(world, policy, now)
         self._unread = frozenset(facts.id for facts in world.groups if facts.error)
         self._deleting = frozenset(
             instance.id
@@ -191,21 +192,15 @@ class _Steps:
         """Get the pods off *node*, and let it go once none is left."""
         # A spent budget only delays a drain that has begun: the API server holds pods back.
         begun = removal.evicting_since is not None or removal.emptied_at is not None
-        drainable, daemons = self._examine(node.name, budgets_block=not begun)
+        drainable = self._drainability.of(node.name, budgets_block=not begun)
         if drainable.blocker is not None:
             self._give_up(node.name, str(drainable.blocker))
+        elif drainable.waits:
+            self._give_up(node.name, f"{drainable.waits[0].key} has to complete before")
         elif drainable.move and not removal.drains:
             self._give_up(node.name, f"{drainable.move[0].key} came to it when it was empty")
         else:
-            self._clear(node, removal, drainable.move, daemons)
-
-    def _examine(self, name: str, *, budgets_block: bool) -> tuple[Drainable, tuple[PodRow, ...]]:
-        """Return what draining the node means now, and which DaemonSet pods run on it."""
-        pods = tuple(self._world.cluster.pods_on(name))
-        budgets = self._world.cluster.budgets.values()
-        drainable = judge(pods, budgets, self._settings, self._now, budgets_block=budgets_block)
-        daemons = tuple(row for row in pods if row.pod_class.pod.is_daemon and not row.pod_class.pod.is_mirror)
-        return drainable, daemons
+            self._clear(node, removal, drainable.move, drainable.daemons)
 
     def _clear(self, node: Node, removal: Removal, move: tuple[PodRow, ...], daemons: tuple[PodRow, ...]) -> None:
         settings = self._settings

@@ -11,10 +11,11 @@ from nodewright.api.verdict import Verdict
 from nodewright.config.effective import default_options
 from nodewright.health.readiness import is_ready
 from nodewright.memory import Memory, Replacement
-from nodewright.objects.node import SCALE_DOWN_DISABLED
 from nodewright.policy import Policy
 from nodewright.scaledown.candidate import Candidate, candidate, has_price, pod_sets
+from nodewright.scaledown.drainability import Drainability
 from nodewright.scaledown.move import place
+from nodewright.scaledown.protection import protection
 from nodewright.scaledown.removable import Removable
 from nodewright.scheduling import ClusterSimulation
 from nodewright.world import World
@@ -77,6 +78,7 @@ class _Steps:
         self._simulation = simulation
         self._policy = policy
         self._now = now
+        self._drainability = Drainability(world, policy, now)
         self._groups = {facts.id: facts for facts in world.groups}
         self.left_alone = {
             name: until
@@ -126,7 +128,7 @@ class _Steps:
             return
         leaving: list[Candidate] = []
         for name in waiting:
-            found = candidate(name, self._group_of(name), self._world, self._policy, self._now)
+            found = candidate(self._world.cluster.nodes[name], self._group_of(name), self._drainability)
             if isinstance(found, str):
                 # A budget recovers when pods that were moved before run again.
                 self._wait(known, waiting, f"{name}: {found}")
@@ -141,8 +143,9 @@ class _Steps:
 
     def _objection(self, known: Replacement, waiting: list[str]) -> str | None:
         for name in waiting:
-            if self._world.cluster.nodes[name].metadata.annotations.get(SCALE_DOWN_DISABLED) == "true":
-                return f"scale-down of {name} is disabled by annotation"
+            protected = protection(self._world.cluster.nodes[name], self._now)
+            if protected is not None:
+                return f"{name}: {protected}"
         concerned = [self._group_of(name) for name in waiting]
         new = self._groups.get(known.group)
         if not all(map(has_price, concerned)) or (known.group and (new is None or not has_price(new))):

@@ -10,7 +10,7 @@ from nodewright.health.readiness import is_ready
 from nodewright.memory import Memory
 from nodewright.objects import Node
 from nodewright.policy import Policy
-from nodewright.scaledown.drainability import Drainable, judge
+from nodewright.scaledown.drainability import Drainability, Drainable
 from nodewright.scaledown.removable import Removable
 from nodewright.scheduling import ClusterSimulation
 from nodewright.scheduling.relocation import Relocation
@@ -50,10 +50,8 @@ def search(
     """
     groups = {facts.id: facts for facts in world.groups}
     found = Found()
-    budgets = tuple(world.cluster.budgets.values())
-    judged = [
-        (node, judge(world.cluster.pods_on(node.name), budgets, policy.settings.scale_down, now)) for node in candidates
-    ]
+    drainability = Drainability(world, policy, now)
+    judged = [(node, drainability.of(node.name)) for node in candidates]
     queue: list[tuple[Node, Drainable]] = []
     for node, drainable in _in_turn(judged, memory):
         if drainable.blocker is None:
@@ -67,20 +65,28 @@ def search(
             found.unexamined = tuple(each.name for each, _ in queue[index:])
             found.verdicts.update(dict.fromkeys(found.unexamined, _NOT_EXAMINED))
             break
+        # Nodes before it may have used up what budgets allowed.
+        drainable = drainability.of(name) if drainable.budgeted else drainable
+        if drainable.blocker is not None:
+            found.verdicts[name] = drainable.blocker
+            continue
         guests = tuple(guest.key for guest in relocation.guests(name))
         relocated = relocation.remove(name, drainable.move, memory.hints.get(name, ()))
         if relocated.homeless is not None:
             found.verdicts[name] = Verdict(reason=Reason.NO_PLACE, pod=relocated.homeless.key)
             continue
+        drainability.spend(drainable)
         found.removable.append(
             Removable(
                 node=node,
                 group=groups[world.group_of[name]],
                 move=drainable.move,
                 guests=guests,
+                waits=drainable.waits,
                 verdict=_unneeded([row.key for row in drainable.move] + list(guests)),
                 hints=relocated.hints,
                 ready=is_ready(node, world, policy.settings.templates),
+                risky=drainable.risky,
             )
         )
     if policy.settings.scale_down.consolidation.enabled:

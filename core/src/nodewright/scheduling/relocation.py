@@ -181,7 +181,8 @@ class Relocation:
         for shape, tenants in plain:
             found = self._room.take(shape, len(tenants), wished)
             if found is None:
-                return tenants[-1]
+                # Whoever of those that are alike: it should not depend on the order in which they came.
+                return min(tenants, key=lambda tenant: tenant.key)
             done = 0
             for place, count in found:
                 moves.append(self._move(place, shape, tenants[done : done + count]))

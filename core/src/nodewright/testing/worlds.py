@@ -2,16 +2,30 @@
 
 from collections.abc import Iterable, Mapping
 
-from nodewright.api import DaemonSet, Expander, GroupFacts, Node, Outcome, Plugin, Pod
+from nodewright.api import DaemonSet, DrainRule, Expander, GroupFacts, Node, Outcome, Plugin, Pod
 from nodewright.api.estimator import Estimator
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
-from nodewright.objects import PodDisruptionBudget
+from nodewright.objects import Controller, PodDisruptionBudget
+from nodewright.objects.workload import ControllerName, ScaleSpec
 from nodewright.plugins import Faults, Hooks
 from nodewright.policy import Policy
 from nodewright.strategies.add_returning_pods import AddReturningPods
 from nodewright.strategies.binpacking import Binpacking
 from nodewright.strategies.clear_tpu_requests import ClearTpuRequests
+from nodewright.strategies.drain_rules.daemon_set import DaemonSetPods
+from nodewright.strategies.drain_rules.disruption_budget import DisruptionBudget
+from nodewright.strategies.drain_rules.do_not_disrupt import DoNotDisrupt
+from nodewright.strategies.drain_rules.local_storage import LocalStorage
+from nodewright.strategies.drain_rules.long_terminating import LongTerminating
+from nodewright.strategies.drain_rules.mirror import Mirror
+from nodewright.strategies.drain_rules.not_replicated import NotReplicated
+from nodewright.strategies.drain_rules.not_safe_to_evict import NotSafeToEvict
+from nodewright.strategies.drain_rules.on_completion import OnCompletion
+from nodewright.strategies.drain_rules.replica_count import ReplicaCount
+from nodewright.strategies.drain_rules.safe_to_evict import SafeToEvict
+from nodewright.strategies.drain_rules.system import System
+from nodewright.strategies.drain_rules.terminal import Terminal
 from nodewright.strategies.filter_daemonset_pods import FilterDaemonSetPods
 from nodewright.strategies.filter_expendable import FilterExpendable
 from nodewright.strategies.filter_schedulable import FilterSchedulable
@@ -27,9 +41,14 @@ def a_world(
     pods: Iterable[Pod] = (),
     daemon_sets: Iterable[DaemonSet] = (),
     budgets: Iterable[PodDisruptionBudget] = (),
+    controllers: Mapping[str, Mapping[str, int]] | None = None,
     outcomes: Iterable[Outcome] = (),
 ) -> World:
-    """A world with *groups*, *nodes* by the group that they belong to (empty for none), and *pods*."""
+    """A world with *groups*, *nodes* by the group that they belong to (empty for none), and *pods*.
+
+    *controllers* are all that there are of their kinds, and how many pods they want, as in
+    ``{"ReplicaSet": {"default/web": 3}, "Job": {}}``. Of kinds that are not in it nothing is known.
+    """
     cluster = Cluster()
     group_of = {}
     for group, members in (nodes or {}).items():
@@ -41,6 +60,12 @@ def a_world(
         cluster.put_pod(pod)
     cluster.daemon_sets.update({each.metadata.key: each for each in daemon_sets})
     cluster.budgets.update({each.metadata.key: each for each in budgets})
+    for kind, wanted in (controllers or {}).items():
+        cluster.controllers.see(kind)
+        for key, replicas in wanted.items():
+            namespace, _, name = key.partition("/")
+            meta, spec = ControllerName(namespace=namespace, name=name), ScaleSpec(replicas=replicas)
+            cluster.controllers.put(kind, Controller(metadata=meta, spec=spec))
     return World(cluster=cluster, groups=tuple(groups), group_of=group_of, outcomes=tuple(outcomes))
 
 
@@ -49,6 +74,7 @@ def a_policy(
     *,
     estimator: Estimator | None = None,
     expanders: Mapping[str, Expander] | None = None,
+    drain_rules: Mapping[str, DrainRule] | None = None,
     hooks: Mapping[str, Plugin] | None = None,
 ) -> Policy:
     """A policy of the built-in strategies, with those given in their place."""
@@ -67,6 +93,27 @@ def a_policy(
             "filter-schedulable": FilterSchedulable(FilterSchedulable.Config()),
             "filter-daemonset-pods": FilterDaemonSetPods(FilterDaemonSetPods.Config()),
         },
+        drain_rules=built_in_drain_rules() if drain_rules is None else drain_rules,
         hooks=dispatcher,
         faults=faults,
     )
+
+
+def built_in_drain_rules() -> dict[str, DrainRule]:
+    """The drain rules that hold unless YAML names others, in their order."""
+    rules: dict[str, type[DrainRule]] = {
+        "mirror": Mirror,
+        "long-terminating": LongTerminating,
+        "do-not-disrupt": DoNotDisrupt,
+        "replica-count": ReplicaCount,
+        "daemon-set": DaemonSetPods,
+        "safe-to-evict": SafeToEvict,
+        "terminal": Terminal,
+        "on-completion": OnCompletion,
+        "not-replicated": NotReplicated,
+        "system": System,
+        "not-safe-to-evict": NotSafeToEvict,
+        "local-storage": LocalStorage,
+        "disruption-budget": DisruptionBudget,
+    }
+    return {name: rule(rule.Config()) for name, rule in rules.items()}

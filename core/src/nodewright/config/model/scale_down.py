@@ -2,9 +2,20 @@
 
 from datetime import timedelta
 
+from nodewright.config.mention import Mention
 from nodewright.config.model.base import Section
 from nodewright.config.model.disruption import Disruption
-from nodewright.config.values import Count, Duration, Percentage, Positive, PositiveDuration, Ratio, Switch, Whole
+from nodewright.config.values import (
+    Count,
+    DrainRules,
+    Duration,
+    Percentage,
+    Positive,
+    PositiveDuration,
+    Ratio,
+    Switch,
+    Whole,
+)
 
 
 class SoftTaints(Section):
@@ -99,6 +110,22 @@ class ScaleDown(Section):
     """Evict DaemonSet pods from nodes with pods to be moved."""
     evict_daemonsets_from_empty_nodes: Switch = False
     """Evict DaemonSet pods from all other nodes, too."""
+    drain_rules: DrainRules = (
+        Mention(name="mirror"),
+        Mention(name="long-terminating"),
+        Mention(name="do-not-disrupt"),
+        Mention(name="replica-count"),
+        Mention(name="daemon-set"),
+        Mention(name="safe-to-evict"),
+        Mention(name="terminal"),
+        Mention(name="on-completion"),
+        Mention(name="not-replicated"),
+        Mention(name="system"),
+        Mention(name="not-safe-to-evict"),
+        Mention(name="local-storage"),
+        Mention(name="disruption-budget"),
+    )
+    """The plugins that tell what draining a node means for a pod; the first with an opinion decides."""
     skip_system_pods: Switch = True
     """Keep nodes with pods of kube-system that have no disruption budget."""
     system_pods_block_for: Duration = timedelta(hours=1)
