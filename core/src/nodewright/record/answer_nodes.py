@@ -24,7 +24,8 @@ def describe_scale_down(look: Look, settings: Settings) -> dict[str, Any]:
     `nodeVerdicts` is our own: every node with one reason, since when, and what it would take.
     """
     if look.decision.halted:
-        return {"unneededNodes": [], "scaleDownEmpty": [], "scaleDownDrain": [], "nodeVerdicts": _verdicts(look)}
+        nothing = ("unneededNodes", "unremovableNodes", "scaleDownEmpty", "scaleDownDrain")
+        return {**{field: [] for field in nothing}, "nodeVerdicts": _verdicts(look)}
     unneeded = look.memory.unneeded_since
     cooling = is_cooling(look, settings)
     kept = {
