@@ -26,7 +26,7 @@ ITS_WAY = {("scaleUp", "optionsPerLoop"): 1}
 Answer = dict[str, Any]
 
 #: Fields that are held against all runs of Cluster Autoscaler: any of their answers will do, and a better one, too.
-_FREE = ("options", "scaleUp")
+_FREE = ("options", "scaleUp", "unneededNodes", "unremovableNodes", "scaleDownEmpty", "scaleDownDrain")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,11 @@ def compare(vector: Vector) -> Iterator[Result]:
         expected = {"upcomingNodes": {}, **expected}
         for field, difference in _FIELDS.items():
             if field in expected and (vector.firm(index, field) or field in _FREE):
-                told = [difference(answered, {**expected, **answers}) for answers in vector.answers(index, field)]
+                firm = vector.firm(index, "unneededNodes") and vector.firm(index, "unremovableNodes")
+                told = [
+                    difference(answered, {**expected, **answers, "firm": firm})
+                    for answers in vector.answers(index, field)
+                ]
                 yield Result(vector=vector.name, iteration=index, field=field, difference=min(told, key=len))
         grown = {grow["group"]: grow["delta"] for grow in expected["scaleUp"]}
         memory = _as_if_grown(rehearsed.look.memory, before, grown, now)
@@ -118,6 +122,45 @@ def _scale_up(answered: Answer, expected: Answer) -> str:
     if missing:
         return f"no help for {_some(missing)}"
     return f"{nodes[0]} nodes, not {nodes[1]}" if nodes[0] > nodes[1] else ""
+
+
+def _unneeded(answered: Answer, expected: Answer) -> str:
+    """Compare which nodes could go: those that could there, or as many where its own runs differ; or more."""
+    found, wanted = set(answered["unneededNodes"]), set(expected["unneededNodes"] or ())
+    if wanted <= found or (not expected["firm"] and len(found & _looked_at(expected)) >= len(wanted)):
+        return ""
+    return f"{_some(wanted - found)} missing, of {len(wanted)}"
+
+
+def _unremovable(answered: Answer, expected: Answer) -> str:
+    """Compare why nodes stay, for each that was looked at there; where its own runs differ, another one may go."""
+    found = {entry["node"]: entry for entry in answered["unremovableNodes"]}
+    unneeded = set(answered["unneededNodes"])
+    for wanted in expected["unremovableNodes"] or ():
+        node = wanted["node"]
+        if found.get(node) != wanted and (expected["firm"] or wanted["reason"] not in _DEPEND):
+            return f"{node}: {found.get(node) or ('unneeded' if node in unneeded else 'nothing')} is not {wanted}"
+    return ""
+
+
+#: Reasons that depend on which other nodes were looked at before.
+_DEPEND = ("NoPlaceToMovePods", "RecentlyUnremovable", "BlockedByPod", "NotUnneededLongEnough")
+
+
+def _looked_at(expected: Answer) -> set[str]:
+    return {*(expected["unneededNodes"] or ()), *(entry["node"] for entry in expected["unremovableNodes"] or ())}
+
+
+def _empty_going(answered: Answer, expected: Answer) -> str:
+    """Compare how many empty nodes go: as many, or more."""
+    found, wanted = len(answered["scaleDownEmpty"]), len(expected["scaleDownEmpty"] or ())
+    return f"{found} empty nodes go, not {wanted}" if found < wanted else ""
+
+
+def _drained(answered: Answer, expected: Answer) -> str:
+    """Compare how many nodes are drained: as many, or more."""
+    found, wanted = len(answered["scaleDownDrain"]), len(expected["scaleDownDrain"] or ())
+    return f"{found} nodes are drained, not {wanted}" if found < wanted else ""
 
 
 def _templates(answered: Answer, expected: Answer) -> str:
@@ -189,4 +232,8 @@ _FIELDS: dict[str, Callable[[Answer, Answer], str]] = {
     "scaleUpResult": _equal("scaleUpResult"),
     "scaleUp": _scale_up,
     "upcomingNodes": _upcoming,
+    "unneededNodes": _unneeded,
+    "unremovableNodes": _unremovable,
+    "scaleDownEmpty": _empty_going,
+    "scaleDownDrain": _drained,
 }
