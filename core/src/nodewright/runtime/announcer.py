@@ -87,7 +87,8 @@ class Announcer:
         if node := cluster.nodes.get(drain.node):
             self._events.on_node(node, "ScaleDown", "marked the node as toBeDeleted/unschedulable")
         for key in drain.pods[:_POD_EVENTS]:
-            if pod := cluster.pods.get(key):
+            # Others only wait, and were about to come.
+            if (pod := cluster.pods.get(key)) and pod.node == drain.node:
                 self._events.on_pod(pod.key, pod.uid, "ScaleDown", "deleting pod for node scale down")
 
         reason = "ScaleDown" if drain.pods else "ScaleDownEmpty"

@@ -32,15 +32,14 @@ class Item:
     def worth(self) -> Worth:
         """What it is worth to remove it: never nothing."""
         price = round((self.entry.group.hourly_price or 0) * _MILLIONTHS)
-        if not self.entry.move:
+        if not self.entry.drains:
             return (1, 0, 0, 0, price)
         return (0, 1, -int(self.entry.risky), -disruption(self.entry.move), price)
 
 
 def in_order(items: Iterable[Item]) -> list[Item]:
-    """Return *items*, those that are worth most first, equals by name."""
-    by_name = sorted(items, key=lambda item: item.entry.node.name)
-    return sorted(by_name, key=lambda item: item.worth, reverse=True)
+    """Return *items*, those that are worth most first, equals in the order in which they came."""
+    return sorted(items, key=lambda item: item.worth, reverse=True)
 
 
 def worth_of(items: Iterable[Item]) -> Worth:
@@ -111,7 +110,7 @@ class _Search:
         self._patience = _PATIENCE
         sorts: dict[tuple[Draws, bool], list[Item]] = {}
         for item in items:
-            sorts.setdefault((item.draws, not item.entry.move), []).append(item)
+            sorts.setdefault((item.draws, not item.entry.drains), []).append(item)
         capped = [sort[: self._room(sort[0])] for sort in sorts.values()]
         self._sorts = [sort for sort in capped if sort][:_MOST_SORTS]
         #: From each sort on, all that are left, in order.

@@ -15,7 +15,7 @@ from nodewright.health.readiness import is_ready
 from nodewright.memory import Memory
 from nodewright.objects import Node
 from nodewright.policy import Policy
-from nodewright.scaledown.disruption_cost import disruption_cost
+from nodewright.scaledown.disruption import disruption
 from nodewright.scaledown.drainability import Drainability
 from nodewright.scaledown.removable import Removable
 from nodewright.world import World
@@ -34,7 +34,7 @@ class Candidate:
     price: float
     move: tuple[PodRow, ...]
     #: What it costs to move them.
-    disruption: float
+    disruption: int
 
     def removable(self, detail: str) -> Removable:
         """Return the node as one that others took the place of."""
@@ -101,7 +101,7 @@ def candidate(node: Node, group: GroupFacts, drainability: Drainability) -> Cand
         group=group,
         price=group.hourly_price,
         move=drainable.move,
-        disruption=disruption_cost(drainable.move),
+        disruption=disruption(drainable.move),
     )
 
 

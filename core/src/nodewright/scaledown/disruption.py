@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable
 
-from nodewright.cluster import PodRow
+from nodewright.cluster import PodClass, PodRow
 from nodewright.objects import Pod
+from nodewright.objects.pod import DELETION_COST
 
 #: What it costs to move an ordinary pod, or to remove a node. Whole numbers, so that sums are exact.
 ORDINARY = 2**27
 _MOST = 10 * ORDINARY
 #: An ordinary pod more for each so much of priority.
 _PRIORITY = 2**25
-_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 
 def disruption(pods: Iterable[PodRow]) -> int:
@@ -19,7 +19,12 @@ def disruption(pods: Iterable[PodRow]) -> int:
     A pod counts for more, up to ten times as much, or for less, down to nothing, by its priority and by the annotation
     ``controller.kubernetes.io/pod-deletion-cost``, in which its owner says which pods to lose first.
     """
-    return ORDINARY + sum(pod_disruption(row.pod_class.pod) for row in pods)
+    return ORDINARY + sum(_class_disruption(row.pod_class) for row in pods)
+
+
+def disruption_of_all(pods: Iterable[PodRow]) -> int:
+    """Return what it would cost to remove a node on which *pods* run, whether or not they could leave it."""
+    return disruption(row for row in pods if row.deleted is None and not _goes_with_its_node(row.pod_class.pod))
 
 
 def pod_disruption(pod: Pod) -> int:
@@ -28,8 +33,20 @@ def pod_disruption(pod: Pod) -> int:
     return min(max(cost, 0), _MOST)
 
 
+def _class_disruption(pod_class: PodClass) -> int:
+    cost: int | None = pod_class.memo.get("disruption")
+    if cost is None:
+        cost = pod_class.memo["disruption"] = pod_disruption(pod_class.pod)
+    return cost
+
+
+def _goes_with_its_node(pod: Pod) -> bool:
+    return pod.is_daemon or pod.is_mirror
+
+
 def _deletion_cost(pod: Pod) -> int:
     try:
-        return int(pod.metadata.annotations.get(_DELETION_COST, "0"))
+        return int(pod.metadata.annotations.get(DELETION_COST, "0"))
     except ValueError:
+        # The API server does not look at it, and whoever deletes pods takes it for 0, too.
         return 0

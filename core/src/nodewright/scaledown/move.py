@@ -10,7 +10,7 @@ from nodewright.api.option import PodSet
 from nodewright.config.model.scale_down import Consolidation as Settings
 from nodewright.objects import Resources
 from nodewright.scaledown.candidate import Candidate, pod_sets
-from nodewright.scaledown.disruption_cost import total_disruption_cost
+from nodewright.scaledown.disruption import disruption_of_all
 from nodewright.scheduling import ClusterSimulation
 from nodewright.scheduling.spreading import Spreading
 from nodewright.world import World
@@ -180,7 +180,7 @@ class Moves:
         if known is None:
             cluster, group_of = self._world.cluster, self._world.group_of
             names = [name for name in cluster.nodes if group_of.get(name) == facts.id]
-            disruption = sum(total_disruption_cost(cluster.pods_on(name)) for name in names)
+            disruption = sum(disruption_of_all(cluster.pods_on(name)) for name in names)
             known = self._totals[facts.id] = len(names) * _price(facts), disruption
         return known
 

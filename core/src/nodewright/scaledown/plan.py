@@ -92,6 +92,6 @@ def _drain(entry: Removable) -> Drain:
     return Drain(
         node=entry.node.name,
         group=entry.group.id,
-        pods=tuple(pod.key for pod in entry.move),
+        pods=(*(pod.key for pod in entry.move), *entry.guests),
         verdict=entry.verdict,
     )

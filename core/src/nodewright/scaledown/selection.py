@@ -163,7 +163,8 @@ class _Choice:
     def __init__(
         self, ripe: Sequence[Removable], allowances: Allowances, selection: Selection, confirm: Confirm
     ) -> None:
-        self._items = in_order(Item(entry=entry, draws=allowances.draws(entry)) for entry in ripe)
+        #: In the order in which they were found.
+        self._items = [Item(entry=entry, draws=allowances.draws(entry)) for entry in ripe]
         self._allowances = allowances
         self._selection = selection
         self._confirm = confirm
@@ -171,7 +172,7 @@ class _Choice:
     def choose(self, world: World, memory: Memory) -> None:
         """Choose groups that go whole, then single nodes, and say why the others stay."""
         single, whole = [], dict[str, list[Item]]()
-        for item in self._items:
+        for item in in_order(self._items):
             group = item.entry.group
             if group.options.zero_or_max_node_scaling:
                 whole.setdefault(group.id, []).append(item)
@@ -183,17 +184,20 @@ class _Choice:
         self._selection.removable_now = list(self._might_go(left, torn))
 
     def _might_go(self, left: list[int], torn: frozenset[str]) -> Iterator[Removable]:
-        """Yield the nodes that would go by what is *left*, in order, if any number might be on their way at once.
+        """Yield the nodes that would go by what is *left*, as they came, if any number might be on their way at once.
 
         Of *torn* groups not all can go, so that none does.
         """
-        for item in self._items:
+        chosen = {entry.node.name for entry in self._selection.chosen}
+        might = set[str]()
+        for item in sorted(self._items, key=lambda item: item.entry.node.name not in chosen):
             draws = [(index, amount) for index, amount in item.draws if not self._allowances.all[index].parallel]
             if item.entry.group.id in torn or any(amount > left[index] for index, amount in draws):
                 continue
             for index, amount in draws:
                 left[index] -= amount
-            yield item.entry
+            might.add(item.entry.node.name)
+        return (item.entry for item in self._items if item.entry.node.name in might)
 
     def _choose_whole(self, groups: dict[str, list[Item]], world: World, memory: Memory) -> frozenset[str]:
         """Take the groups that can go as a whole; return those of which only a part could."""
@@ -234,6 +238,8 @@ class _Choice:
                 refused = not self._take([item]) or refused
             done = set(map(id, picked))
             items = [item for item in items if id(item) not in done]
+        left_out = set(map(id, items))
+        items = [item for item in self._items if id(item) in left_out]
         for item, verdict in zip(items, self._allowances.refusals(item.draws for item in items), strict=True):
             if verdict is not None:
                 self._refuse([item], verdict)
