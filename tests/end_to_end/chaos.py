@@ -1,5 +1,6 @@
 """What happens to a cluster by chance in a long life: what people and clouds do to it, and all that goes wrong."""
 
+from fnmatch import fnmatchcase
 from random import Random
 from threading import Lock
 
@@ -13,19 +14,21 @@ from nodewright_fake.cloud.boot_fault import BootFault, BootFaultKind
 from nodewright_fake.cloud.shortage import ShortageMode
 
 BUDGETS = "poddisruptionbudgets.policy"
+#: How long the latest answers of the cloud take, in real time; to be longer than the action timeout.
+LATE_SECONDS = 0.6
 BROKEN = InstanceError(error_class=ErrorClass.OTHER, code="BOOT_FAILED", message="it did not boot")
 
 
 class UnluckyCloud(ApiFault):
     """Befalls a share of the calls, by chance."""
 
-    def __init__(self, kind, chance, share):
-        super().__init__(kind)
+    def __init__(self, kind, chance, share, **fields):
+        super().__init__(kind, **fields)
         self.chance = chance
         self.share = share
 
     def befalls(self, operation, now):
-        return self.chance.random() < self.share
+        return fnmatchcase(operation, self.operations) and self.chance.random() < self.share
 
 
 class UnluckyApiServer:
@@ -108,13 +111,18 @@ class Chaos:
 class Mischief(Chaos):
     """The same, and people who change their minds: about budgets, pods, nodes, groups and the configuration.
 
-    The autoscaler is killed more often, and now and then the next one has its memory. *settings* are configurations
-    that take turns.
+    Some answers of the cloud come late, the autoscaler is killed more often, and now and then the next one has its
+    memory. *settings* are configurations that take turns.
     """
 
     def __init__(self, life, seed, most_replicas, pools, settings):
         super().__init__(life, seed, most_replicas, pools, share=0.005)
         self.settings = settings
+        # Some orders are answered when nobody waits for it any more.
+        for operation in ("increase", "delete-instances"):
+            chance = Random(f"{seed} {operation}")
+            late = UnluckyCloud(ApiFaultKind.SLOW, chance, 0.05, operations=operation, latency=LATE_SECONDS)
+            life.world.cloud.gate.add(late)
         self.began_with = {group.settings.name: group.settings for group in life.world.cloud.groups}
         self.budgets = life.world.store.list(BUDGETS)
 

@@ -14,6 +14,7 @@ LOOPS = 300
 PACE = (
     "unneededTime: 20s, delayAfterAdd: 0s, delayAfterFailure: 10s, unremovableRecheck: 10s, utilizationThreshold: 0.8"
 )
+LOOP = "loop: {actionTimeout: 300ms}"
 HEALTH = "health: {maxNodeProvisionTime: 3m, backoff: {initial: 1m, max: 4m, resetAfter: 20m}}"
 OURS = ("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
 
@@ -35,7 +36,7 @@ class Shape:
 
     @property
     def settings(self):
-        return [f"scaleDown: {{{PACE}, {each}}}\n{HEALTH}" for each in self.scale_down]
+        return [f"scaleDown: {{{PACE}, {each}}}\n{HEALTH}\n{LOOP}" for each in self.scale_down]
 
 
 def spread(app, key="kubernetes.io/hostname", skew=1):
