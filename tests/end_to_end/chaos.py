@@ -138,8 +138,9 @@ class Mischief(Chaos):
             (0.01, self._change_configuration),
             (0.01, self._let_machine_hang),
             (0.01, self.life.world.api_server.drop_watches),
-            (0.01, self.life.start_again),
-            (0.01, lambda: self.life.start_again(self.life.autoscaler.memory)),
+            (0.005, self._kill),
+            # Best of all in the middle of something.
+            (0.15 if self.life.autoscaler.memory.removals else 0, self._kill),
         ]
         for probability, happen in happenings:
             if self.chance.random() < probability:
@@ -157,6 +158,10 @@ class Mischief(Chaos):
         for budget in self.budgets:
             self._specify(budget, budget["spec"])
         self.life.configure(self.settings[0])
+
+    def _kill(self):
+        """Let the next autoscaler go on, with the memory of the last one or without."""
+        self.life.start_again(self.chance.choice([None, self.life.autoscaler.memory]))
 
     def _change_budget(self):
         budget = self._one_of(BUDGETS, "default")
