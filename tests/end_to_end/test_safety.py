@@ -89,11 +89,11 @@ SHAPES = {
     ),
     "whole": Shape(
         groups=[
-            a_group("block", max=4, options={"zeroOrMaxNodeScaling": True}),
-            a_group("other", min=1, max=6, zone="eu-b"),
+            a_group("block", max=3, desired=3, options={"zeroOrMaxNodeScaling": True}),
+            a_group("other", min=1, max=3, zone="eu-b"),
         ],
         deployments=[a_deployment("web", replicas=3), a_deployment("small", cpu="300m", memory="256Mi", replicas=6)],
-        most_replicas={"web": 12, "small": 20},
+        most_replicas={"web": 14, "small": 20},
         others={"budgets": [{"for": "web", "maxUnavailable": 2}], "daemonSets": [AGENT]},
         scale_down=["maxDrainParallelism: 6", "maxDrainParallelism: 4, maxParallelism: 8"],
     ),
@@ -154,9 +154,11 @@ def check_end(life):
         assert not node["spec"].get("unschedulable")
 
 
+UNMARKED = "pods are evicted from a node whose mark failed, when the process dies before it hears of that"
 #: What is not right yet, by shape and seed.
 KNOWN = {
-    ("in parallel", 1): "pods are evicted from a node whose mark failed, when the process dies before it hears of that",
+    ("in parallel", 1): UNMARKED,
+    ("whole", 1): UNMARKED,
     ("stubborn", 2): "a machine is deleted though the minimum of its group rose while its node was drained",
 }
 CASES = [
