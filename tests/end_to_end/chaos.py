@@ -15,7 +15,7 @@ from nodewright_fake.cloud.shortage import ShortageMode
 
 BUDGETS = "poddisruptionbudgets.policy"
 #: How long the latest answers of the cloud take, in real time; to be longer than the action timeout.
-LATE_SECONDS = 0.6
+LATE_SECONDS = 0.4
 BROKEN = InstanceError(error_class=ErrorClass.OTHER, code="BOOT_FAILED", message="it did not boot")
 
 

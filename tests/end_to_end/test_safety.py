@@ -175,8 +175,7 @@ def test_whatever_happens_no_pod_is_harmed_and_nothing_is_left_behind(begin, sha
     kind = SHAPES[shape]
     guard = Guard()
     life = begin(kind.scenario, kind.settings[0], most_nodes=MOST_NODES, observers={"guard": guard})
-    guard.watch(life.world)
-    life.checks.append(guard.after_loop)
+    guard.watch(life)
     mischief = Mischief(life, seed, kind.most_replicas, kind.pools, kind.settings)
     story = f"{shape}, seed {seed}: "
     for _ in range(LOOPS):
