@@ -1,5 +1,6 @@
 """What happens to a cluster by chance in a long life: what people and clouds do to it, and all that goes wrong."""
 
+from fnmatch import fnmatchcase
 from random import Random
 from threading import Lock
 
@@ -13,19 +14,21 @@ from nodewright_fake.cloud.boot_fault import BootFault, BootFaultKind
 from nodewright_fake.cloud.shortage import ShortageMode
 
 BUDGETS = "poddisruptionbudgets.policy"
+#: How long the latest answers of the cloud take, in real time; to be longer than the action timeout.
+LATE_SECONDS = 0.4
 BROKEN = InstanceError(error_class=ErrorClass.OTHER, code="BOOT_FAILED", message="it did not boot")
 
 
 class UnluckyCloud(ApiFault):
     """Befalls a share of the calls, by chance."""
 
-    def __init__(self, kind, chance, share):
-        super().__init__(kind)
+    def __init__(self, kind, chance, share, **fields):
+        super().__init__(kind, **fields)
         self.chance = chance
         self.share = share
 
     def befalls(self, operation, now):
-        return self.chance.random() < self.share
+        return fnmatchcase(operation, self.operations) and self.chance.random() < self.share
 
 
 class UnluckyApiServer:
@@ -108,13 +111,18 @@ class Chaos:
 class Mischief(Chaos):
     """The same, and people who change their minds: about budgets, pods, nodes, groups and the configuration.
 
-    The autoscaler is killed more often, and now and then the next one has its memory. *settings* are configurations
-    that take turns.
+    Some answers of the cloud come late, the autoscaler is killed more often, and now and then the next one has its
+    memory. *settings* are configurations that take turns.
     """
 
     def __init__(self, life, seed, most_replicas, pools, settings):
         super().__init__(life, seed, most_replicas, pools, share=0.005)
         self.settings = settings
+        # Some orders are answered when nobody waits for it any more.
+        for operation in ("increase", "delete-instances"):
+            chance = Random(f"{seed} {operation}")
+            late = UnluckyCloud(ApiFaultKind.SLOW, chance, 0.05, operations=operation, latency=LATE_SECONDS)
+            life.world.cloud.gate.add(late)
         self.began_with = {group.settings.name: group.settings for group in life.world.cloud.groups}
         self.budgets = life.world.store.list(BUDGETS)
 
@@ -130,8 +138,9 @@ class Mischief(Chaos):
             (0.01, self._change_configuration),
             (0.01, self._let_machine_hang),
             (0.01, self.life.world.api_server.drop_watches),
-            (0.01, self.life.start_again),
-            (0.01, lambda: self.life.start_again(self.life.autoscaler.memory)),
+            (0.005, self._kill),
+            # Best of all in the middle of something.
+            (0.15 if self.life.autoscaler.memory.removals else 0, self._kill),
         ]
         for probability, happen in happenings:
             if self.chance.random() < probability:
@@ -149,6 +158,10 @@ class Mischief(Chaos):
         for budget in self.budgets:
             self._specify(budget, budget["spec"])
         self.life.configure(self.settings[0])
+
+    def _kill(self):
+        """Let the next autoscaler go on, with the memory of the last one or without."""
+        self.life.start_again(self.chance.choice([None, self.life.autoscaler.memory]))
 
     def _change_budget(self):
         budget = self._one_of(BUDGETS, "default")

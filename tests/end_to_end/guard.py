@@ -17,6 +17,8 @@ from tests.oracle import Oracle
 #: So many sequences are tried before pods are said to fit nowhere.
 _SEQUENCES = 60
 _GRACE_HEADROOM = 30
+#: In loops; orders whose answers are late are under way for longer than most faults last.
+_PATIENCE = 80
 
 
 class Guard(Plugin):
@@ -29,11 +31,14 @@ class Guard(Plugin):
         #: How often there was something to look at.
         self.seen = Counter()
         self._asked = []
+        #: For how many loops nodes were marked that nobody removes.
+        self._forgotten = {}
 
-    def watch(self, world):
+    def watch(self, life):
         """Begin to look on."""
-        self._world = world
-        world.api_server.faults.insert(0, self._on_request)
+        self._life, self._world = life, life.world
+        self._world.api_server.faults.insert(0, self._on_request)
+        life.checks.append(self._after_loop)
 
     @hookimpl
     def on_decision(self, decision):
@@ -45,8 +50,9 @@ class Guard(Plugin):
         if decision.drain:
             self._check_drains(decision, nodes, pods)
 
-    def after_loop(self):
+    def _after_loop(self):
         """Look at what was done in a loop, before the world goes on."""
+        self._check_marks()
         asked, self._asked = self._asked, []
         for key, spent in asked:
             namespace, _, name = key.partition("/")
@@ -56,6 +62,16 @@ class Guard(Plugin):
             self.seen["held back by a budget"] += bool(spent) and not went
             if went and spent:
                 self._wrong(f"{key} was evicted against the budget {spent}")
+
+    def _check_marks(self):
+        """No node stays marked that nobody is about to remove, for longer than faults can last."""
+        going = {machine.name for machine in self._world.cloud.fleet.all() if machine.going}
+        marked = {node.name for node in self._all("nodes", Node) if node.taint(TO_BE_DELETED)}
+        forgotten = marked - going - self._life.autoscaler.memory.removals.keys()
+        self._forgotten = {name: self._forgotten.get(name, 0) + 1 for name in forgotten}
+        for name, loops in self._forgotten.items():
+            if loops == _PATIENCE:
+                self._wrong(f"{name} is marked for nothing")
 
     def _on_request(self, request):
         """Called by the API server on threads of its own, before a request is answered; the world itself sends none."""
