@@ -16,7 +16,7 @@ PACE = (
 )
 LOOP = "loop: {actionTimeout: 300ms}"
 HEALTH = "health: {maxNodeProvisionTime: 3m, backoff: {initial: 1m, max: 4m, resetAfter: 20m}}"
-OURS = ("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
+TO_BE_DELETED, HINT = "ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,24 +150,12 @@ def check_end(life):
     assert life.autoscaler.memory.removals == {}
     for node in life.world.store.list("nodes"):
         keys = {taint["key"] for taint in node["spec"].get("taints", ())}
-        assert not keys & set(OURS)
+        assert TO_BE_DELETED not in keys
+        assert HINT not in keys or node["metadata"]["name"] in life.autoscaler.memory.unneeded_since
         assert not node["spec"].get("unschedulable")
 
 
-UNMARKED = "pods are evicted from a node whose mark failed, when the process dies before it hears of that"
-#: What is not right yet, by shape and seed.
-KNOWN = {
-    ("in parallel", 1): UNMARKED,
-    ("whole", 1): UNMARKED,
-    ("stubborn", 2): "a machine is deleted though the minimum of its group rose while its node was drained",
-}
-CASES = [
-    pytest.param(shape, seed, marks=pytest.mark.xfail(reason=KNOWN[shape, seed], strict=False))
-    if (shape, seed) in KNOWN
-    else (shape, seed)
-    for shape in SHAPES
-    for seed in (1, 2)
-]
+CASES = [(shape, seed) for shape in SHAPES for seed in (1, 2)]
 
 
 @pytest.mark.parametrize(("shape", "seed"), CASES)

@@ -176,7 +176,7 @@ def disagreements(case: Case) -> Iterator[str]:
             if pod.key not in choosy and looks_at_others(pod, oracle):
                 yield f"{pod.key} can't go everywhere where there is room, but the core thinks so"
         plain = PlainRelocation(oracle, core.preference, choosy)
-        for key, node in placed.items():
+        for key, node in sorted(placed.items()):
             plain.welcome(pods[key], node)
         gone: set[str] = set()
         for removal in case.removals:

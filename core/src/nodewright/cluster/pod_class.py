@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from nodewright.api.protection import KARPENTER_DO_NOT_DISRUPT
 from nodewright.cluster.selection import Namespaces, Selection, SpreadRule, Term, affinity_term, spread_rules
-from nodewright.objects import NodeSelectorTerm, Pod, Resources
+from nodewright.objects import Container, NodeSelectorTerm, Pod, Resources
 from nodewright.objects.affinity import PodAffinityTerm, TopologySpreadConstraint
 from nodewright.objects.node import HOSTNAME
-from nodewright.objects.pod import DELETION_COST
+from nodewright.objects.pod import DELETION_COST, ContainerPort
 from nodewright.objects.volume import Volume
 
 #: Labels that tell a controller's pods apart; left out of classes until a selector looks at them.
@@ -272,7 +272,7 @@ def _node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
 
 def class_key(pod: Pod, ignored: Collection[str] = TELLING_LABELS) -> bytes:
     """Return what makes the pod's class: equal for pods that no constraint and no rule can tell apart."""
-    return msgspec.json.encode(_telling(pod, ignored))
+    return msgspec.json.encode(_telling(pod, ignored), order="deterministic")
 
 
 def _telling(pod: Pod, ignored: Collection[str]) -> tuple[Any, ...]:
@@ -288,8 +288,8 @@ def _telling(pod: Pod, ignored: Collection[str]) -> tuple[Any, ...]:
         # Claims of ephemeral volumes are named after their pod, and belong to it.
         (meta.name, meta.uid) if any(volume.ephemeral is not None for volume in spec.volumes) else "",
         sorted(pod.requests.items()),
-        [each.ports for each in spec.containers if each.ports],
-        [(each.ports, each.restart_policy) for each in spec.init_containers if each.ports],
+        [ports for each in spec.containers if (ports := _host_ports(each))],
+        [(ports, each.restart_policy) for each in spec.init_containers if (ports := _host_ports(each))],
         spec.node_name,
         spec.node_selector,
         spec.affinity,
@@ -302,3 +302,7 @@ def _telling(pod: Pod, ignored: Collection[str]) -> tuple[Any, ...]:
         spec.restart_policy,
         spec.termination_grace_period_seconds,
     )
+
+
+def _host_ports(container: Container) -> list[ContainerPort]:
+    return [port for port in container.ports if port.host_port]

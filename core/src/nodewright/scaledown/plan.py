@@ -1,15 +1,17 @@
 """The scale-down of one loop: which nodes start to go."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from nodewright.api.decision import Drain
 from nodewright.api.processor import ProcessorContext
+from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.memory import Memory, Removal
 from nodewright.policy import Policy
 from nodewright.scaledown.budgets import with_evictions
+from nodewright.scaledown.confirmation import Confirmation
 from nodewright.scaledown.eligibility import find_candidates
 from nodewright.scaledown.removable import Removable
 from nodewright.scaledown.search import Found, search
@@ -42,7 +44,8 @@ def plan_scale_down(
 ) -> ScaleDownPlan:
     """Return which nodes start to go at *now*; those that are *starting* are not looked at.
 
-    *simulation* has the pending pods placed and is used up here. *pause* says why none must go in this loop, if so.
+    *simulation* has the pending pods placed; with consolidation it has unneeded nodes out afterwards. *pause* says why
+    none must go in this loop, if so.
     Nodes that were *replaced* may go as well; what runs on them has its place in *simulation* already.
     """
     if not policy.settings.scale_down.enabled:
@@ -51,10 +54,15 @@ def plan_scale_down(
     context = ProcessorContext(now=now, simulation=simulation, groups=world.groups)
     candidates, verdicts = find_candidates(world, starting, memory, policy, groups, context)
     deadline = policy.stopwatch() + policy.settings.scale_down.simulation_timeout.total_seconds()
-    found = search(candidates, world, memory, simulation, policy, now, deadline=deadline)
-    memory = _remember(found, memory, policy, now)
+    with simulation.fork():
+        found = search(candidates, world, memory, simulation, policy, now, deadline=deadline)
+    memory = _remember(found, verdicts, memory, policy, now)
     removable = [*found.removable, *replaced]
-    selection = select(removable, world, memory, policy, now, starting=starting, pause=pause)
+    with simulation.fork():
+        confirm = Confirmation(simulation, found.removable)
+        selection = select(removable, world, memory, policy, now, starting=starting, pause=pause, confirm=confirm)
+    if policy.settings.scale_down.consolidation.enabled:
+        found.relocation.repeat()
     memory = with_evictions(memory, selection.chosen, policy.settings.scale_down.disruption, now)
     removals = {
         entry.node.name: Removal(
@@ -70,11 +78,16 @@ def plan_scale_down(
     )
 
 
-def _remember(found: Found, memory: Memory, policy: Policy, now: datetime) -> Memory:
-    """Return *memory* with the timers of the nodes that could go, and those that can't left alone for a while."""
+def _remember(found: Found, verdicts: Mapping[str, Verdict], memory: Memory, policy: Policy, now: datetime) -> Memory:
+    """Return *memory* with the timers of the nodes that could go, and those that can't left alone for a while.
+
+    *verdicts* are on the nodes that were not looked for.
+    """
     since = {entry.node.name: memory.unneeded_since.get(entry.node.name, now) for entry in found.removable}
-    # Whom nobody looked at keeps its time.
-    since |= {name: memory.unneeded_since[name] for name in found.unexamined if name in memory.unneeded_since}
+    # Whom nobody looked at, or could look at, keeps its time.
+    unread = (name for name, verdict in verdicts.items() if verdict.reason is Reason.GROUP_FAULTY)
+    unseen = [name for name in (*found.unexamined, *unread) if name in memory.unneeded_since]
+    since |= {name: memory.unneeded_since[name] for name in unseen}
     recheck = now + policy.settings.scale_down.unremovable_recheck
     unexamined = frozenset(found.unexamined)
     stuck = {name: recheck for name in found.verdicts if name not in unexamined}
@@ -84,7 +97,10 @@ def _remember(found: Found, memory: Memory, policy: Policy, now: datetime) -> Me
         unneeded_since=since,
         unremovable_until={**known, **stuck},
         unexamined=found.unexamined,
-        hints={entry.node.name: entry.hints for entry in found.removable if entry.hints},
+        hints={
+            **{name: memory.hints[name] for name in unseen if name in memory.hints},
+            **{entry.node.name: entry.hints for entry in found.removable if entry.hints},
+        },
     )
 
 

@@ -1,6 +1,6 @@
 """The search for nodes that could all go together, with the time there is for it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -24,6 +24,8 @@ _EMPTY = Verdict(reason=Reason.EMPTY)
 class Found:
     """What came of a search."""
 
+    #: How it was found out.
+    relocation: Relocation
     #: In the order in which they were found.
     removable: list[Removable] = field(default_factory=list)
     #: Why each of the other candidates stays.
@@ -49,16 +51,13 @@ def search(
     next loop.
     """
     groups = {facts.id: facts for facts in world.groups}
-    found = Found()
     drainability = Drainability(world, policy, now)
     judged = [(node, drainability.of(node.name)) for node in candidates]
-    queue: list[tuple[Node, Drainable]] = []
-    for node, drainable in _in_turn(judged, memory):
-        if drainable.blocker is None:
-            queue.append((node, drainable))
-        else:
-            found.verdicts[node.name] = drainable.blocker
+    in_turn = _in_turn(judged, memory)
+    queue = [(node, drainable) for node, drainable in in_turn if drainable.blocker is None]
     relocation = Relocation(simulation, [node.name for node, _ in queue])
+    found = Found(relocation=relocation)
+    found.verdicts.update({node.name: each.blocker for node, each in in_turn if each.blocker is not None})
     for index, (node, drainable) in enumerate(queue):
         name = node.name
         if index and policy.stopwatch() > deadline:
@@ -89,12 +88,10 @@ def search(
                 risky=drainable.risky,
             )
         )
-    if policy.settings.scale_down.consolidation.enabled:
-        relocation.tell()
     return found
 
 
-def _in_turn(judged: list[tuple[Node, Drainable]], memory: Memory) -> Iterator[tuple[Node, Drainable]]:
+def _in_turn(judged: list[tuple[Node, Drainable]], memory: Memory) -> list[tuple[Node, Drainable]]:
     """Return candidates in the order in which they are tried.
 
     Those that there was no time for the last time come first. Then empty ones, and those that were unneeded before,
@@ -108,7 +105,7 @@ def _in_turn(judged: list[tuple[Node, Drainable]], memory: Memory) -> Iterator[t
         since = memory.unneeded_since.get(node.name)
         return turn.get(node.name, last), bool(drainable.move), since is None, since.timestamp() if since else 0.0
 
-    return iter(sorted(judged, key=rank))
+    return sorted(judged, key=rank)
 
 
 def _unneeded(moving: list[str]) -> Verdict:

@@ -89,9 +89,12 @@ class Relocation:
         #: What came to each place.
         self._arrivals: dict[int, list[Move]] = {}
         self._choosy: dict[int, bool] = {}
+        self._gone: list[str] = []
         #: What the columns are still to be told of.
         self._out: list[str] = []
         self._moved: list[Move] = []
+        #: What was there before.
+        self._first: list[Move] = []
         for row in rows:
             if guests := self._cluster.guests(row):
                 place = self._room.place_of[row]
@@ -103,8 +106,10 @@ class Relocation:
                         tenants=[_Guest(key, pod_class)],
                         noted=True,
                     )
-                    for pod_class, key in guests
+                    # Whoever came first: it should make no difference.
+                    for pod_class, key in sorted(guests, key=lambda guest: guest[1])
                 ]
+                self._first += self._arrivals[place]
 
     def guests(self, node: str) -> list[Tenant]:
         """Return the pods that came to *node* in the simulation and have to move with those that run on it."""
@@ -147,6 +152,7 @@ class Relocation:
             room.undo()
             return Relocated(homeless=homeless)
         room.settle()
+        self._gone.append(node)
         for gone in self._arrivals.pop(place, ()):
             gone.gone = True
         for move in moves:
@@ -234,6 +240,13 @@ class Relocation:
         self._moved.clear()
         for pod_class, (keys, at) in by_class.items():
             self._cluster.take(pod_class, keys, np.array(at, dtype=np.intp))
+
+    def repeat(self) -> None:
+        """Do all of it again in the columns, when the fork in which it was done has ended."""
+        first = set(map(id, self._first))
+        self._out = list(self._gone)
+        self._moved = [move for moves in self._arrivals.values() for move in moves if id(move) not in first]
+        self.tell()
 
 
 def _preference(cluster: Cluster, leaving: list[int]) -> Rows:
