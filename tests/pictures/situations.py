@@ -276,15 +276,16 @@ def _put_daemon_sets(dice: Dice, cluster: Cluster) -> None:
 
 def _put_controllers(dice: Dice, cluster: Cluster) -> None:
     """Let some kinds be seen, with most of the controllers that pods have."""
-    cluster.controllers.see("DaemonSet")
+    if cluster.daemon_sets:
+        cluster.controllers.see("DaemonSet")
     for kind in ("ReplicaSet", "StatefulSet", "Job"):
         if dice.chance(50):
             continue
         cluster.controllers.see(kind)
         for namespace, number in product(("default", "team-a", "team-b"), range(2)):
             name = ControllerName(namespace=namespace, name=f"{kind}-{number}")
-            if dice.chance(90):
-                cluster.controllers.put(kind, Controller(metadata=name, spec=ScaleSpec(replicas=dice.number(1, 4))))
+            if dice.chance(95):
+                cluster.controllers.put(kind, Controller(metadata=name, spec=ScaleSpec(replicas=dice.number(1, 8))))
 
 
 def _put_budgets(dice: Dice, cluster: Cluster) -> None:

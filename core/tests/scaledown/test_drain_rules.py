@@ -187,6 +187,13 @@ def test_a_spent_budget_does_not_end_a_drain_that_is_under_way():
     assert fate(pod(labels={"app": "web"}), budgets=[a_budget(0, app="web")], budgets_block=False) == "move"
 
 
+def test_a_pod_that_is_ending_already_does_not_end_a_drain_that_is_under_way():
+    ending = pod(deleted=NOW)
+    assert fate(ending, controllers={"ReplicaSet": {}}) == "ControllerNotFound"
+    assert fate(ending, controllers={"ReplicaSet": {}}, budgets_block=False) == "move"
+    assert fate(pod(), controllers={"ReplicaSet": {}}, budgets_block=False) == "ControllerNotFound"
+
+
 @pytest.mark.parametrize(
     ("annotations", "expected"),
     [

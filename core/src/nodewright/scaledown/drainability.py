@@ -63,7 +63,7 @@ class Drainability:
         """Return what draining *node* means for its pods, in the order of which the first that must not move blocks.
 
         Once a drain is under way, a spent budget only delays it (*budgets_block* False): the API server holds pods
-        back.
+        back. Nor does a pod keep the node then that is ending already.
         """
         kept = self._kept if budgets_block else self._kept_whatever_budgets
         move: list[PodRow] = []
@@ -102,6 +102,8 @@ class Drainability:
         budgets = self._budgets.of(row)
         answer = self._chain.ask(row, budgets, self._budgets.spent(budgets) if budgets_block else ())
         part = _part(answer.fate, row)
+        if isinstance(part, str) and row.deleted is not None and not budgets_block:
+            part = _part(PodFate.MOVES, row)
         if answer.shared and not self._budgets.is_told_apart(row):
             kept.setdefault(row.pod_class, {})["" if row.owner is None else row.owner.name] = part
         return part
