@@ -143,7 +143,7 @@ def test_the_new_node_is_ready_before_a_pod_leaves_the_old_one(begin):
 def test_a_process_that_forgets_a_replacement_leaves_what_there_was(begin):
     life = begin(QUIET, SETTINGS % "true")
     life.until(lambda: life.sizes() == {"roomy": 1, "fitting": 1}, within=7200)
-    life.config = life.config.replace("enabled: true", "enabled: false")
+    life.config.write_text(life.config.read_text().replace("enabled: true", "enabled: false"))
     life.start_again()
     life.until(lambda: life.sizes() == {"roomy": 1}, within=3600)
     assert not consolidated(life)

@@ -38,7 +38,8 @@ def test_unneeded_nodes_are_hinted_at_until_they_are_needed_or_gone(begin):
 def test_without_hints_those_of_an_earlier_life_go(begin):
     life = two_halves(begin, SETTINGS)
     life.until(lambda: life.hinted, within=120)
-    life.config = life.config.replace("unneededTime: 5m", "unneededTime: 5m, softTaints: {maxCount: 0}")
+    without = life.config.read_text().replace("unneededTime: 5m", "unneededTime: 5m, softTaints: {maxCount: 0}")
+    life.config.write_text(without)
     life.start_again()
     life.go_on(10)
     assert life.hinted == []

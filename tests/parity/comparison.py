@@ -26,7 +26,7 @@ ITS_WAY = {("scaleUp", "optionsPerLoop"): 1}
 Answer = dict[str, Any]
 
 #: Fields that are held against all runs of Cluster Autoscaler: any of their answers will do, and a better one, too.
-_FREE = ("options", "scaleUp", "unneededNodes", "unremovableNodes", "scaleDownEmpty", "scaleDownDrain")
+_FREE = ("options", "scaleUp", "unneededNodes", "unremovableNodes", "scaleDownEmpty", "scaleDownDrain", "removableNow")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +157,14 @@ def _empty_going(answered: Answer, expected: Answer) -> str:
     return f"{found} empty nodes go, not {wanted}" if found < wanted else ""
 
 
+def _removable_now(answered: Answer, expected: Answer) -> str:
+    """Compare which nodes might go but for how many may at once: as many of them, or more."""
+    found, wanted = ({entry["node"] for entry in told["removableNow"] or ()} for told in (answered, expected))
+    if wanted <= found or len(found & _looked_at(expected)) >= len(wanted):
+        return ""
+    return f"{_some(wanted - found)} missing, of {len(wanted)}"
+
+
 def _drained(answered: Answer, expected: Answer) -> str:
     """Compare how many nodes are drained: as many, or more."""
     found, wanted = len(answered["scaleDownDrain"]), len(expected["scaleDownDrain"] or ())
@@ -236,4 +244,6 @@ _FIELDS: dict[str, Callable[[Answer, Answer], str]] = {
     "unremovableNodes": _unremovable,
     "scaleDownEmpty": _empty_going,
     "scaleDownDrain": _drained,
+    "removableNow": _removable_now,
+    "scaleDownResult": _equal("scaleDownResult"),
 }

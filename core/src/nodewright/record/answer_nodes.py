@@ -23,7 +23,14 @@ def describe_scale_down(look: Look, settings: Settings) -> dict[str, Any]:
     `nodeVerdicts` is our own: every node with one reason, since when, and what it would take.
     """
     if look.decision.halted:
-        nothing = ("unneededNodes", "unremovableNodes", "scaleDownEmpty", "scaleDownDrain")
+        nothing = (
+            "unneededNodes",
+            "unremovableNodes",
+            "removableNow",
+            "removableOrder",
+            "scaleDownEmpty",
+            "scaleDownDrain",
+        )
         return {**{field: [] for field in nothing}, "nodeVerdicts": _verdicts(look)}
     unneeded = look.memory.unneeded_since
     cooling = is_cooling(look, settings)

@@ -99,8 +99,6 @@ def _objection(entry: Removable, cooling: str | None, policy: Policy, now: datet
     protected = protection(entry.node, now)
     if protected is not None:
         return protected
-    if entry.waits:
-        return Verdict(reason=Reason.BLOCKED_ON_COMPLETION, pod=entry.waits[0].key)
     cheap = too_cheap(entry, policy.settings.scale_down.disruption)
     if cheap is not None:
         return cheap
@@ -173,8 +171,10 @@ class _Choice:
         """Choose groups that go whole, then single nodes, and say why the others stay."""
         single, whole = [], dict[str, list[Item]]()
         for item in in_order(self._items):
-            group = item.entry.group
-            if group.options.zero_or_max_node_scaling:
+            group, waits = item.entry.group, item.entry.waits
+            if waits:
+                self._refuse([item], Verdict(reason=Reason.BLOCKED_ON_COMPLETION, pod=waits[0].key))
+            elif group.options.zero_or_max_node_scaling:
                 whole.setdefault(group.id, []).append(item)
             else:
                 single.append(item)
