@@ -61,6 +61,14 @@ def test_a_node_that_is_needed_again_starts_over():
     assert memory.unneeded_since == {}
 
 
+def test_a_node_keeps_its_time_while_its_group_can_not_be_read():
+    unread = replace(group_of(2), error="throttled")
+    world = a_world(groups=[unread], nodes=nodes(2), pods=[busy("n0")])
+    decision, memory = decide_on(world, unneeded("n1"))
+    assert decision.nodes["n1"].reason is Reason.GROUP_FAULTY
+    assert memory.unneeded_since == {"n1": LONG_AGO}
+
+
 def test_pods_of_an_underused_node_must_fit_elsewhere():
     small = a_pod("small", node="n1", cpu="1")
     roomy = a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0"), small])

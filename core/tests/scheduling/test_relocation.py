@@ -160,3 +160,23 @@ def test_when_the_fork_ends_all_is_as_it_was():
     assert simulation.size == 3
     follower = near("web", a_pod("follower"))
     assert [simulation.why_not(pods_like(follower, 1), name) is None for name in "abc"] == [True, False, False]
+
+
+def test_all_of_it_can_be_done_again_in_the_columns_once_its_fork_has_ended():
+    nodes = [a_host("a"), a_host("b"), a_host("c", cpu="3500m"), a_host("d", cpu="2")]
+    pods = [
+        a_pod("of-a", node="a", cpu="1"),
+        near("db", a_pod("of-b", node="b", cpu="1")),
+        a_pod("db", node="c", cpu="500m", labels={"app": "db"}),
+        a_pod("of-d", node="d", cpu="500m"),
+    ]
+    with relocating(*nodes, pods=pods, leaving=["a", "b", "d"]) as (relocation, cluster, simulation):
+        with simulation.fork():
+            assert take_out(relocation, cluster, "a", wished=[("d", 1)]) == {"default/of-a": "d"}
+            assert take_out(relocation, cluster, "b") == {"default/of-b": "c"}
+            assert take_out(relocation, cluster, "d") == {"default/of-d": "c", "default/of-a": "c"}
+        assert simulation.free("c")["cpu"] == 3000
+        relocation.repeat()
+        assert simulation.free("c")["cpu"] == 500
+        assert {key for pods in simulation.guests("c") for key in pods.keys} == {f"default/of-{name}" for name in "abd"}
+        assert not simulation.place(pods_like(a_pod("new", cpu="600m"), 1))
