@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from itertools import permutations
 
 import msgspec
 import pytest
@@ -78,6 +79,19 @@ def test_pods_of_an_underused_node_must_fit_elsewhere():
     decision, memory = decide_on(full, unneeded("n1"))
     assert str(decision.nodes["n1"]) == "a pod fits nowhere else (default/small)"
     assert memory.unremovable_until["n1"] == NOW + timedelta(minutes=5)
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_the_order_in_which_nodes_came_makes_no_difference(order):
+    come = [a_node(f"n{number}", provider_id=f"fake://a-{number}") for number in order]
+    pods = [a_pod(f"small-n{number}", node=f"n{number}", cpu="1") for number in range(3)]
+    world = a_world(groups=[group_of(3, min_size=1)], nodes={"a": come}, pods=pods)
+    decision, _ = decide_on(world, unneeded("n0", "n1", "n2"))
+    assert {name: verdict.reason for name, verdict in decision.nodes.items()} == {
+        "n0": Reason.MOVABLE,
+        "n1": Reason.BUDGET,
+        "n2": Reason.NO_PLACE,
+    }
 
 
 def test_two_nodes_do_not_count_on_the_same_room():

@@ -45,6 +45,8 @@ def find_candidates(
             candidates.append(node)
         else:
             verdicts[name] = verdict
+    # Nodes come as the API server told of them: another order must not lead to another choice.
+    candidates.sort(key=lambda node: node.name)
     return filter_candidates(candidates, verdicts, policy, context), verdicts
 
 
