@@ -231,6 +231,44 @@ class TestADrain:
 PRIORITIES = ({"priority": 1000, "maxGracefulTermination": "20s"}, {"priority": 0, "maxGracefulTermination": "60s"})
 
 
+class TestANodeThatHasToStayAfterAll:
+    @pytest.mark.parametrize("lost", [{"groups": ()}, {"group_of": {}}, {"group_of": {"n1": "b"}}])
+    def test_loses_no_pods_once_it_is_in_its_group_no_more(self, lost):
+        going = Going("n1")
+        world = replace(going.world(running("x")), **lost)
+        plan = plan_removals(world, going.memory, going.policy, NOW + timedelta(seconds=5))
+        assert not plan.evict
+        assert undone(plan) == {"n1": "it is no node of group a any more"}
+
+    def test_loses_no_pods_once_its_group_is_at_its_minimum(self):
+        going = Going("n1", "n2", min_size=1)
+        plan = going.at(5, running("x"), running("y", node="n2"))
+        assert [evict.node for evict in plan.evict] == ["n1"]
+        assert undone(plan) == {"n2": "its group is at its minimum size 1 by now"}
+
+    def test_makes_room_for_another_below_the_minimum(self):
+        going = Going("n1", "n2", min_size=1, drains=False)
+        plan = going.at(5, running("x"))
+        assert undone(plan) == {"n1": "default/x came to it when it was empty"}
+        assert deleted(plan) == [("n2",)]
+
+    @pytest.mark.parametrize("since", [1, 7])
+    def test_is_let_off_as_soon_as_an_annotation_asks_for_it(self, since):
+        going = Going("n1")
+        for seconds in range(since):
+            going.at(seconds, running("x"))
+        going.annotations = {"n1": {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}}
+        plan = going.at(since + 5, running("x"))
+        assert not plan.evict
+        assert undone(plan) == {"n1": "scale-down is disabled by annotation"}
+
+    def test_loses_no_pods_if_another_of_a_group_that_goes_whole_stays_in_the_same_loop(self):
+        going = Going("n1", "n2", whole=True)
+        plan = going.at(5, running("x"), running("y", node="n2", owner=""))
+        assert undone(plan).keys() == {"n1", "n2"}
+        assert not plan.evict
+
+
 class TestADrainByPriority:
     def test_lets_the_lowest_priority_leave_first_each_with_its_own_grace(self):
         going = Going("n1", drainPriorities=PRIORITIES)

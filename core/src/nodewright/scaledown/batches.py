@@ -21,8 +21,6 @@ class Batches:
     now: datetime
     #: Deletions of this loop.
     delete: list[DeleteInstances] = field(default_factory=list)
-    #: Nodes that can't go after all, as their group would fall below its minimum.
-    refused: dict[str, str] = field(default_factory=dict)
     #: When the next batch will be complete.
     again: datetime | None = None
     _ready: dict[str, dict[str, Removal]] = field(default_factory=dict)
@@ -45,7 +43,7 @@ class Batches:
             if self.now < due:
                 self.again = min(due, self.again or due)
                 continue
-            self._delete(group, self._allowed(group, batch), removals)
+            self._delete(group, batch, removals)
 
     def _is_whole(self, group: str) -> bool:
         facts = self.groups.get(group)
@@ -57,20 +55,7 @@ class Batches:
             each.group == group and each.deleted_at is None and name not in batch for name, each in removals.items()
         )
 
-    def _allowed(self, group: str, batch: dict[str, Removal]) -> dict[str, Removal]:
-        """Return as much of *batch* as the group's minimum leaves: its size may have changed since it was chosen."""
-        facts = self.groups.get(group)
-        if facts is None:
-            return batch
-        room = max(0, facts.target_size - facts.min_size)
-        if len(batch) > room:
-            stay = list(batch)[0 if self._is_whole(group) else room :]
-            self.refused |= dict.fromkeys(stay, f"its group is at its minimum size {facts.min_size} by now")
-        return {name: removal for name, removal in batch.items() if name not in self.refused}
-
     def _delete(self, group: str, batch: Mapping[str, Removal], removals: dict[str, Removal]) -> None:
-        if not batch:
-            return
         drained = any(removal.evicting_since is not None for removal in batch.values())
         self.delete.append(
             DeleteInstances(

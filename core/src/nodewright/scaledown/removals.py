@@ -4,6 +4,7 @@ Nothing waits in a thread. What a removal needs to go on is the taint on the nod
 that is killed in any step leaves something that its next life finishes (with memory) or undoes (without).
 """
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -20,6 +21,7 @@ from nodewright.scaledown.batches import Batches
 from nodewright.scaledown.cooldown import changed
 from nodewright.scaledown.drainability import Drainability
 from nodewright.scaledown.news import News
+from nodewright.scaledown.protection import protection
 from nodewright.scaledown.waves import Wave, daemons_to_evict, next_wave
 from nodewright.world import World
 
@@ -52,12 +54,13 @@ def plan_removals(world: World, memory: Memory, policy: Policy, now: datetime) -
     steps = _Steps(world, memory, policy, now)
     for name, removal in memory.removals.items():
         steps.advance(name, removal)
+    steps.keep_minimums()
     steps.roll_back_by_group()
     steps.delete_batches()
     steps.find_leftovers()
     return RemovalPlan(
         restore=tuple(steps.restore.values()),
-        evict=tuple(steps.evict),
+        evict=tuple(steps.evict.values()),
         delete=tuple(steps.batches.delete),
         again=steps.again,
         memory=replace(
@@ -98,7 +101,7 @@ class _Steps:
         )
         self.batches = Batches(groups=self._groups, interval=self._settings.deletion_batch_interval, now=now)
         self.restore: dict[str, Restore] = {}
-        self.evict: list[Evict] = []
+        self.evict: dict[str, Evict] = {}
         self.removals: dict[str, Removal] = {}
         self.unremovable_until = dict(memory.unremovable_until)
         #: Why removals failed in this loop, by node.
@@ -113,7 +116,7 @@ class _Steps:
         removal = self._news.heard(name, removal)
         if removal.deleted_at is not None:
             self._follow_deletion(node, removal)
-        elif trouble := self._news.unmarked(name, removal):
+        elif trouble := self._news.unmarked(name, removal) or self._objection(node, removal):
             self._give_up(name, trouble)
         elif node.taint(TO_BE_DELETED) is None:
             self._await_mark(name, removal)
@@ -121,6 +124,16 @@ class _Steps:
             self._keep(name, removal, until=settled)
         else:
             self._empty(node, removal)
+
+    def keep_minimums(self) -> None:
+        """Give up removals, those that began last, in groups that can spare fewer nodes by now than are to go."""
+        going = Counter[str]()
+        for name, removal in list(self.removals.items()):
+            if removal.deleted_at is None:
+                facts = self._groups[removal.group]
+                going[facts.id] += 1
+                if going[facts.id] > facts.target_size - facts.min_size:
+                    self._give_up(name, f"its group is at its minimum size {facts.min_size} by now")
 
     def roll_back_by_group(self) -> None:
         """Give up the removals in groups that go as a whole or not at all and in which one failed."""
@@ -138,8 +151,6 @@ class _Steps:
         for name in self.failed:
             self.batches.drop(name)
         self.batches.close(self.removals)
-        for name, why in self.batches.refused.items():
-            self._give_up(name, why)
         self._come_back(self.batches.again)
 
     def find_leftovers(self) -> None:
@@ -165,6 +176,13 @@ class _Steps:
         if self._settings.dynamic_delay_after_taint and seen_after is not None:
             return 2 * seen_after
         return self._settings.delay_after_taint
+
+    def _objection(self, node: Node, removal: Removal) -> str:
+        """Return what has changed so that *node* has to stay, whether or not its pods have left; empty if it may go."""
+        if removal.group not in self._groups or self._world.group_of.get(node.name) != removal.group:
+            return f"it is no node of group {removal.group} any more"
+        protected = protection(node, self._now)
+        return "" if protected is None else str(protected)
 
     def _may_be_going(self, node: Node) -> bool:
         """Tell whether the cloud deletes the machine, or may do so: pods must not come to *node* any more.
@@ -249,7 +267,7 @@ class _Steps:
     def _evict(self, name: str, removal: Removal, wave: Wave, pods: tuple[PodRow, ...]) -> None:
         if pods:
             graces = {row.key: int(wave.grace(row).total_seconds()) for row in pods}
-            self.evict.append(Evict(node=name, pods=graces, uids={row.key: row.uid for row in pods if row.uid}))
+            self.evict[name] = Evict(node=name, pods=graces, uids={row.key: row.uid for row in pods if row.uid})
         self._keep(name, replace(removal, evicted_at=self._now), until=self._now + _LOOK_AGAIN)
 
     def _let_go(self, node: Node, removal: Removal) -> None:
@@ -265,6 +283,7 @@ class _Steps:
 
     def _give_up(self, name: str, why: str) -> None:
         self.removals.pop(name, None)
+        self.evict.pop(name, None)
         self.failed[name] = why
         self.restore[name] = Restore(node=name, verdict=Verdict(reason=Reason.REMOVAL_FAILED, detail=why))
         self.unremovable_until[name] = self._now + self._settings.unremovable_recheck
