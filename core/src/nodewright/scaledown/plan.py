@@ -58,8 +58,7 @@ def plan_scale_down(
         found = search(candidates, world, memory, simulation, policy, now, deadline=deadline)
     memory = _remember(found, verdicts, memory, policy, now)
     removable = [*found.removable, *replaced]
-    with simulation.fork():
-        confirm = Confirmation(simulation, found.removable)
+    with Confirmation(simulation, found.removable) as confirm:
         selection = select(removable, world, memory, policy, now, starting=starting, pause=pause, confirm=confirm)
     if policy.settings.scale_down.consolidation.enabled:
         found.relocation.repeat()
