@@ -157,6 +157,10 @@ BORN = NOW - timedelta(hours=2)
         ({"karpenter.sh/do-not-disrupt": "true"}, "karpenter.sh/do-not-disrupt"),
         ({"nodewright.dev/do-not-disrupt": "2030-01-01T12:30:00+01:00"}, "until 2030-01-01 11:30:00"),
         ({"nodewright.dev/do-not-disrupt": "2h1m"}, "until 2030-01-01 11:01:00"),
+        (
+            {"nodewright.dev/do-not-disrupt": "9999-12-31T23:59:59-05:00"},
+            f'{UNREADABLE}, not "9999-12-31T23:59:59-05:00"',
+        ),
         ({"nodewright.dev/do-not-disrupt": "tomorrow"}, f'{UNREADABLE}, not "tomorrow"'),
         ({"nodewright.dev/do-not-disrupt": "false"}, None),
         ({"nodewright.dev/do-not-disrupt": "2030-01-01T11:00:00Z"}, None),

@@ -81,6 +81,15 @@ def test_pods_of_an_underused_node_must_fit_elsewhere():
     assert memory.unremovable_until["n1"] == NOW + timedelta(minutes=5)
 
 
+def test_a_pod_that_may_take_for_ever_to_end_is_never_taken_for_gone():
+    pod = a_pod("x", node="n0")
+    meta = msgspec.structs.replace(pod.metadata, deletion_timestamp=EPOCH)
+    spec = msgspec.structs.replace(pod.spec, termination_grace_period_seconds=2**62)
+    pod = msgspec.structs.replace(pod, metadata=meta, spec=spec)
+    decision, _ = decide_on(a_world(groups=[group_of(1)], nodes=nodes(1), pods=[pod]))
+    assert str(decision.nodes["n0"]) == "a pod fits nowhere else (default/x)"
+
+
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_the_order_in_which_nodes_came_makes_no_difference(order):
     come = [a_node(f"n{number}", provider_id=f"fake://a-{number}") for number in order]

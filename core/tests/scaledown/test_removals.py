@@ -179,6 +179,11 @@ class TestADrain:
     def test_gives_no_pod_longer_than_allowed(self):
         assert asked(Going("n1", maxGracefulTermination="10s").at(5, running("x"))) == [{"default/x": 10}]
 
+    def test_gives_a_pod_that_would_take_for_ever_as_long_as_any(self):
+        pod = running("x")
+        endless = changed(pod, spec=changed(pod.spec, termination_grace_period_seconds=2**62))
+        assert asked(Going("n1", maxGracefulTermination="60s").at(5, endless)) == [{"default/x": 60}]
+
     def test_does_not_begin_against_a_rule_that_was_not_broken_before(self):
         bare = running("bare", owner="")
         assert undone(Going("n1").at(5, bare)) == {"n1": "a pod must not be moved (default/bare: NotReplicated)"}

@@ -1,7 +1,7 @@
 """Protection: what nodes and pods say of themselves, so that they are not disturbed."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 
 from nodewright.objects.duration import parse_duration
 
@@ -26,7 +26,7 @@ def is_protected(annotations: Mapping[str, str], born: datetime | None, now: dat
 
 
 def protected_until(said: str, born: datetime | None) -> datetime | None:
-    """Return when the annotation that has *said* a time or a duration ends; None if nobody can tell."""
+    """Return when the annotation that has *said* a time or a duration ends, by UTC; None if nobody can tell."""
     try:
         end = datetime.fromisoformat(said)
     except ValueError:
@@ -34,4 +34,8 @@ def protected_until(said: str, born: datetime | None) -> datetime | None:
             return None if born is None else born + parse_duration(said)
         except (ValueError, OverflowError):
             return None
-    return end if end.tzinfo is not None else None
+    try:
+        return end.astimezone(UTC) if end.tzinfo is not None else None
+    except OverflowError:
+        # The last day of the last year, west of Greenwich.
+        return None

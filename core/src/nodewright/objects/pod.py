@@ -1,6 +1,6 @@
 """Pods: the fields that a scheduler and an autoscaler read."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 from functools import cached_property
 
@@ -21,6 +21,7 @@ FINAL_PHASES = ("Succeeded", "Failed")
 DEFAULT_SCHEDULER = "default-scheduler"
 #: How long a pod may take to end beyond its grace period.
 _GRACE_HEADROOM = timedelta(seconds=30)
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class ContainerPort(KubeStruct, frozen=True, kw_only=True):
@@ -106,7 +107,10 @@ class Pod(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
 
     def gone_by(self, deleted: datetime) -> datetime:
         """Return until when the pod may take to end, having been asked to at *deleted*; later it counts as gone."""
-        return deleted + timedelta(seconds=self.grace_seconds) + _GRACE_HEADROOM
+        try:
+            return deleted + timedelta(seconds=self.grace_seconds) + _GRACE_HEADROOM
+        except OverflowError:
+            return _NEVER
 
     @property
     def is_mirror(self) -> bool:

@@ -30,4 +30,4 @@ def protection(node: Node, now: datetime) -> Verdict | None:
         return Verdict(reason=Reason.PROTECTED, detail=detail)
     if until <= now:
         return None
-    return Verdict(reason=Reason.PROTECTED, detail=f"until {until.astimezone(now.tzinfo):%Y-%m-%d %H:%M:%S}")
+    return Verdict(reason=Reason.PROTECTED, detail=f"until {until:%Y-%m-%d %H:%M:%S}")

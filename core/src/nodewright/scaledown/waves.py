@@ -25,7 +25,7 @@ class Wave:
 
     def grace(self, row: PodRow) -> timedelta:
         """Return how long a pod of the wave may take."""
-        return min(timedelta(seconds=row.pod_class.pod.grace_seconds), self.longest)
+        return timedelta(seconds=min(row.pod_class.pod.grace_seconds, self.longest.total_seconds()))
 
 
 def next_wave(move: Sequence[PodRow], daemons: Sequence[PodRow], settings: ScaleDown) -> Wave | None:
