@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property
 
 from nodewright.api.decision import Outcome
 from nodewright.api.group import GroupFacts
+from nodewright.api.instance import InstanceState
 from nodewright.api.pricing import PricingModel
 from nodewright.api.provider import GpuConfig, ResourceLimits
 from nodewright.cluster import Cluster
@@ -36,3 +38,13 @@ class World:
     config_maps: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     #: How long it took at most in the past hour until the mark of a node was seen; None if none was marked.
     taint_latency: timedelta | None = None
+
+    @cached_property
+    def deleting(self) -> frozenset[str]:
+        """Provider IDs of the machines that the cloud deletes, whoever ordered that."""
+        return frozenset(
+            instance.id
+            for facts in self.groups
+            for instance in facts.instances
+            if instance.state is InstanceState.DELETING
+        )

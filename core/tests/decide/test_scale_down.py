@@ -81,6 +81,15 @@ def test_pods_of_an_underused_node_must_fit_elsewhere():
     assert memory.unremovable_until["n1"] == NOW + timedelta(minutes=5)
 
 
+def test_a_node_whose_machine_the_cloud_deletes_is_not_removed_as_well():
+    machines = [Instance(id="fake://a-0", state=InstanceState.DELETING)]
+    world = a_world(groups=[group_of(1, instances=machines)], nodes=nodes(1))
+    decision, memory = decide_on(world, unneeded("n0"))
+    assert not decision.drain
+    assert decision.nodes["n0"].reason is Reason.BEING_DELETED
+    assert memory.unneeded_since == {}
+
+
 def test_a_pod_that_may_take_for_ever_to_end_is_never_taken_for_gone():
     pod = a_pod("x", node="n0")
     meta = msgspec.structs.replace(pod.metadata, deletion_timestamp=EPOCH)

@@ -274,6 +274,17 @@ class TestANodeThatHasToStayAfterAll:
         assert not plan.evict
 
 
+class TestAMachineThatSomebodyElseDeletes:
+    def test_is_not_deleted_again_and_its_node_followed_until_it_has_gone(self):
+        going = Going("n1")
+        going.at(5, running("x"))
+        going.deleting = {"n1"}
+        for seconds in (10, 20):
+            plan = going.at(seconds, running("x"))
+            assert (plan.evict, plan.delete, plan.restore) == ((), (), ())
+        assert going.memory.removals["n1"].deleted_at == NOW + timedelta(seconds=10)
+
+
 class TestADrainByPriority:
     def test_lets_the_lowest_priority_leave_first_each_with_its_own_grace(self):
         going = Going("n1", drainPriorities=PRIORITIES)

@@ -75,7 +75,7 @@ def _objection(
 ) -> Verdict | None:
     if group is None:
         return Verdict(reason=Reason.NOT_OURS)
-    if node.name in memory.removals:
+    if node.name in memory.removals or node.spec.provider_id in world.deleting:
         return Verdict(reason=Reason.BEING_DELETED)
     if group.error:
         return Verdict(reason=Reason.GROUP_FAULTY, detail=group.error)

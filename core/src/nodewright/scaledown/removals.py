@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from nodewright.api.decision import DeleteInstances, Evict, Restore
-from nodewright.api.instance import InstanceState
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
@@ -93,12 +92,6 @@ class _Steps:
         self._groups = {facts.id: facts for facts in world.groups}
         self._drainability = Drainability(world, policy, now)
         self._unread = frozenset(facts.id for facts in world.groups if facts.error)
-        self._deleting = frozenset(
-            instance.id
-            for facts in world.groups
-            for instance in facts.instances
-            if instance.state is InstanceState.DELETING
-        )
         self.batches = Batches(groups=self._groups, interval=self._settings.deletion_batch_interval, now=now)
         self.restore: dict[str, Restore] = {}
         self.evict: dict[str, Evict] = {}
@@ -116,6 +109,9 @@ class _Steps:
         removal = self._news.heard(name, removal)
         if removal.deleted_at is not None:
             self._follow_deletion(node, removal)
+        elif removal.provider_id in self._world.deleting:
+            # Somebody else was faster: nobody can keep the node any more.
+            self.removals[name] = replace(removal, deleted_at=self._now)
         elif trouble := self._news.unmarked(name, removal) or self._objection(node, removal):
             self._give_up(name, trouble)
         elif node.taint(TO_BE_DELETED) is None:
@@ -160,7 +156,7 @@ class _Steps:
                 continue
             if name in self.removals or name in self.restore or name in self._news.restored:
                 continue
-            if node.spec.provider_id in self._deleting:
+            if node.spec.provider_id in self._world.deleting:
                 self.removals[name] = Removal(
                     group=self._world.group_of[name],
                     provider_id=node.spec.provider_id,
@@ -189,7 +185,7 @@ class _Steps:
 
         That holds even after an error, as only the answer may have been lost, and for orders of an earlier life.
         """
-        return node.spec.provider_id in self._deleting or self._world.group_of.get(node.name) in self._unread
+        return node.spec.provider_id in self._world.deleting or self._world.group_of.get(node.name) in self._unread
 
     def _follow_deletion(self, node: Node, removal: Removal) -> None:
         assert removal.deleted_at is not None
