@@ -1,7 +1,7 @@
 """The one function: what is, what is remembered and what is wanted go in; what to do, and why, comes out."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -125,8 +125,8 @@ def _decide(
     memory = _remember_growth(removals.memory, scale_up, now)
     if particulars is not None:
         _note_utilization(particulars, world, health, policy, now)
-    # No pod is moved onto a node that may never come.
-    simulation.remove_nodes(growth.upcoming)
+    # No pod is moved onto a node that may never come, or whose machine is going.
+    simulation.remove_nodes([*growth.upcoming, *_doomed(world, health.starting | memory.removals.keys())])
     left = _without_leaving(cleaned, removals.delete)
     pause = "pods have only just come" if scale_up.pods_just_came else ""
     replacements = follow_replacements(left, memory, simulation, policy, now)
@@ -249,6 +249,14 @@ def _plan_growth(world: World, health: Assessment, memory: Memory, policy: Polic
         plan = replace(plan, grow=grow_to_minimum(health.groups, plan.grow, limits))
     names = [name for names in upcoming.values() for name in names]
     return _Growth(plan=plan, simulation=simulation, upcoming=names)
+
+
+def _doomed(world: World, absent: Set[str]) -> list[str]:
+    """Return the nodes, but for those *absent* already, whose machines the cloud deletes."""
+    if not world.deleting:
+        return []
+    nodes = world.cluster.nodes.items()
+    return [name for name, node in nodes if node.spec.provider_id in world.deleting and name not in absent]
 
 
 def _without_leaving(world: World, delete: Iterable[DeleteInstances], shrink: Iterable[Shrink] = ()) -> World:

@@ -90,6 +90,13 @@ def test_a_node_whose_machine_the_cloud_deletes_is_not_removed_as_well():
     assert memory.unneeded_since == {}
 
 
+def test_no_pod_is_moved_to_a_node_whose_machine_the_cloud_deletes():
+    machines = [Instance(id="fake://a-0", state=InstanceState.DELETING)]
+    world = a_world(groups=[group_of(2, instances=machines)], nodes=nodes(2), pods=[a_pod("x", node="n1")])
+    decision, _ = decide_on(world, unneeded("n1"))
+    assert str(decision.nodes["n1"]) == "a pod fits nowhere else (default/x)"
+
+
 def test_a_pod_that_may_take_for_ever_to_end_is_never_taken_for_gone():
     pod = a_pod("x", node="n0")
     meta = msgspec.structs.replace(pod.metadata, deletion_timestamp=EPOCH)
