@@ -176,6 +176,14 @@ class TestADrain:
         (evict,) = Going("n1").at(5, changed(running("x"), metadata=changed(running("x").metadata, uid="u-1"))).evict
         assert evict.uids == {"default/x": "u-1"}
 
+    def test_says_why_a_pod_was_not_let_go_when_it_gives_up(self):
+        going = Going("n1")
+        going.at(5, running("x"), running("y"))
+        going.at(
+            10, running("x"), outcomes=[failed("evict", "default/y", "gone"), failed("evict", "default/x", "denied")]
+        )
+        assert undone(going.at(126, running("x"))) == {"n1": "default/x could not be evicted in 2 minutes: denied"}
+
     def test_gives_no_pod_longer_than_allowed(self):
         assert asked(Going("n1", maxGracefulTermination="10s").at(5, running("x"))) == [{"default/x": 10}]
 

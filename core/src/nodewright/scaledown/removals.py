@@ -208,7 +208,9 @@ class _Steps:
         daemons = daemons_to_evict(daemons, default, removal.started)
         wave = next_wave(move, daemons if removal.drains else (), settings)
         if wave is not None and (removal.evicting != wave.priority or removal.emptied_at is not None):
-            fresh = replace(removal, evicting=wave.priority, evicting_since=self._now, emptied_at=None, ready_at=None)
+            fresh = replace(
+                removal, evicting=wave.priority, evicting_since=self._now, refusal="", emptied_at=None, ready_at=None
+            )
             self._evict(node.name, fresh, wave, (*self._staying(wave), *wave.along))
         elif wave is not None:
             self._wait(node.name, removal, wave)
@@ -224,9 +226,12 @@ class _Steps:
         since = removal.evicting_since or self._now
         waited = self._now - since
         staying = self._staying(wave)
+        refusals = (self._news.refusals.get(row.key) for row in staying)
+        removal = replace(removal, refusal=next(filter(None, refusals), removal.refusal))
         stuck = next((row for row in wave.pods if row not in staying and self._is_stuck(row, wave, since)), None)
         if staying and waited > self._settings.max_pod_eviction_time:
-            self._give_up(name, f"{staying[0].key} could not be evicted in {_spelled(waited)}")
+            why = f": {removal.refusal}" if removal.refusal else ""
+            self._give_up(name, f"{staying[0].key} could not be evicted in {_spelled(waited)}{why}")
         elif stuck is not None:
             self._give_up(name, f"{stuck.key} did not end in {_spelled(waited)}")
         elif staying and (removal.evicted_at is None or self._now - removal.evicted_at >= _RETRY_EVICTION):
