@@ -224,6 +224,15 @@ class TestADrain:
         assert not going.at(179, pod).restore
         assert going.at(181, pod).restore
 
+    def test_is_over_when_somebody_else_deletes_its_node_and_that_is_told(self):
+        going = Going("n1")
+        going.at(5, running("x"))
+        going.names = ()
+        (notice,) = going.at(10).notices
+        assert notice.message == "node n1 of a went before its removal was done: somebody else has deleted it"
+        assert going.memory.removals == {}
+        assert not going.at(15).notices
+
     def test_hurries_a_pod_that_was_to_end_much_later(self):
         going = Going("n1")
         assert asked(going.at(5, ending(running("x"), by=3600))) == [{"default/x": 30}]

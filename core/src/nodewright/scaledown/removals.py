@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from nodewright.api.decision import DeleteInstances, Evict, Restore
 from nodewright.api.instance import InstanceState
+from nodewright.api.notice import Notice
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
@@ -45,6 +46,7 @@ class RemovalPlan:
     memory: Memory
     #: When the next step is due; None if there is none that waits for the time.
     again: datetime | None = None
+    notices: tuple[Notice, ...] = ()
 
 
 def plan_removals(world: World, memory: Memory, policy: Policy, now: datetime) -> RemovalPlan:
@@ -60,6 +62,7 @@ def plan_removals(world: World, memory: Memory, policy: Policy, now: datetime) -
         evict=tuple(steps.evict),
         delete=tuple(steps.batches.delete),
         again=steps.again,
+        notices=tuple(steps.notices),
         memory=replace(
             memory,
             removals=steps.removals,
@@ -104,11 +107,14 @@ class _Steps:
         #: Why removals failed in this loop, by node.
         self.failed: dict[str, str] = {}
         self.again: datetime | None = None
+        self.notices: list[Notice] = []
 
     def advance(self, name: str, removal: Removal) -> None:
         """Take the next step of one removal; one whose node has gone is over."""
         node = self._world.cluster.nodes.get(name)
         if node is None or node.spec.provider_id != removal.provider_id:
+            if removal.deleted_at is None:
+                self._note_vanished(name, removal)
             return
         removal = self._news.heard(name, removal)
         if removal.deleted_at is not None:
@@ -273,6 +279,10 @@ class _Steps:
         self.failed[name] = why
         self.restore[name] = Restore(node=name, verdict=Verdict(reason=Reason.REMOVAL_FAILED, detail=why))
         self.unremovable_until[name] = self._now + self._settings.unremovable_recheck
+
+    def _note_vanished(self, name: str, removal: Removal) -> None:
+        message = f"node {name} of {removal.group} went before its removal was done: somebody else has deleted it"
+        self.notices.append(Notice(reason="NodeVanished", message=message, warning=False))
 
     def _keep(self, name: str, removal: Removal, *, until: datetime) -> None:
         self.removals[name] = removal
