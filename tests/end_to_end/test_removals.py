@@ -88,6 +88,16 @@ def test_nodes_that_became_empty_together_are_deleted_in_one_call(begin):
     assert life.world.cloud.gate.calls["delete-instances"] == 1
 
 
+def test_a_node_that_could_not_be_marked_is_not_told_to_be(begin):
+    life = two_halves(begin, AT_ONCE)
+    life.world.api_server.authorize = lambda request: "" if request.method == "PATCH" else None
+    life.until(lambda: any("restore" in line for line in life.diary.lines))
+    life.go_on(10)
+    told = {event["reason"]: event["message"] for event in life.world.store.list("events", "default")}
+    assert 'cannot patch resource "nodes"' in told["ScaleDownFailed"]
+    assert "ScaleDown" not in told
+
+
 def test_events_tell_how_a_node_went_and_that_another_could_not(begin):
     life = two_halves(begin, AT_ONCE.replace("30s}", "30s, maxPodEvictionTime: 30s}"))
     refuse = Fault(when=evicts, status=429)

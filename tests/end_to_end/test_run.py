@@ -9,6 +9,7 @@ from urllib.request import urlopen
 
 import pytest
 from nodewright.testing.clock import FastClock
+from nodewright_fake.apiserver.faults import Fault
 from nodewright_fake.cloud.api_fault import ApiFault, ApiFaultKind
 from nodewright_fake.scenario import parse_scenario
 from nodewright_fake.world import World
@@ -89,6 +90,17 @@ def test_a_call_that_does_not_end_does_not_keep_it(world, run, monkeypatch, oper
     _, told = process.communicate(timeout=4)
     assert process.returncode == 0
     assert "a call is still under way after 0.5 s: stopping without its end" in told
+
+
+def test_a_cluster_that_can_not_be_seen_does_not_keep_it(world, run):
+    hidden = Fault(when=lambda request: request.path.endswith("/poddisruptionbudgets"), status=403)
+    world.api_server.faults.append(hidden)
+    process = run()
+    eventually(lambda: hidden.hits)
+    process.send_signal(signal.SIGTERM)
+    _, told = process.communicate(timeout=5)
+    assert process.returncode == 0
+    assert told.rstrip().endswith("stopping before the cluster was seen for the first time")
 
 
 def test_a_port_that_is_taken_is_told_with_what_to_do(run):

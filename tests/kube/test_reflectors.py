@@ -8,7 +8,10 @@ from nodewright.cluster import Cluster
 from nodewright.kube.feed import Feed
 from nodewright.kube.kinds import KINDS
 from nodewright.kube.reflector import Reflector
+from nodewright.testing.clock import SteppedClock
 from nodewright_fake.apiserver.faults import Fault
+from nodewright_fake.apiserver.server import ApiServer
+from nodewright_fake.apiserver.store import Store
 
 
 def a_node(name, cpu="4"):
@@ -79,6 +82,18 @@ def test_after_compaction_everything_is_listed_again(server, follow, eventually)
     server.faults.remove(away)
     eventually(lambda: follower.nodes == {"new"})
     assert server.record.count(verb="list", resource="nodes") > 1
+
+
+def test_a_server_that_was_put_back_to_an_earlier_state_is_listed_again(server, follow, eventually):
+    for number in range(3):
+        server.store.create("nodes", a_node(f"lost-{number}"))
+    follower = Follower(follow())
+    eventually(lambda: server.record.count(verb="watch") == len(KINDS))
+    server.stop()
+    backup = Store(SteppedClock())
+    backup.create("nodes", a_node("kept"))
+    with ApiServer(backup, port=int(server.url.rpartition(":")[2])):
+        eventually(lambda: follower.nodes == {"kept"})
 
 
 def test_what_keeps_the_first_list_from_coming_is_told(server, transport):

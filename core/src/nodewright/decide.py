@@ -111,7 +111,7 @@ def _decide(
         delete=health.delete + removals.delete,
         evict=removals.evict,
         again=removals.again,
-        notices=health.notices,
+        notices=health.notices + removals.notices,
         learnt=templates.learnt,
     )
     if particulars is not None:

@@ -69,6 +69,8 @@ class Removal:
     evicting_since: datetime | None = None
     #: When they were last asked.
     evicted_at: datetime | None = None
+    #: Why one of them was not let go when it was last asked; empty if none was refused.
+    refusal: str = ""
     #: Since when nothing is left on it that has to move.
     emptied_at: datetime | None = None
     #: Since when nothing but the rest of its batch keeps it from being deleted.

@@ -19,9 +19,9 @@ NOW = EPOCH + timedelta(hours=1)
 BUSY = a_pod("busy", node="n0", cpu="3")
 
 
-def look_at(*pods, budgets=(), memory=None, now=NOW, settings=None, **node):
-    nodes = [a_node("n0", provider_id="fake://a-0"), a_node("n1", provider_id="fake://a-1", **node)]
-    world = a_world(groups=[a_group("a", size=2)], nodes={"a": nodes}, pods=[BUSY, *pods], budgets=budgets)
+def look_at(*pods, budgets=(), memory=None, now=NOW, settings=None, others=(), **node):
+    nodes = [a_node("n0", provider_id="fake://a-0"), a_node("n1", provider_id="fake://a-1", **node), *others]
+    world = a_world(groups=[a_group("a", size=len(nodes))], nodes={"a": nodes}, pods=[BUSY, *pods], budgets=budgets)
     particulars = Particulars()
     decision, memory = decide(world, memory or Memory(), a_policy(settings), now, particulars)
     return Look(world=world, decision=decision, memory=memory, particulars=particulars)
@@ -64,12 +64,26 @@ def test_a_spent_budget_is_named():
     ]
     told = explain_node(look_at(a_pod("web", node="n1", labels={"app": "web"}), budgets=budgets), "n1")
     assert told[2:4] == [
-        "  pod default/web: its disruption budgets allow no eviction now",
+        "  pod default/web: its disruption budgets are spent, or will be by nodes that may go first",
         (
             "  what it would take: more ready replicas beside default/web, "
             "or a PodDisruptionBudget that allows to evict one: default/web"
         ),
     ]
+
+
+def test_a_budget_that_nodes_share_lets_one_go_after_the_other():
+    budget = PodDisruptionBudget(
+        metadata=ObjectMeta(name="web", namespace="default"),
+        spec=BudgetSpec(selector=LabelSelector(match_labels={"app": "web"})),
+        status=BudgetStatus(disruptions_allowed=1),
+    )
+    pods = [a_pod(f"web-{node}", node=node, labels={"app": "web"}) for node in ("n1", "n2")]
+    look = look_at(*pods, budgets=[budget], others=[a_node("n2", provider_id="fake://a-2")])
+    (waits,) = (name for name, verdict in look.decision.nodes.items() if verdict.reason is Reason.BLOCKED_BY_POD)
+    assert explain_node(look, waits)[3] == (
+        "  what it would take: nothing but time: nodes that may go first take up what its PodDisruptionBudgets allow"
+    )
 
 
 def test_a_node_in_use_has_to_be_used_less():

@@ -60,3 +60,8 @@ def test_a_quiet_decision_has_nothing_to_tell():
 def test_a_failure_says_whether_it_will_be_tried_again():
     failed = Outcome(at=EPOCH, action="grow", target="g", ok=False, error="throttled", temporary=True)
     assert tell_outcome(failed) == "grow g failed, will be tried again: throttled"
+
+
+def test_an_eviction_that_is_refused_is_tried_again_whoever_refused_it():
+    refused = Outcome(at=EPOCH, action="evict", target="default/x", ok=False, error="denied")
+    assert tell_outcome(refused) == "evict default/x failed, will be tried again: denied"

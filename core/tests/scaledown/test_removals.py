@@ -176,6 +176,14 @@ class TestADrain:
         (evict,) = Going("n1").at(5, changed(running("x"), metadata=changed(running("x").metadata, uid="u-1"))).evict
         assert evict.uids == {"default/x": "u-1"}
 
+    def test_says_why_a_pod_was_not_let_go_when_it_gives_up(self):
+        going = Going("n1")
+        going.at(5, running("x"), running("y"))
+        going.at(
+            10, running("x"), outcomes=[failed("evict", "default/y", "gone"), failed("evict", "default/x", "denied")]
+        )
+        assert undone(going.at(126, running("x"))) == {"n1": "default/x could not be evicted in 2 minutes: denied"}
+
     def test_gives_no_pod_longer_than_allowed(self):
         assert asked(Going("n1", maxGracefulTermination="10s").at(5, running("x"))) == [{"default/x": 10}]
 
@@ -220,6 +228,15 @@ class TestADrain:
         pod = ending(running("x"), by=150)
         assert not going.at(179, pod).restore
         assert going.at(181, pod).restore
+
+    def test_is_over_when_somebody_else_deletes_its_node_and_that_is_told(self):
+        going = Going("n1")
+        going.at(5, running("x"))
+        going.names = ()
+        (notice,) = going.at(10).notices
+        assert notice.message == "node n1 of a went before its removal was done: somebody else has deleted it"
+        assert going.memory.removals == {}
+        assert not going.at(15).notices
 
     def test_hurries_a_pod_that_was_to_end_much_later(self):
         going = Going("n1")

@@ -240,7 +240,7 @@ class Reason(StrEnum):
     )
     NOT_ENOUGH_BUDGET = (
         "NotEnoughPdb",
-        "its disruption budgets allow no eviction now",
+        "its disruption budgets are spent, or will be by nodes that may go first",
         "more ready replicas beside {pod}, or a PodDisruptionBudget that allows to evict one{budgets}",
     )
 

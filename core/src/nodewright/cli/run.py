@@ -47,11 +47,15 @@ class RunCommand(Command):
                 f"can't listen on {settings.server.address}: {error.strerror}. "
                 "Free the port, or name another one with server.address or --address"
             ) from error
-        stop = Event()
+        stop, watching = Event(), Event()
 
         def end() -> None:
             stop.set()
             autoscaler.wake()
+            if not watching.is_set():
+                # Nothing is under way yet that could end well or badly.
+                _log.info("stopping before the cluster was seen for the first time")
+                os._exit(0)
             # The process takes this thread with it, unless a plugin's call does not end.
             sleep(_GRACE_SECONDS)
             _log.warning("a call is still under way after %g s: stopping without its end", _GRACE_SECONDS)
@@ -61,6 +65,7 @@ class RunCommand(Command):
         server.start()
         try:
             autoscaler.start()
+            watching.set()
             _log.info("watching the cluster at %s", autoscaler.host)
             autoscaler.run(stop)
             _log.info("stopping")

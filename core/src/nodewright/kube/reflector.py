@@ -18,6 +18,8 @@ _PAGE = 500
 _WATCH_SECONDS = 290
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 30.0
+#: HTTP: the version to watch from is too old, or the server, put back to an earlier state, has not come to it yet.
+_LOST_VERSION = (410, 504)
 
 _log = logging.getLogger(__name__)
 
@@ -66,9 +68,10 @@ class _ExpiredError(Exception):
 class Reflector:
     """Lists and watches one kind on a thread of its own and hands what it sees to a feed.
 
-    A lost connection, a restart of the API server or an expired version (HTTP 410, or in the stream) is followed by
-    a new watch or list after a pause that grows with each failure. A malformed object is logged and left out. While
-    the API server does not let us list an optional kind at all, we do without it and look again every now and then.
+    A lost connection or a restart of the API server is followed by a new watch, after a pause that grows with each
+    failure; where the version has expired (HTTP 410, or in the stream), or the server was put back to an earlier state,
+    by a new list. A malformed object is logged and left out. While the API server does not let us list an optional kind
+    at all, we do without it and look again every now and then.
     """
 
     def __init__(self, kind: Kind, transport: Transport, feed: Feed) -> None:
@@ -111,7 +114,7 @@ class Reflector:
                 # Whatever comes instead of an answer, the thread goes on: nobody else keeps the cluster up to date.
                 if self._stop.is_set():
                     return
-                if isinstance(error, msgspec.MsgspecError) or getattr(error, "status", 0) == 410:
+                if isinstance(error, msgspec.MsgspecError) or getattr(error, "status", 0) in _LOST_VERSION:
                     version = ""
                 if self._can_do_without(error):
                     self._do_without(error)

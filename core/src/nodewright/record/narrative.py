@@ -32,7 +32,8 @@ def tell_learnt(decision: Decision) -> list[str]:
 
 def tell_outcome(outcome: Outcome) -> str:
     """Return one line about an action that failed."""
-    again = "will be tried again" if outcome.temporary else "gave up on it"
+    # Whoever refuses an eviction may think better of it: a drain asks again until its time is up.
+    again = "will be tried again" if outcome.temporary or outcome.action == "evict" else "gave up on it"
     return f"{outcome.action} {outcome.target} failed, {again}: {outcome.error}"
 
 

@@ -133,6 +133,7 @@ def shown_memory(memory: Memory, groups: Mapping[str, GroupFacts], names: Names)
                 provider_id=names.of(Role.INSTANCE, removal.provider_id),
                 # What a cloud says has names in it; that it failed counts.
                 error="failed" if removal.error and names.hides else removal.error,
+                refusal="refused" if removal.refusal and names.hides else removal.refusal,
             )
             for name, removal in memory.removals.items()
         },

@@ -1,13 +1,18 @@
 """Remedies: what it would take for a node to go."""
 
+from msgspec.structs import replace
+
 from nodewright.api.group import GroupFacts
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
+from nodewright.cluster import PodRow
 from nodewright.memory import Standing
 from nodewright.world import World
 
 #: Verdicts that only say that nobody looked.
 _SILENT = (Reason.RECENTLY_UNREMOVABLE, Reason.NOT_EXAMINED)
+#: Who waits only for other nodes to use less of the budgets that they share.
+_TURN = "nothing but time: nodes that may go first take up what its PodDisruptionBudgets allow"
 _CODES = {reason.value: reason for reason in Reason}
 
 
@@ -24,13 +29,18 @@ def remedy(verdict: Verdict, name: str, world: World, group: GroupFacts | None) 
     The options of *group* are those in effect.
     """
     reason = known_cause(verdict) or verdict.reason
+    pod, spent = world.cluster.pods.get(verdict.pod), ""
+    if reason is Reason.NOT_ENOUGH_BUDGET and pod is not None:
+        spent = _spent_budgets(pod, world)
+        if not spent:
+            return _TURN
     return reason.remedy.format(
         pod=verdict.pod or "a pod",
         until="the end of it" if verdict.until is None else f"{verdict.until:%H:%M:%S}",
         group=group.id if group else "its group",
         minimum=group.min_size if group else "that",
         threshold=_threshold(name, world, group),
-        budgets=_budgets(verdict.pod, world),
+        budgets=f": {spent}" if spent else "",
     )
 
 
@@ -49,14 +59,11 @@ def _threshold(name: str, world: World, group: GroupFacts | None) -> str:
     return f"{threshold:.0%}"
 
 
-def _budgets(key: str, world: World) -> str:
-    """Return the names of the budgets that keep the pod *key* from being evicted now."""
-    row = world.cluster.pods.get(key)
-    if row is None:
-        return ""
-    names = sorted(
-        budget.metadata.key
-        for budget in world.cluster.budgets.values()
-        if budget.status.disruptions_allowed < 1 and budget.covers(row.pod_class.pod)
-    )
-    return f": {', '.join(names)}" if names else ""
+def _spent_budgets(row: PodRow, world: World) -> str:
+    """Return the names of the budgets that keep a pod from being evicted now."""
+    spent = [budget for budget in world.cluster.budgets.values() if budget.status.disruptions_allowed < 1]
+    pod = row.pod_class.pod
+    if spent and row.telling:
+        labels = {**pod.metadata.labels, **dict(row.telling)}
+        pod = replace(pod, metadata=replace(pod.metadata, labels=labels))
+    return ", ".join(sorted(budget.metadata.key for budget in spent if budget.covers(pod)))

@@ -1,6 +1,7 @@
 """The announcer: tells people what was decided, in logs and events."""
 
 import logging
+from itertools import islice
 
 from nodewright.api.decision import Decision, DeleteInstances, Drain, Grow, Outcome, Restore
 from nodewright.api.notice import Notice
@@ -8,6 +9,7 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster
 from nodewright.kube.events import EventWriter
+from nodewright.objects import Node
 from nodewright.record.narrative import tell, tell_learnt, tell_outcome
 from nodewright.world import World
 
@@ -26,6 +28,9 @@ class Announcer:
         self._events = events
         #: Growth that was begun, by group, with the pods that are there to be told of it.
         self._begun: dict[str, _Growth] = {}
+        #: Nodes that are to be marked, and pods that were asked to leave, with their uids.
+        self._marking: dict[str, Node] = {}
+        self._asked: dict[str, str] = {}
         #: Deletions that were begun, by what their outcomes name.
         self._leaving: dict[str, _Leaving] = {}
         #: By ConfigMap: which version of it was there, and what was told of it.
@@ -44,6 +49,8 @@ class Announcer:
             self._begin(_Growth(grow, maximum.get(grow.group, 0), cluster))
         for drain in decision.drain:
             self._removal(drain, cluster)
+        for evict in decision.evict:
+            self._asked.update(islice(evict.uids.items(), _POD_EVENTS))
         for delete in decision.delete:
             self._leaving[delete.target] = _Leaving(delete, cluster)
         for restore in decision.restore:
@@ -64,6 +71,10 @@ class Announcer:
                     triggered.setdefault(pod, []).append(f"{{{outcome.target} {growth.size}}}")
             elif outcome.action == "delete-instances" and (leaving := self._leaving.pop(outcome.target, None)):
                 self._left(leaving)
+            elif outcome.action == "drain" and (node := self._marking.pop(outcome.target, None)):
+                self._events.on_node(node, "ScaleDown", "marked the node as toBeDeleted/unschedulable")
+            elif outcome.action == "evict" and (uid := self._asked.pop(outcome.target, "")):
+                self._events.on_pod(outcome.target, uid, "ScaleDown", "deleting pod for node scale down")
         for (key, uid), groups in triggered.items():
             self._events.on_pod(key, uid, "TriggeredScaleUp", f"pod triggered scale-up: [{' '.join(groups)}]")
 
@@ -75,6 +86,8 @@ class Announcer:
         # A budget that holds a pod back is how evictions are meant to work.
         level = logging.INFO if outcome.action == "evict" and outcome.temporary else logging.WARNING
         _log.log(level, "%s", tell_outcome(outcome))
+        self._marking.pop(outcome.target, None)
+        self._asked.pop(outcome.target, None)
         if outcome.action == "delete-instances":
             self._leaving.pop(outcome.target, None)
         if outcome.action == "grow":
@@ -85,12 +98,7 @@ class Announcer:
 
     def _removal(self, drain: Drain, cluster: Cluster) -> None:
         if node := cluster.nodes.get(drain.node):
-            self._events.on_node(node, "ScaleDown", "marked the node as toBeDeleted/unschedulable")
-        for key in drain.pods[:_POD_EVENTS]:
-            # Others only wait, and were about to come.
-            if (pod := cluster.pods.get(key)) and pod.node == drain.node:
-                self._events.on_pod(pod.key, pod.uid, "ScaleDown", "deleting pod for node scale down")
-
+            self._marking[drain.node] = node
         reason = "ScaleDown" if drain.pods else "ScaleDownEmpty"
         moving = f", pods to reschedule: {', '.join(drain.pods[:_POD_EVENTS])}" if drain.pods else ""
         self._events.on_status(reason, f"Scale-down: removing node {drain.node}{moving}")

@@ -1,6 +1,6 @@
 """News of removals: what was heard of the actions of earlier loops."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,12 +11,14 @@ from nodewright.memory import Removal
 class News:
     """What outcomes say about removals."""
 
-    def __init__(self, outcomes: Iterable[Outcome], removals: Mapping[str, Removal]) -> None:
+    def __init__(self, outcomes: Sequence[Outcome], removals: Mapping[str, Removal]) -> None:
         self._marks: dict[str, Outcome] = {}
         #: A mark that failed, by whether the nodes that were marked at the same time have pods to be moved.
         self._unmarked: dict[bool, Outcome] = {}
         #: Errors of deletions, by group and time of the order: one order deletes several nodes.
         self._undeleted: dict[tuple[str, datetime], str] = {}
+        #: Why pods were not let go, by pod.
+        self.refusals = {each.target: each.error for each in outcomes if each.action == "evict" and not each.ok}
         #: Nodes whose marks have come off, which may not be seen yet.
         self.restored = frozenset(each.target for each in outcomes if each.action == "restore" and each.ok)
         for outcome in outcomes:

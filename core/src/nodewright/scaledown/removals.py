@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from nodewright.api.decision import DeleteInstances, Evict, Restore
+from nodewright.api.notice import Notice
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
@@ -46,6 +47,7 @@ class RemovalPlan:
     memory: Memory
     #: When the next step is due; None if there is none that waits for the time.
     again: datetime | None = None
+    notices: tuple[Notice, ...] = ()
 
 
 def plan_removals(world: World, memory: Memory, policy: Policy, now: datetime) -> RemovalPlan:
@@ -62,6 +64,7 @@ def plan_removals(world: World, memory: Memory, policy: Policy, now: datetime) -
         evict=tuple(steps.evict.values()),
         delete=tuple(steps.batches.delete),
         again=steps.again,
+        notices=tuple(steps.notices),
         memory=replace(
             memory,
             removals=steps.removals,
@@ -100,11 +103,14 @@ class _Steps:
         #: Why removals failed in this loop, by node.
         self.failed: dict[str, str] = {}
         self.again: datetime | None = None
+        self.notices: list[Notice] = []
 
     def advance(self, name: str, removal: Removal) -> None:
         """Take the next step of one removal; one whose node has gone is over."""
         node = self._world.cluster.nodes.get(name)
         if node is None or node.spec.provider_id != removal.provider_id:
+            if removal.deleted_at is None:
+                self._note_vanished(name, removal)
             return
         removal = self._news.heard(name, removal)
         if removal.deleted_at is not None:
@@ -222,7 +228,9 @@ class _Steps:
         daemons = daemons_to_evict(daemons, default, removal.started)
         wave = next_wave(move, daemons if removal.drains else (), settings)
         if wave is not None and (removal.evicting != wave.priority or removal.emptied_at is not None):
-            fresh = replace(removal, evicting=wave.priority, evicting_since=self._now, emptied_at=None, ready_at=None)
+            fresh = replace(
+                removal, evicting=wave.priority, evicting_since=self._now, refusal="", emptied_at=None, ready_at=None
+            )
             self._evict(node.name, fresh, wave, (*self._staying(wave), *wave.along))
         elif wave is not None:
             self._wait(node.name, removal, wave)
@@ -238,9 +246,12 @@ class _Steps:
         since = removal.evicting_since or self._now
         waited = self._now - since
         staying = self._staying(wave)
+        refusals = (self._news.refusals.get(row.key) for row in staying)
+        removal = replace(removal, refusal=next(filter(None, refusals), removal.refusal))
         stuck = next((row for row in wave.pods if row not in staying and self._is_stuck(row, wave, since)), None)
         if staying and waited > self._settings.max_pod_eviction_time:
-            self._give_up(name, f"{staying[0].key} could not be evicted in {_spelled(waited)}")
+            why = f": {removal.refusal}" if removal.refusal else ""
+            self._give_up(name, f"{staying[0].key} could not be evicted in {_spelled(waited)}{why}")
         elif stuck is not None:
             self._give_up(name, f"{stuck.key} did not end in {_spelled(waited)}")
         elif staying and (removal.evicted_at is None or self._now - removal.evicted_at >= _RETRY_EVICTION):
@@ -283,6 +294,10 @@ class _Steps:
         self.failed[name] = why
         self.restore[name] = Restore(node=name, verdict=Verdict(reason=Reason.REMOVAL_FAILED, detail=why))
         self.unremovable_until[name] = self._now + self._settings.unremovable_recheck
+
+    def _note_vanished(self, name: str, removal: Removal) -> None:
+        message = f"node {name} of {removal.group} went before its removal was done: somebody else has deleted it"
+        self.notices.append(Notice(reason="NodeVanished", message=message, warning=False))
 
     def _keep(self, name: str, removal: Removal, *, until: datetime) -> None:
         self.removals[name] = removal
