@@ -342,10 +342,44 @@ def test_a_loop_searches_for_a_limited_time_and_the_next_goes_on_where_it_ended(
     policy = replace(a_policy(settings({"searchTime": "4s"})), stopwatch=lambda: next(times))
     memory, looked = Memory(), []
     for _ in range(3):
+        assert memory.no_search_until is None
         decision, memory = decide_on(world, memory, policy=policy)
-        looked += [name for name, verdict in decision.nodes.items() if "no cheaper nodes" in verdict.detail]
-        assert any("no time" in verdict.detail for verdict in decision.nodes.values())
-    assert looked == [f"l{number}" for number in range(6)]
+        looked.append([name for name, verdict in decision.nodes.items() if "no cheaper nodes" in verdict.detail])
+        late = [name for name, verdict in decision.nodes.items() if "no time" in verdict.detail]
+        assert late == [f"l{number}" for number in range(2 * len(looked), 6)]
+    assert looked == [["l0", "l1"], ["l2", "l3"], ["l4", "l5"]]
+    assert memory.no_search_until == NOW + timedelta(minutes=5)
+
+
+class TestASearchInVain:
+    """A node that is full: nothing cheaper takes it over, until prices change."""
+
+    FULL = pods_on("l0", 1, cpu="7500m")
+
+    def test_is_not_repeated_before_some_time_has_passed(self):
+        _, memory = decide_on(a_cluster(pods=self.FULL))
+        assert memory.no_search_until == NOW + timedelta(minutes=5)
+        cheaper = a_cluster()
+        decision, memory = decide_on(cheaper, memory, NOW + timedelta(minutes=4, seconds=59))
+        assert decision.nodes["l0"].detail.startswith("nothing cheaper was found; looked for again from 02:05:00;")
+        assert decision.quiet
+        decision, _ = decide_on(cheaper, memory, NOW + timedelta(minutes=5))
+        assert grown(decision) == {"small": 1}
+
+    def test_is_repeated_in_each_loop_if_that_is_wanted(self):
+        _, memory = decide_on(a_cluster(pods=self.FULL), consolidation={"recheck": "0s"})
+        decision, _ = decide_on(a_cluster(), memory)
+        assert grown(decision) == {"small": 1}
+
+    def test_is_forgotten_when_consolidation_is_switched_off(self):
+        _, memory = decide_on(a_cluster(pods=self.FULL))
+        _, memory = decide_on(a_cluster(pods=self.FULL), memory, consolidation={"enabled": False})
+        assert memory.no_search_until is None
+
+    def test_that_found_something_goes_on_at_once(self):
+        _, memory = decide_on(a_cluster())
+        assert memory.replacements
+        assert memory.no_search_until is None
 
 
 def test_room_that_pods_of_unneeded_nodes_move_to_is_not_counted_on_twice():
