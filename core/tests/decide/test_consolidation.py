@@ -382,6 +382,52 @@ class TestASearchInVain:
         assert memory.no_search_until is None
 
 
+class TestRoomForThePodsThatComeNext:
+    """The large node has room for four more of its pods, a small one for one more."""
+
+    def pods(self, age):
+        return pods_on("l0", created=NOW - age)
+
+    def test_is_left_for_as_many_as_came_lately(self):
+        decision, memory = decide_on(a_cluster(pods=self.pods(timedelta(minutes=59))))
+        assert decision.quiet
+        assert memory.replacements == ()
+        assert decision.nodes["l0"].detail.startswith("pods like those that came lately would find less room;")
+
+    def test_is_not_left_for_pods_that_came_long_ago(self):
+        decision, _ = decide_on(a_cluster(pods=self.pods(timedelta(hours=1))))
+        assert grown(decision) == {"small": 1}
+
+    def test_is_not_left_for_more_pods_than_came(self):
+        pods = [*pods_on("l0", 2), a_pod("late", node="l0", cpu="1", created=NOW - timedelta(minutes=1))]
+        decision, _ = decide_on(a_cluster(pods=pods))
+        assert grown(decision) == {"small": 1}
+
+    def test_is_not_left_if_nobody_wants_that(self):
+        world = a_cluster(pods=self.pods(timedelta(minutes=1)))
+        decision, _ = decide_on(world, consolidation={"reserve": "0s"})
+        assert grown(decision) == {"small": 1}
+
+    def test_may_be_on_other_nodes(self):
+        world = a_cluster(
+            nodes={"large": [a_large()], "": [a_node("keeper", cpu="8", memory="32Gi")]},
+            pods=[*self.pods(timedelta(minutes=1)), *pods_on("keeper", 5, cpu="1")],
+        )
+        decision, memory = decide_on(world, consolidation={"minSavingPercentage": 10})
+        assert [each.group for each in memory.replacements] == ["small"]
+        assert grown(decision) == {"small": 1}
+
+    def test_does_not_count_on_a_new_node_that_would_soon_be_unneeded(self):
+        """A small node with a single pod is below its group's threshold, and has room for another."""
+        late = a_pod("late", node="l0", cpu="1", created=NOW - timedelta(minutes=1))
+        world = a_cluster(pods=[late])
+        assert grown(decide_on(world)[0]) == {"small": 1}
+        large, small = world.groups
+        lazy = replace(small, options=replace(small.options, scale_down_utilization_threshold=0.5))
+        decision, _ = decide_on(replace(world, groups=(large, lazy)))
+        assert decision.nodes["l0"].detail.startswith("pods like those that came lately would find less room;")
+
+
 def test_room_that_pods_of_unneeded_nodes_move_to_is_not_counted_on_twice():
     """The node of nobody has four cpus left: three for the pod of the unneeded node, or for those of the large one."""
     facts = [*groups(small_price=None), a_group("other", size=1, template=LARGE)]

@@ -156,7 +156,20 @@ class Moves:
             fresh = fork.add_nodes(order.group, order.count) if order.group else ()
             if not self._spreading.place(pods[::-1], fresh=fresh, size=order.size):
                 return _Outcome.HOMELESS
+            # Room on nodes that scale-down is about to take is no room.
+            fork.remove_nodes([name for name in fresh if order.group and self._is_idle(fork, name, order.group)])
             return _Outcome.GOOD if self._reserve.is_kept(fork) else _Outcome.CROWDED
+
+    def _is_idle(self, simulation: ClusterSimulation, name: str, group: GroupFacts) -> bool:
+        """Tell whether so little of a new node is used that scale-down would look for other places for its pods."""
+        size = group.template.allocatable if group.template else {}
+        gpu = self._world.group_gpus.get(group.id)
+        free, options = simulation.free(name), group.options
+        threshold = (
+            options.scale_down_utilization_threshold if gpu is None else options.scale_down_gpu_utilization_threshold
+        )
+        resources = ("cpu", "memory") if gpu is None else (gpu.resource,)
+        return all(size[each] - free[each] <= threshold * size[each] for each in resources if size.get(each))
 
     @cached_property
     def _spreading(self) -> Spreading:

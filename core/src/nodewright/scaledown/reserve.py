@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import cached_property
 
 from nodewright.api.option import PodSet
 from nodewright.scaledown.candidate import pod_sets
@@ -18,7 +17,6 @@ class Reserve:
     """
 
     def __init__(self, world: World, simulation: ClusterSimulation, time: timedelta, now: datetime) -> None:
-        self._simulation = simulation
         rows = [
             row
             for row in world.cluster.pods.values()
@@ -30,14 +28,12 @@ class Reserve:
             and not row.pod_class.pod.is_mirror
         ]
         self._sets = [_like(pods) for pods in pod_sets(rows)]
+        # At once: later, forks may have changed what is to be compared with.
+        self._before = self._room(simulation)
 
     def is_kept(self, simulation: ClusterSimulation) -> bool:
-        """Tell whether there is as much room for each kind in another *simulation*, which is left as it is."""
+        """Tell whether there is as much room for each kind now in a *simulation*, which is left as it is."""
         return all(room >= before for room, before in zip(self._room(simulation), self._before, strict=True))
-
-    @cached_property
-    def _before(self) -> list[int]:
-        return self._room(self._simulation)
 
     def _room(self, simulation: ClusterSimulation) -> list[int]:
         """Return how many of each kind find room if they all come again at once."""
