@@ -119,8 +119,8 @@ def test_a_day_costs_less_without_back_and_forth_and_nobody_waits_longer(begin):
     assert 5 < len(consolidated(thrifty.life)) < 24
     assert thrifty.cost < 0.96 * plain.cost
     assert thrifty.longest_wait == plain.longest_wait == 1
-    # Pods that are new find less idle room, and a few more of them have to wait for a node.
-    assert thrifty.waited < 1.2 * plain.waited
+    # The two days take different ways, and a single pod may be less lucky.
+    assert thrifty.waited <= plain.waited + 1
     check_that_no_pod_moves_twice(thrifty)
     check_that_moved_pods_found_room(thrifty)
     for _ in range(5 * 60):

@@ -312,6 +312,7 @@ def memory() -> Memory:
         ),
         left_alone_until={f"{NAME}-node-6": EPOCH},
         examined=f"{NAME}-node-7",
+        no_search_until=EPOCH,
         templates={facts.id: KnownTemplate(promised="x", likeness=facts.template, differences=(said, taint))},
     )
 

@@ -177,8 +177,10 @@ class Memory:
     replacements: tuple[Replacement, ...] = ()
     #: Nodes that consolidation leaves alone, and until when.
     left_alone_until: dict[str, datetime] = field(default_factory=dict)
-    #: The last node that consolidation looked at: the next loop goes on behind it.
+    #: The last node that consolidation looked at: the next loop goes on behind it. Empty if it begins anew.
     examined: str = ""
+    #: Until when consolidation rests, as it has looked at all nodes in vain.
+    no_search_until: datetime | None = None
     templates: dict[str, KnownTemplate] = field(default_factory=dict)
     last_scale_up: datetime | None = None
     #: How many ways to grow were taken so far: those that are equally good have their turns.

@@ -126,6 +126,8 @@ def test_every_setting_that_is_not_ours_alone_has_a_flag():
         "scaleDown.consolidation.maxUnderway",
         "scaleDown.consolidation.maxNodes",
         "scaleDown.consolidation.searchTime",
+        "scaleDown.consolidation.recheck",
+        "scaleDown.consolidation.reserve",
         "groups",
         "hooks",
     }

@@ -342,10 +342,90 @@ def test_a_loop_searches_for_a_limited_time_and_the_next_goes_on_where_it_ended(
     policy = replace(a_policy(settings({"searchTime": "4s"})), stopwatch=lambda: next(times))
     memory, looked = Memory(), []
     for _ in range(3):
+        assert memory.no_search_until is None
         decision, memory = decide_on(world, memory, policy=policy)
-        looked += [name for name, verdict in decision.nodes.items() if "no cheaper nodes" in verdict.detail]
-        assert any("no time" in verdict.detail for verdict in decision.nodes.values())
-    assert looked == [f"l{number}" for number in range(6)]
+        looked.append([name for name, verdict in decision.nodes.items() if "no cheaper nodes" in verdict.detail])
+        late = [name for name, verdict in decision.nodes.items() if "no time" in verdict.detail]
+        assert late == [f"l{number}" for number in range(2 * len(looked), 6)]
+    assert looked == [["l0", "l1"], ["l2", "l3"], ["l4", "l5"]]
+    assert memory.no_search_until == NOW + timedelta(minutes=5)
+
+
+class TestASearchInVain:
+    """A node that is full: nothing cheaper takes it over, until prices change."""
+
+    FULL = pods_on("l0", 1, cpu="7500m")
+
+    def test_is_not_repeated_before_some_time_has_passed(self):
+        _, memory = decide_on(a_cluster(pods=self.FULL))
+        assert memory.no_search_until == NOW + timedelta(minutes=5)
+        cheaper = a_cluster()
+        decision, memory = decide_on(cheaper, memory, NOW + timedelta(minutes=4, seconds=59))
+        assert decision.nodes["l0"].detail.startswith("nothing cheaper was found; looked for again from 02:05:00;")
+        assert decision.quiet
+        decision, _ = decide_on(cheaper, memory, NOW + timedelta(minutes=5))
+        assert grown(decision) == {"small": 1}
+
+    def test_is_repeated_in_each_loop_if_that_is_wanted(self):
+        _, memory = decide_on(a_cluster(pods=self.FULL), consolidation={"recheck": "0s"})
+        decision, _ = decide_on(a_cluster(), memory)
+        assert grown(decision) == {"small": 1}
+
+    def test_is_forgotten_when_consolidation_is_switched_off(self):
+        _, memory = decide_on(a_cluster(pods=self.FULL))
+        _, memory = decide_on(a_cluster(pods=self.FULL), memory, consolidation={"enabled": False})
+        assert memory.no_search_until is None
+
+    def test_that_found_something_goes_on_at_once(self):
+        _, memory = decide_on(a_cluster())
+        assert memory.replacements
+        assert memory.no_search_until is None
+
+
+class TestRoomForThePodsThatComeNext:
+    """The large node has room for four more of its pods, a small one for one more."""
+
+    def pods(self, age):
+        return pods_on("l0", created=NOW - age)
+
+    def test_is_left_for_as_many_as_came_lately(self):
+        decision, memory = decide_on(a_cluster(pods=self.pods(timedelta(minutes=59))))
+        assert decision.quiet
+        assert memory.replacements == ()
+        assert decision.nodes["l0"].detail.startswith("pods like those that came lately would find less room;")
+
+    def test_is_not_left_for_pods_that_came_long_ago(self):
+        decision, _ = decide_on(a_cluster(pods=self.pods(timedelta(hours=1))))
+        assert grown(decision) == {"small": 1}
+
+    def test_is_not_left_for_more_pods_than_came(self):
+        pods = [*pods_on("l0", 2), a_pod("late", node="l0", cpu="1", created=NOW - timedelta(minutes=1))]
+        decision, _ = decide_on(a_cluster(pods=pods))
+        assert grown(decision) == {"small": 1}
+
+    def test_is_not_left_if_nobody_wants_that(self):
+        world = a_cluster(pods=self.pods(timedelta(minutes=1)))
+        decision, _ = decide_on(world, consolidation={"reserve": "0s"})
+        assert grown(decision) == {"small": 1}
+
+    def test_may_be_on_other_nodes(self):
+        world = a_cluster(
+            nodes={"large": [a_large()], "": [a_node("keeper", cpu="8", memory="32Gi")]},
+            pods=[*self.pods(timedelta(minutes=1)), *pods_on("keeper", 5, cpu="1")],
+        )
+        decision, memory = decide_on(world, consolidation={"minSavingPercentage": 10})
+        assert [each.group for each in memory.replacements] == ["small"]
+        assert grown(decision) == {"small": 1}
+
+    def test_does_not_count_on_a_new_node_that_would_soon_be_unneeded(self):
+        """A small node with a single pod is below its group's threshold, and has room for another."""
+        late = a_pod("late", node="l0", cpu="1", created=NOW - timedelta(minutes=1))
+        world = a_cluster(pods=[late])
+        assert grown(decide_on(world)[0]) == {"small": 1}
+        large, small = world.groups
+        lazy = replace(small, options=replace(small.options, scale_down_utilization_threshold=0.5))
+        decision, _ = decide_on(replace(world, groups=(large, lazy)))
+        assert decision.nodes["l0"].detail.startswith("pods like those that came lately would find less room;")
 
 
 def test_room_that_pods_of_unneeded_nodes_move_to_is_not_counted_on_twice():

@@ -53,6 +53,7 @@ MEMORY = Memory(
     ),
     left_alone_until={"p": EPOCH},
     examined="q",
+    no_search_until=EPOCH,
     templates={"a": KnownTemplate(promised="x", likeness=a_template())},
     turn=3,
     last_scale_up=EPOCH,

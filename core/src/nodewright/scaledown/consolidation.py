@@ -16,6 +16,7 @@ from nodewright.scaledown.candidate import has_price, replaceable
 from nodewright.scaledown.eligibility import filter_candidates
 from nodewright.scaledown.move import Move, Moves, Room
 from nodewright.scaledown.move_search import Search
+from nodewright.scaledown.reserve import Reserve
 from nodewright.scaledown.selection import select
 from nodewright.scheduling import ClusterSimulation
 from nodewright.world import World
@@ -58,15 +59,19 @@ def consolidate(
     groups, against = replaceable(world, verdicts, memory, policy, now)
     if len(memory.replacements) >= settings.max_underway:
         pause = pause or "as many replacements as allowed are under way"
+    if memory.no_search_until is not None and now < memory.no_search_until:
+        pause = pause or f"nothing cheaper was found; looked for again from {memory.no_search_until:%H:%M:%S}"
     if pause or not groups:
         return Consolidation(nodes=_refusals(against | dict.fromkeys(groups, pause), verdicts), memory=memory)
     context = ProcessorContext(now=now, simulation=simulation, groups=world.groups)
     groups = _let_go(groups, against, world, policy, context)
-    search = Search(world, Moves(world, simulation, _sources(health, memory), room, settings), policy, now)
+    reserve = Reserve(world, simulation, settings.reserve, now)
+    moves = Moves(world, simulation, _sources(health, memory), room, reserve, settings)
+    search = Search(world, moves, policy, now)
     search.look(groups, memory.examined)
-    memory = replace(memory, examined=search.examined or memory.examined)
     against |= search.against
     move = _choose(search.found, against, world, memory, policy, now)
+    memory = _remember_search(search, memory, None if move else now + settings.recheck)
     refused = _refusals(against, verdicts)
     return Consolidation(nodes=refused, memory=memory) if move is None else _begin(move, refused, memory, policy, now)
 
@@ -75,6 +80,13 @@ def waiting(pods: Mapping[str, Verdict]) -> str:
     """Return that pods wait, given the verdicts on *pods*, if they do: then none of their nodes is replaced."""
     count = sum(verdict.reason not in _CONTENT for verdict in pods.values())
     return f"{count} pods wait" if count > 1 else "a pod waits" if count else ""
+
+
+def _remember_search(search: Search, memory: Memory, rest: datetime | None) -> Memory:
+    """Return *memory* of how far a search came: it goes on there, or has its *rest* once all nodes were looked at."""
+    if not search.complete:
+        return replace(memory, examined=search.examined, no_search_until=None)
+    return replace(memory, examined="", no_search_until=rest)
 
 
 def _sources(health: Assessment, memory: Memory) -> list[GroupFacts]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 from typing import Protocol
 
@@ -11,6 +12,7 @@ from nodewright.config.model.scale_down import Consolidation as Settings
 from nodewright.objects import Resources
 from nodewright.scaledown.candidate import Candidate, pod_sets
 from nodewright.scaledown.disruption import disruption_of_all
+from nodewright.scaledown.reserve import Reserve
 from nodewright.scheduling import ClusterSimulation
 from nodewright.scheduling.spreading import Spreading
 from nodewright.world import World
@@ -66,10 +68,20 @@ class _Order:
         return self.group.template.allocatable if self.group and self.group.template else {}
 
 
+class _Outcome(Enum):
+    """What comes of an order."""
+
+    GOOD = "good"
+    #: Pods that move find no place if the scheduler spreads them.
+    HOMELESS = "homeless"
+    #: The next pods that come would find less room.
+    CROWDED = "crowded"
+
+
 class Moves:
     """Finds moves in *simulation*, in which everything is as it will be without them; it is left as it is.
 
-    New nodes come from *sources*, groups with a price that can grow, as far as *room* allows.
+    New nodes come from *sources*, groups with a price that can grow, as far as *room* allows. The *reserve* is kept.
     """
 
     def __init__(
@@ -78,12 +90,14 @@ class Moves:
         simulation: ClusterSimulation,
         sources: Iterable[GroupFacts],
         room: Room,
+        reserve: Reserve,
         settings: Settings,
     ) -> None:
         self._world = world
         self._simulation = simulation
         self._sources = sorted(sources, key=lambda facts: (_price(facts), facts.id))
         self._room = room
+        self._reserve = reserve
         self._settings = settings
         self._totals: dict[str, tuple[float, float]] = {}
 
@@ -99,15 +113,19 @@ class Moves:
             guests = [pods for name in names for pods in fork.guests(name)]
             fork.remove_nodes(names)
             pods = pod_sets([row for each in leaving for row in each.move], guests)
+            refusal = f"{'its' if len(leaving) == 1 else 'their'} pods fit on no cheaper nodes"
             for order in self._orders(pods, before):
                 move = self._move(leaving, order)
                 objection = self._objection(move)
                 if objection is not None:
                     # Whatever else there is saves less.
                     return objection
-                if self._spreads(pods, order):
+                outcome = self._outcome(pods, order)
+                if outcome is _Outcome.GOOD:
                     return move
-        return f"{'its' if len(leaving) == 1 else 'their'} pods fit on no cheaper nodes"
+                if outcome is _Outcome.CROWDED:
+                    refusal = "pods like those that came lately would find less room"
+        return refusal
 
     def _objection(self, move: Move) -> str | None:
         if move.saving <= 0:
@@ -132,11 +150,26 @@ class Moves:
                 orders += [_Order(facts, count) for count in counts if self._allowed(facts, count) == count]
         return sorted((order for order in orders if order.cost < before), key=lambda order: order.cost)
 
-    def _spreads(self, pods: Sequence[PodSet], order: "_Order") -> bool:
-        """Tell whether *pods* also fit as the scheduler is about to place them: it fills no node before the next."""
+    def _outcome(self, pods: Sequence[PodSet], order: "_Order") -> "_Outcome":
+        """Try *pods* as the scheduler is about to place them: it fills no node before the next."""
         with self._simulation.fork() as fork:
             fresh = fork.add_nodes(order.group, order.count) if order.group else ()
-            return self._spreading.place(pods[::-1], fresh=fresh, size=order.size)
+            if not self._spreading.place(pods[::-1], fresh=fresh, size=order.size):
+                return _Outcome.HOMELESS
+            # Room on nodes that scale-down is about to take is no room.
+            fork.remove_nodes([name for name in fresh if order.group and self._is_idle(fork, name, order.group)])
+            return _Outcome.GOOD if self._reserve.is_kept(fork) else _Outcome.CROWDED
+
+    def _is_idle(self, simulation: ClusterSimulation, name: str, group: GroupFacts) -> bool:
+        """Tell whether so little of a new node is used that scale-down would look for other places for its pods."""
+        size = group.template.allocatable if group.template else {}
+        gpu = self._world.group_gpus.get(group.id)
+        free, options = simulation.free(name), group.options
+        threshold = (
+            options.scale_down_utilization_threshold if gpu is None else options.scale_down_gpu_utilization_threshold
+        )
+        resources = ("cpu", "memory") if gpu is None else (gpu.resource,)
+        return all(size[each] - free[each] <= threshold * size[each] for each in resources if size.get(each))
 
     @cached_property
     def _spreading(self) -> Spreading:

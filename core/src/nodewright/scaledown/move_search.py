@@ -15,7 +15,7 @@ _KEPT = 0.5
 
 
 class Search:
-    """Looks at nodes in turn: in the next loop, those come first that there was no time for in this one."""
+    """Looks at nodes in order of their names: the next loop goes on where there was no time left in this one."""
 
     def __init__(self, world: World, moves: Moves, policy: Policy, now: datetime) -> None:
         self._world = world
@@ -31,12 +31,18 @@ class Search:
         self.against: dict[str, str] = {}
         #: The last node that was looked at, empty if none was.
         self.examined = ""
+        #: Whether no node is left for the next loop.
+        self.complete = True
 
     def look(self, groups: Mapping[str, GroupFacts], behind: str) -> None:
-        """Look at the nodes whose *groups* are given, beginning behind the name *behind*."""
+        """Look at the nodes whose *groups* are given: those behind the name *behind*, as far as there is time."""
         candidates = []
-        for name in _in_turn(groups, behind):
+        for name in sorted(groups):
+            if name <= behind:
+                self.against[name] = "nothing cheaper was found in a loop before"
+                continue
             if self.examined and self._is_over(kept=_KEPT):
+                self.complete = False
                 self.against[name] = "there was no time to look at it in this loop"
                 continue
             self.examined = name
@@ -61,10 +67,6 @@ class Search:
     def _is_over(self, kept: float = 0.0) -> bool:
         left = self._ends - self._policy.stopwatch()
         return left <= kept * (self._settings.search_time / timedelta(seconds=1))
-
-
-def _in_turn(names: Mapping[str, GroupFacts], behind: str) -> list[str]:
-    return sorted(names, key=lambda name: (name <= behind, name))
 
 
 def _sets(candidates: Sequence[Candidate], most: int) -> Iterator[Sequence[Candidate]]:

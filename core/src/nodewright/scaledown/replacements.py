@@ -46,7 +46,7 @@ def follow_replacements(
     *simulation* has the pending pods placed; the pods of nodes that may go are moved in it.
     """
     if not (policy.settings.scale_down.enabled and policy.settings.scale_down.consolidation.enabled):
-        return Replacements(memory=replace(memory, replacements=(), left_alone_until={}))
+        return Replacements(memory=replace(memory, replacements=(), left_alone_until={}, no_search_until=None))
     steps = _Steps(world, memory, simulation, policy, now)
     for replacement in memory.replacements:
         steps.follow(replacement)

@@ -53,6 +53,10 @@ class Consolidation(Section):
     """Most nodes that one replacement takes away."""
     search_time: PositiveDuration = timedelta(milliseconds=500)
     """How long a loop may search for replacements; the next one goes on where it ended."""
+    recheck: Duration = timedelta(minutes=5)
+    """How long not to search again, once all nodes were looked at and nothing was worth it."""
+    reserve: Duration = timedelta(hours=1)
+    """Pods like those that came in this time must find as much free room after a replacement as before."""
 
 
 class ScaleDown(Section):
