@@ -22,9 +22,9 @@ from nodewright.scaledown import (
     spoken_for,
     waiting,
 )
-from nodewright.scaledown.cooldown import changed
 from nodewright.scaledown.removable import Removable
-from nodewright.scaledown.soft_taints import plan_soft_taints
+from nodewright.scaledown.removal.soft_taints import plan_soft_taints
+from nodewright.scaledown.selection.cooldown import changed
 from nodewright.scaledown.standing import note_standings
 from nodewright.scaledown.utilization import Utilization, Utilizations
 from nodewright.scaleup import ScaleUpPlan, plan_scale_up, recall
@@ -135,9 +135,7 @@ def _decide(
         left, apart, replacements.memory, simulation, policy, now, pause=pause, replaced=replacements.ripe
     )
     verdicts = {**scale_down.nodes, **replacements.nodes}
-    consolidation = _consolidate(
-        left, health, verdicts, scale_down.memory, growth, policy, now, pause or waiting(scale_up.pods)
-    )
+    consolidation = _consolidate(left, health, verdicts, scale_down.memory, growth, policy, now, pause)
     hints = plan_soft_taints(world, consolidation.memory, policy.settings.scale_down)
     decision = _with_growth(underway, scale_up)
     decision = replace(
@@ -168,8 +166,7 @@ def _consolidate(
     """Return which nodes begin to be replaced, given what scale-down left of the cluster as it will be."""
     if not policy.settings.scale_down.consolidation.enabled:
         return Consolidation(memory=memory)
-    if growth.plan.grow:
-        pause = pause or "groups are growing"
+    pause = pause or waiting(growth.plan.pods) or ("groups are growing" if growth.plan.grow else "")
     room = Limits(world, health, policy.settings.limits)
     return consolidate(world, health, verdicts, memory, growth.simulation, room, policy, now, pause=pause)
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from nodewright.api import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster
-from nodewright.scaledown.allowance import Allowance, Allowances
-from nodewright.scaledown.best import Item, best_of, in_order, worth_of
 from nodewright.scaledown.removable import Removable
+from nodewright.scaledown.selection.allowance import Allowance, Allowances
+from nodewright.scaledown.selection.best import Item, best_of, in_order, worth_of
 from nodewright.testing.builders import a_group, a_node, a_pod
 
 VERDICT = Verdict(reason=Reason.EMPTY)

@@ -2,7 +2,7 @@
 
 import pytest
 from nodewright.cluster import Cluster
-from nodewright.scaledown.disruption import ORDINARY, disruption, pod_disruption
+from nodewright.scaledown.selection.disruption import ORDINARY, disruption, pod_disruption
 from nodewright.testing.builders import a_pod
 
 COST = "controller.kubernetes.io/pod-deletion-cost"

@@ -9,7 +9,7 @@ from nodewright.config.model import ScaleDown, Settings
 from nodewright.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
 from nodewright.objects.budget import BudgetSpec, BudgetStatus
 from nodewright.objects.volume import EmptyDir, Volume
-from nodewright.scaledown.drainability import Drainability
+from nodewright.scaledown.drain.drainability import Drainability
 from nodewright.strategies.drain_rules.terminal import Terminal
 from nodewright.testing.builders import a_node, a_pod
 from nodewright.testing.clock import EPOCH

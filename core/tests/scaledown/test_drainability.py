@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from nodewright.api import DrainRule, PodFate
 from nodewright.objects import LabelSelector, ObjectMeta, PodDisruptionBudget, Requirement
 from nodewright.objects.budget import BudgetSpec, BudgetStatus
-from nodewright.scaledown.drainability import Drainability
+from nodewright.scaledown.drain.drainability import Drainability
 from nodewright.testing.builders import a_node, a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world, built_in_drain_rules

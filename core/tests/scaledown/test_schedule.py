@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from nodewright.config.model import Schedule
-from nodewright.scaledown.schedule import open_until
+from nodewright.scaledown.selection.schedule import open_until
 
 BERLIN = "Europe/Berlin"
 

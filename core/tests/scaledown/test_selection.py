@@ -9,7 +9,7 @@ from nodewright.api.verdict import Verdict
 from nodewright.config.model import Settings
 from nodewright.memory import GroupChanges, Memory, Removal
 from nodewright.scaledown.removable import Removable
-from nodewright.scaledown.selection import select
+from nodewright.scaledown.selection.choice import select
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world

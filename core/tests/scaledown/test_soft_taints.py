@@ -8,7 +8,7 @@ from nodewright.api import Taint
 from nodewright.config.model import ScaleDown
 from nodewright.decide import decide
 from nodewright.memory import Memory, Removal
-from nodewright.scaledown.soft_taints import plan_soft_taints, recall_candidates
+from nodewright.scaledown.removal.soft_taints import plan_soft_taints, recall_candidates
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world

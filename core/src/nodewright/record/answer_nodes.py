@@ -8,8 +8,8 @@ from nodewright.api.verdict import Verdict
 from nodewright.config.model import Settings
 from nodewright.record.explanation import Look
 from nodewright.record.remedy import remedy, telling
-from nodewright.scaledown.cooldown import cooldown
 from nodewright.scaledown.removable import Removable
+from nodewright.scaledown.selection.cooldown import cooldown
 
 #: Verdicts on nodes that could go, only later: the node is unneeded, and no other word is said about it there.
 _LATER = (Reason.COOLING_DOWN, Reason.BUDGET, Reason.DISRUPTION_BUDGET, Reason.EVICTION_LIMIT)

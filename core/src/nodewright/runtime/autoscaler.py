@@ -33,7 +33,7 @@ from nodewright.record.picture import Picture
 from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.node_news import NodeNews
 from nodewright.runtime.session import Session
-from nodewright.scaledown.soft_taints import recall_candidates
+from nodewright.scaledown.removal.soft_taints import recall_candidates
 from nodewright.serve.metrics import Metrics
 from nodewright.world import World
 

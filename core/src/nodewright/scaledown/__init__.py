@@ -1,9 +1,9 @@
 """How to shrink: which nodes are unneeded, which may go, and how those under way get on."""
 
-from nodewright.scaledown.consolidation import Consolidation, consolidate, waiting
+from nodewright.scaledown.consolidation.plan import Consolidation, consolidate, waiting
+from nodewright.scaledown.consolidation.replacements import Replacements, follow_replacements, spoken_for
 from nodewright.scaledown.plan import ScaleDownPlan, plan_scale_down
-from nodewright.scaledown.removals import RemovalPlan, plan_removals
-from nodewright.scaledown.replacements import Replacements, follow_replacements, spoken_for
+from nodewright.scaledown.removal.removals import RemovalPlan, plan_removals
 
 __all__ = [
     "Consolidation",

@@ -13,7 +13,7 @@ from nodewright.memory import Memory
 from nodewright.objects import Node
 from nodewright.plugins.results import part_of
 from nodewright.policy import Policy
-from nodewright.scaledown.protection import protection
+from nodewright.scaledown.selection.protection import protection
 from nodewright.scaledown.utilization import Utilizations
 from nodewright.world import World
 

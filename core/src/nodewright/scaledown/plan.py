@@ -10,12 +10,12 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.memory import Memory, Removal
 from nodewright.policy import Policy
-from nodewright.scaledown.budgets import with_evictions
 from nodewright.scaledown.confirmation import Confirmation
 from nodewright.scaledown.eligibility import find_candidates
 from nodewright.scaledown.removable import Removable
 from nodewright.scaledown.search import Found, search
-from nodewright.scaledown.selection import select
+from nodewright.scaledown.selection.budgets import with_evictions
+from nodewright.scaledown.selection.choice import select
 from nodewright.scheduling import ClusterSimulation
 from nodewright.world import World
 

@@ -10,7 +10,7 @@ from nodewright.health.readiness import is_ready
 from nodewright.memory import Memory
 from nodewright.objects import Node
 from nodewright.policy import Policy
-from nodewright.scaledown.drainability import Drainability, Drainable
+from nodewright.scaledown.drain.drainability import Drainability, Drainable
 from nodewright.scaledown.removable import Removable
 from nodewright.scheduling import ClusterSimulation
 from nodewright.scheduling.relocation import Relocation

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import lru_cache
 
 from nodewright.api.decision import Restore
 from nodewright.api.reasons import Reason
@@ -49,7 +50,13 @@ def _next(verdict: Verdict, known: Standing | None, now: datetime) -> Standing |
     if known is not None and _holds_on(known, verdict):
         return known
     since = known.since if known is not None and known.reason is verdict.reason else now
-    return Standing(reason=verdict.reason, since=since, pod=verdict.pod, cause=verdict.cause)
+    return _standing(verdict.reason, since, verdict.pod, verdict.cause)
+
+
+@lru_cache(maxsize=4096)
+def _standing(reason: Reason, since: datetime, pod: str, cause: str) -> Standing:
+    # Most nodes stay for a few reasons, and since the same moments.
+    return Standing(reason=reason, since=since, pod=pod, cause=cause)
 
 
 def _holds_on(known: Standing, verdict: Verdict) -> bool:

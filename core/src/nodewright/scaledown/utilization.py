@@ -7,7 +7,7 @@ from nodewright.api.provider import GpuConfig
 from nodewright.cluster import Cluster, PodRow
 from nodewright.config.model import ScaleDown
 from nodewright.objects import Node
-from nodewright.scaledown.drainability import is_long_terminating
+from nodewright.scaledown.drain.drainability import is_long_terminating
 
 
 @dataclass(frozen=True, kw_only=True)

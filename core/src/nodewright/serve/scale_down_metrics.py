@@ -12,7 +12,7 @@ from nodewright.api.reasons import Reason
 from nodewright.config.model import Settings
 from nodewright.health.readiness import is_ready
 from nodewright.memory import Memory
-from nodewright.scaledown.cooldown import cooldown
+from nodewright.scaledown.selection.cooldown import cooldown
 from nodewright.world import World
 
 #: Verdicts on nodes that don't count as unremovable: they could go, or are none of ours.

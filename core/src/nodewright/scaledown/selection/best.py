@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from nodewright.scaledown.allowance import Allowance, Draws
-from nodewright.scaledown.disruption import disruption
 from nodewright.scaledown.removable import Removable
+from nodewright.scaledown.selection.allowance import Allowance, Draws
+from nodewright.scaledown.selection.disruption import disruption
 
 #: What a node, or a set of nodes, is worth: empty ones, others, minus risky ones, minus disruption, saving.
 Worth = tuple[int, int, int, int, int]

@@ -17,12 +17,12 @@ from nodewright.memory import GroupChanges, Memory, Removal
 from nodewright.objects import Node
 from nodewright.objects.node import TO_BE_DELETED
 from nodewright.policy import Policy
-from nodewright.scaledown.batches import Batches
-from nodewright.scaledown.cooldown import changed
-from nodewright.scaledown.drainability import Drainability
-from nodewright.scaledown.news import News
-from nodewright.scaledown.protection import protection
-from nodewright.scaledown.waves import Wave, daemons_to_evict, next_wave
+from nodewright.scaledown.drain.drainability import Drainability
+from nodewright.scaledown.removal.batches import Batches
+from nodewright.scaledown.removal.news import News
+from nodewright.scaledown.removal.waves import Wave, daemons_to_evict, next_wave
+from nodewright.scaledown.selection.cooldown import changed
+from nodewright.scaledown.selection.protection import protection
 from nodewright.world import World
 
 _DELAY_DELETION = "delay-deletion.cluster-autoscaler.kubernetes.io/"

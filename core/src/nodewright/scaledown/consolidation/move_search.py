@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 
 from nodewright.api.group import GroupFacts
 from nodewright.policy import Policy
-from nodewright.scaledown.candidate import Candidate, candidate
-from nodewright.scaledown.drainability import Drainability
-from nodewright.scaledown.move import Move, Moves
+from nodewright.scaledown.consolidation.candidate import Candidate, candidate
+from nodewright.scaledown.consolidation.move import Move, Moves
+from nodewright.scaledown.drain.drainability import Drainability
 from nodewright.world import World
 
 #: The part of the time that is kept for nodes together.

@@ -11,13 +11,13 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.memory import Memory
 from nodewright.policy import Policy
-from nodewright.scaledown.allowance import Allowance, Allowances
-from nodewright.scaledown.best import Item, best_of, in_order, worth_of
-from nodewright.scaledown.budgets import disruption_budgets, eviction_limit, too_cheap
-from nodewright.scaledown.cooldown import cooldown
-from nodewright.scaledown.floors import floors
-from nodewright.scaledown.protection import protection
 from nodewright.scaledown.removable import Removable
+from nodewright.scaledown.selection.allowance import Allowance, Allowances
+from nodewright.scaledown.selection.best import Item, best_of, in_order, worth_of
+from nodewright.scaledown.selection.budgets import disruption_budgets, eviction_limit, too_cheap
+from nodewright.scaledown.selection.cooldown import cooldown
+from nodewright.scaledown.selection.floors import floors
+from nodewright.scaledown.selection.protection import protection
 from nodewright.world import World
 
 #: Tells why nodes, which would go all together, can't go after all, given those chosen before; None if they can.
@@ -53,9 +53,9 @@ def select(
 
     First come groups that are used whole or not at all, in order of what they are worth; as for Cluster Autoscaler, one
     of them may have more nodes than may go at a time, as long as any may. Then the best set of all other nodes goes
-    that is allowed beside them: see `nodewright.scaledown.best.best_of`. Nodes that are *starting* count for nothing.
-    *pause* says why none must go in this loop, if so. *confirm* is asked about each node, or group, once it is chosen;
-    what it refuses stays, and others have its place.
+    that is allowed beside them: see `nodewright.scaledown.selection.best.best_of`. Nodes that are *starting* count for
+    nothing. *pause* says why none must go in this loop, if so. *confirm* is asked about each node, or group, once it is
+    chosen; what it refuses stays, and others have its place.
     """
     selection = Selection()
     ripe = list(_ripe(removable, memory, pause, policy, selection.verdicts, now))

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from nodewright.api.option import PodSet
-from nodewright.scaledown.candidate import pod_sets
+from nodewright.scaledown.consolidation.candidate import pod_sets
 from nodewright.scheduling import ClusterSimulation
 from nodewright.world import World
 

@@ -12,12 +12,12 @@ from nodewright.api.verdict import Verdict
 from nodewright.health import Assessment
 from nodewright.memory import Memory, Replacement, ScaleUpRequest
 from nodewright.policy import Policy
-from nodewright.scaledown.candidate import has_price, replaceable
+from nodewright.scaledown.consolidation.candidate import has_price, replaceable
+from nodewright.scaledown.consolidation.move import Move, Moves, Room
+from nodewright.scaledown.consolidation.move_search import Search
+from nodewright.scaledown.consolidation.reserve import Reserve
 from nodewright.scaledown.eligibility import filter_candidates
-from nodewright.scaledown.move import Move, Moves, Room
-from nodewright.scaledown.move_search import Search
-from nodewright.scaledown.reserve import Reserve
-from nodewright.scaledown.selection import select
+from nodewright.scaledown.selection.choice import select
 from nodewright.scheduling import ClusterSimulation
 from nodewright.world import World
 

@@ -10,8 +10,8 @@ from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
 from nodewright.cluster.pod_class import PodClass
 from nodewright.policy import Policy
-from nodewright.scaledown.drain_chain import DrainChain
-from nodewright.scaledown.pod_budgets import PodBudgets
+from nodewright.scaledown.drain.chain import DrainChain
+from nodewright.scaledown.drain.pod_budgets import PodBudgets
 from nodewright.world import World
 
 

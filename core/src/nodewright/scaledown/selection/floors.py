@@ -10,8 +10,8 @@ from nodewright.counted import amounts, is_real
 from nodewright.memory import Memory
 from nodewright.objects import Node, Resources, format_resource
 from nodewright.objects.node import TO_BE_DELETED
-from nodewright.scaledown.allowance import Allowance, everywhere
 from nodewright.scaledown.removable import Removable
+from nodewright.scaledown.selection.allowance import Allowance, everywhere
 from nodewright.world import World
 
 

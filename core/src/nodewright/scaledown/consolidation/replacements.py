@@ -12,11 +12,11 @@ from nodewright.config.effective import default_options
 from nodewright.health.readiness import is_ready
 from nodewright.memory import Memory, Replacement
 from nodewright.policy import Policy
-from nodewright.scaledown.candidate import Candidate, candidate, has_price, pod_sets
-from nodewright.scaledown.drainability import Drainability
-from nodewright.scaledown.move import place
-from nodewright.scaledown.protection import protection
+from nodewright.scaledown.consolidation.candidate import Candidate, candidate, has_price, pod_sets
+from nodewright.scaledown.consolidation.move import place
+from nodewright.scaledown.drain.drainability import Drainability
 from nodewright.scaledown.removable import Removable
+from nodewright.scaledown.selection.protection import protection
 from nodewright.scheduling import ClusterSimulation
 from nodewright.world import World
 

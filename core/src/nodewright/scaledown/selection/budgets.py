@@ -11,9 +11,9 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.config.model import Disruption, DisruptionBudget
 from nodewright.memory import Evictions, Memory
-from nodewright.scaledown.allowance import Allowance
 from nodewright.scaledown.removable import Removable
-from nodewright.scaledown.schedule import open_until
+from nodewright.scaledown.selection.allowance import Allowance
+from nodewright.scaledown.selection.schedule import open_until
 from nodewright.world import World
 
 _HOUR = timedelta(hours=1)

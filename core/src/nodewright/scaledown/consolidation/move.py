@@ -10,9 +10,9 @@ from nodewright.api.group import GroupFacts
 from nodewright.api.option import PodSet
 from nodewright.config.model.scale_down import Consolidation as Settings
 from nodewright.objects import Resources
-from nodewright.scaledown.candidate import Candidate, pod_sets
-from nodewright.scaledown.disruption import disruption_of_all
-from nodewright.scaledown.reserve import Reserve
+from nodewright.scaledown.consolidation.candidate import Candidate, pod_sets
+from nodewright.scaledown.consolidation.reserve import Reserve
+from nodewright.scaledown.selection.disruption import disruption_of_all
 from nodewright.scheduling import ClusterSimulation
 from nodewright.scheduling.spreading import Spreading
 from nodewright.world import World

@@ -15,9 +15,9 @@ from nodewright.health.readiness import is_ready
 from nodewright.memory import Memory
 from nodewright.objects import Node
 from nodewright.policy import Policy
-from nodewright.scaledown.disruption import disruption
-from nodewright.scaledown.drainability import Drainability
+from nodewright.scaledown.drain.drainability import Drainability
 from nodewright.scaledown.removable import Removable
+from nodewright.scaledown.selection.disruption import disruption
 from nodewright.world import World
 
 #: Why a node stays that could still be replaced. All others go, or stay for a reason that holds here, too.

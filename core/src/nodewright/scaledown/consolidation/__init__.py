@@ -1,0 +1,1 @@
+"""Nodes that are needed and give way to cheaper ones."""
