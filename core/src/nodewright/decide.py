@@ -2,16 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
 
 from nodewright.api.decision import Decision, DeleteInstances, Shrink
-from nodewright.api.group import GroupFacts
 from nodewright.api.verdict import Verdict
-from nodewright.health import Assessment, Readiness, assess
+from nodewright.health import Assessment, assess
 from nodewright.memory import Memory, ScaleUpRequest
+from nodewright.particulars import Particulars
 from nodewright.policy import Policy
 from nodewright.scaledown import (
     Consolidation,
@@ -22,11 +22,9 @@ from nodewright.scaledown import (
     spoken_for,
     waiting,
 )
-from nodewright.scaledown.removable import Removable
 from nodewright.scaledown.removal.soft_taints import plan_soft_taints
 from nodewright.scaledown.selection.cooldown import changed
 from nodewright.scaledown.standing import note_standings
-from nodewright.scaledown.utilization import Utilization, Utilizations
 from nodewright.scaleup import ScaleUpPlan, plan_scale_up, recall
 from nodewright.scaleup.limits import Limits
 from nodewright.scaleup.minimum import grow_to_minimum
@@ -34,24 +32,6 @@ from nodewright.scaleup.pending import in_turn
 from nodewright.scheduling import ClusterSimulation
 from nodewright.templates import choose_templates
 from nodewright.world import World
-
-
-@dataclass(kw_only=True)
-class Particulars:
-    """What is found out on the way to a decision and is no part of it: filled in for those who want to look closer."""
-
-    #: All groups, with the templates that were gone by.
-    groups: tuple[GroupFacts, ...] = ()
-    #: Nodes that were counted on though they are not there yet, by group.
-    upcoming: dict[str, int] = field(default_factory=dict)
-    #: How many machines of each group are in which state.
-    readiness: dict[str, Readiness] = field(default_factory=dict)
-    #: Why groups can't grow now, whether or not a pod waits.
-    blocked: dict[str, Verdict] = field(default_factory=dict)
-    #: By node, after pending pods were placed.
-    utilization: dict[str, Utilization] = field(default_factory=dict)
-    #: Nodes that might start to go but for how many may go at once, in order.
-    removable_now: tuple[Removable, ...] = ()
 
 
 def decide(
@@ -115,16 +95,16 @@ def _decide(
         learnt=templates.learnt,
     )
     if particulars is not None:
-        _note_groups(particulars, world, health)
+        particulars.note_groups(world, health)
     if health.halted is not None:
         if particulars is not None:
-            _note_utilization(particulars, world, health, policy, now)
+            particulars.note_utilization(world, health, policy, now)
         return _halt(underway, world, health.halted, policy), removals.memory
     growth = _plan_growth(world, health, removals.memory, policy, now)
     scale_up, simulation = growth.plan, growth.simulation
     memory = _remember_growth(removals.memory, scale_up, now)
     if particulars is not None:
-        _note_utilization(particulars, world, health, policy, now)
+        particulars.note_utilization(world, health, policy, now)
     # No pod is moved onto a node that may never come, or whose machine is going.
     simulation.remove_nodes([*growth.upcoming, *_doomed(world, health.starting | memory.removals.keys())])
     left = _without_leaving(cleaned, removals.delete)
@@ -281,26 +261,3 @@ def _remember_growth(memory: Memory, scale_up: ScaleUpPlan, now: datetime) -> Me
         changes=changed(memory.changes, [grow.group for grow in scale_up.grow], grown=now),
         turn=memory.turn + scale_up.taken,
     )
-
-
-def _note_groups(particulars: Particulars, world: World, health: Assessment) -> None:
-    particulars.groups = world.groups
-    particulars.upcoming = {group.facts.id: group.upcoming for group in health.groups if group.upcoming}
-    particulars.readiness = {group.facts.id: group.readiness for group in health.groups}
-    particulars.blocked = {group.facts.id: group.blocked for group in health.groups if group.blocked}
-
-
-def _note_utilization(
-    particulars: Particulars, world: World, health: Assessment, policy: Policy, now: datetime
-) -> None:
-    options = {group.id: group.options for group in world.groups}
-    utilizations = Utilizations(world.cluster, policy.settings.scale_down, now)
-    particulars.utilization = {
-        name: utilizations.of(
-            node,
-            gpu=world.gpus.get(name),
-            ignore_daemons=options[world.group_of[name]].ignore_daemonsets_utilization,
-        )
-        for name, node in world.cluster.nodes.items()
-        if world.group_of.get(name) in options and name not in health.starting
-    }

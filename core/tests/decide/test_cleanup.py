@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 from nodewright.api import ErrorClass, GroupOptions, Instance, InstanceError, InstanceState, Reason
 from nodewright.config.model import Settings
-from nodewright.decide import Particulars, decide
+from nodewright.decide import decide
 from nodewright.memory import Memory, ScaleUpRequest
+from nodewright.particulars import Particulars
 from nodewright.record.narrative import tell
 from nodewright.testing.builders import a_group, a_node
 from nodewright.testing.clock import EPOCH

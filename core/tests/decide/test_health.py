@@ -5,9 +5,10 @@ from datetime import timedelta
 
 import pytest
 from nodewright.api import ErrorClass, GroupOptions, Instance, InstanceError, InstanceState, Outcome, Reason
-from nodewright.decide import Particulars, decide
+from nodewright.decide import decide
 from nodewright.health import Readiness
 from nodewright.memory import Memory, ScaleUpRequest, Shortage
+from nodewright.particulars import Particulars
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world

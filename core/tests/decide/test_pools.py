@@ -5,8 +5,9 @@ from datetime import timedelta
 
 import pytest
 from nodewright.api import ErrorClass, Instance, InstanceError, InstanceState, Outcome, Reason
-from nodewright.decide import Particulars, decide
+from nodewright.decide import decide
 from nodewright.memory import Backoff, Memory
+from nodewright.particulars import Particulars
 from nodewright.testing.builders import a_group, a_pod, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world

@@ -8,11 +8,12 @@ from msgspec.structs import replace as struct_replace
 from nodewright.api import ErrorClass, Instance, InstanceError, InstanceState, Reason
 from nodewright.api.provider import GpuConfig
 from nodewright.config.model import Settings
-from nodewright.decide import Particulars, decide
+from nodewright.decide import decide
 from nodewright.health import Readiness
 from nodewright.memory import Memory, Removal, ScaleUpRequest
 from nodewright.objects import Taint
 from nodewright.objects.meta import Condition
+from nodewright.particulars import Particulars
 from nodewright.record.explanation import Look, explain_group, explain_pod
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.clock import EPOCH

@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 from nodewright.api import Reason
 from nodewright.config.model import Settings
-from nodewright.decide import Particulars, decide
+from nodewright.decide import decide
 from nodewright.memory import Memory
 from nodewright.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
 from nodewright.objects.budget import BudgetSpec, BudgetStatus
+from nodewright.particulars import Particulars
 from nodewright.record.explanation import Look, explain_group, explain_node
 from nodewright.record.overview import overview
 from nodewright.testing import EPOCH

@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 from nodewright.config.model import Settings
-from nodewright.decide import Particulars, decide
+from nodewright.decide import decide
 from nodewright.memory import Memory, Removal
 from nodewright.objects import Condition
+from nodewright.particulars import Particulars
 from nodewright.record.answer import answer
 from nodewright.record.explanation import Look, explain_pod
 from nodewright.record.rehearsal import Rehearsed

@@ -6,8 +6,9 @@ import pytest
 from nodewright.api import ConfigurationError, Decision, Reason
 from nodewright.api.decision import Grow, Shrink
 from nodewright.api.verdict import Verdict
-from nodewright.decide import Particulars, decide
+from nodewright.decide import decide
 from nodewright.memory import ScaleUpRequest
+from nodewright.particulars import Particulars
 from nodewright.record.scenario import carry_out, read_scenario
 from nodewright.testing.worlds import a_policy
 

@@ -6,13 +6,14 @@ from datetime import timedelta
 from msgspec.structs import replace as struct_replace
 from nodewright.api import GroupFacts, Taint, TemplateDifference
 from nodewright.config.model import ScaleUp, Settings, Templates
-from nodewright.decide import Particulars, decide
+from nodewright.decide import decide
 from nodewright.memory import Memory
 from nodewright.objects import DaemonSet, ObjectMeta, parse_resources
 from nodewright.objects.node import TO_BE_DELETED
 from nodewright.objects.pod import MIRROR, Container, PodSpec
 from nodewright.objects.requests import ResourceRequirements
 from nodewright.objects.workload import DaemonSetSpec, PodTemplate
+from nodewright.particulars import Particulars
 from nodewright.record.narrative import tell_learnt
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
 from nodewright.testing.clock import EPOCH

@@ -13,10 +13,10 @@ from nodewright.api.nearest import nearest
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
-from nodewright.decide import Particulars
 from nodewright.health import Readiness
 from nodewright.memory import Memory
 from nodewright.objects import Resources, format_resource
+from nodewright.particulars import Particulars
 from nodewright.record.narrative import tell_difference
 from nodewright.record.remedy import known_cause, remedy, telling
 from nodewright.scheduling.reasons import texts

@@ -9,8 +9,9 @@ from time import perf_counter
 from nodewright.api.hookspecs import hookimpl
 from nodewright.api.option import Option
 from nodewright.api.plugin import Plugin
-from nodewright.decide import Particulars, decide
+from nodewright.decide import decide
 from nodewright.memory import Memory
+from nodewright.particulars import Particulars
 from nodewright.policy import Policy
 from nodewright.record.explanation import Look
 from nodewright.record.scenario import Scenario, carry_out

@@ -16,7 +16,6 @@ from nodewright.api.plugin import Plugin
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
 from nodewright.config.watch import ConfigFile
-from nodewright.decide import Particulars
 from nodewright.health import adopt_orders
 from nodewright.kube.config_maps import ConfigMapWatch
 from nodewright.kube.events import EventWriter
@@ -26,6 +25,7 @@ from nodewright.kube.reflector import Reflector
 from nodewright.kube.taint_latency import TaintLatency
 from nodewright.kube.transport import Transport
 from nodewright.memory import Memory
+from nodewright.particulars import Particulars
 from nodewright.plugins import Fault, Faults, Registry
 from nodewright.plugins.prices import GuardedPricing
 from nodewright.record.explanation import Look

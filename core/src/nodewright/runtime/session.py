@@ -11,12 +11,13 @@ from nodewright.cluster import Cluster
 from nodewright.config.context import provider_context
 from nodewright.config.effective import default_options
 from nodewright.config.model import Settings
-from nodewright.decide import Particulars, decide, decide_growth
+from nodewright.decide import decide, decide_growth
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
 from nodewright.kube.taint_latency import TaintLatency
 from nodewright.kube.transport import Transport
 from nodewright.memory import Memory
+from nodewright.particulars import Particulars
 from nodewright.plugins import Faults, Registry
 from nodewright.plugins.results import instance_of
 from nodewright.policy import Policy
