@@ -1,6 +1,6 @@
 """Placements: where pods went in a simulation."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
 
 
 class Placement(Mapping[str, str]):
@@ -26,3 +26,34 @@ class Placement(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def items(self) -> ItemsView[str, str]:
+        """Return pods with their nodes."""
+        return _Items(self)
+
+    def values(self) -> ValuesView[str]:
+        """Return the node of each pod."""
+        return _Values(self)
+
+    def nodes(self) -> Iterator[str]:
+        """Yield the node of each pod, in the order of the pods."""
+        names = self._names
+        return (names[row] for row in self._rows)
+
+
+class _Items(ItemsView[str, str]):
+    """Goes through pods and nodes side by side: asking for one after the other takes long where there are many."""
+
+    _mapping: Placement
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return zip(self._mapping, self._mapping.nodes(), strict=True)
+
+
+class _Values(ValuesView[str]):
+    """The same for nodes alone."""
+
+    _mapping: Placement
+
+    def __iter__(self) -> Iterator[str]:
+        return self._mapping.nodes()
