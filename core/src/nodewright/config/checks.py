@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
-from nodewright.config.duration import format_duration
 from nodewright.config.mention import Mention
 from nodewright.config.model import GroupRule, Settings
 from nodewright.config.paths import Path, all_settings, dotted
@@ -12,6 +11,7 @@ from nodewright.config.planned import planned
 from nodewright.config.plugins import slot_of
 from nodewright.config.tree import Tree
 from nodewright.config.validation import Mistake
+from nodewright.objects.duration import format_duration
 from nodewright.objects.quantity import format_resource
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
-from nodewright.config.duration import format_duration, parse_duration
+from nodewright.objects.duration import format_duration, parse_duration
 
 #: As in Go: a ``list`` takes one item each time it is given, a ``slice`` also several with commas between.
 FlagType = Literal["string", "bool", "int", "float", "duration", "list", "slice"]

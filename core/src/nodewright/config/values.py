@@ -12,10 +12,10 @@ from nodewright.api.plugin import Plugin
 from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesProcessor
 from nodewright.api.provider import GroupSpec, Provider
 from nodewright.config.calendar import read_cron, read_time_zone
-from nodewright.config.duration import format_duration, parse_duration
 from nodewright.config.mention import Mention, Slot
 from nodewright.config.share import Share, read_share, write_share
 from nodewright.config.wording import written
+from nodewright.objects.duration import format_duration, parse_duration
 from nodewright.objects.quantity import format_resource, parse_quantity
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from nodewright.api.reasons import Reason
-from nodewright.config.duration import format_duration
+from nodewright.objects.duration import format_duration
 from nodewright.record.explanation import Look, explain_growth, goes
 from nodewright.record.narrative import tell
 from nodewright.record.remedy import telling

@@ -11,12 +11,12 @@ from nodewright.api.group import GroupFacts, GroupOptions
 from nodewright.api.instance import Instance, InstanceError
 from nodewright.api.provider import GpuConfig, ResourceLimits
 from nodewright.api.template import NodeTemplate, TemplateDifference
-from nodewright.config.duration import format_duration
 from nodewright.config.effective import default_options, group_options
 from nodewright.config.model import Settings
 from nodewright.config.model.base import camel_case
 from nodewright.memory import Backoff, KnownTemplate, Memory, Replacement
 from nodewright.objects import Node, ObjectMeta, Pod, Resources, Taint, format_resource
+from nodewright.objects.duration import format_duration
 from nodewright.objects.node import NodeSpec
 from nodewright.record.names import Names, Role
 from nodewright.record.picture_objects import NODE, POD, TAINTS, sift

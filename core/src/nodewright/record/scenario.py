@@ -19,7 +19,6 @@ from nodewright.api.provider import GpuConfig, ResourceLimits
 from nodewright.cluster import Cluster
 from nodewright.cluster.controllers import DAEMON_SET
 from nodewright.config.document import NOTHING
-from nodewright.config.duration import parse_duration
 from nodewright.config.model import Settings
 from nodewright.config.paths import Path
 from nodewright.config.plugins import PluginClasses
@@ -38,6 +37,7 @@ from nodewright.objects import (
     PodDisruptionBudget,
     StorageClass,
 )
+from nodewright.objects.duration import parse_duration
 from nodewright.objects.meta import KubeStruct, Time
 from nodewright.record.scenario_clouds import (
     read_gpus,

@@ -9,7 +9,6 @@ from typing import Any
 from nodewright.api.errors import ConfigurationError, Problem
 from nodewright.api.group import GroupOptions
 from nodewright.config.document import HEADER, NOTHING, load
-from nodewright.config.duration import parse_duration
 from nodewright.config.effective import default_options
 from nodewright.config.flag_table import FLAGS
 from nodewright.config.flags import parse_flags
@@ -19,6 +18,7 @@ from nodewright.config.paths import Path
 from nodewright.config.plugins import PluginClasses
 from nodewright.config.suggestion import suggestion
 from nodewright.config.written import dump
+from nodewright.objects.duration import parse_duration
 
 #: Options that are not spelled as their flags.
 _IRREGULAR = {

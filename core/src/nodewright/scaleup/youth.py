@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from nodewright.api.notice import Notice
 from nodewright.api.option import PodSet
 from nodewright.cluster import Cluster
-from nodewright.config.duration import parse_duration
+from nodewright.objects.duration import parse_duration
 
 #: On a pod: how old it has to be before it brings nodes, if that is more than the general delay.
 DELAY = "cluster-autoscaler.kubernetes.io/pod-scale-up-delay"

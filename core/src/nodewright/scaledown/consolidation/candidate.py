@@ -10,10 +10,10 @@ from nodewright.api.option import PodSet
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
-from nodewright.config.duration import format_duration
 from nodewright.health.readiness import is_ready
 from nodewright.memory import Memory
 from nodewright.objects import Node
+from nodewright.objects.duration import format_duration
 from nodewright.policy import Policy
 from nodewright.scaledown.drain.drainability import Drainability
 from nodewright.scaledown.removable import Removable

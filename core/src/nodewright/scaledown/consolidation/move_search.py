@@ -21,7 +21,6 @@ class Search:
         self._world = world
         self._moves = moves
         self._policy = policy
-        self._now = now
         self._drainability = Drainability(world, policy, now)
         self._settings = policy.settings.scale_down.consolidation
         self._ends = policy.stopwatch() + self._settings.search_time.total_seconds()

@@ -4,7 +4,7 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nodewright.config.duration import format_duration, parse_duration
+from nodewright.objects.duration import format_duration, parse_duration
 
 
 @pytest.mark.parametrize(
