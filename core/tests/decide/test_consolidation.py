@@ -296,16 +296,27 @@ class TestWhatIsWorthIt:
         assert decision.nodes["l1"].detail.startswith("as many replacements as allowed are under way;")
 
 
-def test_several_nodes_can_give_way_to_fewer():
-    """Each alone has too much for anything cheaper that is there: together they fill one node."""
+def three_for_one(**options):
+    """Each node alone has too much for anything cheaper that is there: together they fill one."""
     tiny = a_template(cpu="4", memory="16Gi")
     facts = [a_group("old", size=3, price=0.2, template=tiny), a_group("large", price=0.3, template=LARGE)]
     nodes = [a_node(f"o{number}", provider_id=f"fake://old-{number}") for number in range(3)]
     pods = [pod for node in nodes for pod in pods_on(node.name, 1, cpu="2600m")]
-    decision, memory = decide_on(a_world(groups=facts, nodes={"old": nodes}, pods=pods))
+    return decide_on(a_world(groups=facts, nodes={"old": nodes}, pods=pods), **options)
+
+
+def test_several_nodes_can_give_way_to_fewer():
+    decision, memory = three_for_one()
     assert grown(decision) == {"large": 1}
     assert sorted(memory.replacements[0].nodes) == ["o0", "o1", "o2"]
     assert "saves 0.3/h (50%), moves 3 pods" in str(decision.grow[0].verdict)
+
+
+@pytest.mark.parametrize(("nodes", "begins"), [(1, True), (0, False)])
+def test_nodes_that_a_budget_lets_go_one_by_one_can_be_replaced_but_not_while_it_lets_none(nodes, begins):
+    budget = {"nodes": nodes, "reasons": ["consolidation"]}
+    decision, memory = three_for_one(disruption={"budgets": [budget]})
+    assert bool(decision.grow) is bool(memory.replacements) is begins
 
 
 def test_a_node_above_the_utilization_threshold_goes_without_a_new_one_if_there_is_room():

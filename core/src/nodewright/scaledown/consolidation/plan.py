@@ -24,7 +24,7 @@ from nodewright.world import World
 #: Pods that may wait while nodes are replaced: they have a place, or no node would help them.
 _CONTENT = frozenset([Reason.FITS, Reason.EXPENDABLE, Reason.DAEMON, Reason.FILTERED, Reason.NO_GROUP_FITS])
 #: What only keeps nodes from going all at once.
-_PASSING = frozenset([Reason.BUDGET])
+_PASSING = frozenset([Reason.BUDGET, Reason.DISRUPTION_BUDGET, Reason.EVICTION_LIMIT])
 
 
 @dataclass(frozen=True, kw_only=True)
