@@ -144,7 +144,8 @@ def _consolidate(
     pause: str,
 ) -> Consolidation:
     """Return which nodes begin to be replaced, given what scale-down left of the cluster as it will be."""
-    if not policy.settings.scale_down.consolidation.enabled:
+    scale_down = policy.settings.scale_down
+    if not (scale_down.enabled and scale_down.consolidation.enabled):
         return Consolidation(memory=memory)
     pause = pause or waiting(growth.plan.pods) or ("groups are growing" if growth.plan.grow else "")
     room = Limits(world, health, policy.settings.limits)

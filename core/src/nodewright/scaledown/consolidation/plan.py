@@ -54,8 +54,6 @@ def consolidate(
     nothing is changed in it. *room* limits growth. *pause* says why none must begin in this loop, if so.
     """
     settings = policy.settings.scale_down.consolidation
-    if not (policy.settings.scale_down.enabled and settings.enabled):
-        return Consolidation(memory=memory)
     groups, against = replaceable(world, verdicts, memory, policy, now)
     if len(memory.replacements) >= settings.max_underway:
         pause = pause or "as many replacements as allowed are under way"

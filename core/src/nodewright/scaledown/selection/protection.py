@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from nodewright.api.protection import DO_NOT_DISRUPT, KARPENTER_DO_NOT_DISRUPT, protected_until
+from nodewright.api.protection import DO_NOT_DISRUPT, KARPENTER_DO_NOT_DISRUPT, is_protected, protected_until
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.objects import Node
@@ -20,14 +20,13 @@ def protection(node: Node, now: datetime) -> Verdict | None:
     if noted.get(KARPENTER_DO_NOT_DISRUPT) == "true":
         return Verdict(reason=Reason.PROTECTED, detail=KARPENTER_DO_NOT_DISRUPT)
     said = noted.get(DO_NOT_DISRUPT)
-    if said is None or said == "false":
+    born = node.metadata.creation_timestamp
+    if said is None or not is_protected(noted, born, now):
         return None
     if said == "true":
         return Verdict(reason=Reason.PROTECTED, detail=DO_NOT_DISRUPT)
-    until = protected_until(said, node.metadata.creation_timestamp)
+    until = protected_until(said, born)
     if until is None:
         detail = f'{DO_NOT_DISRUPT}: write true, a time such as 2030-01-31T08:30:00Z or a duration, not "{said}"'
         return Verdict(reason=Reason.PROTECTED, detail=detail)
-    if until <= now:
-        return None
     return Verdict(reason=Reason.PROTECTED, detail=f"until {until:%Y-%m-%d %H:%M:%S}")
