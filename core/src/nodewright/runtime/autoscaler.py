@@ -18,7 +18,6 @@ from nodewright.config.model import Settings
 from nodewright.config.watch import ConfigFile
 from nodewright.health import adopt_orders
 from nodewright.kube.config_maps import ConfigMapWatch
-from nodewright.kube.events import EventWriter
 from nodewright.kube.feed import Feed
 from nodewright.kube.kinds import KINDS, wanted_kinds
 from nodewright.kube.reflector import Reflector
@@ -30,8 +29,7 @@ from nodewright.plugins import Fault, Faults, Registry
 from nodewright.plugins.prices import GuardedPricing
 from nodewright.record.explanation import Look
 from nodewright.record.picture import Picture
-from nodewright.runtime.announcer import Announcer
-from nodewright.runtime.node_news import NodeNews
+from nodewright.runtime.reporter import Reporter
 from nodewright.runtime.session import Session
 from nodewright.scaledown.removal.soft_taints import recall_candidates
 from nodewright.serve.metrics import Metrics
@@ -65,7 +63,7 @@ class Autoscaler:
         self.memory = Memory()
         #: Groups whose open orders were adopted, or given by us.
         self._adopted: frozenset[str] = frozenset()
-        self.metrics = Metrics()
+        self._reporter = Reporter(settings, transport, clock)
         self._clock = clock
         self._transport = transport
         self._registry = registry or Registry()
@@ -81,13 +79,15 @@ class Autoscaler:
             self.feed.follow(kind)
         self._reflectors = [Reflector(kind, transport, self.feed) for kind in (*KINDS, *wanted)]
         self._config_maps = ConfigMapWatch(transport, self.feed)
-        self._events = EventWriter(transport, clock, settings.namespace, on_drop=self.metrics.events_dropped.inc)
-        self._announcer = Announcer(self._events)
-        self._node_news = NodeNews(self._events)
         self._outcomes: tuple[Outcome, ...] = ()
         #: Whether anything was done in the last loop.
         self._productive = False
         self._session = self._open(settings)
+
+    @property
+    def metrics(self) -> Metrics:
+        """What Prometheus is told."""
+        return self._reporter.metrics
 
     @property
     def host(self) -> str:
@@ -159,20 +159,17 @@ class Autoscaler:
         before, self._outcomes = self.memory, ()
         decided = perf_counter()
         decision, self.memory = self._session.decide(world, before, now)
-        self.metrics.decision_seconds.observe(perf_counter() - decided)
-        self.metrics.note_templates(self.memory.templates)
-        self.metrics.scale_down.note_decision(decision, self.memory, world, self._session.settings)
-        if self._session.settings.events.nodes:
-            self._node_news.tell(decision, before, self.memory, world)
+        self._reporter.took(deciding=perf_counter() - decided)
+        self._reporter.decided(decision, before, self.memory, world)
         aftermath = self._carry_out(decision, world, before)
         self._fall_over(aftermath, world, now)
         self._session.policy.hooks.deliver_faults()
-        self.metrics.loop_seconds.observe(perf_counter() - started)
+        self._reporter.finished(seconds=perf_counter() - started)
         return decision
 
     def deliver_events(self, timeout: float = 10.0) -> bool:
         """Wait until the events of all loops so far are written, or given up; tell whether that was in time."""
-        return self._events.flush(timeout)
+        return self._reporter.deliver(timeout)
 
     def close(self) -> None:
         """Write the events that are left, end all threads and let go of all plugins."""
@@ -180,13 +177,13 @@ class Autoscaler:
             reflector.stop()
         self._config_maps.close()
         self._session.close()
-        self._events.close()
+        self._reporter.close()
 
     def _carry_out(self, decision: Decision, world: World, before: Memory) -> Aftermath:
         """Act on *decision*, made on *world* and the memory *before*, tell of it and remember how it went."""
         hooks = self._session.policy.hooks
         hooks.on_decision(decision)
-        self._announcer.announce(decision, world)
+        self._reporter.acting(decision, world)
         aftermath = self._session.act(decision, world)
         self._productive = self._productive or aftermath.fruitful
         self.memory = aftermath.memory(self.memory, before)
@@ -203,7 +200,7 @@ class Autoscaler:
             self._outcomes = tuple(outcome for outcome in self._outcomes if outcome.action != "grow")
             decided = perf_counter()
             decision, self.memory = self._session.decide_growth(world, before, now)
-            self.metrics.decision_seconds.observe(perf_counter() - decided)
+            self._reporter.took(deciding=perf_counter() - decided)
             # The verdicts on nodes hold on.
             decision = replace(decision, nodes=aftermath.decision.nodes)
             aftermath = self._carry_out(decision, world, before)
@@ -211,8 +208,7 @@ class Autoscaler:
     def _hear(self, outcomes: tuple[Outcome, ...]) -> None:
         """Take up how actions went: tell of it, and keep it for the next decision."""
         self._outcomes += outcomes
-        self._announcer.report(outcomes)
-        self.metrics.scale_down.note_outcomes(outcomes)
+        self._reporter.acted(outcomes)
         for outcome in outcomes:
             self._session.policy.hooks.on_outcome(outcome)
 
@@ -248,7 +244,7 @@ class Autoscaler:
             loaded = self._config_file.changed()
         except ConfigurationError as error:
             _log.error("the changed configuration is refused, the old one goes on:\n%s", error)
-            self._events.on_status("ConfigurationRefused", str(error), warning=True)
+            self._reporter.refused_configuration(error)
             self._session.policy.hooks.on_config_refused(error.problems)
             return
         if loaded is None:
@@ -257,12 +253,11 @@ class Autoscaler:
             _log.warning("%s", warning)
         old, self._session = self._session, self._open(loaded.settings)
         old.close()
-        self._events.namespace = loaded.settings.namespace
         self._watch_config_maps()
         with suppress(ApiServerError):
             self.feed.wait_until_synced(_CONFIG_MAP_SECONDS)
         _log.info("the changed configuration is in effect")
-        self._events.on_status("ConfigurationChanged", "The changed configuration is in effect")
+        self._reporter.reconfigured(loaded.settings)
         self._session.policy.hooks.on_config_changed()
 
     def _watch_config_maps(self) -> None:
