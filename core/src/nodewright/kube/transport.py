@@ -1,6 +1,7 @@
 """Requests to the API server: the official client's configuration, TLS and credentials, without its object models."""
 
 import json
+import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 _CONNECTIONS = 48
 _TIMEOUT = urllib3.Timeout(connect=5, read=30)
 
+_log = logging.getLogger(__name__)
+
 
 class Transport:
     """Sends requests and returns bytes. Safe to use from any thread.
@@ -28,6 +31,10 @@ class Transport:
         from kubernetes.client import ApiClient
 
         self._configuration = configuration
+        if not configuration.verify_ssl:
+            _log.warning("whoever answers at %s is taken for the API server: certificates are not checked", self.host)
+            # Once is enough: it would come with each request.
+            urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         self._pool = ApiClient(configuration).rest_client.pool_manager
         self._user_agent = user_agent
 
