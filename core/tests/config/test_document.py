@@ -127,10 +127,10 @@ groups:
 def test_a_setting_that_is_not_in_effect_is_a_warning_only_if_it_is_no_default(write):
     path = write("capacityBuffers: {controller: true, podDryRun: true}\nprovisioningRequests:\n  enabled: true\n")
     idle = "accepted, but not in effect in this version"
-    assert warnings(path, "--leader-elect=false", "--scale-up-from-zero=false") == [
+    assert warnings(path, "--enable-graceful-degradation", "--scale-up-from-zero=false") == [
         f":3: capacityBuffers.controller: {idle}: CapacityBuffer objects",
         f":5: provisioningRequests.enabled: {idle}: ProvisioningRequest objects",
-        f"flags: --leader-elect: {idle}: leader election",
+        f"flags: --enable-graceful-degradation: {idle}: graceful degradation",
     ]
 
 
