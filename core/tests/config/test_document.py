@@ -150,6 +150,7 @@ groups:
     scaleDown: {unneededTime: 1m}
   - match: "spot-*"
   - match: "late"
+loop: {scanInterval: 10m}
 """
     )
     assert warnings(path) == [
@@ -157,6 +158,7 @@ groups:
         ":8: groups[1].allowNonAtomicScaleUpToMax: has no effect without zeroOrMax: true",
         ":10: groups[2]: never reached: groups[0] matches first",
         ":11: groups[3]: never reached: groups[1] matches first",
+        ":12: loop.scanInterval: the health check fails between two loops: a loop has to begin within maxInactivity",
     ]
 
 

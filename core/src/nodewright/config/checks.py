@@ -47,9 +47,9 @@ def _health(settings: Settings) -> Iterator[Mistake]:
     loop = settings.loop
     if loop.scan_interval >= loop.max_inactivity:
         yield Mistake(
-            path=("loop", "maxInactivity"),
-            message="the health check fails between two loops: it must be longer than scanInterval",
-            others=(("loop", "scanInterval"),),
+            path=("loop", "scanInterval"),
+            message="the health check fails between two loops: a loop has to begin within maxInactivity",
+            others=(("loop", "maxInactivity"),),
         )
 
 
