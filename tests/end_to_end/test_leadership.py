@@ -12,6 +12,7 @@ from nodewright.plugins import Registry
 from nodewright.runtime.autoscaler import Autoscaler
 from nodewright.testing.clock import SteppedClock
 from nodewright_fake.apiserver.faults import Fault
+from nodewright_fake.cloud.api_fault import ApiFault, ApiFaultKind
 from nodewright_fake.scenario import parse_scenario
 from nodewright_fake.world import World
 
@@ -160,3 +161,30 @@ def test_the_health_check_looks_at_the_loop_once_it_leads(world, replica, monkey
     now += 10_000
     assert vitals.trouble().startswith("no loop began for 10000 s")
     one.autoscaler.run_once()
+
+
+class OneLoop:
+    """An event that is set after one loop of an autoscaler."""
+
+    def __init__(self, autoscaler):
+        self.autoscaler = autoscaler
+        self.asked = 0
+
+    def is_set(self):
+        self.asked += 1
+        self.autoscaler.wake()
+        return self.asked > 1
+
+
+@pytest.mark.parametrize("operations", ["", "snapshot"])
+def test_a_loop_ends_well_unless_no_cloud_can_be_read(world, replica, monkeypatch, operations):
+    one = replica("one")
+    assert one.lead()
+    if operations:
+        world.cloud.gate.add(ApiFault(ApiFaultKind.UNAVAILABLE, operations=operations))
+    one.autoscaler.run(OneLoop(one.autoscaler))
+    now, vitals = monotonic() + 1000, one.autoscaler.vitals
+    vitals.began()
+    monkeypatch.setattr(vitals, "_now", lambda: now)
+    # So long after a good loop is too long, but not for the first.
+    assert ("no loop ended well" in vitals.trouble()) == (not operations)

@@ -133,7 +133,7 @@ def test_a_leader_that_is_killed_while_it_orders_is_followed_by_one_that_orders_
     killed = kill_in(holdup, leader)
     eventually(lambda: holder_of(world) != first and holdup.orders)
     assert monotonic() - killed < LEASE_SECONDS + SLACK_SECONDS
-    eventually(lambda: len(running(world)) == 8)
+    eventually(lambda: len(world.store.list("nodes")) == 2)
     assert holdup.orders == [2]
     assert lease_of(world)["leaseTransitions"] == 1
     assert [group.desired for group in world.cloud.groups] == [2]
@@ -175,6 +175,23 @@ def test_a_leader_that_can_not_reach_the_api_server_ends_before_another_one_acts
     world.cluster.scale("default", "web", 4)
     eventually(lambda: [group.desired for group in world.cloud.groups] == [1])
     assert holder_of(world) != first
+
+
+def test_a_call_that_does_not_end_does_not_keep_a_leader_that_has_lost_the_lease(world, replicas):
+    leader = replicas.begin("one")
+    replicas.begin("two")
+    holdup = OfGrowth(lands=True)
+    holdup.attach(world)
+    world.cluster.scale("default", "web", 4)
+    assert holdup.reached.wait(20)
+    replicas.cut_off("one")
+    leader.join(20)
+    assert leader.exitcode == 255
+    holdup.over.set()
+    eventually(lambda: lease_of(world)["leaseTransitions"] == 1)
+    eventually(lambda: len(running(world)) == 4)
+    # Several loops later.
+    assert holdup.orders == [1]
 
 
 def test_a_leader_that_is_told_to_stop_lets_go_at_once(world, replicas):
