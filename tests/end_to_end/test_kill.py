@@ -28,6 +28,7 @@ SCENARIO = a_scenario(
 SETTINGS = """
 loop: {scanInterval: 100ms}
 server: {address: "127.0.0.1:0"}
+leaderElection: {enabled: false}
 scaleDown:
   unneededTime: 0s
   delayAfterAdd: 0s

@@ -107,7 +107,6 @@ def test_from_flags_needs_no_plugin(nodewright, tmp_path):
     assert out == [
         "# left out --predicate-parallelism: all pods that are alike are placed at once, on one thread",
         "# --regional: has no effect: gce is not among providers",
-        "# --leader-elect: accepted, but not in effect in this version: leader election",
         "apiVersion: nodewright.dev/v1",
         "kind: Autoscaler",
         "providers:",

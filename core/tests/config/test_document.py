@@ -127,10 +127,10 @@ groups:
 def test_a_setting_that_is_not_in_effect_is_a_warning_only_if_it_is_no_default(write):
     path = write("capacityBuffers: {controller: true, podDryRun: true}\nprovisioningRequests:\n  enabled: true\n")
     idle = "accepted, but not in effect in this version"
-    assert warnings(path, "--leader-elect=false", "--scale-up-from-zero=false") == [
+    assert warnings(path, "--enable-graceful-degradation", "--scale-up-from-zero=false") == [
         f":3: capacityBuffers.controller: {idle}: CapacityBuffer objects",
         f":5: provisioningRequests.enabled: {idle}: ProvisioningRequest objects",
-        f"flags: --leader-elect: {idle}: leader election",
+        f"flags: --enable-graceful-degradation: {idle}: graceful degradation",
     ]
 
 
@@ -150,6 +150,7 @@ groups:
     scaleDown: {unneededTime: 1m}
   - match: "spot-*"
   - match: "late"
+loop: {scanInterval: 10m}
 """
     )
     assert warnings(path) == [
@@ -157,6 +158,7 @@ groups:
         ":8: groups[1].allowNonAtomicScaleUpToMax: has no effect without zeroOrMax: true",
         ":10: groups[2]: never reached: groups[0] matches first",
         ":11: groups[3]: never reached: groups[1] matches first",
+        ":12: loop.scanInterval: the health check fails between two loops: a loop has to begin within maxInactivity",
     ]
 
 

@@ -67,7 +67,13 @@ feature-gates
 """
 
 #: Their defaults are not those of YAML, or are not written there as the flag writes them.
-OTHERWISE = ("cloud-provider", "max-graceful-termination-sec", "parallel-scale-up")
+OTHERWISE = (
+    "cloud-provider",
+    "kube-client-burst",
+    "kube-client-qps",
+    "max-graceful-termination-sec",
+    "parallel-scale-up",
+)
 
 
 def test_the_table_has_exactly_the_flags_of_cluster_autoscaler():
@@ -85,7 +91,10 @@ def test_a_flag_with_its_default_changes_nothing_and_warns_of_nothing(name):
     assert loaded.warnings == ()
 
 
-def test_three_defaults_are_not_those_of_yaml_or_written_otherwise_there():
+def test_five_defaults_are_not_those_of_yaml_or_written_otherwise_there():
+    kube = load(flags=parse_flags(["--kube-client-qps=5", "--kube-client-burst=10"])).settings.kube
+    assert (kube.qps, kube.burst) == (5, 10)
+    assert (Settings().kube.qps, Settings().kube.burst) == (50, 100)
     assert load(flags=parse_flags(["--parallel-scale-up=false"])).settings.scale_up.parallel is False
     assert Settings().scale_up.parallel is True
     assert load(flags=parse_flags(["--max-graceful-termination-sec=600"])).settings == Settings()

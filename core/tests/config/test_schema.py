@@ -136,7 +136,7 @@ def test_settings_that_are_not_in_effect_say_so(classes):
     creation = schema["$defs"]["ScaleUp"]["properties"]["asyncGroupCreation"]
     assert creation["planned"] == PLANNED["scaleUp.asyncGroupCreation"]
     assert creation["description"].endswith("(Not in effect in this version.)")
-    assert schema["properties"]["leaderElection"]["planned"] == "leader election"
+    assert schema["properties"]["capacityBuffers"]["planned"] == "CapacityBuffer objects"
 
 
 def test_all_references_lead_somewhere(classes):

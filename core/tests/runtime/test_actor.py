@@ -14,6 +14,7 @@ from nodewright.api import (
     Grow,
     InstanceError,
     NodeGroup,
+    NotLeaderError,
     PluginConfig,
     Provider,
     ProviderContext,
@@ -22,6 +23,7 @@ from nodewright.api import (
     UnsupportedError,
     Verdict,
 )
+from nodewright.api.decision import SoftUntaint
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
 from nodewright.kube.taint_latency import TaintLatency
@@ -87,7 +89,7 @@ class Cloud(Provider):
 class Acting:
     """An actor for groups of one cloud, and what they were called to do."""
 
-    def __init__(self, *, parallel=True, timeout=SOON, atomic=False, **groups):
+    def __init__(self, *, parallel=True, timeout=SOON, atomic=False, permit=lambda: None, **groups):
         clock = SteppedClock()
         self.calls = []
         self.faults = Faults(clock)
@@ -105,6 +107,7 @@ class Acting:
             parallel=parallel,
             timeout=timeout,
             time_for_hints=SHORT,
+            permit=permit,
         )
 
     def grow(self, *groups, **fields):
@@ -244,3 +247,33 @@ def test_deletion_is_forced_where_the_group_can_be_forced(acting, force, unforce
     delete = DeleteInstances(group="a", instances=("i-1",), force=force, verdict=WHY)
     assert [ok for _, ok in told(act.carry_out(delete=(delete,)))] == [True]
     assert act.calls == [(how, "a", 1)]
+
+
+def test_what_is_not_permitted_any_more_is_not_tried_and_has_no_outcome(acting):
+    permits = [True, False]
+
+    def permit():
+        if not permits.pop(0):
+            raise NotLeaderError("the lease is lost")
+
+    act = acting(permit=permit, a=nothing)
+    deletes = tuple(
+        DeleteInstances(group="a", instances=(f"i-{number}",), nodes=(f"n-{number}",), verdict=WHY)
+        for number in range(2)
+    )
+    aftermath = act.carry_out(delete=deletes)
+    assert told(aftermath) == [("n-0", True)]
+    assert act.calls == [("delete", "a", 1)]
+    assert permits == []
+
+
+def test_growth_that_is_not_permitted_counts_as_undone(acting):
+    aftermath = acting(permit=raising(NotLeaderError("the lease is lost")), a=nothing).grow("a")
+    assert aftermath.outcomes == ()
+    assert aftermath.undone == {"a"}
+
+
+def test_a_hint_that_is_not_permitted_is_not_worth_a_word(acting, caplog):
+    act = acting(permit=raising(NotLeaderError("the lease is lost")))
+    act.carry_out(soft_untaint=(SoftUntaint(node="n"),))
+    assert caplog.text == ""

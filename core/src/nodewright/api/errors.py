@@ -16,7 +16,8 @@
     │   ├── ForeignNodeError        a node that does not belong to the group it was to be deleted from
     │   ├── SizeLimitError          a size outside a group's minimum and maximum
     │   └── UnsupportedError        an optional ability that the provider does not declare
-    └── CapacityError               the cloud can't deliver; carries an `InstanceError`: the group is backed off
+    ├── CapacityError               the cloud can't deliver; carries an `InstanceError`: the group is backed off
+    └── NotLeaderError              another replica may act by now, so that this one must not
 
 Messages are for the person who runs the cluster: what happened, to what, and what to do next.
 """
@@ -47,11 +48,15 @@ class CloudUnavailableError(TemporaryError):
 
 
 class ApiServerError(TemporaryError):
-    """The Kubernetes API server did not answer as it should; `status` is the HTTP status, 0 if there was none."""
+    """The Kubernetes API server did not answer as it should; `status` is the HTTP status, 0 if there was none.
 
-    def __init__(self, message: str, *, status: int = 0) -> None:
+    `retry_after` seconds from now is soon enough to ask again, if it said so.
+    """
+
+    def __init__(self, message: str, *, status: int = 0, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.status = status
+        self.retry_after = retry_after
 
 
 class ConflictError(ApiServerError):
@@ -129,3 +134,7 @@ class CapacityError(NodewrightError):
     def __init__(self, cause: InstanceError) -> None:
         super().__init__(f"{cause.code}: {cause.message}")
         self.cause = cause
+
+
+class NotLeaderError(NodewrightError):
+    """This replica does not hold the lease (any more): whatever it was about to do, it does not do."""

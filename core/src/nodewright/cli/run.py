@@ -8,10 +8,16 @@ from collections.abc import Callable
 from threading import Event, Thread
 from time import sleep
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from nodewright.api.command import Command
-from nodewright.api.errors import NodewrightError
+from nodewright.api.errors import NodewrightError, NotLeaderError
 
+if TYPE_CHECKING:
+    from nodewright.kube.lease import Lease
+
+#: The exit status after the lease was lost, as Cluster Autoscaler's.
+LOST = 255
 #: So long, in seconds, a call that is under way may hold up the end; Kubernetes gives a pod 30 by default.
 _GRACE_SECONDS = 20.0
 
@@ -32,16 +38,16 @@ class RunCommand(Command):
         )
 
     def run(self, arguments: Namespace) -> int:
-        """Run the autoscaler and return 0 after a clean stop.
+        """Run the autoscaler; return 0 after a clean stop, `LOST` if another replica may act by now.
 
         A signal ends the process in any case: what is cut short is found in the cluster and the cloud by the next life.
         """
         from nodewright.cli.start import autoscaler_for
         from nodewright.serve.server import Server
 
-        autoscaler, settings = autoscaler_for(arguments.rest)
+        autoscaler, settings = autoscaler_for(arguments.rest, acts=True)
         try:
-            server = Server(settings.server.address, autoscaler.metrics)
+            server = Server(settings.server.address, autoscaler.metrics, trouble=autoscaler.vitals.trouble)
         except OSError as error:
             raise NodewrightError(
                 f"can't listen on {settings.server.address}: {error.strerror}. "
@@ -62,13 +68,19 @@ class RunCommand(Command):
             os._exit(0)
 
         _on_signals(end)
+        if autoscaler.lease is not None:
+            _on_loss(autoscaler.lease, stop, autoscaler.wake)
         server.start()
         try:
             autoscaler.start()
             watching.set()
             _log.info("watching the cluster at %s", autoscaler.host)
-            autoscaler.run(stop)
+            if autoscaler.lead(stop):
+                autoscaler.run(stop)
             _log.info("stopping")
+        except NotLeaderError as error:
+            _log.error("stopping: %s", error)
+            return LOST
         finally:
             autoscaler.close()
             server.stop()
@@ -82,3 +94,16 @@ def _on_signals(end: Callable[[], None]) -> None:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, handle)
+
+
+def _on_loss(lease: "Lease", stop: Event, wake: Callable[[], None]) -> None:
+    def end() -> None:
+        lease.lost.wait()
+        stop.set()
+        wake()
+        # What goes on inside of a plugin's call can't be stopped otherwise, and must not meet the next leader's calls.
+        sleep(lease.spare)
+        _log.error("a call is still under way, and another replica may act by now: stopping without its end")
+        os._exit(LOST)
+
+    Thread(target=end, name="lease-lost", daemon=True).start()

@@ -2,13 +2,16 @@
 
 import logging
 from collections.abc import Sequence
+from socket import gethostname
+from uuid import uuid4
 
 from nodewright.config.document import load
 from nodewright.config.flag import Flag
 from nodewright.config.flags import parse_flags
 from nodewright.config.model import Settings
 from nodewright.config.watch import ConfigFile
-from nodewright.kube.transport import connect
+from nodewright.kube.lease import Lease
+from nodewright.kube.transport import Transport, connect
 from nodewright.plugins import Registry
 from nodewright.runtime.autoscaler import Autoscaler
 from nodewright.runtime.clock import SystemClock
@@ -17,11 +20,13 @@ from nodewright.runtime.log import set_up_logging
 _log = logging.getLogger("nodewright.start")
 
 
-def autoscaler_for(words: Sequence[str], *, own: Sequence[Flag] = ()) -> tuple[Autoscaler, Settings]:
+def autoscaler_for(
+    words: Sequence[str], *, own: Sequence[Flag] = (), acts: bool = False
+) -> tuple[Autoscaler, Settings]:
     """Return an autoscaler for the flags that *words* are, not started yet, with its settings.
 
-    *own* are flags of the command itself. Sets logging up on the way. Raises `ConfigurationError` with everything that
-    is wrong.
+    *own* are flags of the command itself. One that *acts* has to hold a lease, unless that is turned off. Sets logging
+    up on the way. Raises `ConfigurationError` with everything that is wrong.
     """
     registry = Registry()
     flags = parse_flags(words, own=own)
@@ -36,5 +41,20 @@ def autoscaler_for(words: Sequence[str], *, own: Sequence[Flag] = ()) -> tuple[A
         _log.warning("%s", warning)
     kube = settings.kube
     transport = connect(kubeconfig=kube.kubeconfig, server=kube.server, user_agent=kube.user_agent)
-    autoscaler = Autoscaler(settings, transport, SystemClock(), registry=registry, config_file=config_file)
+    autoscaler = Autoscaler(
+        settings,
+        transport,
+        SystemClock(),
+        registry=registry,
+        config_file=config_file,
+        lease=_lease(settings, transport) if acts else None,
+    )
     return autoscaler, settings
+
+
+def _lease(settings: Settings, transport: Transport) -> Lease | None:
+    if not settings.leader_election.enabled:
+        return None
+    # Pods on the host's network, and two processes on one machine, share a host name: each must wait for the other.
+    identity = f"{gethostname()}_{uuid4()}"
+    return Lease(transport, settings.namespace, settings.leader_election, identity)

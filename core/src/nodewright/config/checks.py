@@ -32,6 +32,7 @@ def oddities(settings: Settings) -> Iterator[Mistake]:
         for setting in all_settings(GroupRule):
             if setting.of(rule) is not None:
                 yield from _idle(("groups", *setting.path), ("groups", index, *setting.path))
+    yield from _health(settings)
     yield from _thresholds(settings)
     yield from _rules(settings)
 
@@ -40,6 +41,16 @@ def _idle(name: tuple[str, ...], path: Path) -> Iterator[Mistake]:
     coming = planned(name)
     if coming:
         yield Mistake(path=path, message=f"accepted, but not in effect in this version: {coming}")
+
+
+def _health(settings: Settings) -> Iterator[Mistake]:
+    loop = settings.loop
+    if loop.scan_interval >= loop.max_inactivity:
+        yield Mistake(
+            path=("loop", "scanInterval"),
+            message="the health check fails between two loops: a loop has to begin within maxInactivity",
+            others=(("loop", "maxInactivity"),),
+        )
 
 
 def _thresholds(settings: Settings) -> Iterator[Mistake]:

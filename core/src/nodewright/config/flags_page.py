@@ -20,7 +20,8 @@ line into YAML.
   one counts.
 - A flag wins over the file that `--config` names. `--config` is the only flag that Cluster Autoscaler does not have;
   `--dry-run` is known and refused in this version.
-- One default is ours: growth is parallel unless `--parallel-scale-up=false` is given.
+- Two defaults are ours: growth is parallel unless `--parallel-scale-up=false` is given, and without `--kube-client-qps`
+  and `--kube-client-burst` there may be 50 requests per second, and 100 at once.
 - There is no default provider: where Cluster Autoscaler would take `gce`, Nodewright asks for `--cloud-provider` or
   `providers` in the file.
 - *Planned* means: read, checked and kept, but not in effect in this version. Giving another value than the default

@@ -3,9 +3,6 @@
 #: Path of a setting or of a whole section, without indices of lists, and what is to come.
 #: Whoever builds it deletes its line.
 PLANNED = {
-    "loop.maxInactivity": "the health check's limits",
-    "loop.maxFailingTime": "the health check's limits",
-    "loop.maxStartupTime": "the health check's limits",
     "loop.gracefulDegradation": "graceful degradation",
     "loop.pendingPodsTimeout": "graceful degradation",
     "scaleUp.asyncGroupCreation": "creation of node groups",
@@ -15,9 +12,6 @@ PLANNED = {
     "capacityBuffers": "CapacityBuffer objects",
     "server.profiling": "profiling over HTTP",
     "server.snapshot": "snapshots over HTTP",
-    "kube.qps": "limits of requests to the API server",
-    "kube.burst": "limits of requests to the API server",
-    "leaderElection": "leader election",
     "metrics": "optional metrics",
     "events.duplicates": "repeated events",
     "status": "the status ConfigMap",

@@ -79,6 +79,12 @@ class EventWriter:
         about = {"kind": "Node", "apiVersion": "v1", "name": node.name, "uid": node.metadata.uid}
         self._tell(about, reason, message, warning=warning)
 
+    def on_lease(self, key: str, uid: str, reason: str, message: str) -> None:
+        """Write an event about the Lease ``namespace/name``."""
+        namespace, _, name = key.partition("/")
+        kind = {"kind": "Lease", "apiVersion": "coordination.k8s.io/v1"}
+        self._tell({**kind, "name": name, "namespace": namespace, "uid": uid}, reason, message, key=message)
+
     def on_status(self, reason: str, message: str, *, warning: bool = False) -> None:
         """Write an event about the autoscaler itself, attached to its status ConfigMap."""
         self.on_config_map(STATUS_CONFIG_MAP, reason, message, warning=warning)

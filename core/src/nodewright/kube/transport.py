@@ -2,9 +2,11 @@
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from copy import copy
+from time import sleep
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
 import urllib3
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 _CONNECTIONS = 48
 _TIMEOUT = urllib3.Timeout(connect=5, read=30)
+#: So long, in seconds, a request waits in all because the API server asks for it.
+_PATIENCE = 5.0
 
 _log = logging.getLogger(__name__)
 
@@ -37,19 +41,36 @@ class Transport:
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         self._pool = ApiClient(configuration).rest_client.pool_manager
         self._user_agent = user_agent
+        self._gate: Callable[[], None] = _open
+        self._patience = 0.0
 
     @property
     def host(self) -> str:
         """Address of the API server."""
         return str(self._configuration.host)
 
-    def get(self, path: str, query: Mapping[str, str] | None = None) -> bytes:
-        """Return the body of a GET."""
-        return self._send("GET", path, query).data
+    def through(self, gate: Callable[[], None]) -> Self:
+        """Return a way to the same API server on which *gate* is called right before each request is sent.
 
-    def post(self, path: str, body: Any) -> bytes:
+        The gate may wait, or raise what the caller then gets. A request that is refused for the moment, and comes with
+        a time after which to try again (HTTP 429 and 503), is tried again if that is a matter of seconds.
+        """
+        other = copy(self)
+        other._gate = gate
+        other._patience = _PATIENCE
+        return other
+
+    def get(self, path: str, query: Mapping[str, str] | None = None, *, timeout: float | None = None) -> bytes:
+        """Return the body of a GET; *timeout* is in seconds, here and below."""
+        return self._send("GET", path, query, timeout=_in_all(timeout)).data
+
+    def post(self, path: str, body: Any, *, timeout: float | None = None) -> bytes:
         """Create something."""
-        return self._send("POST", path, body=body).data
+        return self._send("POST", path, body=body, timeout=_in_all(timeout)).data
+
+    def put(self, path: str, body: Any, *, timeout: float | None = None) -> bytes:
+        """Replace something."""
+        return self._send("PUT", path, body=body, timeout=_in_all(timeout)).data
 
     def patch(self, path: str, body: Any, *, kind: str = "merge-patch") -> bytes:
         """Change something."""
@@ -61,10 +82,25 @@ class Transport:
         return self._send("GET", path, query, timeout=timeout)
 
     def _send(
+        self, method: str, path: str, query: Mapping[str, str] | None = None, **fields: Any
+    ) -> urllib3.BaseHTTPResponse:
+        patience = self._patience
+        while True:
+            self._gate()
+            try:
+                return self._send_once(method, path, query, **fields)
+            except ApiServerError as error:
+                pause = error.retry_after
+                if pause is None or pause > patience:
+                    raise
+                patience -= pause
+                sleep(pause)
+
+    def _send_once(
         self,
         method: str,
         path: str,
-        query: Mapping[str, str] | None = None,
+        query: Mapping[str, str] | None,
         *,
         body: Any = None,
         content_type: str = "application/json",
@@ -138,4 +174,18 @@ def _refusal(method: str, path: str, response: urllib3.BaseHTTPResponse) -> Exce
             return AccessDeniedError(message, status=response.status)
         case 409:
             return ConflictError(message, status=409)
-    return ApiServerError(message, status=response.status)
+    return ApiServerError(message, status=response.status, retry_after=_retry_after(response))
+
+
+def _retry_after(response: urllib3.BaseHTTPResponse) -> float | None:
+    # Kubernetes writes whole seconds; the other form, a date, is for caches.
+    said = response.headers.get("Retry-After", "")
+    return max(1.0, float(said)) if said.isdecimal() and response.status in (429, 503) else None
+
+
+def _in_all(seconds: float | None) -> urllib3.Timeout:
+    return _TIMEOUT if seconds is None else urllib3.Timeout(total=seconds)
+
+
+def _open() -> None:
+    """The gate of those who need not wait."""

@@ -14,6 +14,7 @@ from nodewright.api.errors import (
     ApiServerError,
     CapacityError,
     NodewrightError,
+    NotLeaderError,
     PluginError,
     TemporaryError,
     UnsupportedError,
@@ -56,6 +57,9 @@ class Actor:
     group is held until then: so an order that the cloud takes late is not given twice.
 
     Hints to the scheduler take up to *time_for_hints* in all. Those that fail are logged and have no outcomes.
+
+    *permit* is called just before each single action. One for which it raises `NotLeaderError` is not tried, and has no
+    outcome.
     """
 
     def __init__(
@@ -69,6 +73,7 @@ class Actor:
         parallel: bool,
         timeout: timedelta,
         time_for_hints: timedelta,
+        permit: Callable[[], None] = lambda: None,
     ) -> None:
         self._providers = providers
         self._nodes = nodes
@@ -78,7 +83,8 @@ class Actor:
         self._parallel = parallel
         self._timeout = timeout
         self._time_for_hints = time_for_hints
-        self._lanes: Lanes[Outcome] = Lanes()
+        self._permit = permit
+        self._lanes: Lanes[Outcome | None] = Lanes()
         self._hints: Lanes[None] = Lanes()
         self._held: dict[str, Held] = {}
 
@@ -111,7 +117,7 @@ class Actor:
         ended = self._lanes.ended()
         for lane in ended:
             self._held.pop(lane, None)
-        return tuple(outcome for outcomes in ended.values() for outcome in outcomes)
+        return tuple(outcome for outcomes in ended.values() for outcome in outcomes if outcome is not None)
 
     def close(self) -> None:
         """Wait for what is under way, but for what has taken too long already, and end the threads."""
@@ -152,7 +158,7 @@ class Actor:
         hints = {each.node: partial(self._nodes.soft_untaint, each.node) for each in decision.soft_untaint}
         hints |= {each.node: partial(self._nodes.soft_taint, each.node, each.since) for each in decision.soft_taint}
         self._hints.run(
-            {node: Job(steps=[partial(_try_hint, node, write)]) for node, write in hints.items()},
+            {node: Job(steps=[partial(self._try_hint, node, write)]) for node, write in hints.items()},
             self._time_for_hints,
         )
 
@@ -172,6 +178,7 @@ class Actor:
             outcome
             for lane, own in lanes.items()
             for outcome in results.done.get(lane, map(self._not_begun, own) if lane in results.cancelled else ())
+            if outcome is not None
         ]
 
     def _pool(self, task: _Task) -> str:
@@ -196,7 +203,9 @@ class Actor:
             at=self._clock.now(), action=task.action, target=task.target, ok=False, error=error, temporary=True
         )
 
-    def _do(self, task: _Task) -> Outcome:
+    def _do(self, task: _Task) -> Outcome | None:
+        """Do *task* and return how it went; None if it must not be done any more."""
+
         def outcome(error: str = "", *, cause: InstanceError | None = None, temporary: bool = False) -> Outcome:
             return Outcome(
                 at=self._clock.now(),
@@ -209,7 +218,11 @@ class Actor:
             )
 
         try:
+            self._permit()
             task.run()
+        except NotLeaderError as error:
+            _log.debug("%s %s is not done: %s", task.action, task.target, error)
+            return None
         except CapacityError as error:
             return outcome(str(error) or describe(error), cause=error.cause)
         except NodewrightError as error:
@@ -218,6 +231,17 @@ class Actor:
             _log.exception("%s %s failed", task.action, task.target)
             return outcome(describe(error))
         return outcome()
+
+    def _try_hint(self, node: str, write: Callable[[], None]) -> None:
+        try:
+            self._permit()
+            write()
+        except NotLeaderError:
+            return
+        except NodewrightError as error:
+            _log.warning("the soft taint of node %s could not be changed, the next loop tries again: %s", node, error)
+        except Exception:
+            _log.exception("the soft taint of node %s could not be changed", node)
 
     @contextmanager
     def _group(self, group_id: str) -> Iterator[NodeGroup]:
@@ -261,15 +285,6 @@ class Actor:
         except (UnsupportedError, NotImplementedError):
             # The provider can, but not for this group.
             group.delete_nodes(going)
-
-
-def _try_hint(node: str, write: Callable[[], None]) -> None:
-    try:
-        write()
-    except NodewrightError as error:
-        _log.warning("the soft taint of node %s could not be changed, the next loop tries again: %s", node, error)
-    except Exception:
-        _log.exception("the soft taint of node %s could not be changed", node)
 
 
 def _seconds(span: timedelta) -> str:

@@ -11,7 +11,7 @@ from time import perf_counter
 from nodewright.aftermath import Aftermath
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
-from nodewright.api.errors import ApiServerError, ConfigurationError, NodewrightError
+from nodewright.api.errors import ApiServerError, ConfigurationError, NodewrightError, NotLeaderError, TemporaryError
 from nodewright.api.plugin import Plugin
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
@@ -20,6 +20,7 @@ from nodewright.health import adopt_orders
 from nodewright.kube.config_maps import ConfigMapWatch
 from nodewright.kube.feed import Feed
 from nodewright.kube.kinds import KINDS, wanted_kinds
+from nodewright.kube.lease import Lease
 from nodewright.kube.reflector import Reflector
 from nodewright.kube.taint_latency import TaintLatency
 from nodewright.kube.transport import Transport
@@ -29,8 +30,10 @@ from nodewright.plugins import Fault, Faults, Registry
 from nodewright.plugins.prices import GuardedPricing
 from nodewright.record.explanation import Look
 from nodewright.record.picture import Picture
+from nodewright.runtime.leadership import Leadership
 from nodewright.runtime.reporter import Reporter
 from nodewright.runtime.session import Session
+from nodewright.runtime.vitals import Vitals
 from nodewright.scaledown.removal.soft_taints import recall_candidates
 from nodewright.serve.metrics import Metrics
 from nodewright.world import World
@@ -46,7 +49,8 @@ _log = logging.getLogger(__name__)
 class Autoscaler:
     """Keeps a cluster at the size that its pods need.
 
-    `start`, then `run` until told to stop (or `run_once` as often as wanted), then `close`; all on one thread.
+    `start`, `lead`, then `run` until told to stop (or `run_once` as often as wanted), then `close`; all on one thread.
+    With a *lease*, nothing is changed while it is not held, and `lead` has to come before `run`.
     """
 
     def __init__(
@@ -58,12 +62,18 @@ class Autoscaler:
         registry: Registry | None = None,
         config_file: ConfigFile | None = None,
         observers: Mapping[str, Plugin] | None = None,
+        lease: Lease | None = None,
     ) -> None:
         self.cluster = Cluster()
         self.memory = Memory()
         #: Groups whose open orders were adopted, or given by us.
         self._adopted: frozenset[str] = frozenset()
+        #: What has to be held to act; None if nothing has.
+        self.lease = lease
+        #: Whether the loop lives.
+        self.vitals = Vitals(settings.loop)
         self._reporter = Reporter(settings, transport, clock)
+        self._leadership = Leadership(lease, self._reporter)
         self._clock = clock
         self._transport = transport
         self._registry = registry or Registry()
@@ -103,24 +113,41 @@ class Autoscaler:
         """Begin to watch the cluster; returns when all of it was seen once, or raises `ApiServerError`."""
         for reflector in self._reflectors:
             reflector.start()
+        self._leadership.look()
         self._watch_config_maps()
         self.feed.wait_until_synced(timeout)
+
+    def lead(self, stop: Event) -> bool:
+        """Wait until this replica may act, or *stop* is set; tell whether it may. It keeps up with the cluster."""
+        if not self._leadership.win(stop, self._catch_up):
+            return False
+        self.vitals.began()
+        return True
 
     def run(self, stop: Event) -> None:
         """Run loops until *stop* is set; `wake` after that, or the end comes with the next loop.
 
-        What goes wrong in one loop is logged; the next one tries again.
+        What goes wrong in one loop is logged; the next one tries again. Raises `NotLeaderError` if the lease is lost.
         """
         while True:
             # In this order: whoever sets *stop* and wakes the loop is never missed.
             self._wake.clear()
+            self._leadership.permit()
             if stop.is_set():
                 return
             decision = None
+            self.vitals.began()
             try:
                 decision = self.run_once()
+                # A restart may help where no cloud can be read at all.
+                if self._session.sighted:
+                    self.vitals.ended_well()
+            except NotLeaderError:
+                raise
             except NodewrightError as error:
                 _log.warning("this loop could not be finished, the next one tries again: %s", error)
+                if isinstance(error, TemporaryError):
+                    self.vitals.ended_well()
             except Exception:
                 _log.exception("this loop failed, the next one tries again")
             self._pause(stop, decision)
@@ -172,15 +199,22 @@ class Autoscaler:
         return self._reporter.deliver(timeout)
 
     def close(self) -> None:
-        """Write the events that are left, end all threads and let go of all plugins."""
+        """Write the events that are left, end all threads and let go of all plugins and of the lease."""
+        self._session.close()
+        self._leadership.resign(busy=self._session.busy)
         for reflector in self._reflectors:
             reflector.stop()
         self._config_maps.close()
-        self._session.close()
         self._reporter.close()
+
+    def _catch_up(self) -> None:
+        """Take up what reflectors have seen: changes of months must not pile up while another replica leads."""
+        self.feed.apply_to(self.cluster)
+        self.cluster.tidy()
 
     def _carry_out(self, decision: Decision, world: World, before: Memory) -> Aftermath:
         """Act on *decision*, made on *world* and the memory *before*, tell of it and remember how it went."""
+        self._leadership.permit()
         hooks = self._session.policy.hooks
         hooks.on_decision(decision)
         self._reporter.acting(decision, world)
@@ -213,8 +247,7 @@ class Autoscaler:
             self._session.policy.hooks.on_outcome(outcome)
 
     def _observe(self) -> tuple[World, datetime]:
-        self.feed.apply_to(self.cluster)
-        self.cluster.tidy()
+        self._catch_up()
         world = self._session.observe(self.cluster, self._outcomes)
         now = self._clock.now()
         self._adopt(world, now)
@@ -230,7 +263,8 @@ class Autoscaler:
             self._adopted |= {facts.id for facts in fresh}
 
     def _open(self, settings: Settings) -> Session:
-        session = Session(settings, self._registry, self._transport, self._clock, self._faults, self._taint_latency)
+        permit, latency = self._leadership.permit, self._taint_latency
+        session = Session(settings, self._registry, self._transport, self._clock, self._faults, latency, permit)
         for name, observer in self._observers.items():
             session.policy.hooks.register(name, observer)
         return session
@@ -256,6 +290,7 @@ class Autoscaler:
         self._watch_config_maps()
         with suppress(ApiServerError):
             self.feed.wait_until_synced(_CONFIG_MAP_SECONDS)
+        self.vitals.loop = loaded.settings.loop
         _log.info("the changed configuration is in effect")
         self._reporter.reconfigured(loaded.settings)
         self._session.policy.hooks.on_config_changed()

@@ -74,6 +74,11 @@ class Providers:
             for name, provider in providers.items()
         ]
 
+    @property
+    def sighted(self) -> bool:
+        """Whether at least one of them could be read the last time, or there is none."""
+        return not self._seats or not all(seat.trouble for seat in self._seats)
+
     def read(self, nodes: Mapping[str, Node], defaults: GroupOptions, timeout: timedelta) -> ProviderReport:
         """Refresh all providers and return what they say about their groups and about *nodes*."""
         late = [seat for seat in self._seats if seat.refresh is not None]

@@ -3,7 +3,9 @@
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
 from nodewright.config.model import Settings
+from nodewright.kube.allowance import Allowance
 from nodewright.kube.events import EventWriter
+from nodewright.kube.lease import Lease
 from nodewright.kube.transport import Transport
 from nodewright.memory import Memory
 from nodewright.runtime.announcer import Announcer
@@ -18,13 +20,19 @@ class Reporter:
     def __init__(self, settings: Settings, transport: Transport, clock: Clock) -> None:
         self.metrics = Metrics()
         self._settings = settings
-        self._events = EventWriter(transport, clock, settings.namespace, on_drop=self.metrics.events_dropped.inc)
+        # An allowance of their own: many events do not hold up what is done.
+        unhurried = transport.through(Allowance(settings.kube.qps, settings.kube.burst).spend)
+        self._events = EventWriter(unhurried, clock, settings.namespace, on_drop=self.metrics.events_dropped.inc)
         self._announcer = Announcer(self._events)
         self._node_news = NodeNews(self._events)
 
     def took(self, *, deciding: float) -> None:
         """Note how many seconds a decision took."""
         self.metrics.decision_seconds.observe(deciding)
+
+    def leading(self, lease: Lease, change: str) -> None:
+        """Tell that this replica *change*: ``became leader`` or ``stopped leading``."""
+        self._events.on_lease(lease.name, lease.uid, "LeaderElection", f"{lease.identity} {change}")
 
     def decided(self, decision: Decision, before: Memory, memory: Memory, world: World) -> None:
         """Tell what the decision of a loop says of nodes, groups and pods; memory is that of *before* and of after."""

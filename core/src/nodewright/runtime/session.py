@@ -1,6 +1,6 @@
 """A session: everything that one configuration brings to life, from its plugins to the actor."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from nodewright.aftermath import Aftermath, Held
@@ -12,6 +12,7 @@ from nodewright.config.context import provider_context
 from nodewright.config.effective import default_options
 from nodewright.config.model import Settings
 from nodewright.decide import decide, decide_growth
+from nodewright.kube.allowance import Allowance
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
 from nodewright.kube.taint_latency import TaintLatency
@@ -28,7 +29,10 @@ from nodewright.world import World
 
 
 class Session:
-    """Observes, decides and acts under one configuration. For the loop's thread only."""
+    """Observes, decides and acts under one configuration. For the loop's thread only.
+
+    *permit* is called before anything is changed, on any thread; while it raises `NotLeaderError`, nothing is.
+    """
 
     def __init__(
         self,
@@ -38,6 +42,7 @@ class Session:
         clock: Clock,
         faults: Faults,
         taint_latency: TaintLatency,
+        permit: Callable[[], None],
     ) -> None:
         self.settings = settings
         self._strategies = Strategies(registry, faults)
@@ -47,15 +52,24 @@ class Session:
         self._defaults: GroupOptions = default_options(settings)
         context = provider_context(settings, clock)
         self._providers = Providers(self._strategies.providers(settings, context), clock, faults)
+        allowance = Allowance(settings.kube.qps, settings.kube.burst)
+
+        def gate() -> None:
+            # In this order: what was allowed before a long wait may not be any more after it.
+            allowance.spend()
+            permit()
+
+        acting = transport.through(gate)
         self._actor = Actor(
             self._providers,
-            NodeWriter(transport, taint_latency, cordon=settings.scale_down.cordon),
-            Evictor(transport),
+            NodeWriter(acting, taint_latency, cordon=settings.scale_down.cordon),
+            Evictor(acting),
             clock,
             faults,
             parallel=settings.scale_up.parallel,
             timeout=settings.loop.action_timeout,
             time_for_hints=settings.scale_down.soft_taints.max_time,
+            permit=permit,
         )
         self._taint_latency = taint_latency
         #: Groups that may have taken an order and were not read since, by id.
@@ -65,6 +79,11 @@ class Session:
     def busy(self) -> bool:
         """Whether an action that took too long is still under way."""
         return self._actor.busy
+
+    @property
+    def sighted(self) -> bool:
+        """Whether at least one provider could be read the last time, or there is none."""
+        return self._providers.sighted
 
     def ended(self) -> tuple[Outcome, ...]:
         """Return the outcomes of actions that took too long and have ended since the last time."""

@@ -1,5 +1,6 @@
 """The HTTP server of metrics and health."""
 
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -7,11 +8,14 @@ from nodewright.serve.metrics import Metrics
 
 
 class Server:
-    """Serves ``/metrics`` and ``/health-check``. Raises `OSError` if the address can't be had."""
+    """Serves ``/metrics`` and ``/health-check``. Raises `OSError` if the address can't be had.
 
-    def __init__(self, address: str, metrics: Metrics) -> None:
+    *trouble* says what is wrong with the process, empty if nothing is; it is asked on threads of the server.
+    """
+
+    def __init__(self, address: str, metrics: Metrics, *, trouble: Callable[[], str] = lambda: "") -> None:
         host, _, port = address.rpartition(":")
-        self._server = ThreadingHTTPServer((host, int(port)), _handler(metrics))
+        self._server = ThreadingHTTPServer((host, int(port)), _handler(metrics, trouble))
         self._server.daemon_threads = True
         self._thread = Thread(target=self._server.serve_forever, name="metrics", daemon=True)
 
@@ -31,14 +35,15 @@ class Server:
         self._thread.join(timeout=5)
 
 
-def _handler(metrics: Metrics) -> type[BaseHTTPRequestHandler]:
+def _handler(metrics: Metrics, trouble: Callable[[], str]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             match self.path.partition("?")[0]:
                 case "/metrics":
                     self._answer(200, metrics.render(), "text/plain; version=0.0.4; charset=utf-8")
                 case "/health-check":
-                    self._answer(200, b"OK", "text/plain")
+                    wrong = trouble()
+                    self._answer(500 if wrong else 200, f"Error: {wrong}".encode() if wrong else b"OK", "text/plain")
                 case _:
                     self._answer(404, b"there is /metrics and /health-check\n", "text/plain")
 

@@ -27,9 +27,9 @@ class Kube(Section):
     """The kubeconfig file; empty is the service account of the pod, or else the usual file."""
     server: str = ""
     """URL of the API server; overrides the kubeconfig's."""
-    qps: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] = 5
-    """Requests per second, on average."""
-    burst: Positive = 10
+    qps: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] = 50
+    """Requests per second, on average, to change something. As many events."""
+    burst: Positive = 100
     """Requests at once."""
     user_agent: Name = "cluster-autoscaler"
     """How calls to clouds and to the API server name their sender."""

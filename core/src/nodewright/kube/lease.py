@@ -1,0 +1,268 @@
+"""The lease: of several replicas, one may act."""
+
+import logging
+import random
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from math import ceil
+from threading import Event, Thread
+from typing import Any
+
+import msgspec
+
+from nodewright.api.errors import AccessDeniedError, ApiServerError, ConflictError, NodewrightError
+from nodewright.config.model import LeaderElection
+from nodewright.kube.transport import Transport
+
+#: Waits before the lease is tried again are up to this part longer, so that replicas do not all come at once.
+_JITTER = 1.2
+#: No request is given less time than this, in seconds.
+_LEAST_SECONDS = 0.1
+
+_log = logging.getLogger(__name__)
+
+
+def _running() -> float:
+    """Seconds that pass also while the machine sleeps, where the system can tell."""
+    boot_time = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if boot_time is None else time.clock_gettime(boot_time)
+
+
+class Lease:
+    """A Lease of coordination.k8s.io, which one replica holds at a time; Cluster Autoscaler takes part as any other.
+
+    *identity* must be no other replica's. `look`, `acquire` and `release` are for one thread; a thread of the lease's
+    own renews it in between. Times that others write are compared with nothing: a lease is free once it has not changed
+    for as long as it says, by the seconds that *now* counts here.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        namespace: str,
+        election: LeaderElection,
+        identity: str,
+        *,
+        now: Callable[[], float] = _running,
+    ) -> None:
+        self.name = f"{namespace}/{election.resource_name}"
+        self.identity = identity
+        #: Set once it was held and is not any more, unless it was released.
+        self.lost = Event()
+        self._record = _Record(transport, namespace, election.resource_name, now)
+        self._now = now
+        self._duration = election.lease_duration.total_seconds()
+        self._deadline = election.renew_deadline.total_seconds()
+        self._period = election.retry_period.total_seconds()
+        #: When the request was begun by which it was last taken or renewed; None if it is not ours.
+        self._renewed: float | None = None
+        self._released = Event()
+        self._thread = Thread(target=self._keep, name="lease", daemon=True)
+        self._told = ""
+
+    @property
+    def uid(self) -> str:
+        """The identifier of the Lease object, empty if it was not seen."""
+        return self._record.uid
+
+    @property
+    def taken(self) -> bool:
+        """Whether it was taken, and not released since; it may be lost all the same."""
+        return self._renewed is not None
+
+    @property
+    def held(self) -> bool:
+        """Whether we may act. Ends by itself when the renew deadline is over. Safe to ask from any thread."""
+        return not self.lost.is_set() and self._now() < self._until
+
+    @property
+    def spare(self) -> float:
+        """For how many seconds nobody else can have it, though it is not renewed."""
+        if self._renewed is None or self._record.holder != self.identity:
+            return 0.0
+        return max(0.0, self._renewed + self._duration - self._now())
+
+    def look(self) -> None:
+        """See who holds it: the time until it is free counts from here. What goes wrong is logged."""
+        try:
+            self._record.read(self._patience)
+        except NodewrightError as error:
+            self._tell("lease %s can't be read: %s", error)
+
+    def acquire(self, stop: Event, meanwhile: Callable[[], None] = lambda: None) -> bool:
+        """Wait until it is held, or *stop* is set; tell whether it is held. *meanwhile* is called between attempts."""
+        while not stop.is_set():
+            if self._attempt() and self.held:
+                self._thread.start()
+                return True
+            meanwhile()
+            stop.wait(self._period * (1 + random.uniform(0, _JITTER)))
+        return False
+
+    def renew(self) -> float | None:
+        """Try to keep it; return in how many seconds to do so again, None if it is lost. For the lease's own thread."""
+        # What was not held for a moment is lost for good: others may have been told so.
+        if not self.held or (not self._attempt() and not self.held):
+            self.lost.set()
+            return None
+        return max(0.0, min(self._period, self._until - self._now()))
+
+    def release(self) -> None:
+        """Let go of it, so that another replica can have it at once. Nothing may be under way any more."""
+        self._released.set()
+        if not self.held:
+            return
+        self._thread.join()
+        now = _micro_time()
+        free = {"holderIdentity": "", "leaseDurationSeconds": 1, "acquireTime": now, "renewTime": now}
+        try:
+            self._record.read(self._patience)
+            if self._record.holder == self.identity:
+                self._record.write(free, self._patience)
+        except NodewrightError as error:
+            _log.warning("lease %s could not be released, and is free in %g s: %s", self.name, self._duration, error)
+        finally:
+            self._renewed = None
+
+    def _keep(self) -> None:
+        pause: float | None = self._period
+        while pause is not None and not self._released.wait(pause):
+            pause = self.renew()
+
+    @property
+    def _until(self) -> float:
+        renewed = self._renewed
+        return renewed + self._deadline if renewed is not None else float("-inf")
+
+    @property
+    def _patience(self) -> float:
+        """So long a request may take: one that hangs must leave time for another."""
+        half = self._deadline / 2
+        return max(_LEAST_SECONDS, min(half, self._until - self._now())) if self.held else half
+
+    def _attempt(self) -> bool:
+        """Try once to take it or to keep it; tell whether that went well."""
+        begun, holding = self._now(), self.held
+        try:
+            taken = self._renew_unread() if holding else False
+            if not taken and not self._released.is_set():
+                self._record.read(self._patience)
+                taken = self._take(holding)
+        except ConflictError:
+            # Somebody else was quicker: the next attempt shows who.
+            return False
+        except NodewrightError as error:
+            self._tell(f"lease %s could not be {'renewed' if holding else 'taken'}: %s", error)
+            return False
+        except Exception:
+            _log.exception("lease %s could not be %s", self.name, "renewed" if holding else "taken")
+            return False
+        # An answer that comes after the deadline comes too late: it was said already that we do not act any more.
+        if not taken or (holding and not self.held):
+            return False
+        self._renewed, self._told = begun, ""
+        return True
+
+    def _renew_unread(self) -> bool:
+        """Renew it without looking first, which goes well unless somebody else has changed it."""
+        try:
+            self._record.write(self._claim(), self._patience)
+        except (AccessDeniedError, ApiServerError) as error:
+            if error.status == 0:
+                raise
+            return False
+        return True
+
+    def _take(self, holding: bool) -> bool:
+        """Take it, as it was just read, unless it is somebody else's."""
+        record = self._record
+        if record.holder not in ("", self.identity) and (holding or not record.is_over(self._duration)):
+            if holding:
+                self.lost.set()
+            self._tell("lease %s is held by %s", record.holder, level=logging.INFO)
+            return False
+        record.write(self._claim(), self._patience)
+        return True
+
+    def _claim(self) -> dict[str, Any]:
+        now, old = _micro_time(), self._record.spec
+        mine = self._record.holder == self.identity
+        transitions = old.get("leaseTransitions") or 0
+        return {
+            "holderIdentity": self.identity,
+            # Whole seconds: others wait longer rather than shorter.
+            "leaseDurationSeconds": ceil(self._duration),
+            "acquireTime": old.get("acquireTime", now) if mine else now,
+            "renewTime": now,
+            "leaseTransitions": transitions if mine or not old else transitions + 1,
+        }
+
+    def _tell(self, message: str, what: object, *, level: int = logging.WARNING) -> None:
+        """Log what is new, and nothing twice."""
+        told = message % (self.name, what)
+        if told != self._told:
+            _log.log(level, "%s", told)
+        self._told = told
+
+
+class _Record:
+    """The Lease object as it was last seen. What we do not know of it is left as it is."""
+
+    def __init__(self, transport: Transport, namespace: str, name: str, now: Callable[[], float]) -> None:
+        self._transport = transport
+        self._collection = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
+        self._new: dict[str, Any] = {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {"name": name, "namespace": namespace},
+        }
+        self._now = now
+        self._object: dict[str, Any] = self._new
+        #: Since when it has been as it is.
+        self._since = now()
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        return self._object.get("spec") or {}
+
+    @property
+    def holder(self) -> str:
+        return self.spec.get("holderIdentity") or ""
+
+    @property
+    def uid(self) -> str:
+        return str(self._object["metadata"].get("uid", ""))
+
+    def is_over(self, default: float) -> bool:
+        """Tell whether it has not changed for as long as it says, or for *default* seconds if it says nothing."""
+        return self._now() >= self._since + (self.spec.get("leaseDurationSeconds") or default)
+
+    def read(self, timeout: float) -> None:
+        try:
+            answer = self._transport.get(f"{self._collection}/{self._new['metadata']['name']}", timeout=timeout)
+        except ApiServerError as error:
+            if error.status != 404:
+                raise
+            self._see(self._new)
+        else:
+            self._see(msgspec.json.decode(answer))
+
+    def write(self, changes: dict[str, Any], timeout: float) -> None:
+        """Write *changes* of the spec; raises `ConflictError` if it is not as it was last seen."""
+        wanted = {**self._object, "spec": {**self.spec, **changes}}
+        name = self._new["metadata"]["name"]
+        if "resourceVersion" in self._object["metadata"]:
+            answer = self._transport.put(f"{self._collection}/{name}", wanted, timeout=timeout)
+        else:
+            answer = self._transport.post(self._collection, wanted, timeout=timeout)
+        self._see(msgspec.json.decode(answer))
+
+    def _see(self, seen: dict[str, Any]) -> None:
+        if (seen.get("spec") or {}) != self.spec:
+            self._since = self._now()
+        self._object = seen
+
+
+def _micro_time() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
