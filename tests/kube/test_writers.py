@@ -4,6 +4,7 @@ from threading import Event
 
 import pytest
 from nodewright.api import AccessDeniedError, ApiServerError, ConfigurationError, ConflictError
+from nodewright.config.model import Settings
 from nodewright.kube.events import EventWriter
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
@@ -124,7 +125,7 @@ class TestEvents:
 
     @pytest.fixture
     def events(self, server, transport, dropped):
-        writer = EventWriter(transport, server.store.clock, "kube-system", on_drop=lambda: dropped.append(1))
+        writer = EventWriter(transport, server.store.clock, Settings(), on_drop=lambda: dropped.append(1))
         yield writer
         writer.close()
 
@@ -154,7 +155,9 @@ class TestEvents:
         server.store.clock.advance(301)
         events.on_pod(*self.TRIGGERED)
         assert events.flush(10)
-        assert len(server.store.list("events", "default")) == 2
+        assert events.flush(10)
+        (event,) = server.store.list("events", "default")
+        assert (event["count"], event["lastTimestamp"]) == (4, "2030-01-01T00:05:01Z")
 
     def test_an_event_that_can_not_be_written_stops_nothing(self, server, events, caplog):
         server.faults.append(Fault(status=500, message="no disk"))

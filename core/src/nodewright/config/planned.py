@@ -19,8 +19,6 @@ PLANNED = {
     "kube.burst": "limits of requests to the API server",
     "leaderElection": "leader election",
     "metrics": "optional metrics",
-    "events.duplicates": "repeated events",
-    "status": "the status ConfigMap",
 }
 
 
