@@ -103,6 +103,19 @@ def test_a_loop_that_fails_does_not_freshen_it(begin, monkeypatch):
     assert config_map(life)["metadata"]["annotations"] != before
 
 
+def test_where_loops_follow_one_another_at_once_only_a_change_is_written_at_once(begin):
+    life = begin(a_scenario(a_group("pool"), replicas=0))
+    life.go_on(10)
+    versions = []
+    life.checks.append(lambda: versions.append(config_map(life)["metadata"]["resourceVersion"]))
+    life.go_on(4, every=1)
+    assert len(set(versions)) == 1
+    life.scale("web", 4)
+    life.go_on(4, every=1)
+    assert scale_up(life)["status"] == "InProgress"
+    assert len(set(versions)) <= 4
+
+
 def test_without_the_right_to_write_it_everything_else_goes_on(begin, caplog):
     life = begin(a_scenario(a_group("pool"), replicas=4))
     life.world.api_server.authorize = lambda request: "no" if "configmaps/" in request.path else None

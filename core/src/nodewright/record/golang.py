@@ -1,8 +1,9 @@
 """Values as Go prints them: what was written to read Cluster Autoscaler's output can read ours."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TypeAlias
 
 #: Plain data, as in JSON.
@@ -15,6 +16,8 @@ _WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"]
 _NUMERIC = re.compile(r"[-+.]?\d|[-+]?\.(inf|nan)", re.IGNORECASE)
 
 
+#: Keys, states and times come again and again.
+_REPEATED = 1024
 _ESCAPED = {'"': r"\"", "\\": r"\\", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
@@ -60,29 +63,28 @@ def go_yaml(data: Mapping[str, Data]) -> str:
 
     Long texts stay on one line.
     """
-    return "".join(f"{line}\n" for line in _lines(data))
+    lines: list[str] = []
+    _write(data, "", "", lines)
+    return "".join(lines)
 
 
-def _lines(data: Mapping[str, Data]) -> Iterator[str]:
+def _write(data: Mapping[str, Data], first: str, indent: str, lines: list[str]) -> None:
+    """Add the lines of *data*; the first one begins with *first*, the others with *indent*."""
     for key in sorted(data):
-        value, name = data[key], _scalar(key)
+        value, name = data[key], _text(key)
         if isinstance(value, Mapping) and value:
-            yield f"{name}:"
-            yield from (f"  {line}" for line in _lines(value))
+            lines.append(f"{first}{name}:\n")
+            _write(value, indent + "  ", indent + "  ", lines)
         elif isinstance(value, Sequence) and not isinstance(value, str) and value:
-            yield f"{name}:"
+            lines.append(f"{first}{name}:\n")
             for each in value:
-                yield from _entry(each)
+                if isinstance(each, Mapping) and each:
+                    _write(each, indent + "- ", indent + "  ", lines)
+                else:
+                    lines.append(f"{indent}- {_scalar(each)}\n")
         else:
-            yield f"{name}: {_scalar(value)}"
-
-
-def _entry(value: Data) -> Iterator[str]:
-    if isinstance(value, Mapping) and value:
-        for number, line in enumerate(_lines(value)):
-            yield f"  {line}" if number else f"- {line}"
-    else:
-        yield f"- {_scalar(value)}"
+            lines.append(f"{first}{name}: {_scalar(value)}\n")
+        first = indent
 
 
 def _scalar(value: Data) -> str:
@@ -98,6 +100,7 @@ def _scalar(value: Data) -> str:
     return "[]"
 
 
+@lru_cache(_REPEATED)
 def _text(text: str) -> str:
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
         return text

@@ -55,6 +55,8 @@ class PodNews:
             key: item for key, item in self._happened.items() if (pod := cluster.pods.get(key)) and pod.uid == item.uid
         }
         self.deliver()
+        if self._events.room <= 0:
+            return
         keys = [key for key in unhelped if key in cluster.pods]
         self._told = {key: at for key in keys if (at := self._told.get(key)) is not None and at <= now}
         for key in self._next(keys, cluster, now):
@@ -63,9 +65,6 @@ class PodNews:
 
     def _next(self, keys: list[str], cluster: Cluster, now: datetime) -> list[str]:
         """Return those of *keys* that have their turn."""
-        room = self._events.room
-        if room <= 0:
-            return []
         before: Counter[str] = Counter()
         turns: list[tuple[float, int, int, str]] = []
         for number, key in enumerate(keys):
@@ -76,4 +75,4 @@ class PodNews:
             kind = owner.uid if owner else key
             turns.append((0.0 if last is None else last.timestamp(), before[kind], number, key))
             before[kind] += 1
-        return [key for *_, key in nsmallest(room, turns)]
+        return [key for *_, key in nsmallest(self._events.room, turns)]

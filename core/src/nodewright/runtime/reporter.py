@@ -1,5 +1,7 @@
 """The reporter: whatever people and machines learn of decisions and of how they went passes here."""
 
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from functools import partial
 
 from nodewright.api.clock import Clock
@@ -8,7 +10,7 @@ from nodewright.config.model import Settings
 from nodewright.kube.events import EventWriter
 from nodewright.kube.status import StatusMap, StatusText
 from nodewright.kube.transport import Transport
-from nodewright.memory import Memory
+from nodewright.memory import Conditions, Memory
 from nodewright.record.explanation import Look
 from nodewright.record.status import Status, absence, initializing, status_of
 from nodewright.runtime.announcer import Announcer
@@ -26,6 +28,8 @@ class Reporter:
         self._transport = transport
         self._clock = clock
         self._status: StatusMap | None = None
+        #: When the status was last told, and how things stood then.
+        self._told: tuple[datetime, Mapping[str, Conditions]] | None = None
         self._events = EventWriter(
             transport, clock, settings, status_uid=self._status_uid, on_drop=self.metrics.events_dropped.inc
         )
@@ -36,6 +40,7 @@ class Reporter:
         """Tell that loops are about to begin: from now on the status is ours. To be called by the leader only."""
         if self._status is None and self._settings.status.write:
             self._status = StatusMap(self._transport, self._settings.namespace, self._settings.status.name)
+            self._told = None
             self._tell_status(initializing(self._clock.now()))
 
     def took(self, *, deciding: float) -> None:
@@ -62,7 +67,9 @@ class Reporter:
     def finished(self, look: Look, *, seconds: float) -> None:
         """Tell that a loop has ended well, *seconds* after it began; the memory of *look* is that of its end."""
         self.metrics.loop_seconds.observe(seconds)
-        self._tell_status(status_of(look, self._settings))
+        if self._status is not None and self._is_news(look):
+            self._told = look.decision.at, look.memory.conditions
+            self._tell_status(status_of(look, self._settings))
         if missing := absence(look, self._settings):
             self._events.on_status("ClusterUnhealthy", missing, warning=True)
 
@@ -90,6 +97,17 @@ class Reporter:
         self._events.close()
         if self._status is not None:
             self._status.close()
+
+    def _is_news(self, look: Look) -> bool:
+        """Tell whether the status has to be told: something happened, or it is not quite fresh any more.
+
+        Where one loop follows the other at once, it is not written each time.
+        """
+        if self._told is None:
+            return True
+        at, conditions = self._told
+        is_fresh = timedelta(0) <= look.decision.at - at < self._settings.loop.scan_interval / 2
+        return not is_fresh or look.memory.conditions != conditions
 
     def _tell_status(self, status: Status) -> None:
         if self._status is not None:
