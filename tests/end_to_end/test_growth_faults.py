@@ -20,11 +20,11 @@ def all_run(life, count=4):
     return lambda: len(life.pods("Running")) == count
 
 
-def setting(group, size="0->1 (max: 20)"):
+def setting(group, size="1 instead of 0 (max: 20)"):
     return ("ScaledUpGroup", f"Scale-up: setting group {group} size to {size}")
 
 
-def set_(group, size="0->1 (max: 20)"):
+def set_(group, size="1 instead of 0 (max: 20)"):
     return ("ScaledUpGroup", f"Scale-up: group {group} size set to {size}")
 
 

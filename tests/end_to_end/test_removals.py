@@ -105,8 +105,19 @@ def test_events_tell_how_a_node_went_and_that_another_could_not(begin):
     life.until(lambda: any("could not be evicted" in line for line in life.diary.lines))
     life.world.api_server.faults.remove(refuse)
     life.until(lambda: len(life.nodes) == 1, within=3600)
-    told = {(event["reason"], event["type"]) for event in life.world.store.list("events", "default")}
-    assert {("ScaleDownFailed", "Warning"), ("ScaleDown", "Normal")} <= told
+    told = {
+        (event["involvedObject"]["kind"], event["reason"], event["type"], event["message"])
+        for event in life.world.store.list("events", "default")
+    }
+    assert {
+        ("Node", "ScaleDown", "Normal", "marked the node as toBeDeleted/unschedulable"),
+        ("Pod", "ScaleDownFailed", "Warning", "failed to delete pod for ScaleDown"),
+        ("Pod", "ScaleDown", "Normal", "deleting pod for node scale down"),
+    } <= told
+    (failed,) = {message for kind, reason, _, message in told if (kind, reason) == ("Node", "ScaleDownFailed")}
+    assert failed.startswith("failed to drain and delete node: default/web-")
     status = {event["message"] for event in life.world.store.list("events", "kube-system")}
     (gone,) = {"pool-1", "pool-2"} - set(life.nodes)
-    assert f"Scale-down: node {gone} removed" in status
+    assert f"Scale-down: node {gone} removed with drain" in status
+    begun = f"Scale-down: removing node {gone}, utilization: {{0.5 0.5 0 0 memory 0.5}}, pods to reschedule: web-"
+    assert any(message.startswith(begun) for message in status)

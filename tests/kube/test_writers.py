@@ -1,16 +1,12 @@
 """What Nodewright writes to the API server."""
 
-from threading import Event
-
 import pytest
 from nodewright.api import AccessDeniedError, ApiServerError, ConfigurationError, ConflictError
-from nodewright.kube.events import EventWriter
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
 from nodewright.kube.taint_latency import TaintLatency
 from nodewright.kube.transport import connect
 from nodewright.testing.clock import EPOCH
-from nodewright_fake.apiserver.faults import Fault
 
 OTHER = {"key": "gpu", "effect": "NoSchedule"}
 MARK = {"key": "ToBeDeletedByClusterAutoscaler", "value": str(int(EPOCH.timestamp())), "effect": "NoSchedule"}
@@ -113,87 +109,6 @@ class TestEvictor:
 
     def test_a_pod_that_is_gone_is_fine(self, transport):
         Evictor(transport).evict("default/gone", 7)
-
-
-class TestEvents:
-    TRIGGERED = ("default/web", "uid", "TriggeredScaleUp", "pod triggered scale-up: [{a 0->1 (max: 3)}]")
-
-    @pytest.fixture
-    def dropped(self):
-        return []
-
-    @pytest.fixture
-    def events(self, server, transport, dropped):
-        writer = EventWriter(transport, server.store.clock, "kube-system", on_drop=lambda: dropped.append(1))
-        yield writer
-        writer.close()
-
-    @pytest.fixture
-    def hold(self, server):
-        """Lets the API server hold up requests until it is told to go on."""
-        release, held = Event(), Event()
-
-        def wait(request):
-            held.set()
-            release.wait(10)
-
-        server.faults.append(wait)
-        yield held, release
-        release.set()
-
-    def messages(self, server):
-        return [event["message"] for event in server.store.list("events", "kube-system")]
-
-    def test_an_event_names_its_object_once_in_five_minutes(self, server, events):
-        for _ in range(3):
-            events.on_pod(*self.TRIGGERED)
-        assert events.flush(10)
-        (event,) = server.store.list("events", "default")
-        assert event["involvedObject"]["name"] == "web"
-        assert (event["reason"], event["source"]["component"]) == ("TriggeredScaleUp", "cluster-autoscaler")
-        server.store.clock.advance(301)
-        events.on_pod(*self.TRIGGERED)
-        assert events.flush(10)
-        assert len(server.store.list("events", "default")) == 2
-
-    def test_an_event_that_can_not_be_written_stops_nothing(self, server, events, caplog):
-        server.faults.append(Fault(status=500, message="no disk"))
-        for number in range(3):
-            events.on_status("Reason", f"message {number}")
-        assert events.flush(10)
-        (told,) = [record.getMessage() for record in caplog.records]
-        assert told.startswith("event Reason about ConfigMap cluster-autoscaler-status could not be written")
-
-    def test_an_api_server_that_hangs_keeps_nobody_waiting_and_the_oldest_are_dropped(
-        self, server, events, hold, dropped
-    ):
-        held, release = hold
-        events.on_status("Reason", "first")
-        assert held.wait(10)
-        for number in range(1002):
-            events.on_status("Reason", f"message {number}")
-        assert not events.flush(0.01)
-        assert len(dropped) == 2
-        release.set()
-        assert events.flush(10)
-        told = self.messages(server)
-        assert (len(told), "first" in told, "message 1" in told, "message 2" in told) == (1001, True, False, True)
-
-    def test_what_waits_at_the_end_is_written_and_nothing_after_it(self, server, events):
-        for number in range(20):
-            events.on_status("Reason", f"message {number}")
-        events.close()
-        events.on_status("Reason", "too late")
-        assert events.flush(10)
-        assert sorted(self.messages(server)) == sorted(f"message {number}" for number in range(20))
-
-    def test_the_end_does_not_wait_for_ever_and_says_what_is_lost(self, server, events, hold, caplog):
-        held, _ = hold
-        events.on_status("Reason", "first")
-        assert held.wait(10)
-        events.on_status("Reason", "second")
-        events.close(timeout=0.01)
-        assert "2 events were not written before the end: the API server takes too long" in caplog.messages
 
 
 class TestTransport:

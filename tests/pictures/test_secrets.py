@@ -23,6 +23,8 @@ from nodewright.config.model import Settings
 from nodewright.kube.kinds import KINDS, wanted_kinds
 from nodewright.memory import (
     Backoff,
+    Condition,
+    Conditions,
     Evictions,
     GroupChanges,
     KnownTemplate,
@@ -278,6 +280,7 @@ def memory() -> Memory:
     facts, node = group(), f"{NAME}-node"
     said = TemplateDifference(group=facts.id, kind="label", name="pool", promised=f"{NAME}-pool", real=f"{NAME}-x")
     taint = TemplateDifference(group=facts.id, kind="taint", name="team:NoSchedule", promised=None, real=f"{NAME}-y")
+    healthy = Condition(status="Healthy", since=EPOCH)
     return Memory(
         unneeded_since={node: EPOCH},
         unremovable_until={f"{NAME}-node-2": EPOCH},
@@ -289,9 +292,15 @@ def memory() -> Memory:
         },
         backoffs={
             f"{NAME}-c": Backoff(
-                until=EPOCH, pause=timedelta(1), failed_at=EPOCH, error_class=ErrorClass.OTHER, code="timeout"
+                until=EPOCH,
+                pause=timedelta(1),
+                failed_at=EPOCH,
+                error_class=ErrorClass.OTHER,
+                code="timeout",
+                message=f"no {NAME}",
             )
         },
+        conditions={facts.id: Conditions(health=healthy, scale_up=healthy, scale_down=healthy)},
         changes={facts.id: GroupChanges(grown=EPOCH)},
         evictions=(Evictions(at=EPOCH, count=3),),
         removals={

@@ -41,6 +41,8 @@ class Backoff:
     code: str
     #: The capacity pool that ran dry, empty if none did or nobody told which.
     pool: str = ""
+    #: What the cloud said.
+    message: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +151,24 @@ class KnownTemplate:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Condition:
+    """One thing that Cluster Autoscaler's status tells of a group or of the cluster."""
+
+    status: str
+    #: Since when it has been this one.
+    since: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditions:
+    """All that the status tells of a group or of the cluster."""
+
+    health: Condition
+    scale_up: Condition
+    scale_down: Condition
+
+
+@dataclass(frozen=True, kw_only=True)
 class Memory:
     """All that survives a loop. Immutable: `decide` returns the next one."""
 
@@ -191,6 +211,8 @@ class Memory:
     changes: dict[str, GroupChanges] = field(default_factory=dict)
     #: Of the last hour, oldest first; nothing where there is no limit on them.
     evictions: tuple[Evictions, ...] = ()
+    #: What the status told last: of each group, and under the empty name of the cluster.
+    conditions: dict[str, Conditions] = field(default_factory=dict)
 
     def to_json(self) -> bytes:
         """Return the memory as JSON."""

@@ -8,6 +8,8 @@ from nodewright.api import ErrorClass, Instance, InstanceState, Reason
 from nodewright.health import adopt_orders
 from nodewright.memory import (
     Backoff,
+    Condition,
+    Conditions,
     Evictions,
     GroupChanges,
     Intention,
@@ -30,7 +32,9 @@ BACKOFF = Backoff(
     error_class=ErrorClass.STOCK_OUT,
     code="Dry",
     pool="eu-a/c5",
+    message="no more machines",
 )
+HEALTHY = Condition(status="Healthy", since=EPOCH)
 MEMORY = Memory(
     unneeded_since={"n": EPOCH},
     unremovable_until={"m": EPOCH},
@@ -61,6 +65,7 @@ MEMORY = Memory(
     last_scale_down_failure=EPOCH,
     changes={"a": GroupChanges(grown=EPOCH, shrunk=EPOCH, stuck=EPOCH)},
     evictions=(Evictions(at=EPOCH, count=7),),
+    conditions={"": Conditions(health=HEALTHY, scale_up=HEALTHY, scale_down=HEALTHY)},
 )
 
 

@@ -5,6 +5,8 @@ import logging
 import pytest
 from nodewright.api import Decision, Grow, Notice, OptionVerdict, Outcome, Reason, Verdict
 from nodewright.cluster import Cluster
+from nodewright.config.model import Settings
+from nodewright.memory import Memory
 from nodewright.objects import ConfigMap, ObjectMeta
 from nodewright.runtime.announcer import Announcer
 from nodewright.testing import EPOCH
@@ -19,12 +21,14 @@ class Events:
     """Keeps what it is told to write."""
 
     namespace = "kube-system"
+    room = 100
 
     def __init__(self):
         self.written = []
 
-    def on_pod(self, key, uid, reason, message):
+    def on_pod(self, key, uid, reason, message, *, warning=False):
         self.written.append((key, uid, reason, message))
+        return True
 
     def on_config_map(self, name, reason, message, *, uid, warning):
         self.written.append((name, uid, reason, message, warning))
@@ -48,7 +52,7 @@ def announce(events):
         if version:
             meta = ObjectMeta(name="ranks", namespace="kube-system", uid="its-uid", resource_version=version)
             cluster.config_maps["kube-system/ranks"] = ConfigMap(metadata=meta)
-        announcer.announce(Decision(at=EPOCH, notices=notices), World(cluster=cluster))
+        announcer.announce(Decision(at=EPOCH, notices=notices), Memory(), World(cluster=cluster), Settings())
 
     return tell
 
@@ -69,10 +73,13 @@ def test_it_is_told_again_only_when_the_config_map_changes(announce, events):
     assert len(events.written) == 4
 
 
-def test_a_warning_about_no_config_map_is_an_event_on_the_status(announce, events):
+def test_a_warning_about_no_config_map_is_an_event_on_the_status_as_long_as_it_holds_and_logged_once(
+    announce, events, caplog
+):
     for _ in range(3):
         announce(Notice(reason="NoPrices", message="no group has a price"))
-    assert events.written == [("status", "", "NoPrices", "no group has a price", True)]
+    assert events.written == [("status", "", "NoPrices", "no group has a price", True)] * 3
+    assert caplog.messages == ["NoPrices: no group has a price"]
 
 
 def test_what_is_no_warning_is_logged_and_no_event(announce, events, caplog):
@@ -99,7 +106,9 @@ class TestGrowth:
                     for group, keys in pods.items()
                 ),
             ),
+            Memory(),
             self.WORLD,
+            Settings(),
         )
 
     def end(self, announcer, *groups, error=""):
@@ -109,13 +118,13 @@ class TestGrowth:
 
     def test_pods_are_told_once_the_cloud_has_accepted(self, announcer, events):
         self.begin(announcer, a=(self.ONE,))
-        begun = ("status", "", "ScaledUpGroup", "Scale-up: setting group a size to 1->3 (max: 5)", False)
+        begun = ("status", "", "ScaledUpGroup", "Scale-up: setting group a size to 3 instead of 1 (max: 5)", False)
         assert events.written == [begun]
         events.written.clear()
         self.end(announcer, "a")
         uid = self.WORLD.cluster.pods[self.ONE].uid
         assert events.written == [
-            ("status", "", "ScaledUpGroup", "Scale-up: group a size set to 1->3 (max: 5)", False),
+            ("status", "", "ScaledUpGroup", "Scale-up: group a size set to 3 instead of 1 (max: 5)", False),
             (self.ONE, uid, "TriggeredScaleUp", "pod triggered scale-up: [{a 1->3 (max: 5)}]"),
         ]
 
@@ -134,7 +143,7 @@ class TestGrowth:
         ]
 
     def told(self, events, **fields):
-        Announcer(events).announce(Decision(at=EPOCH, **fields), self.WORLD)
+        Announcer(events).announce(Decision(at=EPOCH, **fields), Memory(), self.WORLD, Settings())
         return [written[3] for written in events.written if written[2] == "NotTriggerScaleUp"]
 
     def test_a_pod_that_no_group_can_help_now_is_told_what_stands_in_the_way_of_each(self, events):
@@ -142,10 +151,10 @@ class TestGrowth:
             "a": Verdict(reason=Reason.GROUP_AT_MAX, detail="5 of 5"),
             "b": Verdict(reason=Reason.NO_HELP),
         }
-        rejections = {self.ONE: {"b": Verdict(reason=Reason.RESOURCES, detail="cpu")}}
+        rejections = {self.ONE: {"b": Verdict(reason=Reason.RESOURCES, detail="Insufficient cpu, Too many pods")}}
         waiting = {self.ONE: Verdict(reason=Reason.WAITING)}
         assert self.told(events, pods=waiting, groups=closed, rejections=rejections) == [
-            "pod didn't trigger scale-up: 1 Insufficient resources (cpu), 1 max node group size reached (5 of 5)"
+            "pod didn't trigger scale-up: 1 Insufficient cpu, 1 Too many pods, 1 max node group size reached"
         ]
 
     def test_a_pod_whose_group_was_not_chosen_this_time_is_told_nothing(self, events):

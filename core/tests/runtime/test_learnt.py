@@ -3,7 +3,8 @@
 import logging
 
 from nodewright.api import Decision, TemplateDifference
-from nodewright.memory import KnownTemplate
+from nodewright.config.model import Settings
+from nodewright.memory import KnownTemplate, Memory
 from nodewright.runtime.announcer import Announcer
 from nodewright.serve.metrics import Metrics
 from nodewright.testing.clock import EPOCH
@@ -16,6 +17,8 @@ LINE = (
 
 
 class Events:
+    room = 0
+
     def __init__(self):
         self.written = []
 
@@ -26,7 +29,7 @@ class Events:
 def test_what_was_learnt_is_an_event_on_the_status_and_a_line_in_the_log(caplog):
     events = Events()
     with caplog.at_level(logging.INFO):
-        Announcer(events).announce(Decision(at=EPOCH, learnt=(MEMORY,)), a_world())
+        Announcer(events).announce(Decision(at=EPOCH, learnt=(MEMORY,)), Memory(), a_world(), Settings())
     assert events.written == [("TemplateDiffers", LINE, True)]
     assert caplog.messages == [LINE]
 

@@ -13,8 +13,6 @@ PLANNED = {
     "server.profiling": "profiling over HTTP",
     "server.snapshot": "snapshots over HTTP",
     "metrics": "optional metrics",
-    "events.duplicates": "repeated events",
-    "status": "the status ConfigMap",
 }
 
 

@@ -267,4 +267,6 @@ def _unknown(message: str) -> InstanceError:
 
 def _alarm(trouble: Verdict, since: datetime) -> Notice:
     # The time makes it another notice each time that the cluster falls ill.
-    return Notice(reason=trouble.reason.value, message=f"{trouble}, since {since:%Y-%m-%d %H:%M:%S}")
+    return Notice(
+        reason=trouble.reason.value, message=f"Cluster is unhealthy: {trouble.detail}, since {since:%Y-%m-%d %H:%M:%S}"
+    )

@@ -11,6 +11,9 @@ from nodewright.config.model import BackoffSettings
 from nodewright.memory import Backoff
 from nodewright.objects.node import INSTANCE_TYPE, ZONE
 
+#: Of what a cloud says about a failure, so much is kept.
+_MOST = 500
+_CUT = "<truncated>"
 TIMEOUT = InstanceError(error_class=ErrorClass.OTHER, code="timeout", message="machines did not come in time")
 
 
@@ -45,16 +48,26 @@ class Backoffs:
 
     def against(self, facts: GroupFacts) -> Verdict | None:
         """Return why the group is left alone, None if it is not: its own failure, or no pool of its that is not dry."""
-        own = self.groups.get(facts.id)
-        if own is not None and self._now < own.until:
-            return Verdict(reason=Reason.GROUP_BACKED_OFF, detail=_told(own))
+        if self.runs(facts.id):
+            return Verdict(reason=Reason.GROUP_BACKED_OFF, detail=_told(self.groups[facts.id]))
+        dry = self._dry(facts)
+        return None if dry is None else Verdict(reason=Reason.POOL_DRY, detail=_told(dry))
+
+    def of(self, facts: GroupFacts) -> Backoff | None:
+        """Return what the group is left alone for, None if it is not: as `against`."""
+        return self.groups[facts.id] if self.runs(facts.id) else self._dry(facts)
+
+    def _dry(self, facts: GroupFacts) -> Backoff | None:
+        """Return the first to end of the back-offs of the group's pools, None if one of them is not dry."""
         if not self.pools:
             return None
-        dry = [self.pools.get(_key(facts.provider, pool)) for pool in sorted(_pools_of(facts, own))]
+        dry = [
+            self.pools.get(_key(facts.provider, pool)) for pool in sorted(_pools_of(facts, self.groups.get(facts.id)))
+        ]
         paused = [known for known in dry if known is not None and self._now < known.until]
         if not paused or len(paused) < len(dry):
             return None
-        return Verdict(reason=Reason.POOL_DRY, detail=_told(min(paused, key=lambda known: known.until)))
+        return min(paused, key=lambda known: known.until)
 
     def _after(self, known: Backoff | None, cause: InstanceError, pool: str) -> Backoff:
         """Return the back-off after a failure now, given what is *known* of earlier ones.
@@ -67,7 +80,13 @@ class Backoffs:
             pause = self._settings.initial if known is None else min(known.pause * 2, self._settings.max)
             until = self._now + pause
         return Backoff(
-            until=until, pause=pause, failed_at=self._now, error_class=cause.error_class, code=cause.code, pool=pool
+            until=until,
+            pause=pause,
+            failed_at=self._now,
+            error_class=cause.error_class,
+            code=cause.code,
+            pool=pool,
+            message=_shortened(cause.message),
         )
 
     def _remembered(self, backoffs: Mapping[str, Backoff]) -> dict[str, Backoff]:
@@ -104,6 +123,11 @@ def _pool(zone: str, instance_type: str) -> str:
 
 def _key(provider: str, pool: str) -> str:
     return f"{provider}:{pool}"
+
+
+def _shortened(message: str) -> str:
+    """Return what the status has room for, as Cluster Autoscaler shortens it."""
+    return message if len(message) <= _MOST else message[: _MOST - len(_CUT)] + _CUT
 
 
 def _told(known: Backoff) -> str:

@@ -76,6 +76,10 @@ class Transport:
         """Change something."""
         return self._send("PATCH", path, body=body, content_type=f"application/{kind}+json").data
 
+    def delete(self, path: str, body: Any = None) -> bytes:
+        """Delete something; *body* may be DeleteOptions."""
+        return self._send("DELETE", path, body=body).data
+
     def watch(self, path: str, query: Mapping[str, str], *, read_timeout: float) -> urllib3.BaseHTTPResponse:
         """Open a watch; the caller reads the response and closes it."""
         timeout = urllib3.Timeout(connect=5, read=read_timeout)

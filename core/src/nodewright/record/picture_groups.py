@@ -100,7 +100,8 @@ def shown_memory(memory: Memory, groups: Mapping[str, GroupFacts], names: Names)
         return f"{provider}:{names.pool(name)}"
 
     def backoff(known: Backoff) -> Backoff:
-        return replace(known, pool=names.pool(known.pool))
+        # What a cloud says has names in it.
+        return replace(known, pool=names.pool(known.pool), message="" if names.hides else known.message)
 
     def replacement(known: Replacement) -> Replacement:
         return replace(
@@ -141,6 +142,7 @@ def shown_memory(memory: Memory, groups: Mapping[str, GroupFacts], names: Names)
         replacements=tuple(replacement(each) for each in memory.replacements),
         left_alone_until={node(name): until for name, until in memory.left_alone_until.items()},
         examined=node(memory.examined) if memory.examined else "",
+        conditions={group(name) if name else "": known for name, known in memory.conditions.items()},
         templates={group(name): _known(known, groups.get(name), names) for name, known in memory.templates.items()},
     )
 

@@ -28,6 +28,7 @@ from nodewright.memory import Memory
 from nodewright.particulars import Particulars
 from nodewright.plugins import Fault, Faults, Registry
 from nodewright.plugins.prices import GuardedPricing
+from nodewright.record.conditions import note_conditions
 from nodewright.record.explanation import Look
 from nodewright.record.picture import Picture
 from nodewright.runtime.leadership import Leadership
@@ -179,19 +180,23 @@ class Autoscaler:
     def run_once(self) -> Decision:
         """Run one loop and return what was decided in it."""
         self._productive = False
+        self._reporter.began()
         self._hear(self._session.ended())
         self._reload()
         started = perf_counter()
         world, now = self._observe()
         before, self._outcomes = self.memory, ()
         decided = perf_counter()
-        decision, self.memory = self._session.decide(world, before, now)
+        particulars = Particulars(in_depth=False)
+        decision, self.memory = self._session.decide(world, before, now, particulars)
         self._reporter.took(deciding=perf_counter() - decided)
         self._reporter.decided(decision, before, self.memory, world)
         aftermath = self._carry_out(decision, world, before)
         self._fall_over(aftermath, world, now)
         self._session.policy.hooks.deliver_faults()
-        self._reporter.finished(seconds=perf_counter() - started)
+        self.memory = note_conditions(world, particulars, self.memory, self._session.settings, now)
+        look = Look(world=world, decision=decision, memory=self.memory, particulars=particulars)
+        self._reporter.finished(look, seconds=perf_counter() - started)
         return decision
 
     def deliver_events(self, timeout: float = 10.0) -> bool:
@@ -217,7 +222,7 @@ class Autoscaler:
         self._leadership.permit()
         hooks = self._session.policy.hooks
         hooks.on_decision(decision)
-        self._reporter.acting(decision, world)
+        self._reporter.acting(decision, before, world)
         aftermath = self._session.act(decision, world)
         self._productive = self._productive or aftermath.fruitful
         self.memory = aftermath.memory(self.memory, before)

@@ -1,13 +1,19 @@
 """The reporter: whatever people and machines learn of decisions and of how they went passes here."""
 
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import partial
+
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
 from nodewright.config.model import Settings
-from nodewright.kube.allowance import Allowance
 from nodewright.kube.events import EventWriter
 from nodewright.kube.lease import Lease
+from nodewright.kube.status import StatusMap, StatusText
 from nodewright.kube.transport import Transport
-from nodewright.memory import Memory
+from nodewright.memory import Conditions, Memory
+from nodewright.record.explanation import Look
+from nodewright.record.status import Status, absence, initializing, status_of
 from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.node_news import NodeNews
 from nodewright.serve.metrics import Metrics
@@ -15,16 +21,28 @@ from nodewright.world import World
 
 
 class Reporter:
-    """Tells in logs, events and metrics what the loop does. For the loop's thread; nothing here stops a loop."""
+    """Tells what the loop does, in logs, events, status and metrics. For the loop's thread; it never stops a loop."""
 
     def __init__(self, settings: Settings, transport: Transport, clock: Clock) -> None:
         self.metrics = Metrics()
         self._settings = settings
-        # An allowance of their own: many events do not hold up what is done.
-        unhurried = transport.through(Allowance(settings.kube.qps, settings.kube.burst).spend)
-        self._events = EventWriter(unhurried, clock, settings.namespace, on_drop=self.metrics.events_dropped.inc)
+        self._transport = transport
+        self._clock = clock
+        self._status: StatusMap | None = None
+        #: When the status was last told, and how things stood then.
+        self._told: tuple[datetime, Mapping[str, Conditions]] | None = None
+        self._events = EventWriter(
+            transport, clock, settings, status_uid=self._status_uid, on_drop=self.metrics.events_dropped.inc
+        )
         self._announcer = Announcer(self._events)
         self._node_news = NodeNews(self._events)
+
+    def began(self) -> None:
+        """Tell that loops are about to begin: from now on the status is ours. To be called by the leader only."""
+        if self._status is None and self._settings.status.write:
+            self._status = StatusMap(self._transport, self._settings.namespace, self._settings.status.name)
+            self._told = None
+            self._tell_status(initializing(self._clock.now()))
 
     def took(self, *, deciding: float) -> None:
         """Note how many seconds a decision took."""
@@ -38,26 +56,36 @@ class Reporter:
         """Tell what the decision of a loop says of nodes, groups and pods; memory is that of *before* and of after."""
         self.metrics.note_templates(memory.templates)
         self.metrics.scale_down.note_decision(decision, memory, world, self._settings)
+        self._announcer.explain(decision, before, memory, world, self._settings)
         if self._settings.events.nodes:
             self._node_news.tell(decision, before, memory, world)
 
-    def acting(self, decision: Decision, world: World) -> None:
+    def acting(self, decision: Decision, before: Memory, world: World) -> None:
         """Tell of a decision that is about to be carried out: the loop's own, or one on what else to grow."""
-        self._announcer.announce(decision, world)
+        self._announcer.announce(decision, before, world, self._settings)
 
     def acted(self, outcomes: tuple[Outcome, ...]) -> None:
         """Tell how actions went."""
         self._announcer.report(outcomes)
         self.metrics.scale_down.note_outcomes(outcomes)
 
-    def finished(self, *, seconds: float) -> None:
-        """Tell that a loop has ended well, *seconds* after it began."""
+    def finished(self, look: Look, *, seconds: float) -> None:
+        """Tell that a loop has ended well, *seconds* after it began; the memory of *look* is that of its end."""
         self.metrics.loop_seconds.observe(seconds)
+        if self._status is not None and self._is_news(look):
+            self._told = look.decision.at, look.memory.conditions
+            self._tell_status(status_of(look, self._settings))
+        if missing := absence(look, self._settings):
+            self._events.on_status("ClusterUnhealthy", missing, warning=True)
 
     def reconfigured(self, settings: Settings) -> None:
         """Go on by other *settings*."""
-        self._settings = settings
-        self._events.namespace = settings.namespace
+        old, self._settings = self._settings, settings
+        if self._status is not None and (old.status, old.namespace) != (settings.status, settings.namespace):
+            self._status.delete()
+            self._status = None
+            self.began()
+        self._events.reconfigure(settings)
         self._events.on_status("ConfigurationChanged", "The changed configuration is in effect")
 
     def refused_configuration(self, error: Exception) -> None:
@@ -66,8 +94,34 @@ class Reporter:
 
     def deliver(self, timeout: float) -> bool:
         """Wait until all that was told so far is written, or given up; tell whether that was in time."""
-        return self._events.flush(timeout)
+        told = self._status is None or self._status.flush(timeout)
+        return self._events.flush(timeout) and told
 
     def close(self) -> None:
-        """Write what is left and end all threads."""
+        """Write what is left, delete the status and end all threads."""
         self._events.close()
+        if self._status is not None:
+            self._status.close()
+
+    def _is_news(self, look: Look) -> bool:
+        """Tell whether the status has to be told: something happened, or it is not quite fresh any more.
+
+        Where one loop follows the other at once, it is not written each time.
+        """
+        if self._told is None:
+            return True
+        at, conditions = self._told
+        is_fresh = timedelta(0) <= look.decision.at - at < self._settings.loop.scan_interval / 2
+        return not is_fresh or look.memory.conditions != conditions
+
+    def _tell_status(self, status: Status) -> None:
+        if self._status is not None:
+            self._status.write(partial(_written, status))
+
+    def _status_uid(self) -> str:
+        status = self._status
+        return status.uid() if status is not None else ""
+
+
+def _written(status: Status) -> StatusText:
+    return StatusText(annotations=status.annotations, data=status.text())

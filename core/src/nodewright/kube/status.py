@@ -1,0 +1,189 @@
+"""The status ConfigMap at the API server: written behind the loop's back, so that nothing there holds a loop up."""
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import Condition, Thread
+from typing import Any
+
+from nodewright.api.errors import AccessDeniedError, ApiServerError, ConflictError, NodewrightError
+from nodewright.kube.transport import Transport
+
+#: How often a write is tried again at once, because somebody else changed the ConfigMap in between.
+_TRIES = 3
+#: So long, in seconds, an event about the ConfigMap waits for the first write.
+_FIRST_WRITE_SECONDS = 5.0
+#: So long, in seconds, `StatusMap.close` waits.
+_LAST_SECONDS = 5.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatusText:
+    """What is written."""
+
+    annotations: Mapping[str, str]
+    data: Mapping[str, str]
+
+
+class StatusMap:
+    """Keeps a ConfigMap at what was told last.
+
+    `write`, `delete` and `close` are for the loop's thread; the first two return at once, and a thread of the map's own
+    does the rest. What was not written when something newer is told is skipped. Metadata and keys of others are left
+    as they are. A write that fails is logged, once until one succeeds: the next one tries again.
+
+    It needs the rights to get, create, update and delete that one ConfigMap.
+    """
+
+    def __init__(self, transport: Transport, namespace: str, name: str) -> None:
+        self.namespace = namespace
+        self.name = name
+        self._transport = transport
+        self._folder = f"/api/v1/namespaces/{namespace}/configmaps"
+        self._path = f"{self._folder}/{name}"
+        #: The ConfigMap as it was last seen, None if it was not. For the thread.
+        self._known: dict[str, Any] | None = None
+        self._failing = False
+        self._written = False
+        #: Guards what is below.
+        self._changed = Condition()
+        self._next: Callable[[], StatusText] | None = None
+        self._tried = False
+        self._uid = ""
+        self._ending = False
+        self._thread: Thread | None = None
+
+    def write(self, render: Callable[[], StatusText]) -> None:
+        """Write what *render* returns, which is called on the map's thread; nothing after `delete`."""
+        with self._changed:
+            if self._ending:
+                return
+            self._next = render
+            self._changed.notify_all()
+        if self._thread is None:
+            # A daemon: an API server that hangs must not keep the process.
+            self._thread = Thread(target=self._work, name="status", daemon=True)
+            self._thread.start()
+
+    def uid(self) -> str:
+        """Return the uid of the ConfigMap, empty if it is not there. May wait for the first write: not for the loop."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._tried or self._thread is None, _FIRST_WRITE_SECONDS)
+            return self._uid
+
+    def flush(self, timeout: float) -> bool:
+        """Wait until what was told is written, or failed to be; tell whether that was within *timeout* seconds."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._next is None and (self._tried or self._thread is None), timeout)
+
+    def delete(self) -> None:
+        """Delete the ConfigMap if this map wrote it and nobody else did since; nothing is written any more."""
+        with self._changed:
+            self._ending = True
+            self._next = None
+            self._changed.notify_all()
+
+    def close(self, timeout: float = _LAST_SECONDS) -> None:
+        """Delete the ConfigMap as `delete` does, and wait for it up to *timeout* seconds."""
+        self.delete()
+        if self._thread is not None:
+            self._thread.join(timeout)
+            if self._thread.is_alive():
+                _log.warning("ConfigMap %s/%s stays: the API server takes too long", self.namespace, self.name)
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._next is not None or self._ending)
+                render = self._next
+            if render is None:
+                self._remove()
+                return
+            self._keep(render)
+            with self._changed:
+                if self._next is render:
+                    self._next = None
+                self._tried = True
+                self._changed.notify_all()
+
+    def _keep(self, render: Callable[[], StatusText]) -> None:
+        try:
+            self._store(render())
+        except Exception as error:
+            self._complain(error)
+        else:
+            self._failing, self._written = False, True
+
+    def _store(self, text: StatusText) -> None:
+        for left in reversed(range(_TRIES)):
+            try:
+                seen = self._send(text, self._known or self._read())
+            except ConflictError:
+                # Changed or made by somebody else: read anew.
+                self._known = None
+                if not left:
+                    raise
+            except ApiServerError as error:
+                gone = error.status == 404 and self._known is not None
+                self._known = None
+                if not gone or not left:
+                    raise
+            else:
+                self._note(seen)
+                return
+
+    def _read(self) -> dict[str, Any] | None:
+        try:
+            found: dict[str, Any] = json.loads(self._transport.get(self._path))
+        except ApiServerError as error:
+            if error.status == 404:
+                return None
+            raise
+        return found
+
+    def _send(self, text: StatusText, known: dict[str, Any] | None) -> dict[str, Any]:
+        metadata: dict[str, Any] = (
+            dict(known["metadata"]) if known else {"name": self.name, "namespace": self.namespace}
+        )
+        metadata.pop("managedFields", None)
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), **text.annotations}
+        body: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap"} | (known or {})
+        body |= {"metadata": metadata, "data": {**(body.get("data") or {}), **text.data}}
+        answer = self._transport.put(self._path, body) if known else self._transport.post(self._folder, body)
+        seen: dict[str, Any] = json.loads(answer)
+        return seen
+
+    def _note(self, seen: dict[str, Any]) -> None:
+        self._known = seen
+        with self._changed:
+            self._uid = seen["metadata"].get("uid", "")
+
+    def _remove(self) -> None:
+        if self._known is None or not self._written:
+            return
+        metadata = self._known["metadata"]
+        # Whoever has written to it since goes on with it: another leader.
+        seen = {"uid": metadata.get("uid"), "resourceVersion": metadata.get("resourceVersion")}
+        options = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": seen}
+        try:
+            self._transport.delete(self._path, options)
+        except ConflictError:
+            _log.info("ConfigMap %s/%s stays: somebody else writes to it", self.namespace, self.name)
+        except ApiServerError as error:
+            if error.status != 404:
+                self._complain(error, "deleted")
+        except Exception as error:
+            self._complain(error, "deleted")
+
+    def _complain(self, error: Exception, what: str = "written") -> None:
+        level = logging.DEBUG if self._failing else logging.WARNING
+        remedy = ""
+        if isinstance(error, AccessDeniedError):
+            remedy = ". Grant get, create, update and delete on it, or set status.write to false"
+        unexpected = None if isinstance(error, NodewrightError) else error
+        about = (self.namespace, self.name, what, error, remedy)
+        _log.log(level, "status ConfigMap %s/%s could not be %s: %s%s", *about, exc_info=unexpected)
+        self._failing = True
