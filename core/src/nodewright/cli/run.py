@@ -65,6 +65,7 @@ class RunCommand(Command):
         server.start()
         try:
             autoscaler.start()
+            autoscaler.recall()
             watching.set()
             _log.info("watching the cluster at %s", autoscaler.host)
             autoscaler.run(stop)

@@ -6,6 +6,7 @@ from nodewright.config.model import Settings
 from nodewright.kube.events import EventWriter
 from nodewright.kube.transport import Transport
 from nodewright.memory import Memory
+from nodewright.memory_store import Written
 from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.node_news import NodeNews
 from nodewright.serve.metrics import Metrics
@@ -45,6 +46,10 @@ class Reporter:
     def finished(self, *, seconds: float) -> None:
         """Tell that a loop has ended well, *seconds* after it began."""
         self.metrics.loop_seconds.observe(seconds)
+
+    def kept(self, written: Written) -> None:
+        """Tell how an attempt to write memory went; on a thread of its own."""
+        self.metrics.memory.note(ok=written.ok, size=written.size, shed=len(written.shed))
 
     def reconfigured(self, settings: Settings) -> None:
         """Go on by other *settings*."""

@@ -66,6 +66,11 @@ class Session:
         """Whether an action that took too long is still under way."""
         return self._actor.busy
 
+    @property
+    def held(self) -> Mapping[str, Held]:
+        """Groups that may have taken an order of which nobody knows yet, by id."""
+        return {**self._held, **self._actor.held}
+
     def ended(self) -> tuple[Outcome, ...]:
         """Return the outcomes of actions that took too long and have ended since the last time."""
         self._held = {**self._held, **self._actor.held}
