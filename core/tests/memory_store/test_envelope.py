@@ -1,4 +1,4 @@
-"""Memory is read back as it was written, by this version and its neighbours, and whatever else is there harms nobody."""
+"""Memory is read back as it was written, by this version and its neighbours; whatever else is there harms nobody."""
 
 import gzip
 import json

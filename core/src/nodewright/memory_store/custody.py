@@ -63,6 +63,8 @@ class Custody:
         self._shed: tuple[str, ...] = ()
         #: What kind of trouble there is, as far as it was told; empty while all is well.
         self._trouble = ""
+        #: Whether what is in the store must not be written over.
+        self._sealed = False
         #: Whether another process has taken the store over. Nothing is written then any more.
         self.superseded = False
         #: Whether trying again soon is of no use.
@@ -104,7 +106,7 @@ class Custody:
 
     def write(self, memory: Memory, at: datetime) -> bool:
         """Write *memory*, which was right *at* this time; tell whether it is in the store now."""
-        if self.superseded or (self.hopeless and self._trouble == "newer"):
+        if self.superseded or self._sealed:
             return False
         size, shed = 0, self._shed
         try:
@@ -131,7 +133,7 @@ class Custody:
         memory = self._as_of_now(envelope) if envelope is not None else Memory()
         self._version = stored.version if stored is not None else ""
         self._former = envelope.holder if envelope is not None else ""
-        if self.hopeless:
+        if self._sealed:
             return memory
         # From here on whoever had it before comes too late. When memory was last right stays as it was: no loop has
         # looked since.
@@ -162,25 +164,30 @@ class Custody:
         return opened.envelope
 
     def _set_aside(self, content: bytes, why: UnusableError) -> None:
+        place, aside = self._store.place, self._store.aside
         try:
-            self._store.set_aside(content)
+            self._try_to_set_aside(content)
         except NodewrightError as error:
             if isinstance(why, NewerFormatError):
-                self._trouble, self.hopeless = "newer", True
-                _log.error(
-                    "the memory in %s is left alone, and none is kept: %s, and it can't be set aside: %s",
-                    self._store.place,
-                    why,
-                    error,
+                self._sealed = self.hopeless = True
+                what = "the memory in %s is left alone, and none is kept: %s, and it can't be set aside in %s: %s"
+                _log.error(what, place, why, aside, error)
+            else:
+                what = (
+                    "beginning without memory, as that in %s is of no use: %s. It can't be set aside in %s either: %s"
                 )
-                return
-            _log.warning("the memory in %s is lost, as it can't be set aside: %s", self._store.place, error)
-        _log.warning(
-            "beginning without memory, as that in %s is of no use: %s. It is set aside in %s",
-            self._store.place,
-            why,
-            self._store.aside,
-        )
+                _log.warning(what, place, why, aside, error)
+        else:
+            what = "beginning without memory, as that in %s is of no use: %s. It is set aside in %s"
+            _log.warning(what, place, why, aside)
+
+    def _try_to_set_aside(self, content: bytes) -> None:
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return self._store.set_aside(content)
+            except ApiServerError:
+                sleep(_RETRY_SECONDS)
+        return self._store.set_aside(content)
 
     def _as_of_now(self, envelope: Envelope) -> Memory:
         memory, flaw = after_absence(envelope.memory, envelope.seen_at, self._clock.now())
