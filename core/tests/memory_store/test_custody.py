@@ -1,6 +1,7 @@
 """Whoever holds a store writes it, and nobody who held it before."""
 
 import logging
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -317,5 +318,18 @@ class Unlike:
 
 def test_what_was_carried_over_is_not_compared():
     same = Unlike()
-    assert not differ(Memory(standings=same), Memory(standings=same))
-    assert differ(Memory(standings=same, turn=1), Memory(standings=same))
+    assert not differ(Memory(requests=same), Memory(requests=same))
+    assert differ(Memory(requests=same, turn=1), Memory(requests=same))
+
+
+def test_what_any_loop_finds_again_is_written_once_a_minute_or_with_something_else():
+    shelf = Shelf()
+    process = Process(shelf)
+    process.take_over()
+    process.write(FIRST)
+    known = replace(FIRST, hints={"n": (("m", 1),)}, unremovable_until={"m": EPOCH})
+    at = process.clock.now()
+    assert process.custody.holds(known, at + timedelta(seconds=59))
+    assert not process.custody.holds(known, at + timedelta(seconds=60))
+    process.write(replace(known, turn=2))
+    assert on(shelf).memory.hints == known.hints

@@ -15,8 +15,11 @@ from nodewright.memory_store.store import Store, Stored
 
 #: Memory that has not changed is written again so often, to tell that somebody still looks.
 _STILL_HERE = timedelta(minutes=1)
+#: What changes often and is found again by any loop has time until then: in a large cluster it is most of memory.
+_PATIENT = frozenset({"hints", "standings", "unexamined", "unremovable_until", "examined"})
+_URGENT = tuple(each.name for each in fields(Memory) if each.name not in _PATIENT)
 _ATTEMPTS = 5
-_RETRY_SECONDS = 0.5
+_RETRY_SECONDS = 0.2
 _LOSS = "timers, back-offs and open orders would not survive a restart"
 
 _log = logging.getLogger(__name__)
@@ -98,7 +101,7 @@ class Custody:
         return Memory() if opened is None else self._as_of_now(opened.envelope)
 
     def holds(self, memory: Memory, at: datetime) -> bool:
-        """Tell whether the store has *memory*, and need not be told either that somebody still looks *at* this time."""
+        """Tell whether the store has all of *memory* that matters *at* this time: it need not be written."""
         last = self._last
         if last is None or self._trouble or not timedelta(0) <= at - last.seen_at < _STILL_HERE:
             return False
@@ -245,8 +248,8 @@ class Custody:
 
 
 def differ(one: Memory, other: Memory) -> bool:
-    """Tell whether two memories differ. Most of one is in the next as it was: that is not looked into."""
-    pairs = ((getattr(one, each.name), getattr(other, each.name)) for each in fields(Memory))
+    """Tell whether two memories differ in what can't wait. What is the very same in both is not looked into."""
+    pairs = ((getattr(one, name), getattr(other, name)) for name in _URGENT)
     return any(ours is not theirs and ours != theirs for ours, theirs in pairs)
 
 

@@ -21,7 +21,7 @@ _PLAIN = 64 * 1024
 #: Nothing that was ever packed is larger than this.
 _UNPACKED = 64 * 1024 * 1024
 _GZIP = b"\x1f\x8b"
-_LEVEL = 4
+_LEVEL = 6
 
 
 class UnusableError(ValueError):
