@@ -7,6 +7,9 @@ from datetime import timedelta
 from time import monotonic, sleep
 
 import pytest
+from nodewright.config.document import load
+from nodewright.kube.transport import connect
+from nodewright.runtime.autoscaler import Autoscaler
 from nodewright.runtime.session import Session
 from nodewright_fake.apiserver.faults import Fault
 from nodewright_fake.cloud.api_fault import ApiFault, ApiFaultKind
@@ -270,3 +273,20 @@ def test_memory_in_a_file_is_gone_on_with_as_well(begin, tmp_path):
     life.start_again()
     life.go_on(10)
     assert life.autoscaler.memory.unneeded_since == since
+
+
+def test_why_tells_the_timers_of_the_process_that_runs_and_leaves_its_memory_alone(begin):
+    life = begin(SHRINKING, SETTINGS)
+    life.until(lambda: life.autoscaler.memory.unneeded_since, within=300)
+    life.go_on(60)
+    since = life.autoscaler.memory.unneeded_since
+    before = life.world.store.find("configmaps", MAP, "kube-system")["metadata"]["resourceVersion"]
+    settings = load(life.config.read_text()).settings
+    asking = Autoscaler(settings, connect(kubeconfig=str(life.world.kubeconfig)), life.world.clock)
+    try:
+        asking.start()
+        asking.glance_at_memory()
+        assert asking.look().memory.unneeded_since == since
+    finally:
+        asking.close()
+    assert life.world.store.find("configmaps", MAP, "kube-system")["metadata"]["resourceVersion"] == before
