@@ -5,6 +5,7 @@ from random import Random
 from threading import Lock
 
 from nodewright.api import ErrorClass, InstanceError
+from nodewright.memory import Memory
 from nodewright.objects.node import SCALE_DOWN_DISABLED
 from nodewright.objects.pod import SAFE_TO_EVICT
 from nodewright_fake.apiserver.status import StatusError
@@ -160,8 +161,8 @@ class Mischief(Chaos):
         self.life.configure(self.settings[0])
 
     def _kill(self):
-        """Let the next autoscaler go on, with the memory of the last one or without."""
-        self.life.start_again(self.chance.choice([None, self.life.autoscaler.memory]))
+        """Let the next autoscaler go on, with the memory that the last one has stored or without."""
+        self.life.start_again(self.chance.choice([None, Memory()]))
 
     def _change_budget(self):
         budget = self._one_of(BUDGETS, "default")

@@ -66,7 +66,7 @@ class Life:
         self.config.write_text(CONFIG.format(url=self.world.provider_config["url"], settings=settings))
 
     def start_again(self, memory=None):
-        """Let another autoscaler, which remembers nothing else than *memory*, go on where the one before was killed."""
+        """Let another autoscaler go on where the one before was killed, with what that has stored, or with *memory*."""
         self.autoscaler = self.stack.enter_context(
             Harness(
                 self.config,

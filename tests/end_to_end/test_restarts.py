@@ -1,4 +1,4 @@
-"""An autoscaler that is killed at any moment, and the next one, which remembers nothing."""
+"""An autoscaler that is killed at any moment, and the next one."""
 
 import pytest
 from nodewright_fake.cloud.api_fault import ApiFault, ApiFaultKind
@@ -8,11 +8,13 @@ from tests.end_to_end.scenarios import a_scenario, two_choices
 
 SCENARIO = a_scenario(*two_choices(bootTime="60s"), replicas=8)
 SETTINGS = "scaleDown: {unneededTime: 1m, delayAfterAdd: 30s, maxDrainParallelism: 5}"
+FORGETFUL = "memory: {store: none}"
 
 
+@pytest.mark.parametrize("settings", ["", FORGETFUL])
 @pytest.mark.parametrize("mode", [None, ShortageMode.WAIT])
-def test_nothing_is_ordered_twice(begin, mode):
-    life = begin(SCENARIO)
+def test_nothing_is_ordered_twice(begin, mode, settings):
+    life = begin(SCENARIO, settings)
     if mode is not None:
         life.run_out("eu-a/*", mode)
     life.go_on(10)
@@ -28,8 +30,9 @@ def test_nothing_is_ordered_twice(begin, mode):
     assert (life.ordered("first-choice"), life.ordered("fallback")) == (2, 0)
 
 
-def test_nothing_is_ordered_twice_by_a_life_that_begins_while_the_cloud_can_not_be_read(begin):
-    life = begin(SCENARIO)
+@pytest.mark.parametrize("settings", ["", FORGETFUL])
+def test_nothing_is_ordered_twice_by_a_life_that_begins_while_the_cloud_can_not_be_read(begin, settings):
+    life = begin(SCENARIO, settings)
     life.run_out("eu-a/*", ShortageMode.WAIT)
     life.go_on(10)
     assert life.sizes() == {"first-choice": 2}
@@ -49,8 +52,8 @@ def test_loops_that_follow_at_once_order_nothing_more(begin):
     assert life.sizes() == {"first-choice": 2}
 
 
-def test_a_removal_that_was_cut_short_is_undone_and_done_again(begin):
-    life = begin(SCENARIO, SETTINGS)
+def test_a_removal_that_was_cut_short_is_undone_and_done_again_by_a_life_without_memory(begin):
+    life = begin(SCENARIO, f"{SETTINGS}\n{FORGETFUL}")
     life.until(lambda: len(life.pods("Running")) == 8)
     life.scale("web", 2)
     life.until(lambda: any(" drain " in line for line in life.diary.lines))

@@ -134,3 +134,24 @@ class Aftermath:
         for delete in self._deleted:
             changes[delete.group] -= len(delete.instances)
         return changes
+
+
+def to_be_kept(memory: Memory, held: Mapping[str, Held], decision: Decision | None = None) -> Memory:
+    """Return *memory* with all calls in it that were not answered: so the next life finds it if this one ends now.
+
+    These are the orders that *held* groups may have taken, and what is about to be done if *decision* is carried out.
+    """
+    sizes = {group: each.size for group, each in held.items()}
+    going: set[str] = set()
+    if decision is not None:
+        sizes |= {grow.group: grow.from_size + grow.count for grow in decision.grow}
+        going = {each.node for each in decision.drain} | {name for each in decision.delete for name in each.nodes}
+    asked = {
+        group: replace(memory.requests[group], unanswered=size)
+        for group, size in sizes.items()
+        if size and group in memory.requests
+    }
+    begun = {name: replace(memory.removals[name], unanswered=True) for name in going if name in memory.removals}
+    if not asked and not begun:
+        return memory
+    return replace(memory, requests={**memory.requests, **asked}, removals={**memory.removals, **begun})

@@ -18,6 +18,8 @@ class ScaleUpRequest:
     count: int
     #: False if somebody else asked for them: they are waited for, but not counted on before they exist.
     ours: bool = True
+    #: In stored memory: the size that the group was to get by a call that was not answered yet; 0 if all were.
+    unanswered: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +83,8 @@ class Removal:
     deleted_at: datetime | None = None
     #: What went wrong with that, while nobody knows whether it was done all the same.
     error: str = ""
+    #: In stored memory: whether the call that marks or deletes it was still to come, or was not answered yet.
+    unanswered: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,6 +60,7 @@ class DumpCommand(Command):
         autoscaler, _ = autoscaler_for(arguments.rest, own=own)
         try:
             autoscaler.start()
+            autoscaler.glance_at_memory()
             picture = autoscaler.picture()
             _warn(picture)
             _write(picture, form, flags)

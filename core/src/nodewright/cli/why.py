@@ -8,8 +8,8 @@ from nodewright.api.command import Command
 
 _USAGE = "nodewright why pod NAMESPACE/NAME | node NAME | group NAME [flags]"
 _HELP = """\
-Looks at the cluster once and decides as the loop would, but does nothing and remembers nothing: how long a node has
-been unneeded, and which groups are backed off, is known to the running autoscaler only.
+Looks at the cluster once and decides as the loop would, but does nothing: how long a node has been unneeded, and which
+groups are backed off, is read from what the running autoscaler remembers, and left as it is.
 
 Flags are those of `nodewright run`: --config FILE, and Cluster Autoscaler's."""
 
@@ -44,6 +44,7 @@ class WhyCommand(Command):
                 return 2
         try:
             autoscaler.start()
+            autoscaler.glance_at_memory()
             print("\n".join(explain[kind](autoscaler.look(), name)))
         finally:
             autoscaler.close()

@@ -21,6 +21,8 @@ def contradictions(settings: Settings, tree: Tree) -> Iterator[Mistake]:
     yield from _orders(settings)
     yield from _lists(settings)
     yield from _exclusions(settings, tree)
+    if settings.memory.store == "file" and not settings.memory.path:
+        yield Mistake(path=("memory", "path"), message="name the file to keep memory in, as memory.store is file")
 
 
 def oddities(settings: Settings) -> Iterator[Mistake]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from threading import Event
 from time import perf_counter
 
-from nodewright.aftermath import Aftermath
+from nodewright.aftermath import Aftermath, to_be_kept
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
 from nodewright.api.errors import ApiServerError, ConfigurationError, NodewrightError, NotLeaderError, TemporaryError
@@ -16,7 +16,7 @@ from nodewright.api.plugin import Plugin
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
 from nodewright.config.watch import ConfigFile
-from nodewright.health import adopt_orders
+from nodewright.health import adopt_orders, forget_namesakes, settle
 from nodewright.kube.config_maps import ConfigMapWatch
 from nodewright.kube.feed import Feed
 from nodewright.kube.kinds import KINDS, wanted_kinds
@@ -25,6 +25,7 @@ from nodewright.kube.reflector import Reflector
 from nodewright.kube.taint_latency import TaintLatency
 from nodewright.kube.transport import Transport
 from nodewright.memory import Memory
+from nodewright.memory_store import keeper_for
 from nodewright.particulars import Particulars
 from nodewright.plugins import Fault, Faults, Registry
 from nodewright.plugins.prices import GuardedPricing
@@ -75,6 +76,7 @@ class Autoscaler:
         self.vitals = Vitals(settings.loop)
         self._reporter = Reporter(settings, transport, clock)
         self._leadership = Leadership(lease, self._reporter)
+        self._keeper = keeper_for(settings, transport, clock, tell=self._reporter.kept)
         self._clock = clock
         self._transport = transport
         self._registry = registry or Registry()
@@ -119,11 +121,26 @@ class Autoscaler:
         self.feed.wait_until_synced(timeout)
 
     def lead(self, stop: Event) -> bool:
-        """Wait until this replica may act, or *stop* is set; tell whether it may. It keeps up with the cluster."""
+        """Wait until this replica may act, or *stop* is set; tell whether it may. It keeps up with the cluster.
+
+        It goes on with what the last leader remembered. Raises `ApiServerError` if that can't be read for a while.
+        """
         if not self._leadership.win(stop, self._catch_up):
             return False
         self.vitals.began()
+        self.recall()
         return True
+
+    def recall(self) -> None:
+        """Go on with what the last process remembered; from now on its memory is ours. Before the first loop.
+
+        Raises `ApiServerError` if the API server does not answer for a while.
+        """
+        self.memory = self._keeper.load()
+
+    def glance_at_memory(self) -> None:
+        """Go on with what the running autoscaler remembers, and leave its memory alone: to `look`, and no more."""
+        self.memory = self._keeper.peek()
 
     def run(self, stop: Event) -> None:
         """Run loops until *stop* is set; `wake` after that, or the end comes with the next loop.
@@ -193,19 +210,25 @@ class Autoscaler:
         self._reporter.decided(decision, before, self.memory, world)
         aftermath = self._carry_out(decision, world, before)
         self._fall_over(aftermath, world, now)
-        self._session.policy.hooks.deliver_faults()
         self.memory = note_conditions(world, particulars, self.memory, self._session.settings, now)
+        self._keeper.keep(to_be_kept(self.memory, self._session.held))
+        self._session.policy.hooks.deliver_faults()
         look = Look(world=world, decision=decision, memory=self.memory, particulars=particulars)
         self._reporter.finished(look, seconds=perf_counter() - started)
         return decision
+
+    def deliver_memory(self, timeout: float = 10.0) -> bool:
+        """Wait until what is remembered by now is stored; tell whether that was in time."""
+        return self._keeper.keep_now(to_be_kept(self.memory, self._session.held), timeout)
 
     def deliver_events(self, timeout: float = 10.0) -> bool:
         """Wait until the events of all loops so far are written, or given up; tell whether that was in time."""
         return self._reporter.deliver(timeout)
 
     def close(self) -> None:
-        """Write the events that are left, end all threads and let go of all plugins and of the lease."""
+        """Write the memory and the events that are left, end all threads and let go of all plugins and of the lease."""
         self._session.close()
+        self._keeper.close()
         self._leadership.resign(busy=self._session.busy)
         for reflector in self._reflectors:
             reflector.stop()
@@ -223,6 +246,9 @@ class Autoscaler:
         hooks = self._session.policy.hooks
         hooks.on_decision(decision)
         self._reporter.acting(decision, before, world)
+        if decision.grow or decision.drain or decision.delete:
+            # Killed in the middle of it, the next life has to know what may have been done.
+            self._keeper.keep_now(to_be_kept(self.memory, self._session.held, decision))
         aftermath = self._session.act(decision, world)
         self._productive = self._productive or aftermath.fruitful
         self.memory = aftermath.memory(self.memory, before)
@@ -256,6 +282,7 @@ class Autoscaler:
         world = self._session.observe(self.cluster, self._outcomes)
         now = self._clock.now()
         self._adopt(world, now)
+        world, self.memory = settle(world, self.memory, now)
         return world, now
 
     def _adopt(self, world: World, now: datetime) -> None:
@@ -263,7 +290,7 @@ class Autoscaler:
         fresh = tuple(facts for facts in world.groups if not facts.error and facts.id not in self._adopted)
         if fresh:
             seen = replace(world, groups=fresh)
-            self.memory = adopt_orders(seen, self.memory, now)
+            self.memory = forget_namesakes(seen, adopt_orders(seen, self.memory, now))
             self.memory = recall_candidates(seen, self.memory, self._session.settings.scale_down, now)
             self._adopted |= {facts.id for facts in fresh}
 

@@ -12,6 +12,7 @@ from nodewright.kube.lease import Lease
 from nodewright.kube.status import StatusMap, StatusText
 from nodewright.kube.transport import Transport
 from nodewright.memory import Conditions, Memory
+from nodewright.memory_store import Written
 from nodewright.record.explanation import Look
 from nodewright.record.status import Status, absence, initializing, status_of
 from nodewright.runtime.announcer import Announcer
@@ -77,6 +78,10 @@ class Reporter:
             self._tell_status(status_of(look, self._settings))
         if missing := absence(look, self._settings):
             self._events.on_status("ClusterUnhealthy", missing, warning=True)
+
+    def kept(self, written: Written) -> None:
+        """Tell how an attempt to write memory went; on a thread of its own."""
+        self.metrics.memory.note(ok=written.ok, size=written.size, shed=len(written.shed))
 
     def reconfigured(self, settings: Settings) -> None:
         """Go on by other *settings*."""

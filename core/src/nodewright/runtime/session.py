@@ -85,6 +85,11 @@ class Session:
         """Whether at least one provider could be read the last time, or there is none."""
         return self._providers.sighted
 
+    @property
+    def held(self) -> Mapping[str, Held]:
+        """Groups that may have taken an order of which nobody knows yet, by id."""
+        return {**self._held, **self._actor.held}
+
     def ended(self) -> tuple[Outcome, ...]:
         """Return the outcomes of actions that took too long and have ended since the last time."""
         self._held = {**self._held, **self._actor.held}

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from nodewright.memory import KnownTemplate
+from nodewright.serve.memory_metrics import MemoryMetrics
 from nodewright.serve.scale_down_metrics import ScaleDownMetrics
 
 _SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -42,6 +43,7 @@ class Metrics:
             registry=self.registry,
         )
         self.scale_down = ScaleDownMetrics(self.registry)
+        self.memory = MemoryMetrics(self.registry)
 
     def note_templates(self, templates: Mapping[str, KnownTemplate]) -> None:
         """Take over what is remembered of groups' templates."""

@@ -21,7 +21,8 @@ class Harness:
 
     Use it as a context manager. `step` runs one loop (tests, on a stepped clock); `run` goes on until told to stop.
     *config* is the text of a YAML configuration, or a file with one that may change at any time. *observers* are
-    plugins whose hooks are called besides those that the configuration names; *memory* is what it remembers at first.
+    plugins whose hooks are called besides those that the configuration names; *memory* takes the place of what is
+    stored.
     Raises `ConfigurationError` if the configuration can't be used.
     """
 
@@ -45,11 +46,13 @@ class Harness:
         self._autoscaler = Autoscaler(
             settings, transport, clock, registry=registry, config_file=file, observers=observers
         )
-        if memory is not None:
-            self._autoscaler.memory = memory
+        self._memory = memory
 
     def __enter__(self) -> Self:
         self._autoscaler.start(timeout=20)
+        self._autoscaler.recall()
+        if self._memory is not None:
+            self._autoscaler.memory = self._memory
         return self
 
     def __exit__(
@@ -80,8 +83,9 @@ class Harness:
         self._autoscaler.feed.wait_for_version(version, timeout)
 
     def step(self) -> Decision:
-        """Run one loop; returns what was decided, when it has been carried out and its events are written."""
+        """Run one loop; returns what was decided, when it has been carried out and all that it tells is written."""
         decision = self._autoscaler.run_once()
+        self._autoscaler.deliver_memory()
         self.deliver_events()
         return decision
 

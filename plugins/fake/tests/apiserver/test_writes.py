@@ -94,6 +94,26 @@ def test_bodies_may_be_yaml(raw: Raw) -> None:
             422,
             'ConfigMap "x" is invalid: metadata.annotations[a]: Invalid value: 1: an annotation is a text: quote it',
         ),
+        (
+            b'{"metadata":{"name":"x"},"data":{"a b":"c"}}',
+            422,
+            'ConfigMap "x" is invalid: data[a b]: Invalid value: "a b": a valid config key must consist of',
+        ),
+        (
+            b'{"metadata":{"name":"x"},"data":{"a":"c"},"binaryData":{"a":"Yw=="}}',
+            422,
+            'ConfigMap "x" is invalid: data[a]: Invalid value: "a": duplicate of key present in binaryData',
+        ),
+        (
+            b'{"metadata":{"name":"x"},"binaryData":{"a":"?"}}',
+            422,
+            'ConfigMap "x" is invalid: binaryData[a]: Invalid value: not base64',
+        ),
+        (
+            b'{"metadata":{"name":"x"},"data":{"a":"%s"},"binaryData":{"b":"Yw=="}}' % (b"c" * 1024 * 1024),
+            422,
+            'ConfigMap "x" is invalid: : Too long: may not be more than 1048576 bytes',
+        ),
     ],
 )
 def test_what_is_no_proper_object_is_refused(raw: Raw, body: bytes, status: int, message: str) -> None:

@@ -15,6 +15,7 @@ from nodewright.config.model.process import (
     Kube,
     LeaderElection,
     Logging,
+    Memory,
     Metrics,
     ProvisioningRequests,
     Scheduling,
@@ -46,6 +47,7 @@ __all__ = [
     "Limits",
     "Logging",
     "Loop",
+    "Memory",
     "MemoryLimit",
     "Mention",
     "Metrics",
@@ -138,3 +140,5 @@ class Settings(Section):
     """Kubernetes events."""
     status: Status = Status()
     """The ConfigMap that tells the state."""
+    memory: Memory = Memory()
+    """What outlives the process."""

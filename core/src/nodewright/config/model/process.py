@@ -88,6 +88,17 @@ class Status(Section):
     """Its name."""
 
 
+class Memory(Section):
+    """What outlives the process: timers, back-offs, orders and removals under way."""
+
+    store: Literal["configMap", "file", "none"] = "configMap"
+    """Where it is kept; with none, each process begins anew."""
+    name: Name = "nodewright-memory"
+    """The ConfigMap's name, in Nodewright's namespace."""
+    path: str = ""
+    """The file's path."""
+
+
 class Scheduling(Section):
     """How closely the simulation follows the cluster's scheduler."""
 

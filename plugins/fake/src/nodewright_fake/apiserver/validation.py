@@ -1,6 +1,7 @@
 """What an object must be like to be stored: its names, its labels, its amounts."""
 
 import re
+from base64 import b64decode
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +23,9 @@ _NAME_RULE = (
     "must consist of lower case alphanumeric characters, {}, and must start and end with an alphanumeric character"
 )
 _VALUE_RULE = "must be at most 63 alphanumeric characters, '-', '_' or '.', and start and end with an alphanumeric one"
+_CONFIG_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
+_CONFIG_KEY_RULE = "alphanumeric characters, '-', '_' or '.'"
+_CONFIG_SIZE = 1024 * 1024
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -57,6 +61,8 @@ def _wrongs(resource: Resource, draft: Object) -> Iterator[tuple[str, str]]:
         yield from _pod_spec("spec", draft.get("spec") or {})
     elif resource.key == "nodes":
         yield from _taints((draft.get("spec") or {}).get("taints") or ())
+    elif resource.key == "configmaps":
+        yield from _content(draft)
     elif resource.key == DEFINITIONS:
         yield from _definition(draft)
     elif resource.group in ("apps", "batch") and dig(draft, "spec.template") is not None:
@@ -89,6 +95,29 @@ def _labels(metadata: Object) -> Iterator[tuple[str, str]]:
     for key, value in (metadata.get("annotations") or {}).items():
         if not isinstance(value, str):
             yield f"metadata.annotations[{key}]", f"Invalid value: {value!r}: an annotation is a text: quote it"
+
+
+def _content(config_map: Object) -> Iterator[tuple[str, str]]:
+    texts, packed = config_map.get("data") or {}, config_map.get("binaryData") or {}
+    for key in (*texts, *packed):
+        if not _CONFIG_KEY.fullmatch(key):
+            yield f"data[{key}]", f'Invalid value: "{key}": a valid config key must consist of {_CONFIG_KEY_RULE}'
+    for key in packed:
+        if key in texts:
+            yield f"data[{key}]", f'Invalid value: "{key}": duplicate of key present in binaryData'
+    size = 0
+    for text in texts.values():
+        if not isinstance(text, str):
+            yield "data", f"Invalid value: {text!r}: a value is a text"
+        else:
+            size += len(text.encode())
+    for key, text in packed.items():
+        try:
+            size += len(b64decode(text, validate=True))
+        except (TypeError, ValueError):
+            yield f"binaryData[{key}]", "Invalid value: not base64"
+    if size > _CONFIG_SIZE:
+        yield "", f"Too long: may not be more than {_CONFIG_SIZE} bytes"
 
 
 def _pod_spec(path: str, spec: Object) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,126 @@
+"""Reading memory back, item by item: what can't be understood is left out, and all the rest is kept."""
+
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from nodewright.memory import Memory
+
+#: Times beyond these are mistakes, and to count from them would overflow.
+_EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+_LATEST = datetime(2200, 1, 1, tzinfo=UTC)
+_LONGEST = timedelta(days=3650)
+_LARGEST = 2**62
+
+
+class _UnreadableError(Exception):
+    """A text that is not what it should be."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read:
+    """What could be read."""
+
+    memory: Memory
+    #: How many items of each field could not; a field of one value is one item.
+    lost: Mapping[str, int] = field(default_factory=dict)
+
+
+def read_memory(text: bytes) -> Read:
+    """Return the memory that the JSON *text* tells of; fields that this version does not know are ignored.
+
+    Raises `ValueError` if it is no JSON object.
+    """
+    try:
+        parts = _decode(text, dict[str, msgspec.Raw])
+    except _UnreadableError as error:
+        raise ValueError(str(error)) from None
+    fields: dict[str, Any] = {}
+    lost: dict[str, int] = {}
+    for name, hint in _fields().items():
+        if name not in parts:
+            continue
+        try:
+            fields[name], missing = _read(parts[name], hint)
+        except _UnreadableError:
+            missing = 1
+        if missing:
+            lost[name] = missing
+    return Read(memory=Memory(**fields), lost=lost)
+
+
+def _read(text: bytes, hint: Any) -> tuple[Any, int]:
+    """Return the value of a field and how many of its items are left out."""
+    if get_origin(hint) is dict:
+        entries = _decode(text, dict[str, msgspec.Raw])
+        items = dict(zip(entries, _each(entries.values(), get_args(hint)[1]), strict=True))
+        sound: Any = {key: item for key, item in items.items() if item is not None}
+        return sound, len(items) - len(sound)
+    if get_origin(hint) is tuple:
+        found = _each(_decode(text, list[msgspec.Raw]), get_args(hint)[0])
+        sound = tuple(item for item in found if item is not None)
+        return sound, len(found) - len(sound)
+    return _sound(text, hint), 0
+
+
+def _each(texts: Iterable[bytes], hint: Any) -> list[Any]:
+    """Return the value of each text, None for those that can't be read."""
+    values = []
+    for text in texts:
+        try:
+            values.append(_sound(text, hint))
+        except _UnreadableError:
+            values.append(None)
+    return values
+
+
+def _sound(text: bytes, hint: Any) -> Any:
+    value = _decode(text, hint)
+    if not _is_sound(value):
+        raise _UnreadableError("a time or a number is out of all bounds")
+    return value
+
+
+def _decode(text: bytes, hint: Any) -> Any:
+    try:
+        return _decoder(hint).decode(text)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise _UnreadableError(str(error) or "it is nested too deeply") from None
+
+
+def _is_sound(value: object) -> bool:
+    """Tell whether all times in *value* can be compared and counted with, and all numbers."""
+    match value:
+        case datetime():
+            return value.tzinfo is not None and _EARLIEST <= value <= _LATEST
+        case timedelta():
+            return timedelta(0) <= value <= _LONGEST
+        case float():
+            return math.isfinite(value)
+        case int():
+            return abs(value) <= _LARGEST
+        case Mapping():
+            return all(map(_is_sound, value.values()))
+        case list() | tuple() | set() | frozenset():
+            return all(map(_is_sound, value))
+        case msgspec.Struct():
+            return all(_is_sound(getattr(value, name)) for name in value.__struct_fields__)
+    if dataclasses.is_dataclass(value):
+        return all(map(_is_sound, vars(value).values()))
+    return True
+
+
+@cache
+def _decoder(hint: Any) -> "msgspec.json.Decoder[Any]":
+    return msgspec.json.Decoder(hint)
+
+
+@cache
+def _fields() -> dict[str, Any]:
+    return get_type_hints(Memory)

@@ -1,0 +1,224 @@
+"""Memory is read back as it was written, by this version and its neighbours; whatever else is there harms nobody."""
+
+import gzip
+import json
+import random
+import string
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from nodewright.api import ErrorClass, Reason
+from nodewright.memory import Backoff, Memory, Removal, ScaleUpRequest, Standing
+from nodewright.memory_store.envelope import (
+    FORMAT,
+    Envelope,
+    NewerFormatError,
+    TooLargeError,
+    UnusableError,
+    seal,
+    unseal,
+)
+from nodewright.testing.clock import EPOCH
+
+from core.tests.memory_store.memories import MEMORIES
+
+LIMIT = 750 * 1024
+
+
+def an_envelope(memory=None, **changes):
+    return Envelope(memory=memory or Memory(), seen_at=EPOCH, holder="pod-a_1", cluster="prod", **changes)
+
+
+def written(memory, **changes):
+    """What somebody has written who knows JSON and nothing else; None leaves a key out."""
+    document = {"format": FORMAT, "seenAt": "2030-01-01T00:00:00Z", "holder": "h", "memory": memory} | changes
+    return json.dumps({key: value for key, value in document.items() if value is not None}).encode()
+
+
+@settings(deadline=None, max_examples=100)
+@given(MEMORIES)
+def test_any_memory_comes_back_as_it_was(memory):
+    opened = unseal(seal(an_envelope(memory), 10**9).content)
+    assert opened.envelope == an_envelope(memory)
+    assert opened.lost == {}
+
+
+def test_a_small_memory_can_be_read_by_people_and_a_large_one_is_packed():
+    small = Memory(unneeded_since={"n": EPOCH})
+    assert json.loads(seal(an_envelope(small), LIMIT).content)["memory"]["unneeded_since"] == {
+        "n": "2030-01-01T00:00:00Z"
+    }
+    large = Memory(unneeded_since={f"node-{number}": EPOCH for number in range(10_000)})
+    sealed = seal(an_envelope(large), LIMIT)
+    assert len(sealed.content) < 100_000 < len(gzip.decompress(sealed.content))
+    assert unseal(sealed.content).envelope.memory == large
+
+
+def test_what_a_former_version_has_written_is_read_though_fields_were_missing_then():
+    memory = unseal(
+        b'{"format":1,"version":"0.0.9","seenAt":"2030-01-01T00:00:00Z","memory":{"requests":{"a":{"at":'
+        b'"2030-01-01T00:00:00Z","count":2}},"removals":{"n":{"group":"a","provider_id":"i","started":'
+        b'"2030-01-01T00:00:00Z"}},"turn":7}}'
+    ).envelope.memory
+    assert memory == Memory(
+        requests={"a": ScaleUpRequest(at=EPOCH, count=2)},
+        removals={"n": Removal(group="a", provider_id="i", started=EPOCH)},
+        turn=7,
+    )
+
+
+def test_what_the_next_version_has_written_is_read_but_for_what_is_new():
+    backoff = {
+        "until": "2030-01-01T00:05:00Z",
+        "pause": "PT5M",
+        "failed_at": "2030-01-01T00:00:00Z",
+        "error_class": "StockOut",
+        "code": "DRY",
+        "colour": "red",
+    }
+    standing = {"reason": "BlockedByPod", "since": "2030-01-01T00:00:00Z"}
+    opened = unseal(
+        written(
+            {
+                "feelings": {"n": "well"},
+                "backoffs": {"a": backoff, "b": backoff | {"error_class": "Sabotage"}},
+                "standings": {"n": standing, "m": standing | {"reason": "BadHairDay"}},
+            },
+            mood={"a": [1]},
+        )
+    )
+    assert opened.envelope.memory == Memory(
+        backoffs={
+            "a": Backoff(
+                until=EPOCH + timedelta(minutes=5),
+                pause=timedelta(minutes=5),
+                failed_at=EPOCH,
+                error_class=ErrorClass.STOCK_OUT,
+                code="DRY",
+            )
+        },
+        standings={"n": Standing(reason=Reason.BLOCKED_BY_POD, since=EPOCH)},
+    )
+    assert opened.lost == {"backoffs": 1, "standings": 1}
+
+
+def test_a_newer_format_is_told_from_damage():
+    with pytest.raises(NewerFormatError, match="it has format 2, and this version of Nodewright knows up to 1"):
+        unseal(written({}, format=2))
+
+
+TIME = "2030-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("memory", "left", "lost"),
+    [
+        ({"unneeded_since": {"n": TIME, "m": "9999-12-31T23:59:59-12:00"}}, {"unneeded_since": {"n": EPOCH}}, 1),
+        ({"unneeded_since": {"n": TIME, "m": "2030-01-01T00:00:00"}}, {"unneeded_since": {"n": EPOCH}}, 1),
+        ({"unneeded_since": {"n": TIME, "m": 12}}, {"unneeded_since": {"n": EPOCH}}, 1),
+        ({"unneeded_since": {"n": TIME, "m": None}}, {"unneeded_since": {"n": EPOCH}}, 1),
+        ({"unneeded_since": ["n"]}, {}, 1),
+        ({"unneeded_since": None, "turn": 3}, {"turn": 3}, 1),
+        ({"turn": "three"}, {}, 1),
+        ({"turn": 10**400}, {}, 1),
+        ({"turn": 2**70}, {}, 1),
+        ({"turn": True}, {}, 1),
+        ({"last_scale_up": "0001-01-01T00:00:00Z"}, {}, 1),
+        ({"unexamined": ["n", 5, "m"]}, {"unexamined": ("n", "m")}, 1),
+        ({"unexamined": {"n": 5}}, {}, 1),
+        ({"requests": {"a": {"at": TIME, "count": 2}, "b": {"at": TIME}, "c": 1}}, {"requests": 1}, 2),
+        ({"requests": {"a": {"at": TIME, "count": 2}, "b": {"at": TIME, "count": 2**63}}}, {"requests": 1}, 1),
+        ({"backoffs": {"a": {"until": TIME, "pause": "P9999999D", "failed_at": TIME}}}, {}, 1),
+        ({"hints": {"n": [["m", 1]], "o": [["m"]]}}, {"hints": {"n": (("m", 1),)}}, 1),
+    ],
+)
+def test_what_can_not_be_is_left_out_alone(memory, left, lost):
+    opened = unseal(written(memory))
+    for each in fields(Memory):
+        value, expected = getattr(opened.envelope.memory, each.name), left.get(each.name)
+        if isinstance(expected, int) and not isinstance(value, int):
+            assert len(value) == expected
+        else:
+            assert value == (getattr(Memory(), each.name) if expected is None else expected)
+    assert sum(opened.lost.values()) == lost
+
+
+def test_what_is_nested_without_end_is_refused():
+    deep = b"[" * 200_000 + b"]" * 200_000
+    head = b'{"format":1,"seenAt":"2030-01-01T00:00:00Z","memory":{"turn":4,"hints":{"n":'
+    with pytest.raises(UnusableError, match="it is no JSON object"):
+        unseal(head + deep + b"}}}")
+
+
+LARGE = seal(an_envelope(Memory(unneeded_since={f"node-{n}": EPOCH for n in range(5000)})), LIMIT).content
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"\xff\xfe\x00", "it is no JSON object"),
+        (b"null", "it is no JSON object"),
+        (b'{"format":1,', "it is no JSON object"),
+        (b"[]", "it is no JSON object"),
+        (b"{}", "it does not say in which format it is"),
+        (written({}, format="one"), "it does not say in which format it is"),
+        (written({}, seenAt=None), "it does not say from when it is"),
+        (written({}, seenAt="2030-01-01T00:00:00"), "it does not say from when it is"),
+        (written(None), "its memory is no JSON object"),
+        (written([1]), "its memory is no JSON object"),
+        (LARGE[:-20], "its end is missing"),
+        (LARGE[:100], "its end is missing"),
+        (LARGE[:50] + b"\x00" * 50 + LARGE[100:], "it can't be unpacked"),
+        (gzip.compress(b"0" * 200_000_000, 1), "it unpacks to far more than memory can be"),
+        (gzip.compress(b"\xff\xfe"), "it is no JSON object"),
+    ],
+    ids=str,
+)
+def test_what_is_no_memory_is_refused_with_a_reason(content, why):
+    with pytest.raises(UnusableError, match=why):
+        unseal(content)
+
+
+def names(count):
+    """Names that can't be packed."""
+    chance = random.Random(1)
+    return ["".join(chance.choices(string.ascii_letters + string.digits, k=30)) for _ in range(count)]
+
+
+def test_what_has_no_room_is_left_out_in_order_of_what_is_cheapest_to_lose():
+    nodes = names(4000)
+    memory = Memory(
+        hints={name: ((name[::-1], 1),) for name in nodes},
+        standings={name: Standing(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod=name[3:]) for name in nodes},
+        unremovable_until=dict.fromkeys(names(1000), EPOCH),
+        unneeded_since=dict.fromkeys(nodes, EPOCH),
+        requests={"a": ScaleUpRequest(at=EPOCH, count=2)},
+    )
+    whole = len(seal(an_envelope(memory), 10**9).content)
+    steps = {}
+    for limit in range(whole, 0, -5_000):
+        try:
+            sealed = seal(an_envelope(memory), limit)
+        except TooLargeError:
+            break
+        assert len(sealed.content) <= limit
+        steps[sealed.shed] = unseal(sealed.content).envelope.memory
+    assert list(steps) == [
+        (),
+        ("hints",),
+        ("hints", "details of standings"),
+        ("hints", "details of standings", "standings"),
+        ("hints", "details of standings", "standings", "unremovable nodes"),
+    ]
+    bare = replace(memory, hints={}, standings={}, unremovable_until={})
+    assert list(steps.values())[-1] == bare
+    with pytest.raises(TooLargeError, match="bytes are more than the 20000 that it takes"):
+        seal(an_envelope(memory), 20_000)
+
+
+def test_equal_memories_are_written_equally():
+    assert seal(an_envelope(Memory(turn=1)), LIMIT) == seal(an_envelope(Memory(turn=1)), LIMIT)
+    at = datetime(2030, 1, 1, tzinfo=UTC)
+    assert seal(replace(an_envelope(), seen_at=at), LIMIT) == seal(an_envelope(), LIMIT)
