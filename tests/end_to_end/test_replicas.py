@@ -16,8 +16,9 @@ from tests.end_to_end.test_kill import LIVES, Holdup, eventually
 
 LEASES = "leases.coordination.k8s.io"
 LEASE_SECONDS = 4
+#: So long an order may still be taken that nobody was told of.
+ORDER_SECONDS = 15
 #: Waits between two attempts, a loop, and what a busy machine takes.
-ORDER_SECONDS = 15.0
 SLACK_SECONDS = 0.3 * 2.2 + 0.1 + 6
 ELECTION = "leaderElection: {leaseDuration: 4s, renewDeadline: 3s, retryPeriod: 300ms}"
 #: Unlike `main` itself, it ends with the status.
