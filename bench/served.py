@@ -34,7 +34,7 @@ _IMAGES = 40
 _IDLE_EVERY = 50
 _MACHINE = InstanceType(cpu="16", memory="64Gi", price=0.8)
 _SPARE = 200
-_BOOT_SECONDS = 2.0
+_BOOT_SECONDS = 0.5
 
 
 class ServedCluster:
