@@ -1,5 +1,9 @@
 """The feed gathers what reflectors see until the loop takes it up."""
 
+from dataclasses import replace
+from threading import Event, Thread
+from time import monotonic, sleep
+
 import pytest
 from nodewright.api import ApiServerError
 from nodewright.cluster import Cluster
@@ -10,6 +14,7 @@ from nodewright.kube.pod_wire import PodReader
 from nodewright.testing import a_node
 
 NODES, PODS = KINDS[0], KINDS[1]
+LATE = replace(NODES, name="late")
 READ = PodReader()
 
 
@@ -112,6 +117,41 @@ class TestWakingTheLoop:
         assert len(woken) == 1
         feed.extend(pods(a_pod_text("q", unschedulable=True)))
         assert len(woken) == 2
+
+
+class TestTheFirstSight:
+    """The loop begins when everything was seen once."""
+
+    def test_it_is_waited_for_as_long_as_pages_come(self):
+        feed = Feed()
+        for kind in KINDS:
+            feed.do_without(kind)
+        feed.follow(LATE)
+        pages = iter(range(20))
+
+        def come():
+            for _ in pages:
+                sleep(0.02)
+                feed.hear_of(LATE)
+            feed.extend(Batch(kind=LATE, complete=True, version="1"))
+
+        Thread(target=come, daemon=True).start()
+        feed.wait_until_synced(0.2)
+        assert next(pages, None) is None
+
+    def test_a_kind_that_is_not_heard_of_is_not_waited_for_long_however_busy_others_are(self):
+        feed, over = Feed(), Event()
+
+        def chatter():
+            while not over.wait(0.01):
+                feed.extend(nodes("n"))
+
+        Thread(target=chatter, daemon=True).start()
+        began = monotonic()
+        with pytest.raises(ApiServerError, match="never saw pods, "):
+            feed.wait_until_synced(0.1)
+        over.set()
+        assert monotonic() - began < 5
 
 
 class TestSilence:

@@ -152,13 +152,14 @@ class Feed:
     def wait_until_synced(self, timeout: float) -> None:
         """Wait until every kind has been listed once, but for those that we do without.
 
-        Raises `ApiServerError` that says which was not, and why.
+        Raises `ApiServerError` that says which was not, and why, once nothing of those was heard of for *timeout*
+        seconds: a large cluster takes its time.
         """
-        self._wait(lambda: not self._behind(), timeout)
+        self._wait(0, timeout, while_heard_of=True)
 
     def wait_for_version(self, version: int, timeout: float) -> None:
         """Wait until every kind that we watch was seen as of *version*; the API server has to send bookmarks."""
-        self._wait(lambda: not self._behind(version), timeout)
+        self._wait(version, timeout, while_heard_of=False)
 
     def apply_to(self, cluster: Cluster) -> int:
         """Bring *cluster* up to date; returns how many objects changed. Malformed ones are logged and left out."""
@@ -199,17 +200,19 @@ class Feed:
         watched = [name for name in self._kinds if name not in self._absent]
         return [name for name in watched if self._versions.get(name, -1) < version]
 
-    def _wait(self, done: Callable[[], bool], timeout: float) -> None:
-        until = monotonic() + timeout
+    def _wait(self, version: int, timeout: float, *, while_heard_of: bool) -> None:
+        since = monotonic()
         with self._changed:
-            while not done():
-                left = until - monotonic()
+            while behind := self._behind(version):
+                if while_heard_of:
+                    since = max(since, *(self._heard.get(name, since) for name in behind))
+                left = since + timeout - monotonic()
                 if left <= 0:
-                    behind = self._behind()
+                    never = self._behind()
                     causes = "; ".join(f"{kind}: {error}" for kind, error in self._trouble.items())
                     raise ApiServerError(
                         f"not in step with the API server after {timeout:.0f} s"
-                        + (f", never saw {', '.join(behind)}" if behind else "")
+                        + (f", never saw {', '.join(never)}" if never else "")
                         + (f" ({causes})" if causes else "")
                     )
                 self._changed.wait(left)

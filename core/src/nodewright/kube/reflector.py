@@ -20,7 +20,7 @@ from nodewright.kube.transport import Transport
 _PAGE = 500
 #: How often a list begins anew because its next page was forgotten, before that counts as a failure.
 _LIST_TRIES = 3
-_WATCH_SECONDS = 290
+_WATCH_SECONDS = 300
 #: An API server says something at least once a minute, be it a bookmark. Where it has nothing to say after all, opening
 #: the watch again costs little; a dead connection is noticed.
 _SILENCE_SECONDS = 90.0
@@ -142,6 +142,7 @@ class Reflector:
                 if error.status == 410 and "continue" in query and not last_try:
                     raise _ForgottenError from error
                 raise
+            self._feed.hear_of(self._kind)
             for raw in page.items or ():
                 self._put(batch, raw)
             if not page.metadata.continue_:
@@ -156,7 +157,8 @@ class Reflector:
             "watch": "true",
             "resourceVersion": self._version,
             "allowWatchBookmarks": "true",
-            "timeoutSeconds": str(_WATCH_SECONDS),
+            # All end at times of their own.
+            "timeoutSeconds": str(int(_WATCH_SECONDS * random.uniform(1.0, 2.0))),
             **self._kind.query,
         }
         opened, before, broken = monotonic(), self._version, ""

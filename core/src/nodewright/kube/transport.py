@@ -1,6 +1,7 @@
 """Requests to the API server: the official client's configuration, TLS and credentials, without its object models."""
 
 import json
+import logging
 import socket
 from collections.abc import Mapping
 from contextlib import suppress
@@ -28,6 +29,8 @@ _SOCKET_OPTIONS = [
     ),
 ]
 
+_log = logging.getLogger(__name__)
+
 
 class Transport:
     """Sends requests and returns bytes. Safe to use from any thread.
@@ -40,6 +43,10 @@ class Transport:
         from kubernetes.client import ApiClient
 
         self._configuration = configuration
+        if not configuration.verify_ssl:
+            _log.warning("whoever answers at %s is taken for the API server: certificates are not checked", self.host)
+            # Once is enough: it would come with each request.
+            urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         self._pool = ApiClient(configuration).rest_client.pool_manager
         self._user_agent = user_agent
 
