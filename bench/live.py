@@ -37,6 +37,8 @@ class Measured:
     share: float
     #: Seconds from each pod that fits nowhere to the order of its node, sorted.
     waits: list[float]
+    #: Of one core, while those pods come, too.
+    busy_share: float
 
 
 def measure(
@@ -57,13 +59,17 @@ def measure(
                 sleep(rest)
                 share = _share(process, churn, seconds, rate)
                 memory = process.memory
+                before, began = process.cpu_seconds, monotonic()
                 waits = _waits(cluster, process, samples, pause)
+                busy_share = (process.cpu_seconds - before) / (monotonic() - began)
             peak = process.peak
         ordered = len(cluster.orders)
     complaints = [line for line in process.told.splitlines() if " WARNING " in line or " ERROR " in line]
     assert not complaints, complaints[0]
     assert ordered == samples + 1, f"{ordered} nodes were ordered for {samples + 1} pods"
-    return Measured(start=start, work=work, peak=peak, memory=memory, share=share, waits=sorted(waits))
+    return Measured(
+        start=start, work=work, peak=peak, memory=memory, share=share, waits=sorted(waits), busy_share=busy_share
+    )
 
 
 def _live(nodes: int, *, seconds: float = _STEADY_SECONDS, samples: int = _SAMPLES) -> Figure:
@@ -83,7 +89,8 @@ def _live(nodes: int, *, seconds: float = _STEADY_SECONDS, samples: int = _SAMPL
         note=f"CPU of the process to the first order; {nodes * PER_NODE} pods",
         lines=[
             *(f"{name}: {shown(value)} (bar {shown(bar)})" for name, value, bar, shown in figures),
-            f"memory in the end: {_megabytes(found.memory)}",
+            f"memory in the steady state: {_megabytes(found.memory)}",
+            f"share of a core while nodes are needed again and again: {_percent(found.busy_share)}",
             f"pods waited, each in seconds: {spread}",
         ],
         wrong=[f"{name} over {shown(bar)}" for name, value, bar, shown in figures if value > bar],
