@@ -295,6 +295,18 @@ class TestWatches:
         ]
         assert script.listed == 1
 
+    @pytest.mark.parametrize("event", [b"", an_event("ERROR", {"kind": "Status", "code": 500, "message": "ill"})])
+    def test_watches_that_open_and_tell_nothing_are_no_sign_of_life(
+        self, script, scripted, started, eventually, monkeypatch, event
+    ):
+        monkeypatch.setattr(reflectors, "_FIRST_PAUSE", 0.02)
+        script.watches = lambda handler: handler.begin(event, hold=False) if event else handler.begin(hold=False)
+        feed = Feed()
+        started(scripted, feed=feed)
+        eventually(lambda: script.watched == 3)
+        with pytest.raises(ApiServerError, match=r"nodes were not heard of for 0 s: the watch of nodes (failed|ended)"):
+            feed.check_silence((script.times[2] - script.times[0]) / 2)
+
     def test_trouble_is_told_once_and_so_is_its_end(self, script, scripted, started, eventually, caplog, monkeypatch):
         monkeypatch.setattr(reflectors, "_FIRST_PAUSE", 0.001)
         bookmark = an_event("BOOKMARK", {"kind": "Node", "metadata": {"resourceVersion": "77"}})

@@ -122,6 +122,7 @@ class Reflector:
             _log.info("watching %s again", self._kind.name)
         self._failing = False
         self._pause = _FIRST_PAUSE
+        self._feed.hear_of(self._kind)
 
     def _list(self) -> None:
         """Hand everything there is to the feed."""
@@ -164,7 +165,6 @@ class Reflector:
         opened, before, broken = monotonic(), self._version, ""
         response = self._transport.watch(self._kind.path, query, read_timeout=_SILENCE_SECONDS)
         self._response = response
-        self._feed.hear_of(self._kind)
         try:
             # `stop` may have come while the watch was being opened, so that it found no response to shut down.
             if not self._stop.is_set():
@@ -202,8 +202,9 @@ class Reflector:
                 batch.version = identity.metadata.resource_version or batch.version
         finally:
             # What came before a refusal holds.
-            self._version = batch.version
-            self._feed.extend(batch)
+            if batch.changes or batch.version != self._version:
+                self._version = batch.version
+                self._feed.extend(batch)
 
     def _put(self, batch: Batch, raw: msgspec.Raw) -> None:
         try:
