@@ -2,6 +2,7 @@
 
 import json
 import logging
+import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
 import urllib3
+from urllib3.connection import HTTPConnection
 
 from nodewright.api.errors import AccessDeniedError, ApiServerError, ConfigurationError, ConflictError, Problem
 
@@ -20,6 +22,16 @@ _CONNECTIONS = 48
 _TIMEOUT = urllib3.Timeout(connect=5, read=30)
 #: So long, in seconds, a request waits in all because the API server asks for it.
 _PATIENCE = 5.0
+#: A peer that is gone without a word is noticed in a minute, and what lies between does not forget an idle connection.
+_SOCKET_OPTIONS = [
+    *HTTPConnection.default_socket_options,
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    *(
+        (socket.IPPROTO_TCP, getattr(socket, name), value)
+        for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPALIVE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
+        if hasattr(socket, name)
+    ),
+]
 
 _log = logging.getLogger(__name__)
 
@@ -148,6 +160,7 @@ def connect(*, kubeconfig: str = "", server: str = "", user_agent: str = "nodewr
     configuration = Configuration()
     # Each watched kind holds one, and the rest is for writes: none is thrown away after use.
     configuration.connection_pool_maxsize = _CONNECTIONS
+    configuration.socket_options = _SOCKET_OPTIONS
     try:
         if kubeconfig:
             config.load_kube_config(config_file=kubeconfig, client_configuration=configuration)
