@@ -152,6 +152,7 @@ def test_nothing_is_taken_for_true_that_is_still_to_come(caplog):
         (b'{"format": 7, "memory": {}}', "it has format 7, and this version of Nodewright knows up to 1"),
         (stored(FIRST, cluster="elsewhere"), "it is about cluster elsewhere, and this is prod"),
     ],
+    ids=("damaged", "too new", "of another cluster"),
 )
 def test_what_is_of_no_use_is_set_aside_and_reported(caplog, content, why):
     shelf = Shelf(content)
