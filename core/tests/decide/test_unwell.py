@@ -113,7 +113,7 @@ def test_people_are_told_once_each_time_that_the_cluster_falls_ill():
     assert first.notices == second.notices
     (notice,) = first.notices
     assert (notice.reason, notice.warning) == ("ClusterUnhealthy", True)
-    assert notice.message.endswith("(2 of 4 are unready), since 2030-01-01 01:00:00")
+    assert notice.message.endswith(": 2 of 4 are unready, since 2030-01-01 01:00:00")
     well, memory = decide_on(an_ill_world(unready=0), memory, now=NOW + timedelta(seconds=20))
     assert (well.notices, memory.unhealthy_since) == ((), None)
     again, _ = decide_on(an_ill_world(), memory, now=NOW + timedelta(seconds=30))

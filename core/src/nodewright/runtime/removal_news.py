@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nodewright.api.decision import Decision, DeleteInstances, Drain, Outcome, Restore
+from nodewright.api.decision import Decision, Drain, Outcome, Restore
 from nodewright.api.reasons import Reason
 from nodewright.config.model import ScaleDown
 from nodewright.kube.events import EventWriter
@@ -53,7 +53,8 @@ class RemovalNews:
                 self._give_back(restore, node, before, world)
         for delete in decision.delete:
             known = tuple(nodes[name] for name in delete.nodes if name in nodes)
-            self._leaving[delete.target] = _Leaving(nodes=known, empty=_is_empty(delete))
+            if known:
+                self._leaving[delete.target] = _Leaving(nodes=known, empty=delete.verdict.reason is Reason.EMPTY)
         if decision.drain:
             self._drain(decision, world, settings)
         for evict in decision.evict:
@@ -148,10 +149,6 @@ class RemovalNews:
             self._pods.happened(outcome.target, uid, "ScaleDown", "deleting pod for node scale down")
         else:
             self._refused[outcome.target] = uid
-
-
-def _is_empty(delete: DeleteInstances) -> bool:
-    return delete.verdict.reason is Reason.EMPTY
 
 
 def _names(drain: Drain) -> str:
