@@ -13,12 +13,9 @@ PLANNED = {
     "scheduling": "the scheduler's own configuration",
     "provisioningRequests": "ProvisioningRequest objects",
     "capacityBuffers": "CapacityBuffer objects",
-    "server.profiling": "profiling over HTTP",
-    "server.snapshot": "snapshots over HTTP",
     "kube.qps": "limits of requests to the API server",
     "kube.burst": "limits of requests to the API server",
     "leaderElection": "leader election",
-    "metrics": "optional metrics",
     "events.duplicates": "repeated events",
     "status": "the status ConfigMap",
 }

@@ -121,9 +121,13 @@ class Autoscaler:
                 decision = self.run_once()
             except NodewrightError as error:
                 _log.warning("this loop could not be finished, the next one tries again: %s", error)
-            except Exception:
+                self._reporter.failed(error)
+            except Exception as error:
                 _log.exception("this loop failed, the next one tries again")
+                self._reporter.failed(error)
+            began = perf_counter()
             self._pause(stop, decision)
+            self._reporter.took(loopWait=perf_counter() - began)
 
     def wake(self) -> None:
         """Begin the next loop at once. Safe to call from any thread."""
@@ -151,16 +155,19 @@ class Autoscaler:
 
     def run_once(self) -> Decision:
         """Run one loop and return what was decided in it."""
+        self._reporter.began()
         self._productive = False
         self._hear(self._session.ended())
         self._reload()
         started = perf_counter()
         world, now = self._observe()
         before, self._outcomes = self.memory, ()
-        decided = perf_counter()
-        decision, self.memory = self._session.decide(world, before, now)
-        self._reporter.took(deciding=perf_counter() - decided)
-        self._reporter.decided(decision, before, self.memory, world)
+        observed, particulars = perf_counter(), Particulars(in_depth=False)
+        decision, self.memory = self._session.decide(world, before, now, particulars)
+        self._reporter.took(
+            observe=observed - started, decide=perf_counter() - observed, **self._session.policy.stages.take()
+        )
+        self._reporter.decided(decision, before, self.memory, world, particulars)
         aftermath = self._carry_out(decision, world, before)
         self._fall_over(aftermath, world, now)
         self._session.policy.hooks.deliver_faults()
@@ -184,7 +191,9 @@ class Autoscaler:
         hooks = self._session.policy.hooks
         hooks.on_decision(decision)
         self._reporter.acting(decision, world)
+        began = perf_counter()
         aftermath = self._session.act(decision, world)
+        self._reporter.took(act=perf_counter() - began)
         self._productive = self._productive or aftermath.fruitful
         self.memory = aftermath.memory(self.memory, before)
         self._hear(aftermath.outcomes)
@@ -200,7 +209,7 @@ class Autoscaler:
             self._outcomes = tuple(outcome for outcome in self._outcomes if outcome.action != "grow")
             decided = perf_counter()
             decision, self.memory = self._session.decide_growth(world, before, now)
-            self._reporter.took(deciding=perf_counter() - decided)
+            self._reporter.took(decide=perf_counter() - decided, **self._session.policy.stages.take())
             # The verdicts on nodes hold on.
             decision = replace(decision, nodes=aftermath.decision.nodes)
             aftermath = self._carry_out(decision, world, before)

@@ -6,9 +6,10 @@ from nodewright.config.model import Settings
 from nodewright.kube.events import EventWriter
 from nodewright.kube.transport import Transport
 from nodewright.memory import Memory
+from nodewright.particulars import Particulars
 from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.node_news import NodeNews
-from nodewright.serve.metrics import Metrics
+from nodewright.serve.metrics import Metrics, Sight
 from nodewright.world import World
 
 
@@ -16,35 +17,46 @@ class Reporter:
     """Tells in logs, events and metrics what the loop does. For the loop's thread; nothing here stops a loop."""
 
     def __init__(self, settings: Settings, transport: Transport, clock: Clock) -> None:
-        self.metrics = Metrics()
+        self.metrics = Metrics(clock)
         self._settings = settings
         self._events = EventWriter(transport, clock, settings.namespace, on_drop=self.metrics.events_dropped.inc)
         self._announcer = Announcer(self._events)
         self._node_news = NodeNews(self._events)
 
-    def took(self, *, deciding: float) -> None:
-        """Note how many seconds a decision took."""
-        self.metrics.decision_seconds.observe(deciding)
+    def began(self) -> None:
+        """Note that a loop begins."""
+        self.metrics.begin_loop()
 
-    def decided(self, decision: Decision, before: Memory, memory: Memory, world: World) -> None:
+    def took(self, **seconds: float) -> None:
+        """Note how many seconds parts of a loop took, by their names: see `Metrics.took`."""
+        self.metrics.took(seconds)
+
+    def decided(
+        self, decision: Decision, before: Memory, memory: Memory, world: World, particulars: Particulars
+    ) -> None:
         """Tell what the decision of a loop says of nodes, groups and pods; memory is that of *before* and of after."""
-        self.metrics.note_templates(memory.templates)
-        self.metrics.scale_down.note_decision(decision, memory, world, self._settings)
+        sight = Sight(world=world, decision=decision, memory=memory, settings=self._settings, particulars=particulars)
+        self.metrics.note_loop(sight, before)
         if self._settings.events.nodes:
             self._node_news.tell(decision, before, memory, world)
 
     def acting(self, decision: Decision, world: World) -> None:
         """Tell of a decision that is about to be carried out: the loop's own, or one on what else to grow."""
         self._announcer.announce(decision, world)
+        self.metrics.note_orders(decision, world)
 
     def acted(self, outcomes: tuple[Outcome, ...]) -> None:
         """Tell how actions went."""
         self._announcer.report(outcomes)
-        self.metrics.scale_down.note_outcomes(outcomes)
+        self.metrics.note_outcomes(outcomes)
 
     def finished(self, *, seconds: float) -> None:
         """Tell that a loop has ended well, *seconds* after it began."""
-        self.metrics.loop_seconds.observe(seconds)
+        self.metrics.end_loop(seconds)
+
+    def failed(self, error: Exception) -> None:
+        """Tell that a loop has ended with an *error*."""
+        self.metrics.note_failure(error)
 
     def reconfigured(self, settings: Settings) -> None:
         """Go on by other *settings*."""
