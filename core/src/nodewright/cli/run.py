@@ -38,10 +38,16 @@ class RunCommand(Command):
         """
         from nodewright.cli.start import autoscaler_for
         from nodewright.serve.server import Server
+        from nodewright.serve.site import Site
 
         autoscaler, settings = autoscaler_for(arguments.rest)
+        site = Site(
+            autoscaler.metrics,
+            snapshots=autoscaler.snapshots if settings.server.snapshot else None,
+            profiling=settings.server.profiling,
+        )
         try:
-            server = Server(settings.server.address, autoscaler.metrics)
+            server = Server(settings.server.address, site)
         except OSError as error:
             raise NodewrightError(
                 f"can't listen on {settings.server.address}: {error.strerror}. "

@@ -33,6 +33,7 @@ from nodewright.runtime.reporter import Reporter
 from nodewright.runtime.session import Session
 from nodewright.scaledown.removal.soft_taints import recall_candidates
 from nodewright.serve.metrics import Metrics
+from nodewright.serve.snapshots import Snapshots
 from nodewright.world import World
 
 #: After a wake-up the loop waits this long for what belongs together: pods of one burst, nodes of one order.
@@ -77,8 +78,11 @@ class Autoscaler:
         wanted = wanted_kinds(settings)
         for kind in wanted:
             self.feed.follow(kind)
+        self.metrics.process.troubles = self.feed.troubles
         self._reflectors = [Reflector(kind, transport, self.feed) for kind in (*KINDS, *wanted)]
         self._config_maps = ConfigMapWatch(transport, self.feed)
+        #: What a loop saw, for whoever asks for it.
+        self.snapshots = Snapshots()
         self._outcomes: tuple[Outcome, ...] = ()
         #: Whether anything was done in the last loop.
         self._productive = False
@@ -172,6 +176,8 @@ class Autoscaler:
         self._fall_over(aftermath, world, now)
         self._session.policy.hooks.deliver_faults()
         self._reporter.finished(seconds=perf_counter() - started)
+        if self.snapshots.wanted:
+            self.snapshots.take(world, decision, self._clock.now())
         return decision
 
     def deliver_events(self, timeout: float = 10.0) -> bool:
