@@ -293,4 +293,6 @@ class Autoscaler:
             self._clock.wait(stop, gather)
 
     def _count_fault(self, fault: Fault) -> None:
-        self.metrics.plugin_faults.labels(plugin=fault.plugin, where=fault.where).inc()
+        # Of a place with a name, such as a group, without the name: there may be many.
+        where, _, _ = fault.where.partition(" ")
+        self.metrics.plugin_faults.labels(plugin=fault.plugin, where=where).inc()

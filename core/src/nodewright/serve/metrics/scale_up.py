@@ -47,7 +47,7 @@ class ScaleUpMetrics:
         )
         self._gpus_failed = Counter(
             "cluster_autoscaler_failed_gpu_scale_ups",
-            "The same, of groups whose nodes have GPUs.",
+            "Growth that failed, of groups whose nodes have GPUs.",
             ("reason", *GPU_LABELS),
             registry=registry,
         )
