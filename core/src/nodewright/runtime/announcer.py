@@ -85,7 +85,7 @@ class Announcer:
     def _failure(self, outcome: Outcome) -> None:
         # A budget that holds a pod back is how evictions are meant to work.
         level = logging.INFO if outcome.action == "evict" and outcome.temporary else logging.WARNING
-        _log.log(level, "%s", tell_outcome(outcome))
+        _log.log(level, "%s", tell_outcome(outcome), extra={"action": outcome.action})
         self._marking.pop(outcome.target, None)
         self._asked.pop(outcome.target, None)
         if outcome.action == "delete-instances":
