@@ -48,6 +48,20 @@ def test_a_cluster_grows_from_zero_survives_a_stock_out_and_shrinks_to_its_minim
     gone = {key: value for key, value in counts.items() if key.startswith("cluster_autoscaler_scaled_down_nodes_total")}
     assert sum(gone.values()) == 5
     assert counts['cluster_autoscaler_unremovable_nodes_count{reason="NodeGroupMinSizeReached"}'] == 1
+    assert counts['cluster_autoscaler_failed_node_creations_total{reason="STOCK_OUT"}'] > 0
+    functions = {
+        key.split('"')[1] for key in counts if key.startswith("cluster_autoscaler_function_duration_seconds_c")
+    }
+    assert functions == {
+        "main",
+        "cloudProviderRefresh",
+        "updateClusterState",
+        "filterOutSchedulable",
+        "scaleUp",
+        "scaleUp:estimate",
+        "findUnneeded",
+        "scaleDown",
+    }
     told = {(each["involvedObject"]["kind"], each["reason"]) for each in life.world.store.list("events", "default")}
     assert ("Node", "ScaleDownUnneeded") in told
 

@@ -1,5 +1,6 @@
 """``nodewright run`` as people start and stop it: a process of its own."""
 
+import json
 import signal
 import socket
 import subprocess
@@ -77,6 +78,24 @@ def test_it_scales_until_it_is_told_to_stop(world, run, number):
     assert process.returncode == 0
     assert "grow pool 0 → 1 for 2 pods: the only option" in told
     assert told.rstrip().endswith("stopping")
+
+
+def test_snapshots_and_profiles_are_served_to_those_who_ask_for_them(world, run):
+    port = free_port()
+    run("--debugging-snapshot-enabled", "--profiling", address=f"127.0.0.1:{port}")
+    eventually(lambda: world.store.list("nodes"))
+
+    def ask(path):
+        with urlopen(f"http://127.0.0.1:{port}{path}", timeout=20) as answer:
+            return answer.read().decode()
+
+    def nodes():
+        return [each["Node"]["metadata"]["name"] for each in json.loads(ask("/snapshotz"))["NodeList"]]
+
+    eventually(lambda: nodes() == [node["metadata"]["name"] for node in world.store.list("nodes")])
+    assert "thread MainThread\n" in ask("/debug/pprof/goroutine?debug=2")
+    eventually(lambda: 'function_duration_seconds_count{function="loopWait"}' in ask("/metrics"))
+    assert 'nodewright_watch_trouble{kind="pods"} 0.0' in ask("/metrics")
 
 
 @pytest.mark.parametrize("operation", ["snapshot", "increase"])

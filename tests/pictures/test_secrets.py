@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from nodewright.api import (
+    Decision,
     ErrorClass,
     GpuConfig,
     GroupFacts,
@@ -16,6 +17,7 @@ from nodewright.api import (
     NodeTemplate,
     Reason,
     TemplateDifference,
+    Verdict,
 )
 from nodewright.cluster import Cluster
 from nodewright.config.document import load
@@ -38,6 +40,7 @@ from nodewright.objects import Pod, Taint
 from nodewright.record.picture import Picture
 from nodewright.record.picture_files import json_pieces, yaml_pieces
 from nodewright.record.scenario import read_scenario
+from nodewright.serve.snapshots import snapshot
 from nodewright.strategies.priority import CONFIG_MAP
 from nodewright.testing.clock import EPOCH
 from nodewright.world import World
@@ -387,6 +390,15 @@ def test_what_is_shown_can_be_read(picture):
         assert len(scenario.world().cluster.pods) == 3
         assert scenario.groups[0].template is not None
         assert len(scenario.memory.removals) == 1
+
+
+def test_no_secret_is_in_a_snapshot_for_debugging(picture):
+    fits = dict.fromkeys(picture.world.cluster.pending, Verdict(reason=Reason.FITS))
+    shown = snapshot(picture.world, Decision(at=EPOCH, pods=fits), EPOCH)
+    assert (len(shown["NodeList"][0]["Pods"]), len(shown["UnscheduledPodsCanBeScheduled"])) == (2, 1)
+    text = msgspec.json.encode(shown)
+    assert NAME.encode() in text
+    assert SECRET.encode() not in text
 
 
 def test_settings_of_plugins_that_may_be_secrets_are_left_out_and_named(picture):

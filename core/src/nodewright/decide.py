@@ -60,7 +60,8 @@ def decide_growth(world: World, memory: Memory, policy: Policy, now: datetime) -
         health = assess(world, templates.memory, policy, now)
         if health.halted is not None:
             return _halt(Decision(at=now), world, health.halted, policy), health.memory
-        scale_up = _plan_growth(world, health, health.memory, policy, now).plan
+        with policy.stages.time("scaleUp"):
+            scale_up = _plan_growth(world, health, health.memory, policy, now).plan
         # When to look again was decided with everything else.
         decision = replace(_with_growth(Decision(at=now, learnt=templates.learnt), scale_up), again=None)
         return decision, _remember_growth(health.memory, scale_up, now)
@@ -79,11 +80,13 @@ def _prepare(world: World, policy: Policy) -> World:
 def _decide(
     world: World, memory: Memory, policy: Policy, now: datetime, particulars: Particulars | None
 ) -> tuple[Decision, Memory]:
-    templates = choose_templates(world, memory, policy, now)
-    world = replace(world, groups=templates.groups)
-    health = assess(world, templates.memory, policy, now)
+    with policy.stages.time("updateClusterState"):
+        templates = choose_templates(world, memory, policy, now)
+        world = replace(world, groups=templates.groups)
+        health = assess(world, templates.memory, policy, now)
     cleaned = _without_leaving(world, health.delete, health.shrink)
-    removals = plan_removals(cleaned, health.memory, policy, now)
+    with policy.stages.time("scaleDown"):
+        removals = plan_removals(cleaned, health.memory, policy, now)
     underway = Decision(
         at=now,
         restore=removals.restore,
@@ -100,7 +103,8 @@ def _decide(
         if particulars is not None:
             particulars.note_utilization(world, health, policy, now)
         return _halt(underway, world, health.halted, policy), removals.memory
-    growth = _plan_growth(world, health, removals.memory, policy, now)
+    with policy.stages.time("scaleUp"):
+        growth = _plan_growth(world, health, removals.memory, policy, now)
     scale_up, simulation = growth.plan, growth.simulation
     memory = _remember_growth(removals.memory, scale_up, now)
     if particulars is not None:

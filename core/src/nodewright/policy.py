@@ -14,6 +14,7 @@ from nodewright.config.effective import group_options
 from nodewright.config.model import Settings
 from nodewright.plugins.faults import Faults
 from nodewright.plugins.hooks import Hooks
+from nodewright.stages import Stages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +35,8 @@ class Policy:
     answers: tuple[Answer, ...] | None = None
     #: Seconds since some moment, for limits of time that a decision may take.
     stopwatch: Callable[[], float] = monotonic
+    #: How long parts of decisions take; nothing is decided by that.
+    stages: Stages = field(default_factory=Stages)
 
     def options_of(self, group: GroupFacts) -> GroupOptions:
         """The settings that hold for *group*: its rule in YAML, else its own (tags), else the general ones."""

@@ -1,12 +1,11 @@
-"""What was learnt of a group's nodes is told by log, event and metric."""
+"""What was learnt of a group's nodes is told by log and event."""
 
 import logging
 
 from nodewright.api import Decision, TemplateDifference
 from nodewright.config.model import Settings
-from nodewright.memory import KnownTemplate, Memory
+from nodewright.memory import Memory
 from nodewright.runtime.announcer import Announcer
-from nodewright.serve.metrics import Metrics
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_world
 
@@ -32,12 +31,3 @@ def test_what_was_learnt_is_an_event_on_the_status_and_a_line_in_the_log(caplog)
         Announcer(events).announce(Decision(at=EPOCH, learnt=(MEMORY,)), Memory(), a_world(), Settings())
     assert events.written == [("TemplateDiffers", LINE, True)]
     assert caplog.messages == [LINE]
-
-
-def test_the_metric_counts_differences_by_group_and_forgets_groups_that_are_gone():
-    metrics = Metrics()
-    metrics.note_templates({"spot": KnownTemplate(differences=(MEMORY,)), "web": KnownTemplate()})
-    assert b'nodewright_template_differences{group="spot"} 1.0' in metrics.render()
-    assert b'nodewright_template_differences{group="web"} 0.0' in metrics.render()
-    metrics.note_templates({})
-    assert b"spot" not in metrics.render()

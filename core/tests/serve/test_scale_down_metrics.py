@@ -1,134 +1,156 @@
 """What metrics tell of scale-down, by Cluster Autoscaler's names."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from nodewright.api import Decision, DeleteInstances, GpuConfig, Outcome, Reason, Verdict
 from nodewright.config.model import Settings
+from nodewright.config.model.process import Metrics as MetricSettings
 from nodewright.memory import Memory, Removal, Standing
-from nodewright.serve.metrics import Metrics
 from nodewright.testing import EPOCH
 from nodewright.testing.builders import a_group, a_node
 from nodewright.testing.worlds import a_world
-from nodewright.world import World
 
 GPU = GpuConfig(label="accelerator", type="t4", resource="nvidia.com/gpu")
-
-
-@pytest.fixture
-def metrics():
-    return Metrics()
-
-
-def shown(metrics):
-    lines = metrics.render().decode().splitlines()
-    return dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+CA = "cluster_autoscaler_"
+MINUTE = timedelta(minutes=1)
 
 
 def a_world_with_gpus(*names, ready=True):
     world = a_world(groups=[a_group("a")], nodes={"a": [a_node(name, ready=ready) for name in names]})
-    gpus = {name: GPU for name in names if name.startswith("gpu")}
-    return World(cluster=world.cluster, groups=world.groups, group_of=world.group_of, gpus=gpus)
+    return replace(world, gpus={name: GPU for name in names if name.startswith("gpu")})
 
 
-def note(metrics, decision, memory=None, world=None):
-    metrics.scale_down.note_decision(decision, memory or Memory(), world or a_world_with_gpus(), Settings())
+def verdicts(at=EPOCH, **nodes):
+    return Decision(at=at, nodes={name: Verdict(reason=reason) for name, reason in nodes.items()})
 
 
-def verdicts(**nodes):
-    return Decision(at=EPOCH, nodes={name: Verdict(reason=reason) for name, reason in nodes.items()})
-
-
-def test_nodes_that_can_not_go_are_counted_by_reason(metrics):
-    note(
-        metrics,
+def test_nodes_that_can_not_go_are_counted_by_reason(watcher):
+    watcher.note(
         verdicts(a=Reason.NEEDED, b=Reason.NEEDED, c=Reason.BLOCKED_BY_POD, d=Reason.EMPTY, e=Reason.NOT_OURS),
         Memory(unneeded_since={"d": EPOCH}, removals={"f": Removal(group="a", provider_id="", started=EPOCH)}),
     )
-    found = {key: value for key, value in shown(metrics).items() if "unremovable" in key}
-    assert found == {
-        'cluster_autoscaler_unremovable_nodes_count{reason="NotUnderutilized"}': "2.0",
-        'cluster_autoscaler_unremovable_nodes_count{reason="BlockedByPod"}': "1.0",
-    }
-    assert shown(metrics)["cluster_autoscaler_unneeded_nodes_count"] == "1.0"
-    assert shown(metrics)["cluster_autoscaler_pending_node_deletions"] == "1.0"
+    found = watcher.of(CA + "unremovable_nodes_count")
+    assert found == {"reason=NotUnderutilized": 2, "reason=BlockedByPod": 1}
+    assert watcher.of(CA + "unneeded_nodes_count") == {"": 1}
+    assert watcher.of(CA + "pending_node_deletions") == {"": 1}
 
 
-def test_a_reason_that_holds_for_no_node_any_more_is_zero(metrics):
-    note(metrics, verdicts(a=Reason.NEEDED))
-    note(metrics, verdicts(a=Reason.EMPTY))
-    assert shown(metrics)['cluster_autoscaler_unremovable_nodes_count{reason="NotUnderutilized"}'] == "0.0"
+def test_a_reason_that_holds_for_no_node_any_more_is_zero(watcher):
+    watcher.note(verdicts(a=Reason.NEEDED))
+    watcher.note(verdicts(a=Reason.EMPTY))
+    assert watcher.of(CA + "unremovable_nodes_count") == {"reason=NotUnderutilized": 0}
 
 
-def test_nodes_that_pods_keep_are_counted_by_cause_also_while_nobody_looks_again(metrics):
+def test_nodes_that_pods_keep_are_counted_by_cause_also_while_nobody_looks_again(watcher):
     standing = Standing(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="default/web", cause="NotReplicated")
-    note(metrics, verdicts(a=Reason.RECENTLY_UNREMOVABLE), Memory(standings={"a": standing}))
-    assert shown(metrics)['nodewright_nodes_blocked_by_pods{cause="NotReplicated"}'] == "1.0"
+    watcher.note(verdicts(a=Reason.RECENTLY_UNREMOVABLE), Memory(standings={"a": standing}))
+    assert watcher.of("nodewright_nodes_blocked_by_pods") == {"cause=NotReplicated": 1}
 
 
-@pytest.mark.parametrize(("minutes", "cooling"), [(9, "1.0"), (11, "0.0")])
-def test_a_pause_after_a_change_is_told(metrics, minutes, cooling):
-    note(metrics, verdicts(), Memory(last_scale_up=EPOCH - timedelta(minutes=minutes)))
-    assert shown(metrics)["cluster_autoscaler_scale_down_in_cooldown"] == cooling
+@pytest.mark.parametrize(("minutes", "cooling"), [(9, 1), (11, 0)])
+def test_a_pause_after_a_change_is_told(watcher, minutes, cooling):
+    watcher.note(verdicts(), Memory(last_scale_up=EPOCH - timedelta(minutes=minutes)))
+    assert watcher.of(CA + "scale_down_in_cooldown") == {"": cooling}
 
 
-def test_pods_that_have_only_just_come_are_a_pause_too(metrics):
-    note(metrics, Decision(at=EPOCH, pods={"default/web": Verdict(reason=Reason.JUST_CREATED)}))
-    assert shown(metrics)["cluster_autoscaler_scale_down_in_cooldown"] == "1.0"
+def test_pods_that_have_only_just_come_are_a_pause_too(watcher):
+    watcher.note(Decision(at=EPOCH, pods={"default/web": Verdict(reason=Reason.JUST_CREATED)}))
+    assert watcher.of(CA + "scale_down_in_cooldown") == {"": 1}
 
 
-def delete(*names, reason=Reason.EMPTY):
+def delete(*names, reason=Reason.EMPTY, at=EPOCH):
     nodes = () if reason is Reason.NEVER_REGISTERED else names
     verdict = Verdict(reason=reason)
-    return Decision(at=EPOCH, delete=(DeleteInstances(group="a", instances=names, nodes=nodes, verdict=verdict),))
+    return Decision(at=at, delete=(DeleteInstances(group="a", instances=names, nodes=nodes, verdict=verdict),))
 
 
-def outcome(target, *, ok=True, action="delete-instances", temporary=False):
-    return (Outcome(at=EPOCH, action=action, target=target, ok=ok, temporary=temporary),)
+def outcome(target, *, ok=True, action="delete-instances", temporary=False, at=EPOCH):
+    return (Outcome(at=at, action=action, target=target, ok=ok, temporary=temporary),)
 
 
 @pytest.mark.parametrize(
-    ("name", "reason", "ready", "labels"),
+    ("name", "reason", "ready", "told"),
     [
-        ("n", Reason.EMPTY, True, 'dra_drivers="",gpu_name="",gpu_resource_name="",reason="empty"'),
-        ("n", Reason.DRAINED, True, 'dra_drivers="",gpu_name="",gpu_resource_name="",reason="underutilized"'),
-        ("n", Reason.EMPTY, False, 'dra_drivers="",gpu_name="",gpu_resource_name="",reason="unready"'),
-        (
-            "gpu",
-            Reason.DRAINED,
-            False,
-            'dra_drivers="",gpu_name="t4",gpu_resource_name="nvidia.com/gpu",reason="unready"',
-        ),
+        ("n", Reason.EMPTY, True, "empty"),
+        ("n", Reason.DRAINED, True, "underutilized"),
+        ("n", Reason.EMPTY, False, "unready"),
+        ("gpu", Reason.DRAINED, False, "unready"),
     ],
 )
-def test_a_node_that_went_is_counted_by_why_and_by_its_gpus(metrics, name, reason, ready, labels):
-    note(metrics, delete(name, reason=reason), world=a_world_with_gpus(name, ready=ready))
+def test_a_node_that_went_is_counted_by_why_and_by_its_gpus(watcher, name, reason, ready, told):
+    watcher.note(delete(name, reason=reason), world=a_world_with_gpus(name, ready=ready))
     # The answer may come loops later.
-    note(metrics, verdicts())
-    metrics.scale_down.note_outcomes(outcome(name))
-    found = shown(metrics)
-    assert found[f"cluster_autoscaler_scaled_down_nodes_total{{{labels}}}"] == "1.0"
-    key = 'cluster_autoscaler_scaled_down_gpu_nodes_total{gpu_name="t4",gpu_resource_name="nvidia.com/gpu"}'
-    assert (key in found) == (name == "gpu")
+    watcher.note(verdicts())
+    watcher.metrics.note_outcomes(outcome(name))
+    gpu, resource = ("t4", "nvidia.com/gpu") if name == "gpu" else ("", "")
+    found = {key: value for key, value in watcher.of(CA + "scaled_down_nodes_total").items() if value}
+    assert found == {f"dra_drivers=,gpu_name={gpu},gpu_resource_name={resource},reason={told}": 1}
+    gpus = {f"gpu_name=t4,gpu_resource_name=nvidia.com/gpu,reason={told}": 1} if gpu else {}
+    assert watcher.of(CA + "scaled_down_gpu_nodes_total") == gpus
 
 
-def test_a_node_that_did_not_go_is_not_counted(metrics):
-    note(metrics, delete("n"), world=a_world_with_gpus("n"))
-    metrics.scale_down.note_outcomes(outcome("n", ok=False))
-    metrics.scale_down.note_outcomes(outcome("n"))
-    assert "scaled_down_nodes_total{" not in metrics.render().decode()
+def test_a_node_that_did_not_go_is_not_counted(watcher):
+    watcher.note(delete("n"), world=a_world_with_gpus("n"))
+    watcher.metrics.note_outcomes(outcome("n", ok=False))
+    watcher.metrics.note_outcomes(outcome("n"))
+    assert sum(watcher.of(CA + "scaled_down_nodes_total").values()) == 0
 
 
-def test_machines_that_never_became_nodes_are_counted_apart(metrics):
-    note(metrics, delete("i-1", "i-2", reason=Reason.NEVER_REGISTERED))
-    metrics.scale_down.note_outcomes(outcome("a"))
-    assert shown(metrics)["cluster_autoscaler_old_unregistered_nodes_removed_count"] == "2.0"
-    assert "scaled_down_nodes_total{" not in metrics.render().decode()
+def test_machines_that_never_became_nodes_are_counted_apart(watcher):
+    watcher.note(delete("i-1", "i-2", reason=Reason.NEVER_REGISTERED))
+    watcher.metrics.note_outcomes(outcome("a"))
+    assert watcher.of(CA + "old_unregistered_nodes_removed_count") == {"": 2}
+    assert sum(watcher.of(CA + "scaled_down_nodes_total").values()) == 0
 
 
-def test_an_eviction_that_is_refused_for_the_moment_has_not_failed(metrics):
+def test_an_eviction_that_is_refused_for_the_moment_has_not_failed(watcher):
     for ok, temporary in ((True, False), (False, True), (False, False), (False, False)):
-        metrics.scale_down.note_outcomes(outcome("default/web", ok=ok, action="evict", temporary=temporary))
-    found = shown(metrics)
-    assert found['cluster_autoscaler_evicted_pods_total{eviction_result="succeeded"}'] == "1.0"
-    assert found['cluster_autoscaler_evicted_pods_total{eviction_result="failed"}'] == "2.0"
+        watcher.metrics.note_outcomes(outcome("default/web", ok=ok, action="evict", temporary=temporary))
+    found = watcher.of(CA + "evicted_pods_total")
+    assert found == {"eviction_result=succeeded": 1, "eviction_result=failed": 2}
+
+
+def an_eligible_node(watcher, settings):
+    """A node that has its time over after a minute, cools down in the minute after that, and goes then."""
+    world, unneeded = a_world_with_gpus("n"), Memory(unneeded_since={"n": EPOCH})
+    for minutes, reason in ((0, Reason.NOT_LONG_ENOUGH), (1, Reason.COOLING_DOWN), (2, Reason.EMPTY)):
+        watcher.note(verdicts(at=EPOCH + minutes * MINUTE, n=reason), unneeded, world, settings)
+    return world
+
+
+ASKED_FOR = Settings(metrics=MetricSettings(node_removal_latency=True, node_skip_time=True))
+
+
+def test_how_long_a_node_took_to_go_is_counted_from_when_it_might_with_what_kept_it(watcher):
+    world = an_eligible_node(watcher, ASKED_FOR)
+    going = Memory(removals={"n": Removal(group="a", provider_id="", started=EPOCH)})
+    watcher.note(delete("n", at=EPOCH + 3 * MINUTE), going, world, ASKED_FOR)
+    watcher.metrics.note_outcomes(outcome("n", at=EPOCH + 4 * MINUTE))
+    found = watcher.of(CA + "node_removal_latency_seconds_sum")
+    assert found == {"delay_reason=ScaleDownInCooldown,deleted=true": 180}
+
+
+def test_a_node_that_is_needed_again_is_counted_as_not_deleted(watcher):
+    an_eligible_node(watcher, ASKED_FOR)
+    watcher.note(verdicts(at=EPOCH + 3 * MINUTE, n=Reason.NEEDED), settings=ASKED_FOR)
+    found = watcher.of(CA + "node_removal_latency_seconds_sum")
+    assert found == {"delay_reason=ScaleDownInCooldown,deleted=false": 120}
+
+
+def test_nobody_follows_nodes_unless_asked_to(watcher):
+    an_eligible_node(watcher, Settings())
+    watcher.note(verdicts(at=EPOCH + 3 * MINUTE, n=Reason.NEEDED))
+    assert watcher.of(CA + "node_removal_latency_seconds_count") == {}
+
+
+@pytest.mark.parametrize(("settings", "seconds"), [(ASKED_FOR, 300), (Settings(), 0)])
+def test_the_longest_time_that_a_node_was_not_looked_at_is_told_if_asked_for(watcher, settings, seconds):
+    standings = {
+        "new": Standing(reason=Reason.NOT_EXAMINED, since=EPOCH + 4 * MINUTE),
+        "old": Standing(reason=Reason.NOT_EXAMINED, since=EPOCH),
+        "other": Standing(reason=Reason.NEEDED, since=EPOCH - MINUTE),
+    }
+    watcher.note(verdicts(at=EPOCH + 5 * MINUTE), Memory(standings=standings), settings=settings)
+    assert watcher.of(CA + "max_node_skip_eval_duration_seconds") == {"": seconds}

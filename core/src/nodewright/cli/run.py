@@ -44,10 +44,17 @@ class RunCommand(Command):
         """
         from nodewright.cli.start import autoscaler_for
         from nodewright.serve.server import Server
+        from nodewright.serve.site import Site
 
         autoscaler, settings = autoscaler_for(arguments.rest, acts=True)
+        site = Site(
+            autoscaler.metrics,
+            trouble=autoscaler.vitals.trouble,
+            snapshots=autoscaler.snapshots if settings.server.snapshot else None,
+            profiling=settings.server.profiling,
+        )
         try:
-            server = Server(settings.server.address, autoscaler.metrics, trouble=autoscaler.vitals.trouble)
+            server = Server(settings.server.address, site)
         except OSError as error:
             raise NodewrightError(
                 f"can't listen on {settings.server.address}: {error.strerror}. "

@@ -10,9 +10,6 @@ PLANNED = {
     "scheduling": "the scheduler's own configuration",
     "provisioningRequests": "ProvisioningRequest objects",
     "capacityBuffers": "CapacityBuffer objects",
-    "server.profiling": "profiling over HTTP",
-    "server.snapshot": "snapshots over HTTP",
-    "metrics": "optional metrics",
 }
 
 

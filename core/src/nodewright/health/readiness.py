@@ -36,6 +36,7 @@ _STARTUP_PREFIXES = (
     "startup-taint.cluster-autoscaler.kubernetes.io/",
     "ignore-taint.cluster-autoscaler.kubernetes.io/",
 )
+_IGNORE_PREFIX = _STARTUP_PREFIXES[1]
 _STATUS_PREFIX = "status-taint.cluster-autoscaler.kubernetes.io/"
 
 
@@ -106,7 +107,7 @@ def state_of(node: Node, world: World, settings: Templates, startup_time: timede
 def is_ready(node: Node, world: World, settings: Templates) -> bool:
     """Tell whether *node* is in service: ready, without startup taints, and its GPUs, if it has some, are there."""
     taints = node.spec.taints
-    if not node.ready or (taints and any(_tells_startup(taint, settings) for taint in taints)):
+    if not node.ready or (taints and any(_tells_startup(taint.key, settings) for taint in taints)):
         return False
     return not _lacks_gpus(node, world)
 
@@ -116,21 +117,29 @@ def lasting(taints: tuple[Taint, ...], settings: Templates) -> tuple[Taint, ...]
     return tuple(taint for taint in taints if not _passes(taint, settings))
 
 
+def taint_type(key: str, settings: Templates) -> str:
+    """Return as what metrics count taints of a *key*: there are few types, whatever keys people think of."""
+    if key.startswith(_IGNORE_PREFIX):
+        return _IGNORE_PREFIX
+    if key in _PASSING_TAINTS:
+        return key
+    if _tells_startup(key, settings):
+        return "startup-taint"
+    return "status-taint" if _tells_status(key, settings) else "other"
+
+
 def _lacks_gpus(node: Node, world: World) -> bool:
     gpu = world.gpus.get(node.name)
     return gpu is not None and node.allocatable.get(gpu.resource, 0) <= 0
 
 
 def _passes(taint: Taint, settings: Templates) -> bool:
-    return (
-        taint.key in _PASSING_TAINTS
-        or _tells_startup(taint, settings)
-        or taint.key in settings.status_taints
-        or taint.key.startswith(_STATUS_PREFIX)
-    )
+    return taint.key in _PASSING_TAINTS or _tells_startup(taint.key, settings) or _tells_status(taint.key, settings)
 
 
-def _tells_startup(taint: Taint, settings: Templates) -> bool:
-    return taint.key in settings.startup_taints or taint.key.startswith(
-        (*_STARTUP_PREFIXES, *settings.startup_taint_prefixes)
-    )
+def _tells_startup(key: str, settings: Templates) -> bool:
+    return key in settings.startup_taints or key.startswith((*_STARTUP_PREFIXES, *settings.startup_taint_prefixes))
+
+
+def _tells_status(key: str, settings: Templates) -> bool:
+    return key in settings.status_taints or key.startswith(_STATUS_PREFIX)

@@ -143,6 +143,11 @@ class Feed:
             self._trouble[kind] = error
             self._changed.notify_all()
 
+    def troubles(self) -> dict[str, str]:
+        """Return why each kind that is watched can't be kept up with at the moment; empty for those that can."""
+        with self._changed:
+            return {kind: self._trouble.get(kind, "") for kind in self._kinds}
+
     def do_without(self, kind: Kind) -> None:
         """Wait no longer for a kind that the API server does not show us; once it does, it is taken in as any."""
         with self._changed:

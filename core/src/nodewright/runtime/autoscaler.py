@@ -38,6 +38,7 @@ from nodewright.runtime.session import Session
 from nodewright.runtime.vitals import Vitals
 from nodewright.scaledown.removal.soft_taints import recall_candidates
 from nodewright.serve.metrics import Metrics
+from nodewright.serve.snapshots import Snapshots
 from nodewright.world import World
 
 #: After a wake-up the loop waits this long for what belongs together: pods of one burst, nodes of one order.
@@ -93,8 +94,13 @@ class Autoscaler:
         wanted = wanted_kinds(settings)
         for kind in wanted:
             self.feed.follow(kind)
+        self.metrics.process.troubles = self.feed.troubles
+        if lease is not None:
+            self.metrics.process.leading = lambda: lease.held
         self._reflectors = [Reflector(kind, transport, self.feed) for kind in (*KINDS, *wanted)]
         self._config_maps = ConfigMapWatch(transport, self.feed)
+        #: What a loop saw, for whoever asks for it.
+        self.snapshots = Snapshots()
         self._outcomes: tuple[Outcome, ...] = ()
         #: Whether anything was done in the last loop.
         self._productive = False
@@ -167,11 +173,15 @@ class Autoscaler:
                 raise
             except NodewrightError as error:
                 _log.warning("this loop could not be finished, the next one tries again: %s", error)
+                self._reporter.failed(error)
                 if isinstance(error, TemporaryError):
                     self.vitals.ended_well()
-            except Exception:
+            except Exception as error:
                 _log.exception("this loop failed, the next one tries again")
+                self._reporter.failed(error)
+            began = perf_counter()
             self._pause(stop, decision)
+            self._reporter.took(loopWait=perf_counter() - began)
 
     def wake(self) -> None:
         """Begin the next loop at once. Safe to call from any thread."""
@@ -206,11 +216,12 @@ class Autoscaler:
         started = perf_counter()
         world, now = self._observe()
         before, self._outcomes = self.memory, ()
-        decided = perf_counter()
-        particulars = Particulars(in_depth=False)
+        observed, particulars = perf_counter(), Particulars(in_depth=False)
         decision, self.memory = self._session.decide(world, before, now, particulars)
-        self._reporter.took(deciding=perf_counter() - decided)
-        self._reporter.decided(decision, before, self.memory, world)
+        self._reporter.took(
+            observe=observed - started, decide=perf_counter() - observed, **self._session.policy.stages.take()
+        )
+        self._reporter.decided(decision, before, self.memory, world, particulars)
         aftermath = self._carry_out(decision, world, before)
         self._fall_over(aftermath, world, now)
         self.memory = note_conditions(world, particulars, self.memory, self._session.settings, now)
@@ -218,6 +229,8 @@ class Autoscaler:
         self._session.policy.hooks.deliver_faults()
         look = Look(world=world, decision=decision, memory=self.memory, particulars=particulars)
         self._reporter.finished(look, seconds=perf_counter() - started)
+        if self.snapshots.wanted:
+            self.snapshots.take(world, decision, self._clock.now())
         return decision
 
     def deliver_memory(self, timeout: float = 10.0) -> bool:
@@ -252,7 +265,9 @@ class Autoscaler:
         if decision.grow or decision.drain or decision.delete:
             # Killed in the middle of it, the next life has to know what may have been done.
             self._keeper.keep_now(to_be_kept(self.memory, self._session.held, decision))
+        began = perf_counter()
         aftermath = self._session.act(decision, world)
+        self._reporter.took(act=perf_counter() - began)
         self._productive = self._productive or aftermath.fruitful
         self.memory = aftermath.memory(self.memory, before)
         self._hear(aftermath.outcomes)
@@ -268,7 +283,7 @@ class Autoscaler:
             self._outcomes = tuple(outcome for outcome in self._outcomes if outcome.action != "grow")
             decided = perf_counter()
             decision, self.memory = self._session.decide_growth(world, before, now)
-            self._reporter.took(deciding=perf_counter() - decided)
+            self._reporter.took(decide=perf_counter() - decided, **self._session.policy.stages.take())
             # The verdicts on nodes hold on.
             decision = replace(decision, nodes=aftermath.decision.nodes)
             aftermath = self._carry_out(decision, world, before)
@@ -349,4 +364,6 @@ class Autoscaler:
             self._clock.wait(stop, gather)
 
     def _count_fault(self, fault: Fault) -> None:
-        self.metrics.plugin_faults.labels(plugin=fault.plugin, where=fault.where).inc()
+        # Of a place with a name, such as a group, without the name: there may be many.
+        where, _, _ = fault.where.partition(" ")
+        self.metrics.plugin_faults.labels(plugin=fault.plugin, where=where).inc()

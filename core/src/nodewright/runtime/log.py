@@ -4,7 +4,16 @@ import json
 import logging
 import sys
 from datetime import UTC, datetime
+from typing import TextIO
 
+#: Who is told what: decisions, and how they went. The latter have an ``action``.
+DECISIONS = "nodewright.decision"
+#: From this verbosity on, there are details.
+_DETAILED = 5
+_MOST_LINES, _MOST_DETAILED_LINES = 20, 1000
+#: As often as loops begin by default.
+_WINDOW_SECONDS = 10.0
+_MOST_KINDS = 1000
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
 
@@ -34,14 +43,69 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(entry, default=str)
 
 
+class Quota(logging.Filter):
+    """Lets so many lines of one kind through in ten seconds, about a loop, and says so. Decisions always pass.
+
+    Lines are of one kind that differ only in what is filled in: a thousand pods, or objects that can't be read, do not
+    make a thousand lines.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+        #: By kind: when the window began, and how many lines came in it.
+        self._seen: dict[tuple[object, ...], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether *record* is written; it is told of those that are not. Called with the handler's lock held."""
+        action = getattr(record, "action", "")
+        if record.name == DECISIONS and not action:
+            return True
+        kind = record.name, record.levelno, record.msg, action
+        began, count = self._seen.get(kind, (record.created, 0))
+        # A clock that was set back must not silence it until it catches up.
+        if not 0 <= record.created - began < _WINDOW_SECONDS:
+            if count > self._most:
+                _append(record, f"; {count - self._most} lines like this were left out before")
+            began, count = record.created, 0
+        if len(self._seen) >= _MOST_KINDS:
+            self._seen.clear()
+        self._seen[kind] = began, count + 1
+        if count + 1 == self._most:
+            _append(record, f"; more lines like this are left out for {_WINDOW_SECONDS:g} s")
+        return count < self._most
+
+
+class StandardErrorHandler(logging.StreamHandler[TextIO]):
+    """Writes to whatever standard error is at the moment."""
+
+    def __init__(self) -> None:
+        # The base would keep the stream.
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> TextIO:  # type: ignore[override]
+        """Where lines go."""
+        return sys.stderr
+
+
 def set_up_logging(*, verbosity: int = 0, json_format: bool = False) -> None:
-    """Send all logs of Nodewright to standard error; from *verbosity* 5 on, details too."""
-    handler = logging.StreamHandler(sys.stderr)
+    """Send all logs of Nodewright, and warnings of libraries, to standard error; from *verbosity* 5 on, details too."""
+    detailed = verbosity >= _DETAILED
+    handler = StandardErrorHandler()
     handler.setFormatter(JsonFormatter() if json_format else TextFormatter())
+    handler.addFilter(Quota(_MOST_DETAILED_LINES if detailed else _MOST_LINES))
     logger = logging.getLogger("nodewright")
     logger.handlers[:] = [handler]
-    logger.setLevel(logging.DEBUG if verbosity >= 5 else logging.INFO)
+    logger.setLevel(logging.DEBUG if detailed else logging.INFO)
     logger.propagate = False
+    root = logging.getLogger()
+    # The root's own level is that of warnings.
+    root.handlers[:] = [each for each in root.handlers if not isinstance(each, StandardErrorHandler)] + [handler]
+
+
+def _append(record: logging.LogRecord, text: str) -> None:
+    record.msg, record.args = record.getMessage() + text, ()
 
 
 def _time(record: logging.LogRecord) -> str:

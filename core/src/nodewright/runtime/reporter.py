@@ -13,11 +13,12 @@ from nodewright.kube.status import StatusMap, StatusText
 from nodewright.kube.transport import Transport
 from nodewright.memory import Conditions, Memory
 from nodewright.memory_store import Written
+from nodewright.particulars import Particulars
 from nodewright.record.explanation import Look
 from nodewright.record.status import Status, absence, initializing, status_of
 from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.node_news import NodeNews
-from nodewright.serve.metrics import Metrics
+from nodewright.serve.metrics import Metrics, Sight
 from nodewright.world import World
 
 
@@ -25,7 +26,7 @@ class Reporter:
     """Tells what the loop does, in logs, events, status and metrics. For the loop's thread; it never stops a loop."""
 
     def __init__(self, settings: Settings, transport: Transport, clock: Clock) -> None:
-        self.metrics = Metrics()
+        self.metrics = Metrics(clock)
         self._settings = settings
         self._transport = transport
         self._clock = clock
@@ -39,24 +40,24 @@ class Reporter:
         self._node_news = NodeNews(self._events)
 
     def began(self) -> None:
-        """Tell that loops are about to begin: from now on the status is ours. To be called by the leader only."""
-        if self._status is None and self._settings.status.write:
-            self._status = StatusMap(self._transport, self._settings.namespace, self._settings.status.name)
-            self._told = None
-            self._tell_status(initializing(self._clock.now()))
+        """Note that a loop begins: from now on the status is ours. To be called by the leader only."""
+        self.metrics.begin_loop()
+        self._begin_status()
 
-    def took(self, *, deciding: float) -> None:
-        """Note how many seconds a decision took."""
-        self.metrics.decision_seconds.observe(deciding)
+    def took(self, **seconds: float) -> None:
+        """Note how many seconds parts of a loop took, by their names: see `Metrics.took`."""
+        self.metrics.took(seconds)
 
     def leading(self, lease: Lease, change: str) -> None:
         """Tell that this replica *change*: ``became leader`` or ``stopped leading``."""
         self._events.on_lease(lease.name, lease.uid, "LeaderElection", f"{lease.identity} {change}")
 
-    def decided(self, decision: Decision, before: Memory, memory: Memory, world: World) -> None:
+    def decided(
+        self, decision: Decision, before: Memory, memory: Memory, world: World, particulars: Particulars
+    ) -> None:
         """Tell what the decision of a loop says of nodes, groups and pods; memory is that of *before* and of after."""
-        self.metrics.note_templates(memory.templates)
-        self.metrics.scale_down.note_decision(decision, memory, world, self._settings)
+        sight = Sight(world=world, decision=decision, memory=memory, settings=self._settings, particulars=particulars)
+        self.metrics.note_loop(sight, before)
         self._announcer.explain(decision, before, memory, world, self._settings)
         if self._settings.events.nodes:
             self._node_news.tell(decision, before, memory, world)
@@ -64,20 +65,25 @@ class Reporter:
     def acting(self, decision: Decision, before: Memory, world: World) -> None:
         """Tell of a decision that is about to be carried out: the loop's own, or one on what else to grow."""
         self._announcer.announce(decision, before, world, self._settings)
+        self.metrics.note_orders(decision, world)
 
     def acted(self, outcomes: tuple[Outcome, ...]) -> None:
         """Tell how actions went."""
         self._announcer.report(outcomes)
-        self.metrics.scale_down.note_outcomes(outcomes)
+        self.metrics.note_outcomes(outcomes)
 
     def finished(self, look: Look, *, seconds: float) -> None:
         """Tell that a loop has ended well, *seconds* after it began; the memory of *look* is that of its end."""
-        self.metrics.loop_seconds.observe(seconds)
+        self.metrics.end_loop(seconds)
         if self._status is not None and self._is_news(look):
             self._told = look.decision.at, look.memory.conditions
             self._tell_status(status_of(look, self._settings))
         if missing := absence(look, self._settings):
             self._events.on_status("ClusterUnhealthy", missing, warning=True)
+
+    def failed(self, error: Exception) -> None:
+        """Tell that a loop has ended with an *error*."""
+        self.metrics.note_failure(error)
 
     def kept(self, written: Written) -> None:
         """Tell how an attempt to write memory went; on a thread of its own."""
@@ -89,7 +95,7 @@ class Reporter:
         if self._status is not None and (old.status, old.namespace) != (settings.status, settings.namespace):
             self._status.delete()
             self._status = None
-            self.began()
+            self._begin_status()
         self._events.reconfigure(settings)
         self._events.on_status("ConfigurationChanged", "The changed configuration is in effect")
 
@@ -107,6 +113,12 @@ class Reporter:
         self._events.close()
         if self._status is not None:
             self._status.close()
+
+    def _begin_status(self) -> None:
+        if self._status is None and self._settings.status.write:
+            self._status = StatusMap(self._transport, self._settings.namespace, self._settings.status.name)
+            self._told = None
+            self._tell_status(initializing(self._clock.now()))
 
     def _is_news(self, look: Look) -> bool:
         """Tell whether the status has to be told: something happened, or it is not quite fresh any more.

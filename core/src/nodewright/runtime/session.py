@@ -98,7 +98,8 @@ class Session:
     def observe(self, cluster: Cluster, outcomes: tuple[Outcome, ...]) -> World:
         """Read the providers and return the world as it is."""
         under_way = self._actor.held
-        report = self._providers.read(cluster.nodes, self._defaults, self.settings.loop.refresh_timeout)
+        with self.policy.stages.time("cloudProviderRefresh"):
+            report = self._providers.read(cluster.nodes, self._defaults, self.settings.loop.refresh_timeout)
         old = report.outdated | {facts.id for facts in report.groups if facts.error}
         self._held = {**{group: held for group, held in self._held.items() if group in old}, **under_way}
         return World(

@@ -52,13 +52,14 @@ def plan_scale_down(
         return ScaleDownPlan(memory=replace(memory, unneeded_since={}))
     groups = {facts.id: facts for facts in world.groups}
     context = ProcessorContext(now=now, simulation=simulation, groups=world.groups)
-    candidates, verdicts = find_candidates(world, starting, memory, policy, groups, context)
-    deadline = policy.stopwatch() + policy.settings.scale_down.simulation_timeout.total_seconds()
-    with simulation.fork():
-        found = search(candidates, world, memory, simulation, policy, now, deadline=deadline)
+    with policy.stages.time("findUnneeded"):
+        candidates, verdicts = find_candidates(world, starting, memory, policy, groups, context)
+        deadline = policy.stopwatch() + policy.settings.scale_down.simulation_timeout.total_seconds()
+        with simulation.fork():
+            found = search(candidates, world, memory, simulation, policy, now, deadline=deadline)
     memory = _remember(found, verdicts, memory, policy, now)
     removable = [*found.removable, *replaced]
-    with Confirmation(simulation, found.removable) as confirm:
+    with policy.stages.time("scaleDown"), Confirmation(simulation, found.removable) as confirm:
         selection = select(removable, world, memory, policy, now, starting=starting, pause=pause, confirm=confirm)
     if policy.settings.scale_down.consolidation.enabled:
         found.relocation.repeat()

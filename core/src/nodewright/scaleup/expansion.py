@@ -121,7 +121,8 @@ class Expansion:
         """Take the best option, or all of a plan, and return the pods that this helps; nothing if none helps."""
         groups = tuple(self._groups.values())
         while True:
-            found = self._finder.find(groups, self._blocked, sets)
+            with self._policy.stages.time("scaleUp:estimate"):
+                found = self._finder.find(groups, self._blocked, sets)
             self._note(found, sets)
             offered = self._policy.hooks.adjust_options(found.options)
             context = replace(self._context, room=self._limits.room, pending=sets, turn=self._context.turn + self.taken)

@@ -1,5 +1,6 @@
 """Limits: how large the cluster, or a part of it, may get."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from nodewright.world import World
 
 #: As a resource: one for each node.
 NODES = "nodes"
+_SHORT = re.compile(r'", resources: ([^;]*)')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +133,12 @@ class Limits:
             known = _Machine(provider=facts.provider, labels=facts.template.labels, amounts={**counted, NODES: 1})
             self._machines[facts.id] = known
         return known
+
+
+def short_of(objection: Verdict) -> frozenset[str]:
+    """Return the resources that an *objection* of `Limits` is about."""
+    told = _SHORT.findall(objection.detail) if objection.reason is Reason.LIMIT_RESOURCES else ()
+    return frozenset(name for names in told for name in names.split(", "))
 
 
 def _quotas(world: World, settings: LimitSettings) -> list[_Quota]:

@@ -14,6 +14,7 @@ from nodewright.memory import Memory
 from nodewright.plugins import Registry
 from nodewright.runtime.autoscaler import Autoscaler
 from nodewright.serve.metrics import Metrics
+from nodewright.serve.snapshots import Snapshots
 
 
 class Harness:
@@ -69,6 +70,11 @@ class Harness:
     def metrics(self) -> Metrics:
         """The autoscaler's metrics."""
         return self._autoscaler.metrics
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """What a loop saw, for whoever asks for it."""
+        return self._autoscaler.snapshots
 
     @property
     def busy(self) -> bool:

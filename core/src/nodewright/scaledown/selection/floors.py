@@ -1,5 +1,6 @@
 """Floors: how small the cluster, or a provider's part of it, may get."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Set
 
@@ -14,6 +15,8 @@ from nodewright.scaledown.removable import Removable
 from nodewright.scaledown.selection.allowance import Allowance, everywhere
 from nodewright.world import World
 
+_FLOOR = re.compile(r'", (.+): at least ')
+
 
 def floors(world: World, starting: Set[str], memory: Memory, limits: Limits) -> Iterator[Allowance]:
     """Yield what may go of each resource that has a smallest total.
@@ -27,6 +30,12 @@ def floors(world: World, starting: Set[str], memory: Memory, limits: Limits) -> 
         floor = {resource: amount for resource, amount in minimum.items() if amount > 0}
         if floor:
             yield from _part(part, floor, provider, world, starting, memory)
+
+
+def floor_of(refusal: Verdict) -> str:
+    """Return the resource of which too little would be left; empty if *refusal* is about something else."""
+    told = _FLOOR.search(refusal.detail) if refusal.reason is Reason.LIMIT_MIN_RESOURCES else None
+    return told[1] if told else ""
 
 
 def _part(

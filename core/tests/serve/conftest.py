@@ -1,0 +1,46 @@
+"""What tests of metrics look at."""
+
+import pytest
+from nodewright.config.model import Settings
+from nodewright.health import assess
+from nodewright.memory import Memory
+from nodewright.particulars import Particulars
+from nodewright.serve.metrics import Metrics, Sight
+from nodewright.testing.clock import SteppedClock
+from nodewright.testing.worlds import a_policy, a_world
+
+
+class Watcher:
+    """Tells metrics of loops, and reads what they show."""
+
+    def __init__(self):
+        self.metrics = Metrics(SteppedClock())
+
+    def note(self, decision, memory=None, world=None, settings=None, *, before=None):
+        """Have a loop counted that decided so."""
+        memory, world, settings = memory or Memory(), world or a_world(), settings or Settings()
+        particulars = Particulars()
+        particulars.note_groups(world, assess(world, memory, a_policy(settings), decision.at))
+        sight = Sight(world=world, decision=decision, memory=memory, settings=settings, particulars=particulars)
+        self.metrics.note_loop(sight, before or Memory())
+
+    def shown(self, accept=""):
+        """All samples by name and labels."""
+        text, _ = self.metrics.exposition(accept)
+        lines = [line for line in text.decode().splitlines() if not line.startswith("#")]
+        return {key: float(value) for key, value in (line.rsplit(" ", 1) for line in lines)}
+
+    def of(self, name):
+        """Samples of one metric by the values of its labels as they are written, empty for those without labels."""
+        found = {}
+        for key, value in self.shown().items():
+            if key == name:
+                found[""] = value
+            elif key.startswith(name + "{"):
+                found[key[len(name) + 1 : -1].replace('"', "")] = value
+        return found
+
+
+@pytest.fixture
+def watcher():
+    return Watcher()

@@ -1,0 +1,225 @@
+"""What clients of the HTTP server get, the well-behaved and the others."""
+
+import gzip
+import http.client
+import json
+import socket
+from contextlib import closing, contextmanager
+from threading import Event, Thread
+from time import monotonic, sleep
+
+import pytest
+from nodewright.api import Decision
+from nodewright.api.errors import ConfigurationError
+from nodewright.serve import connections as connections_module
+from nodewright.serve.server import Server
+from nodewright.serve.site import Site
+from nodewright.serve.snapshots import Snapshots
+from nodewright.testing import EPOCH
+from nodewright.testing.worlds import a_world
+
+
+@contextmanager
+def serving(site, address="127.0.0.1:0"):
+    server = Server(address, site)
+    server.start()
+    try:
+        yield server.port
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def serve(watcher):
+    """Serves metrics and what else is asked for; returns the port."""
+    stack = []
+
+    def start(address="127.0.0.1:0", **what):
+        stack.append(serving(Site(watcher.metrics, **what), address))
+        return stack[-1].__enter__()
+
+    yield start
+    for each in stack:
+        each.__exit__(None, None, None)
+
+
+def ask(port, path="/metrics", method="GET", host="127.0.0.1", **headers):
+    with closing(http.client.HTTPConnection(host, port, timeout=10)) as connection:
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        return answer, answer.read()
+
+
+def eventually(holds):
+    until = monotonic() + 10
+    while not holds():
+        assert monotonic() < until, "it never came to that"
+        sleep(0.01)
+
+
+def test_metrics_are_compressed_for_those_who_take_that(serve):
+    port = serve()
+    answer, body = ask(port, **{"Accept-Encoding": "deflate, gzip;q=0.5"})
+    assert answer.headers["Content-Encoding"] == "gzip"
+    assert b"nodewright_leader 1.0" in gzip.decompress(body)
+    for encodings in ("", "gzip;q=0", "br"):
+        answer, body = ask(port, **{"Accept-Encoding": encodings})
+        assert answer.headers["Content-Encoding"] is None
+        assert b"nodewright_leader 1.0" in body
+
+
+def test_metrics_come_in_the_format_that_is_asked_for(serve):
+    answer, body = ask(serve(), Accept="application/openmetrics-text; version=1.0.0")
+    assert answer.headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0")
+    assert body.endswith(b"# EOF\n")
+
+
+@pytest.mark.parametrize(
+    ("trouble", "status", "told"), [("", 200, b"OK"), ("no loop ended well", 500, b"Error: no loop ended well")]
+)
+def test_the_health_check_tells_what_is_wrong(serve, trouble, status, told):
+    answer, body = ask(serve(trouble=lambda: trouble), "/health-check")
+    assert (answer.status, body) == (status, told)
+
+
+def test_what_is_not_there_is_told_with_what_there_is(serve):
+    answer, body = ask(serve(), "/snapshotz?x=1")
+    assert (answer.status, body) == (404, b"there is /metrics, /health-check")
+    answer, body = ask(serve(snapshots=Snapshots(), profiling=True), "/nothing")
+    assert body == (
+        b"there is /metrics, /health-check, /snapshotz, /debug/pprof/profile, /debug/pprof/goroutine, /debug/pprof/heap"
+    )
+
+
+def test_a_head_has_no_body(serve):
+    answer, body = ask(serve(), "/health-check", "HEAD")
+    assert (answer.status, answer.headers["Content-Length"], body) == (200, "2", b"")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_nothing_can_be_changed(serve, method):
+    answer, body = ask(serve(), "/metrics", method)
+    assert (answer.status, answer.headers["Allow"]) == (405, "GET, HEAD")
+    assert body == b"this can only be read: GET or HEAD"
+
+
+def test_a_connection_serves_several_requests(serve):
+    with closing(http.client.HTTPConnection("127.0.0.1", serve(), timeout=10)) as connection:
+        connection.connect()
+        first = connection.sock
+        for _ in range(3):
+            connection.request("GET", "/health-check")
+            assert connection.getresponse().read() == b"OK"
+        assert connection.sock is first
+
+
+def test_a_page_that_fails_is_an_answer_and_a_line_in_the_log(serve, caplog):
+    def trouble():
+        raise ZeroDivisionError
+
+    answer, body = ask(serve(trouble=trouble), "/health-check")
+    assert (answer.status, body) == (500, b"this could not be answered; the log says why")
+    assert "/health-check could not be answered" in caplog.text
+
+
+@pytest.mark.parametrize("request_line", [b"GET /" + b"x" * 70_000, b"GET / HTTP/1.1\r\n" + b"A: " + b"x" * 70_000])
+def test_a_line_that_is_too_long_is_refused(serve, request_line):
+    with socket.create_connection(("127.0.0.1", serve()), timeout=10) as client:
+        client.sendall(request_line + b"\r\n\r\n")
+        assert b" 414 " in (status := client.recv(100)) or b" 431 " in status
+
+
+def test_headers_without_end_are_refused(serve):
+    with socket.create_connection(("127.0.0.1", serve()), timeout=10) as client:
+        client.sendall(b"GET / HTTP/1.1\r\n" + b"".join(b"A%d: %s\r\n" % (n, b"x" * 4000) for n in range(60)))
+        assert b" 431 " in client.recv(100)
+
+
+def test_a_body_that_nobody_reads_is_not_taken_for_another_request(serve):
+    with socket.create_connection(("127.0.0.1", serve()), timeout=10) as client:
+        client.sendall(b"GET /health-check HTTP/1.1\r\nContent-Length: 30\r\n\r\nGET /metrics HTTP/1.1\r\n\r\n      ")
+        received = b"".join(iter(lambda: client.recv(65536), b""))
+    assert received.count(b"HTTP/1.1 ") == 1
+    assert received.endswith(b"OK")
+
+
+def test_clients_that_say_nothing_keep_nobody_out(serve, monkeypatch):
+    monkeypatch.setattr(connections_module.Connections.__init__, "__defaults__", (3,))
+    port = serve()
+    silent = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(10)]
+    answer, _ = ask(port, "/health-check")
+    assert answer.status == 200
+    # Whoever was silent for longest had to go.
+    assert silent[0].recv(1) == b""
+    for client in silent:
+        client.close()
+
+
+def test_clients_that_are_being_answered_stay_connected_and_others_are_refused(serve, monkeypatch):
+    monkeypatch.setattr(connections_module.Connections.__init__, "__defaults__", (1,))
+    asked, go_on = Event(), Event()
+
+    def trouble():
+        asked.set()
+        go_on.wait(10)
+        return ""
+
+    port = serve(trouble=trouble)
+    answers = []
+    client = Thread(target=lambda: answers.append(ask(port, "/health-check")))
+    client.start()
+    assert asked.wait(10)
+    with pytest.raises((http.client.HTTPException, OSError)):
+        ask(port, "/health-check")
+    go_on.set()
+    client.join(10)
+    assert answers[0][1] == b"OK"
+
+
+def test_one_that_waits_for_a_snapshot_gets_that_of_the_next_loop(serve):
+    snapshots = Snapshots()
+    port = serve(snapshots=snapshots)
+    answers = []
+    client = Thread(target=lambda: answers.append(ask(port, "/snapshotz")))
+    client.start()
+    eventually(lambda: snapshots.wanted)
+    answer, body = ask(port, "/snapshotz")
+    assert (answer.status, body) == (429, b"somebody else waits for a snapshot; one at a time is taken")
+    snapshots.take(a_world(), Decision(at=EPOCH), EPOCH)
+    client.join(10)
+    answer, body = answers[0]
+    assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
+    assert json.loads(body)["NodeList"] == []
+    assert not snapshots.wanted
+
+
+def test_one_that_hangs_up_waits_for_no_snapshot_any_more(serve, monkeypatch):
+    monkeypatch.setattr("nodewright.serve.snapshots._LOOK_SECONDS", 0.02)
+    snapshots = Snapshots()
+    port = serve(snapshots=snapshots)
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        client.sendall(b"GET /snapshotz HTTP/1.1\r\n\r\n")
+        eventually(lambda: snapshots.wanted)
+    eventually(lambda: not snapshots.wanted)
+
+
+def test_where_no_loop_ends_a_snapshot_is_not_waited_for_without_end(serve, monkeypatch):
+    monkeypatch.setattr("nodewright.serve.site._PATIENCE", 0.05)
+    answer, body = ask(serve(snapshots=Snapshots()), "/snapshotz")
+    assert answer.status == 503
+    assert body == b"no loop has ended within 0.05 s; a replica that does not lead has none"
+
+
+@pytest.mark.parametrize("address", [":0", "[::]:0", "[::1]:0", "localhost:0", "127.0.0.1:0"])
+def test_addresses_are_those_that_go_takes(serve, address):
+    if ":" in address[:-2] and not socket.has_dualstack_ipv6():
+        pytest.skip("there is no IPv6 here")
+    port = serve(address)
+    host = "::1" if "[" in address else "127.0.0.1"
+    assert ask(port, "/health-check", host=host)[1] == b"OK"
+
+
+@pytest.mark.parametrize("address", ["8085", "localhost", "localhost:http", ":99999"])
+def test_what_is_no_address_is_told(watcher, address):
+    with pytest.raises(ConfigurationError, match="is no address to listen on: write host:port"):
+        Server(address, Site(watcher.metrics))
