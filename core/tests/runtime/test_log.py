@@ -7,6 +7,8 @@ import re
 import pytest
 from nodewright.api import Decision, Outcome, Restore, Verdict
 from nodewright.api.reasons import Reason
+from nodewright.config.model import Settings
+from nodewright.memory import Memory
 from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.log import Quota, set_up_logging
 from nodewright.testing import EPOCH
@@ -102,7 +104,7 @@ def test_decisions_are_all_told_and_refused_evictions_are_not(lines):
     read = lines()
     announcer = Announcer(NoEvents())
     restore = [Restore(node=f"n-{number}", verdict=Verdict(reason=Reason.LEFTOVER)) for number in range(100)]
-    announcer.announce(Decision(at=EPOCH, restore=tuple(restore)), a_world())
+    announcer.announce(Decision(at=EPOCH, restore=tuple(restore)), Memory(), a_world(), Settings())
     assert len(read()) == 100
     refused = Outcome(at=EPOCH, action="evict", target="default/web", ok=False, temporary=True, error="budget")
     announcer.report((refused,) * 100)

@@ -67,7 +67,7 @@ class Announcer:
             if not outcome.ok:
                 # A budget that holds a pod back is how evictions are meant to work.
                 level = logging.INFO if outcome.action == "evict" and outcome.temporary else logging.WARNING
-                _log.log(level, "%s", tell_outcome(outcome))
+                _log.log(level, "%s", tell_outcome(outcome), extra={"action": outcome.action})
             if outcome.action == "grow":
                 self._grown(outcome, triggered)
             elif not self._groups.heard(outcome):
