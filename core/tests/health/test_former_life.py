@@ -33,11 +33,11 @@ def a_removal(*, deleted=False, unanswered=True):
     )
 
 
-def removed(removal, *, state=InstanceState.RUNNING, taints=(), listed=True):
+def removed(removal, *, now=SOON, state=InstanceState.RUNNING, taints=(), listed=True):
     """The removal after a look at its node and its machine."""
     group = a_group("a", size=1, instances=(Instance(id="fake://a-0", state=state),) if listed else ())
     world = a_world(groups=[group], nodes={"a": [a_node("n", provider_id="fake://a-0", taints=taints)]})
-    _, memory = settle(world, Memory(removals={"n": removal}), SOON)
+    _, memory = settle(world, Memory(removals={"n": removal}), now)
     return memory.removals.get("n")
 
 
@@ -74,7 +74,9 @@ def test_a_removal_whose_node_was_never_marked_is_forgotten():
     assert removed(a_removal(), taints=(MARK,)) == a_removal(unanswered=False)
 
 
-def test_a_deletion_that_the_cloud_knows_nothing_of_is_done_again():
+def test_a_deletion_that_the_cloud_knows_nothing_of_is_done_again_a_moment_later():
+    early = EPOCH + timedelta(seconds=4)
+    assert removed(a_removal(deleted=True), taints=(MARK,), now=early) == a_removal(deleted=True)
     assert removed(a_removal(deleted=True), taints=(MARK,)) == a_removal(unanswered=False)
     known = a_removal(deleted=True, unanswered=False)
     assert removed(a_removal(deleted=True), taints=(MARK,), state=InstanceState.DELETING) == known

@@ -11,14 +11,16 @@ from nodewright.world import World
 
 #: A call whose caller has died is taken within this time, or never.
 _LANDING = timedelta(seconds=15)
+#: A deletion is waited for less long: done twice, it does no harm.
+_LANDING_OF_DELETION = timedelta(seconds=5)
 
 
 def settle(world: World, memory: Memory, now: datetime) -> tuple[World, Memory]:
     """Return *world* and *memory* with what can be told by now of the calls that a former life left unanswered.
 
     A group that does not have the size of its last order yet is held while the order may still be taken: then it either
-    shows, or was never taken and is forgotten as soon as health is assessed. A deletion that the cloud knows nothing of
-    is to be done again: to delete one machine twice does no harm. A node without the mark never began to go.
+    shows, or was never taken and is forgotten as soon as health is assessed. A deletion that the cloud knows
+    nothing of a moment later is to be done again. A node without the mark never began to go.
     """
     if not any(request.unanswered for request in memory.requests.values()) and not any(
         removal.unanswered for removal in memory.removals.values()
@@ -35,7 +37,7 @@ def settle(world: World, memory: Memory, now: datetime) -> tuple[World, Memory]:
         groups.append(facts)
     for name, removal in memory.removals.items():
         if removal.unanswered and _is_readable(world, removal):
-            settled = _settled(world, name, removal)
+            settled = _settled(world, name, removal, now)
             if settled is None:
                 del removals[name]
             else:
@@ -68,7 +70,7 @@ def _is_readable(world: World, removal: Removal) -> bool:
     return any(facts.id == removal.group and not facts.error for facts in world.groups)
 
 
-def _settled(world: World, name: str, removal: Removal) -> Removal | None:
+def _settled(world: World, name: str, removal: Removal, now: datetime) -> Removal | None:
     """Return *removal* as the cluster and the cloud show it; None if it never began."""
     node = world.cluster.nodes.get(name)
     if removal.deleted_at is None:
@@ -76,5 +78,7 @@ def _settled(world: World, name: str, removal: Removal) -> Removal | None:
         return replace(removal, unanswered=False) if marked else None
     listed = any(instance.id == removal.provider_id for facts in world.groups for instance in facts.instances)
     if listed and removal.provider_id not in world.deleting:
+        if timedelta(0) <= now - removal.deleted_at < _LANDING_OF_DELETION:
+            return removal
         return replace(removal, unanswered=False, deleted_at=None)
     return replace(removal, unanswered=False)
