@@ -35,6 +35,8 @@ def lines(capsys):
 
 
 class NoEvents:
+    room = 0
+
     def __getattr__(self, name):
         return lambda *arguments, **more: None
 

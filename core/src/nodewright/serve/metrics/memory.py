@@ -13,6 +13,8 @@ class MemoryMetrics:
             ("outcome",),
             registry=registry,
         )
+        for outcome in ("ok", "failed"):
+            self._writes.labels(outcome=outcome)
         self._bytes = Gauge("nodewright_memory_bytes", "Size of the memory that was stored last.", registry=registry)
         self._shed = Gauge(
             "nodewright_memory_shed", "How many parts of the memory there was no room for.", registry=registry
