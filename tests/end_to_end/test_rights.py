@@ -9,7 +9,7 @@ from nodewright.testing.clock import FastClock
 from nodewright_fake.scenario import parse_scenario
 from nodewright_fake.world import World
 
-from tests.end_to_end.rights import Right, Rights
+from tests.end_to_end.rights import Right
 from tests.end_to_end.scenarios import a_group, a_scenario
 
 EVERYTHING = """
@@ -31,7 +31,12 @@ COMING = {
         Right("", "configmaps", verb, "kube-system", "cluster-autoscaler-status")
         for verb in ("get", "update", "delete")
     ),
-    *(Right("", "configmaps", verb, "kube-system", "nodewright-memory") for verb in ("get", "update")),
+    *(
+        Right("", "configmaps", verb, "kube-system", name)
+        for verb in ("get", "patch")
+        for name in ("nodewright-memory", "nodewright-memory-set-aside")
+    ),
+    Right("", "events", "patch"),
 }
 #: Should nobody be left to stop it, it ends by itself.
 PROGRAM = "import signal, sys; signal.alarm(60); from nodewright.cli.main import main; sys.exit(main())"

@@ -1,7 +1,7 @@
 """``nodewright manifests``: all that a cluster needs to run Nodewright, for ``kubectl apply``."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -125,20 +125,38 @@ def _set_up(deployment: Object, settings: "Settings", namespace: str, image: str
 
 def _needed(rules: list[Object], settings: "Settings") -> Iterator[Object]:
     """Yield those of *rules* that *settings* need, for the names that they give things."""
-    names = {
-        ("leases", "cluster-autoscaler"): settings.leader_election.resource_name,
-        ("configmaps", "cluster-autoscaler-status"): settings.status.name,
+    given = settings.model_dump(mode="json", by_alias=True)
+    acts = not _setting(given, "dryRun", False)
+    leads = _setting(given, "leaderElection.enabled", True)
+    tells = _setting(given, "status.write", True)
+    keeps = _setting(given, "memory.store", "configMap") == "configMap"
+    wanted = {
+        ("capacityquotas", ""): _setting(given, "limits.capacityQuotas", False),
+        ("leases", ""): leads,
+        ("leases", "cluster-autoscaler"): leads,
+        ("configmaps", ""): tells or keeps,
+        ("configmaps", "cluster-autoscaler-status"): tells,
+        ("configmaps", "nodewright-memory"): keeps,
     }
-    wanted: Mapping[tuple[str, str], bool] = {
-        ("capacityquotas", ""): settings.limits.capacity_quotas,
-        ("leases", ""): settings.leader_election.enabled,
-        ("leases", "cluster-autoscaler"): settings.leader_election.enabled,
-        ("configmaps", "cluster-autoscaler-status"): settings.status.write,
+    memory = _setting(given, "memory.name", "nodewright-memory")
+    names = {
+        ("leases", "cluster-autoscaler"): [_setting(given, "leaderElection.resourceName", "")],
+        ("configmaps", "cluster-autoscaler-status"): [_setting(given, "status.name", "")],
+        ("configmaps", "nodewright-memory"): [memory, f"{memory}-set-aside"],
     }
     for rule in rules:
         key = rule["resources"][0], rule.get("resourceNames", [""])[0]
-        if wanted.get(key, True):
-            yield rule | ({"resourceNames": [names[key]]} if key in names else {})
+        if wanted.get(key, True) and (acts or _READING.issuperset(rule["verbs"])):
+            yield rule | ({"resourceNames": names[key]} if key in names else {})
+
+
+def _setting(given: Any, path: str, default: Any) -> Any:
+    """Return the setting at *path*, or *default* where there is none of that name."""
+    for key in path.split("."):
+        if key not in given:
+            return default
+        given = given[key]
+    return given
 
 
 class _Dumper(yaml.SafeDumper):
