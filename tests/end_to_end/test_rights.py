@@ -31,11 +31,8 @@ COMING = {
         Right("", "configmaps", verb, "kube-system", "cluster-autoscaler-status")
         for verb in ("get", "update", "delete")
     ),
-    *(
-        Right("", "configmaps", verb, "kube-system", name)
-        for verb in ("get", "patch")
-        for name in ("nodewright-memory", "nodewright-memory-set-aside")
-    ),
+    *(Right("", "configmaps", verb, "kube-system", "nodewright-memory") for verb in ("get", "patch")),
+    Right("", "configmaps", "patch", "kube-system", "nodewright-memory-set-aside"),
     Right("", "events", "patch"),
 }
 #: Should nobody be left to stop it, it ends by itself.

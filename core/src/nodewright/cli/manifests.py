@@ -137,12 +137,14 @@ def _needed(rules: list[Object], settings: "Settings") -> Iterator[Object]:
         ("configmaps", ""): tells or keeps,
         ("configmaps", "cluster-autoscaler-status"): tells,
         ("configmaps", "nodewright-memory"): keeps,
+        ("configmaps", "nodewright-memory-set-aside"): keeps,
     }
     memory = _setting(given, "memory.name", "nodewright-memory")
     names = {
         ("leases", "cluster-autoscaler"): [_setting(given, "leaderElection.resourceName", "")],
         ("configmaps", "cluster-autoscaler-status"): [_setting(given, "status.name", "")],
-        ("configmaps", "nodewright-memory"): [memory, f"{memory}-set-aside"],
+        ("configmaps", "nodewright-memory"): [memory],
+        ("configmaps", "nodewright-memory-set-aside"): [f"{memory}-set-aside"],
     }
     for rule in rules:
         key = rule["resources"][0], rule.get("resourceNames", [""])[0]
