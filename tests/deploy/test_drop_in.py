@@ -47,7 +47,7 @@ def begin(world, tmp_path):
 
 def test_it_scales_with_the_flags_of_its_namesake_and_ends_with_0(world, begin):
     process = begin("-v=4", "--address=127.0.0.1:0", "--stderrthreshold=info", "-expander", "most-pods,least-waste")
-    until = monotonic() + 20
+    until = monotonic() + 60
     while not world.store.list("nodes"):
         assert monotonic() < until, "no node came"
         sleep(0.05)

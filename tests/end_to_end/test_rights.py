@@ -36,7 +36,7 @@ COMING = {
     Right("", "events", "patch"),
 }
 #: Should nobody be left to stop it, it ends by itself.
-PROGRAM = "import signal, sys; signal.alarm(60); from nodewright.cli.main import main; sys.exit(main())"
+PROGRAM = "import signal, sys; signal.alarm(110); from nodewright.cli.main import main; sys.exit(main())"
 
 
 def grow_and_shrink(begin):
@@ -86,7 +86,7 @@ def _end(process):
 
 
 def _eventually(holds):
-    until = monotonic() + 30
+    until = monotonic() + 60
     while not holds():
         assert monotonic() < until, "it never came to that"
         sleep(0.05)
