@@ -7,7 +7,7 @@ OPTIONAL := -e plugins/grpc -e plugins/least-cost
 EXAMPLES := -e examples/near-data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench check format lock clean
+.PHONY: help demo test bench check format manifests lock clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -42,6 +42,9 @@ bench: .venv/.dev ## how fast it is, each result checked; ARGS=--full for all sh
 format: .venv/.dev ## put the code into shape
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
+
+manifests: .venv/.dev ## write anew, from the chart, what `nodewright manifests` prints
+	PATH="$(BIN):$$PATH" helm template nodewright deploy/chart --namespace kube-system --values deploy/manifests.values.yaml > core/src/nodewright/cli/manifests.yaml
 
 lock: $(UV) ## write requirements-dev.lock anew from the pyproject files
 	$(UV) export --quiet --all-packages --no-emit-workspace --no-hashes --no-header --format requirements.txt --output-file requirements-dev.lock

@@ -11,6 +11,7 @@ from nodewright_fake.cloud.shortage import ShortageMode, Stock
 from nodewright_fake.scenario import parse_scenario
 from nodewright_fake.world import World
 
+from tests.end_to_end.rights import Rights
 from tests.end_to_end.scenarios import a_scenario
 
 CONFIG = """
@@ -167,13 +168,19 @@ def _taints(node):
 def begin(tmp_path):
     """Begins the life of a cluster from a scenario and settings in YAML; it ends with the test.
 
-    All groups together have at most so many nodes, if that is not 0: looked at after every loop.
+    All groups together have at most so many nodes, if that is not 0: looked at after every loop. Nothing is done that
+    the manifests don't allow.
     """
+    rights = Rights()
     with ExitStack() as stack:
 
         def start(scenario=None, settings="", most_nodes=0, observers=None):
             scenario = scenario or a_scenario()
             world = stack.enter_context(World(parse_scenario(scenario), SteppedClock()))
-            return Life(world, settings, most_nodes, observers or {}, stack, tmp_path)
+            world.api_server.authorize = rights.authorize
+            life = Life(world, settings, most_nodes, observers or {}, stack, tmp_path)
+            life.rights = rights
+            return life
 
         yield start
+    assert rights.refused == set()

@@ -12,6 +12,7 @@ BUILT_IN = {
     "config": "nodewright.cli.config:ConfigCommand",
     "decide": "nodewright.cli.decide:DecideCommand",
     "dump": "nodewright.cli.dump:DumpCommand",
+    "manifests": "nodewright.cli.manifests:ManifestsCommand",
     "plugins": "nodewright.cli.plugins:PluginsCommand",
     "run": "nodewright.cli.run:RunCommand",
     "why": "nodewright.cli.why:WhyCommand",

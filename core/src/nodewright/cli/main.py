@@ -3,7 +3,7 @@
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from nodewright import __version__
 from nodewright.api import ConfigurationError, NodewrightError, PluginError
@@ -21,12 +21,17 @@ BROKEN_PIPE = 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line *argv* (by default the program's own) and return its exit status.
+    """Run the command line *argv* (by default the program's own) and return its exit status."""
+    return guarded(lambda: dispatch(sys.argv[1:] if argv is None else argv, Registry()))
+
+
+def guarded(program: Callable[[], int]) -> int:
+    """Run *program* and return its exit status.
 
     Expected errors go to stderr in words, with status 2 for wrong usage, configuration or plugins, and 1 otherwise.
     """
     try:
-        status = dispatch(sys.argv[1:] if argv is None else argv, Registry())
+        status = program()
         sys.stdout.flush()
     except ConfigurationError as error:
         print(error, file=sys.stderr)

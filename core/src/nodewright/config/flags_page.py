@@ -43,10 +43,11 @@ def flags_page() -> str:
 
 def _row(flag: Flag) -> str:
     default = f"`{flag.default}`" if flag.default else ""
-    return f"| `--{flag.name}` | {flag.type} | {default} | {_meaning(flag)} |"
+    return f"| `--{flag.name}` | {flag.type} | {default} | {meaning(flag)} |"
 
 
-def _meaning(flag: Flag) -> str:
+def meaning(flag: Flag) -> str:
+    """Return what becomes of a flag here, in Markdown."""
     if flag.plugin is not None:
         where, plugin, key = flag.plugin
         whose = f"the plugin `{plugin}`" if plugin else "each plugin"

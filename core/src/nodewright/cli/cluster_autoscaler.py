@@ -1,0 +1,54 @@
+"""``cluster-autoscaler [flags]``: `nodewright run` under the name that manifests of Cluster Autoscaler call."""
+
+import sys
+from collections.abc import Sequence
+
+from nodewright.cli.main import FAILED, dispatch, guarded
+from nodewright.plugins.registry import Registry
+
+#: What the Go program ends with when it can't go on.
+FATAL = 255
+
+_HELP = {"-h", "-help", "--help"}
+_VERSION = {"-version", "--version"}
+_HEAD = """\
+usage: cluster-autoscaler [flags]
+
+This is Nodewright, which takes the flags of Cluster Autoscaler. It does what `nodewright run` does.
+
+Exit status: 0 told to stop, 2 wrong flags or configuration, 255 can't go on.
+
+Flags, and what they are in the file that --config names:"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the autoscaler with the flags *argv* (by default the program's own) and return its exit status."""
+    words = sys.argv[1:] if argv is None else list(argv)
+    status = guarded(lambda: _run(words))
+    return FATAL if status == FAILED else status
+
+
+def _run(words: Sequence[str]) -> int:
+    if _HELP & set(words):
+        print(overview())
+        return 0
+    if _VERSION & set(words):
+        return dispatch(["--version"], Registry())
+    return dispatch(["run", *words], Registry())
+
+
+def overview() -> str:
+    """Return the help text: all flags by topic, each with its default and what it sets."""
+    # The model of the whole configuration; not needed to run.
+    from nodewright.cli.table import aligned, screen_width
+    from nodewright.config.flag_table import GROUPS
+    from nodewright.config.flags_page import meaning
+
+    parts = [_HEAD]
+    for title, flags in GROUPS.items():
+        rows = [
+            (f"  --{flag.name} {flag.type}", flag.default, meaning(flag).replace("`", "").replace("*", ""))
+            for flag in flags
+        ]
+        parts.append(f"{title}:\n{aligned(rows, width=screen_width())}")
+    return "\n\n".join(parts)

@@ -1,0 +1,175 @@
+"""``nodewright manifests``: all that a cluster needs to run Nodewright, for ``kubectl apply``."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import yaml
+
+from nodewright.api.command import Command
+
+if TYPE_CHECKING:
+    from nodewright.config.model import Settings
+
+#: What the chart was rendered with.
+_NAME, _NAMESPACE, _MONITORING = "nodewright", "kube-system", "monitoring"
+_FILE = "nodewright.yaml"
+_READING = {"list", "watch"}
+
+Object = dict[str, Any]
+
+
+class ManifestsCommand(Command):
+    """Prints what the Helm chart installs, without Helm."""
+
+    summary: ClassVar[str] = "print what to apply to a cluster to run the autoscaler there"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what may differ."""
+        parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the configuration to run with")
+        parser.add_argument("--namespace", default=_NAMESPACE, help="where it runs; default: %(default)s")
+        parser.add_argument("--image", metavar="NAME:TAG", help="default: nodewright, with the tag of this version")
+        parser.add_argument("--replicas", type=int, default=1, metavar="N", help="default: %(default)s; one acts")
+        parser.add_argument(
+            "--monitoring",
+            nargs="?",
+            const=_MONITORING,
+            metavar="NAMESPACE",
+            help="with alert rules and a ServiceMonitor in NAMESPACE (monitoring), and a dashboard",
+        )
+
+    def run(self, arguments: Namespace) -> int:
+        """Print the manifests. Raises `ConfigurationError` with all that is wrong with the configuration."""
+        from nodewright.config.document import load, read_file
+
+        text = read_file(arguments.config)
+        # Its plugins are in the image, maybe not here.
+        settings = load(arguments.config).settings
+        objects = manifests(
+            settings,
+            text,
+            namespace=arguments.namespace,
+            image=arguments.image,
+            replicas=arguments.replicas,
+            monitoring=arguments.monitoring,
+        )
+        print(as_yaml(objects), end="")
+        return 0
+
+
+def manifests(
+    settings: "Settings",
+    text: str,
+    *,
+    namespace: str = _NAMESPACE,
+    image: str | None = None,
+    replicas: int = 1,
+    monitoring: str | None = None,
+) -> list[Object]:
+    """Return the objects that run the configuration *text*, which is *settings*: those of the chart with its defaults.
+
+    *monitoring* names the namespace of the objects for Prometheus; without it there are none.
+    """
+    objects = [each for each in _packaged() if monitoring or not _is_monitoring(each)]
+    for each in objects:
+        _move(each, namespace, monitoring or _MONITORING)
+        match each["kind"]:
+            case "Deployment":
+                _set_up(each, settings, namespace, image, replicas)
+            case "ConfigMap" if _FILE in each["data"]:
+                each["data"][_FILE] = text
+            case "ClusterRole" | "Role":
+                each["rules"] = list(_needed(each["rules"], settings))
+    return objects
+
+
+def as_yaml(objects: list[Object]) -> str:
+    """Return *objects* as the documents of one YAML file."""
+    return "".join(
+        "---\n" + yaml.dump(each, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000) for each in objects
+    )
+
+
+def _packaged() -> list[Object]:
+    """Return what `make manifests` rendered from the chart: everything that there can be."""
+    text = files("nodewright.cli").joinpath("manifests.yaml").read_text(encoding="utf-8")
+    return list(yaml.safe_load_all(text))
+
+
+def _is_monitoring(each: Object) -> bool:
+    return each["kind"] in ("ServiceMonitor", "PrometheusRule") or each["metadata"]["name"].endswith("-dashboard")
+
+
+def _move(each: Object, namespace: str, monitoring: str) -> None:
+    moves = {_NAMESPACE: namespace, _MONITORING: monitoring}
+    places = [each["metadata"], *each.get("subjects", ())]
+    for place in places:
+        if "namespace" in place:
+            place["namespace"] = moves[place["namespace"]]
+    if each["kind"] == "ServiceMonitor":
+        each["spec"]["namespaceSelector"]["matchNames"] = [namespace]
+
+
+def _set_up(deployment: Object, settings: "Settings", namespace: str, image: str | None, replicas: int) -> None:
+    deployment["spec"]["replicas"] = replicas
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    if image:
+        container["image"] = image
+    # The configuration names the providers.
+    container["args"] = [f"--config=/etc/{_NAME}/{_FILE}", f"--namespace={namespace}"]
+    port = int(settings.server.address.rpartition(":")[2])
+    container["ports"][0]["containerPort"] = container["livenessProbe"]["httpGet"]["port"] = port
+
+
+def _needed(rules: list[Object], settings: "Settings") -> Iterator[Object]:
+    """Yield those of *rules* that *settings* need, for the names that they give things."""
+    given = settings.model_dump(mode="json", by_alias=True)
+    acts = not _setting(given, "dryRun", False)
+    leads = _setting(given, "leaderElection.enabled", True)
+    tells = _setting(given, "status.write", True)
+    keeps = _setting(given, "memory.store", "configMap") == "configMap"
+    wanted = {
+        ("capacityquotas", ""): _setting(given, "limits.capacityQuotas", False),
+        ("leases", ""): leads,
+        ("leases", "cluster-autoscaler"): leads,
+        ("configmaps", ""): tells or keeps,
+        ("configmaps", "cluster-autoscaler-status"): tells,
+        ("configmaps", "nodewright-memory"): keeps,
+        ("configmaps", "nodewright-memory-set-aside"): keeps,
+    }
+    memory = _setting(given, "memory.name", "nodewright-memory")
+    names = {
+        ("leases", "cluster-autoscaler"): [_setting(given, "leaderElection.resourceName", "")],
+        ("configmaps", "cluster-autoscaler-status"): [_setting(given, "status.name", "")],
+        ("configmaps", "nodewright-memory"): [memory],
+        ("configmaps", "nodewright-memory-set-aside"): [f"{memory}-set-aside"],
+    }
+    for rule in rules:
+        key = rule["resources"][0], rule.get("resourceNames", [""])[0]
+        if wanted.get(key, True) and (acts or _READING.issuperset(rule["verbs"])):
+            yield rule | ({"resourceNames": names[key]} if key in names else {})
+
+
+def _setting(given: Any, path: str, default: Any) -> Any:
+    """Return the setting at *path*, or *default* where there is none of that name."""
+    for key in path.split("."):
+        if key not in given:
+            return default
+        given = given[key]
+    return given
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes lists below their key and texts line by line, as people do."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _represent_text)

@@ -1,0 +1,108 @@
+{{- define "nodewright.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "nodewright.fullname" -}}
+{{- $name := include "nodewright.name" . -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
+{{- else if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 63 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "nodewright.selector" -}}
+app.kubernetes.io/name: {{ include "nodewright.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
+{{- end -}}
+
+{{- define "nodewright.labels" -}}
+{{ include "nodewright.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+{{- with .Values.additionalLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "nodewright.serviceAccountName" -}}
+{{- $account := .Values.rbac.serviceAccount -}}
+{{- if $account.create -}}
+{{- default (include "nodewright.fullname" .) $account.name -}}
+{{- else -}}
+{{- default "default" $account.name -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Where the lease and the ConfigMaps are. */}}
+{{- define "nodewright.namespace" -}}
+{{- default .Release.Namespace .Values.clusterAPIConfigMapsNamespace -}}
+{{- end -}}
+
+{{/* The configuration as JSON, however it was given. */}}
+{{- define "nodewright.config" -}}
+{{- $config := .Values.config | default dict -}}
+{{- if kindIs "string" $config -}}
+{{- $config = fromYaml $config -}}
+{{- with $config.Error -}}{{- fail (printf "config is not valid YAML: %s" .) -}}{{- end -}}
+{{- end -}}
+{{- toJson $config -}}
+{{- end -}}
+
+{{/* What a setting is: of a list of the context, its path, its flag and its default. A flag wins, as it does there. */}}
+{{- define "nodewright.setting" -}}
+{{- $context := index . 0 -}}
+{{- $flag := index . 2 -}}
+{{- $value := include "nodewright.config" $context | fromJson -}}
+{{- range splitList "." (index . 1) -}}
+{{- $value = ternary (get $value .) nil (and (kindIs "map" $value) (hasKey (kindIs "map" $value | ternary $value dict) .)) -}}
+{{- end -}}
+{{- if kindIs "invalid" $value -}}{{- $value = index . 3 -}}{{- end -}}
+{{- if $flag -}}
+{{- range $name, $given := $context.Values.extraArgs -}}
+{{- if eq (first (splitList "_" $name)) $flag -}}{{- $value = ternary true $given (kindIs "invalid" $given) -}}{{- end -}}
+{{- end -}}
+{{- range $context.Values.customArgs -}}
+{{- if eq . (printf "--%s" $flag) -}}{{- $value = true -}}{{- end -}}
+{{- if hasPrefix (printf "--%s=" $flag) . -}}{{- $value = trimPrefix (printf "--%s=" $flag) . -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- toString $value -}}
+{{- end -}}
+
+{{/* Whether it only watches: nothing is written then. */}}
+{{- define "nodewright.acts" -}}
+{{- if ne (include "nodewright.setting" (list . "dryRun" "dry-run" false)) "true" -}}true{{- end -}}
+{{- end -}}
+
+{{/* The port of metrics and health. */}}
+{{- define "nodewright.port" -}}
+{{- include "nodewright.setting" (list . "server.address" "address" ":8085") | splitList ":" | last -}}
+{{- end -}}
+
+{{/* The cloud that the values name, empty if the configuration does. */}}
+{{- define "nodewright.cloudProvider" -}}
+{{- $named := or .Values.autoDiscovery.clusterName .Values.autoDiscovery.labels .Values.autoscalingGroups .Values.autoscalingGroupsnamePrefix -}}
+{{- $configured := get (include "nodewright.config" . | fromJson) "providers" -}}
+{{- if .Values.cloudProvider -}}
+{{- .Values.cloudProvider -}}
+{{- else if and $named (not $configured) -}}
+aws
+{{- else if not (or $configured (include "nodewright.setting" (list . "" "cloud-provider" ""))) -}}
+{{- fail "say which cloud has the nodes: config.providers, or as for Cluster Autoscaler cloudProvider with autoDiscovery.clusterName or autoscalingGroups" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Whether the cloud's keys are in a Secret of the chart. */}}
+{{- define "nodewright.secret" -}}
+{{- if not .Values.secretKeyRefNameOverride -}}
+{{- $cloud := include "nodewright.cloudProvider" . -}}
+{{- if or (eq $cloud "azure") (and (eq $cloud "aws") (or .Values.awsAccessKeyID .Values.awsSecretAccessKey)) -}}true{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A value as Go's flags read it: a large number is no power of ten. */}}
+{{- define "nodewright.text" -}}
+{{- if and (kindIs "float64" .) (eq (floor .) .) -}}{{- int64 . -}}{{- else -}}{{- . -}}{{- end -}}
+{{- end -}}

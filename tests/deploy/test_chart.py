@@ -1,0 +1,275 @@
+"""The chart renders, whatever values are given, and takes those of Cluster Autoscaler's chart."""
+
+import json
+import re
+
+import kubernetes_validate
+import pytest
+import yaml
+from nodewright.config.document import load
+from nodewright.config.flags import parse_flags
+from nodewright.testing.clock import FastClock
+from nodewright_fake.scenario import parse_scenario
+from nodewright_fake.world import World
+
+from tests.deploy.conftest import CHART, container, helm, only
+from tests.end_to_end.scenarios import a_group, a_scenario
+
+FOR_CLUSTER_AUTOSCALER = """
+autoDiscovery: {clusterName: prod}
+awsRegion: eu-west-1
+kubeTargetVersionOverride: "1.30"
+civoRegion: lon1
+extraArgs:
+  logtostderr: true
+  stderrthreshold: info
+  v: 4
+  expander: priority,least-waste
+  balancing-ignore-label_1: one
+  balancing-ignore-label_2: two
+  max-nodes-total: 1000000
+  skip-nodes-with-local-storage: false
+expanderPriorities: |-
+  10: [".*"]
+  50: ["spot-.*"]
+extraEnv: {HTTPS_PROXY: "http://proxy:3128"}
+extraEnvSecrets: {TOKEN: {name: tokens, key: token}}
+extraVolumeSecrets: {ca-bundle: {mountPath: /bundle}}
+nodeSelector: {node-role.kubernetes.io/control-plane: ""}
+tolerations: [{key: node-role.kubernetes.io/control-plane, operator: Exists}]
+podDisruptionBudget: {minAvailable: 1}
+priorityConfigMapAnnotations: {kept-by: platform}
+rbac:
+  serviceAccount: {name: cluster-autoscaler, annotations: {eks.amazonaws.com/role-arn: "arn:aws:iam::1:role/ca"}}
+  additionalRules: [{apiGroups: [example.com], resources: [things], verbs: [list]}]
+replicaCount: 2
+serviceMonitor: {enabled: true}
+prometheusRule: {enabled: true, rules: [{alert: Own, expr: "up == 0"}]}
+vpa: {enabled: true}
+topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}]
+extraObjects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: "{{ .Release.Name }}-own"}}]
+"""
+EVERYTHING = """
+config:
+  providers: [fake]
+  limits: {capacityQuotas: true}
+serviceMonitor: {enabled: true}
+prometheusRule: {enabled: true}
+dashboards: {enabled: true}
+replicaCount: 3
+image: {pullSecrets: [registry]}
+hostNetwork: true
+"""
+AZURE = """
+cloudProvider: azure
+autoDiscovery: {clusterName: prod}
+azureSubscriptionID: subscription
+azureClientID: client
+azureClientSecret: secret
+"""
+CLUSTER_API = """
+cloudProvider: clusterapi
+autoDiscovery: {clusterName: prod, namespace: infra, labels: [{color: green}, {shape: circle}]}
+clusterAPIMode: kubeconfig-kubeconfig
+clusterAPIKubeconfigSecret: workload
+clusterAPIConfigMapsNamespace: elsewhere
+"""
+GCE = """
+cloudProvider: gce
+autoscalingGroupsnamePrefix: [{name: ig, minSize: 0, maxSize: 10}]
+cloudConfigPath: /etc/gce.conf
+"""
+VALUES = {
+    "nothing": "cloudProvider: fake",
+    "cluster-autoscaler": FOR_CLUSTER_AUTOSCALER,
+    "everything": EVERYTHING,
+    "azure": AZURE,
+    "clusterapi": CLUSTER_API,
+    "gce": GCE,
+}
+#: Kinds of the Prometheus Operator and the Vertical Pod Autoscaler have no schema in Kubernetes.
+CUSTOM = {"ServiceMonitor", "PrometheusRule", "VerticalPodAutoscaler"}
+#: The oldest that the chart allows, and the newest that there is a schema for.
+VERSIONS = ("1.25", kubernetes_validate.latest_version())
+
+
+@pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
+def test_every_object_is_valid_for_kubernetes(render, values):
+    objects = render(values)
+    assert {each["kind"] for each in objects} >= {"Deployment", "ClusterRole", "Role", "ServiceAccount", "ConfigMap"}
+    for each in objects:
+        for version in VERSIONS if each["kind"] not in CUSTOM else ():
+            kubernetes_validate.validate(each, version, strict=True)
+
+
+@pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
+def test_helm_finds_nothing_wrong_with_the_chart(render, values):
+    assert "0 chart(s) failed" in helm("lint", "--strict", CHART, "--values", render.values(values))
+
+
+@pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
+def test_the_process_takes_the_flags_and_the_file_that_it_is_given(render, values, tmp_path):
+    objects = render(values)
+    file = tmp_path / "nodewright.yaml"
+    file.write_text(only(objects, "ConfigMap", "nodewright")["data"]["nodewright.yaml"])
+    words = [word.replace("/etc/nodewright", str(tmp_path)) for word in container(objects)["args"]]
+    flags = parse_flags(words)
+    assert load(flags.config, flags=flags).settings.providers
+
+
+def test_values_for_cluster_autoscaler_say_the_same_here(render):
+    objects = render(FOR_CLUSTER_AUTOSCALER, release="ca")
+    assert container(objects)["args"] == [
+        "--config=/etc/nodewright/nodewright.yaml",
+        "--namespace=kube-system",
+        "--cloud-provider=aws",
+        "--node-group-auto-discovery=asg:tag=k8s.io/cluster-autoscaler/enabled,k8s.io/cluster-autoscaler/prod",
+        "--balancing-ignore-label=one",
+        "--balancing-ignore-label=two",
+        "--expander=priority,least-waste",
+        "--logtostderr=true",
+        "--max-nodes-total=1000000",
+        "--skip-nodes-with-local-storage=false",
+        "--stderrthreshold=info",
+        "--v=4",
+    ]
+    environment = {each["name"]: each.get("value") for each in container(objects)["env"]}
+    assert environment == {"AWS_REGION": "eu-west-1", "HTTPS_PROXY": "http://proxy:3128", "TOKEN": None}
+    account = only(objects, "ServiceAccount")
+    assert account["metadata"]["name"] == "cluster-autoscaler"
+    assert account["metadata"]["annotations"] == {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/ca"}
+    priorities = only(objects, "ConfigMap", "cluster-autoscaler-priority-expander")
+    assert yaml.safe_load(priorities["data"]["priorities"]) == {10: [".*"], 50: ["spot-.*"]}
+    assert priorities["metadata"]["annotations"] == {"kept-by": "platform"}
+    assert only(objects, "PodDisruptionBudget")["spec"]["minAvailable"] == 1
+    assert "maxUnavailable" not in only(objects, "PodDisruptionBudget")["spec"]
+    assert only(objects, "ClusterRole")["rules"][-1]["resources"] == ["things"]
+    assert only(objects, "ServiceMonitor")["metadata"]["labels"]["release"] == "prometheus-operator"
+    assert only(objects, "PrometheusRule")["spec"]["groups"][-1]["rules"] == [{"alert": "Own", "expr": "up == 0"}]
+    assert only(objects, "ConfigMap", "ca-own")
+
+
+def test_what_has_no_effect_is_told_after_the_installation(render):
+    with World(parse_scenario(a_scenario(a_group("pool", max=1))), FastClock()) as world:
+        told = helm(
+            *("install", "ca", CHART, "--namespace", "kube-system", "--kubeconfig", world.kubeconfig),
+            *("--values", render.values(FOR_CLUSTER_AUTOSCALER + "replicaCont: 3")),
+            *("--set", "serviceMonitor.enabled=false,prometheusRule.enabled=false,vpa.enabled=false"),
+        )
+        (deployment,) = (each for each in world.store.list("deployments.apps") if "ca" in each["metadata"]["name"])
+    assert deployment["spec"]["replicas"] == 2
+    assert told.partition("Values that have no effect:\n")[2].splitlines() == [
+        "- civoRegion: there is no plugin for Civo",
+        "- kubeTargetVersionOverride: all API versions in use are served since Kubernetes 1.25",
+        "- replicaCont: this chart has no such value; is it misspelt?",
+    ]
+
+
+def test_no_value_of_the_chart_counts_as_unknown():
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    listed = re.search(r"\$known := list (.*) -}}", (CHART / "templates/_ignored.tpl").read_text())[1]
+    assert set(json.loads(f"[{listed.replace(' ', ', ')}]")) == {*values, "global"}
+
+
+def test_groups_of_each_cloud_are_told_as_its_plugin_reads_them(render):
+    def found(values):
+        return [word for word in container(render(values))["args"] if "discovery" in word or "config=" in word][1:]
+
+    assert found(AZURE) == [
+        "--node-group-auto-discovery=label:cluster-autoscaler-enabled=true,cluster-autoscaler-name=prod"
+    ]
+    assert found(CLUSTER_API) == [
+        "--node-group-auto-discovery=clusterapi:clusterName=prod,namespace=infra,color=green,shape=circle",
+        "--cloud-config=/etc/kubernetes/mgmt-kubeconfig",
+        "--kubeconfig=/etc/kubernetes/value",
+    ]
+    assert found(GCE) == [
+        "--node-group-auto-discovery=mig:namePrefix=ig,min=0,max=10",
+        "--cloud-config=/etc/gce.conf",
+    ]
+
+
+def test_keys_of_a_cloud_are_nowhere_but_in_the_secret(render):
+    objects = render(AZURE)
+    assert only(objects, "Secret")["stringData"]["ClientSecret"] == "secret"
+    environment = {each["name"]: each["valueFrom"]["secretKeyRef"] for each in container(objects)["env"]}
+    assert environment["ARM_CLIENT_SECRET"] == {"name": "nodewright", "key": "ClientSecret"}
+    objects = render(AZURE + "secretKeyRefNameOverride: mine")
+    assert "Secret" not in {each["kind"] for each in objects}
+    assert {each["valueFrom"]["secretKeyRef"]["name"] for each in container(objects)["env"]} == {"mine"}
+
+
+def test_without_a_cloud_nothing_is_installed(render):
+    assert "say which cloud has the nodes: config.providers" in render.refused("replicaCount: 1")
+
+
+def test_values_of_the_wrong_shape_are_refused(render):
+    assert "replicaCount: Invalid type. Expected: integer" in render.refused("replicaCount: two")
+    assert "maxSize is required" in render.refused("autoscalingGroups: [{name: a, minSize: 1}]")
+    assert "config is not valid YAML" in render.refused("config: 'a: ['")
+
+
+def test_a_configuration_given_as_text_stays_as_it_is(render):
+    text = "apiVersion: nodewright.dev/v1\nkind: Autoscaler\nproviders: [fake] # ours\nserver: {address: ':9000'}\n"
+    (render.folder / "file.yaml").write_text(text)
+    objects = render("", "--set-file", f"config={render.folder}/file.yaml")
+    assert only(objects, "ConfigMap", "nodewright")["data"]["nodewright.yaml"] == text
+    assert container(objects)["livenessProbe"]["httpGet"]["port"] == 9000
+    assert container(objects)["ports"][0]["containerPort"] == 9000
+
+
+def test_it_runs_as_nobody_on_a_file_system_that_can_not_be_written(render):
+    objects = render()
+    pod = only(objects, "Deployment")["spec"]["template"]["spec"]
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["runAsUser"] == 65532
+    assert container(objects)["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "readOnlyRootFilesystem": True,
+    }
+    assert not any("emptyDir" in volume for volume in pod["volumes"])
+
+
+def rights(objects):
+    """All verbs on all resources, with the names that they are limited to."""
+    return {
+        (resource, verb, name)
+        for each in objects
+        if each["kind"] in ("ClusterRole", "Role")
+        for rule in each["rules"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+        for name in rule.get("resourceNames", [""])
+    }
+
+
+def test_who_only_watches_has_no_right_to_write(render):
+    for values in ("config: {dryRun: true, providers: [fake]}", "cloudProvider: fake\nextraArgs: {dry-run: true}"):
+        assert {verb for _, verb, _ in rights(render(values))} == {"list", "watch"}
+
+
+@pytest.mark.parametrize(
+    ("values", "without"),
+    [
+        ("extraArgs: {leader-elect: false}", "leases"),
+        ("customArgs: ['--leader-elect=false']", "leases"),
+        ("config: {leaderElection: {enabled: false}}", "leases"),
+        ("extraArgs: {capacity-quotas-enabled: false}", "capacityquotas"),
+    ],
+)
+def test_what_is_switched_off_needs_no_rights(render, values, without):
+    assert without not in {resource for resource, _, _ in rights(render("cloudProvider: fake\n" + values))}
+
+
+def test_rights_follow_the_names_that_are_set(render):
+    values = "config: {providers: [fake], status: {name: told}}\nextraArgs: {leader-elect-resource-name: mine}"
+    granted = rights(render(values))
+    assert {("leases", "update", "mine"), ("configmaps", "delete", "told")} <= granted
+    assert not {name for _, _, name in granted} & {"cluster-autoscaler", "cluster-autoscaler-status"}
+
+
+def test_without_cluster_scope_only_the_rights_in_its_namespace_are_granted(render):
+    kinds = {each["kind"] for each in render("cloudProvider: fake\nrbac: {clusterScoped: false}")}
+    assert "Role" in kinds
+    assert "ClusterRole" not in kinds
