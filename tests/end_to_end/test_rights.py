@@ -10,7 +10,7 @@ from nodewright_fake.scenario import parse_scenario
 from nodewright_fake.world import World
 
 from tests.end_to_end.rights import Right
-from tests.end_to_end.scenarios import a_group, a_scenario
+from tests.end_to_end.scenarios import a_deployment, a_group, a_scenario
 
 EVERYTHING = """
 scaleDown: {unneededTime: 30s, delayAfterAdd: 30s}
@@ -22,26 +22,14 @@ PRIORITIES = {
     "metadata": {"name": "cluster-autoscaler-priority-expander", "namespace": "kube-system"},
     "data": {"priorities": "{10: ['.*']}"},
 }
-#: Granted for what is still to come: whoever builds it deletes its line.
-COMING = {
-    *(Right("coordination.k8s.io", "leases", verb, "kube-system", "cluster-autoscaler") for verb in ("get", "update")),
-    Right("coordination.k8s.io", "leases", "create", "kube-system"),
-    Right("", "configmaps", "create", "kube-system"),
-    *(
-        Right("", "configmaps", verb, "kube-system", "cluster-autoscaler-status")
-        for verb in ("get", "update", "delete")
-    ),
-    *(Right("", "configmaps", verb, "kube-system", "nodewright-memory") for verb in ("get", "patch")),
-    Right("", "configmaps", "patch", "kube-system", "nodewright-memory-set-aside"),
-    Right("", "events", "patch"),
-}
 #: Should nobody be left to stop it, it ends by itself.
 PROGRAM = "import signal, sys; signal.alarm(110); from nodewright.cli.main import main; sys.exit(main())"
 
 
 def grow_and_shrink(begin):
     """A life that loses a node, gets some, reloads its configuration and drains nodes; returns its rights."""
-    life = begin(a_scenario(a_group("pool", max=5, desired=2)), EVERYTHING)
+    deployments = [a_deployment(replicas=4), a_deployment("giant", cpu="1000", replicas=0)]
+    life = begin(a_scenario(a_group("pool", max=5, desired=2), deployments=deployments), EVERYTHING)
     life.until(lambda: len(life.nodes) == 1)
     life.scale("web", 8)
     life.until(lambda: len(life.pods("Running")) == 8)
@@ -49,7 +37,20 @@ def grow_and_shrink(begin):
     life.world.store.create("configmaps", PRIORITIES)
     life.scale("web", 3)
     life.until(lambda: len(life.nodes) == 1)
+    # A pod that nobody can help is told so again after five minutes.
+    life.scale("giant", 1)
+    life.go_on(360)
+    for _ in range(2):
+        life.world.store.modify("configmaps", "nodewright-memory", "kube-system", damage)
+        life.start_again()
+        life.go_on(10)
     return life.rights
+
+
+def damage(config_map):
+    """Make of what is remembered what nobody can read."""
+    config_map.pop("binaryData", None)
+    config_map["data"] = {"memory.json": "}{ oops"}
 
 
 def hand_over(rights, folder):
@@ -96,7 +97,7 @@ def test_whole_lives_need_every_right_that_is_granted_and_no_other(begin, tmp_pa
     rights = grow_and_shrink(begin)
     hand_over(rights, tmp_path)
     assert rights.refused == set()
-    assert rights.granted - rights.used == COMING
+    assert rights.granted - rights.used == set()
 
 
 def test_what_is_not_granted_is_refused_and_fails_every_test(begin):
