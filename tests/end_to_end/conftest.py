@@ -1,5 +1,6 @@
 """The real loop over HTTP against a whole world, both on one stepped clock."""
 
+from collections import deque
 from contextlib import ExitStack
 
 import pytest
@@ -23,14 +24,16 @@ providers:
 
 
 class Diary(Plugin):
-    """Writes down what was decided and what failed."""
+    """Writes down what was decided and what failed; all of it, or the latest so many of each that are *kept*."""
 
-    def __init__(self, clock):
+    def __init__(self, clock, kept=None):
         super().__init__(self.Config())
         self.clock = clock
-        self.lines = []
-        self.decisions = []
-        self.outcomes = []
+        self.lines = [] if kept is None else deque(maxlen=kept)
+        self.decisions = [] if kept is None else deque(maxlen=kept)
+        self.outcomes = [] if kept is None else deque(maxlen=kept)
+        #: Lines of those that failed because of a group's limits: nobody should have tried.
+        self.against_limits = []
 
     @hookimpl
     def on_decision(self, decision):
@@ -41,20 +44,24 @@ class Diary(Plugin):
     def on_outcome(self, outcome):
         self.outcomes.append(outcome)
         if not outcome.ok:
-            self.lines.append(f"{outcome.at:%H:%M:%S} {tell_outcome(outcome)}")
+            self.lines.append(line := f"{outcome.at:%H:%M:%S} {tell_outcome(outcome)}")
+            if "its maximum is" in line or "its minimum is" in line:
+                self.against_limits.append(line)
 
 
 class Life:
     """A world and an autoscaler in it, moved on together."""
 
-    def __init__(self, world, settings, most_nodes, observers, stack, folder):
+    def __init__(self, world, settings, most_nodes, observers, stack, folder, kept=None, patience=None):
         self.world = world
         self.most_nodes = most_nodes
-        self.diary = Diary(world.clock)
+        self.patience = patience
+        self.diary = Diary(world.clock, kept)
         self.observers = {"diary": self.diary, **observers}
         self.config = folder / "nodewright.yaml"
         self.configure(settings)
-        self.stack = stack
+        self.autoscaler = None
+        stack.callback(self.end)
         #: What is looked at after each loop, before the world goes on.
         self.checks = [self.check_limits]
         self.start_again()
@@ -66,16 +73,22 @@ class Life:
         self.config.write_text(CONFIG.format(url=self.world.provider_config["url"], settings=settings))
 
     def start_again(self, memory=None):
-        """Let another autoscaler, which remembers nothing else than *memory*, go on where the one before was killed."""
-        self.autoscaler = self.stack.enter_context(
-            Harness(
-                self.config,
-                kubeconfig=str(self.world.kubeconfig),
-                clock=self.world.clock,
-                observers=self.observers,
-                memory=memory,
-            )
-        )
+        """Kill the autoscaler, and let another one, which remembers nothing else than *memory*, go on from there."""
+        if self.autoscaler is not None:
+            self.autoscaler.kill()
+        self.autoscaler = Harness(
+            self.config,
+            kubeconfig=str(self.world.kubeconfig),
+            clock=self.world.clock,
+            observers=self.observers,
+            memory=memory,
+            patience=self.patience,
+        ).__enter__()
+
+    def end(self):
+        """End the autoscaler in good order."""
+        if self.autoscaler is not None:
+            self.autoscaler.__exit__(None, None, None)
 
     def go_on(self, seconds, *, every=10):
         """Let *seconds* pass, with one loop of the autoscaler *every* so often; returns the last decision."""
@@ -94,7 +107,7 @@ class Life:
         """No group is asked for more than its maximum, and nobody has tried; nor all of them for more than allowed."""
         for group in self.world.cloud.groups:
             assert group.settings.min <= group.desired <= group.settings.max
-        assert not any("its maximum is" in line for line in self.diary.lines)
+        assert not any("its maximum is" in line for line in self.diary.against_limits)
         assert sum(self.sizes().values()) <= (self.most_nodes or 10**6)
 
     def until(self, holds, *, within=1800):
@@ -167,13 +180,14 @@ def _taints(node):
 def begin(tmp_path):
     """Begins the life of a cluster from a scenario and settings in YAML; it ends with the test.
 
-    All groups together have at most so many nodes, if that is not 0: looked at after every loop.
+    All groups together have at most so many nodes, if that is not 0: looked at after every loop. Of the diary the last
+    so many entries are kept, or all; the autoscaler waits for answers of the API server with so much patience.
     """
     with ExitStack() as stack:
 
-        def start(scenario=None, settings="", most_nodes=0, observers=None):
+        def start(scenario=None, settings="", most_nodes=0, observers=None, kept=None, patience=None):
             scenario = scenario or a_scenario()
             world = stack.enter_context(World(parse_scenario(scenario), SteppedClock()))
-            return Life(world, settings, most_nodes, observers or {}, stack, tmp_path)
+            return Life(world, settings, most_nodes, observers or {}, stack, tmp_path, kept, patience)
 
         yield start

@@ -22,15 +22,22 @@ _PATIENCE = 80
 
 
 class Guard(Plugin):
-    """Holds each decision against the world as it is before anything of it is done, and requests as they come."""
+    """Holds each decision against the world as it is before anything of it is done, and requests as they come.
 
-    def __init__(self):
+    Places are looked for in one of *every* so many decisions that drain: in large clusters that takes long.
+    """
+
+    def __init__(self, every=1):
         super().__init__(self.Config())
+        self._every = every
+        self._drains = 0
         #: What must never happen and did.
         self.wrongs = []
         #: How often there was something to look at.
         self.seen = Counter()
         self._asked = []
+        #: What was read of each object, and the version that it was read of.
+        self._read = {}
         #: For how many loops nodes were marked that nobody removes.
         self._forgotten = {}
 
@@ -140,7 +147,9 @@ class Guard(Plugin):
             if pod.spec.node_name in beginning and not pod.finished and (why := _must_stay(pod)):
                 self._wrong(f"{pod.spec.node_name} is drained, but has {pod.key}, which {why}")
         self._check_whole_groups(beginning, leaving | beginning)
-        self._check_places(decision, nodes, pods, beginning, leaving | beginning)
+        self._drains += 1
+        if self._drains % self._every == 0:
+            self._check_places(decision, nodes, pods, beginning, leaving | beginning)
 
     def _check_whole_groups(self, beginning, leaving):
         for group in self._world.cloud.groups:
@@ -191,7 +200,14 @@ class Guard(Plugin):
         self.wrongs.append(f"{self._world.clock.now():%H:%M:%S} {what}")
 
     def _all(self, resource, kind):
-        return [msgspec.json.decode(encode(each), type=kind) for each in self._world.store.list(resource)]
+        before = self._read.get(resource, {})
+        now = {}
+        for document in self._world.store.list(resource):
+            metadata = document["metadata"]
+            key = metadata["uid"], metadata["resourceVersion"]
+            now[key] = before.get(key) or msgspec.json.decode(encode(document), type=kind)
+        self._read[resource] = now
+        return list(now.values())
 
 
 def _is_ready(node):

@@ -14,22 +14,26 @@ if TYPE_CHECKING:
     from kubernetes.client import Configuration
 
 _CONNECTIONS = 48
-_TIMEOUT = urllib3.Timeout(connect=5, read=30)
+#: In seconds: for a connection, and between two signs of life.
+_CONNECT_SECONDS = 5.0
+_PATIENCE = 30.0
 
 
 class Transport:
-    """Sends requests and returns bytes. Safe to use from any thread.
+    """Sends requests and returns bytes; gives up after *patience* seconds in silence. Safe to use from any thread.
 
     Every method raises `ApiServerError` (temporary), `ConflictError` for HTTP 409, or `AccessDeniedError` for 401 and
     403, with the server's own message.
     """
 
-    def __init__(self, configuration: "Configuration", user_agent: str) -> None:
+    def __init__(self, configuration: "Configuration", user_agent: str, patience: float | None = None) -> None:
         from kubernetes.client import ApiClient
 
         self._configuration = configuration
         self._pool = ApiClient(configuration).rest_client.pool_manager
         self._user_agent = user_agent
+        self._closed = False
+        self._timeout = urllib3.Timeout(connect=_CONNECT_SECONDS, read=_PATIENCE if patience is None else patience)
 
     @property
     def host(self) -> str:
@@ -50,8 +54,12 @@ class Transport:
 
     def watch(self, path: str, query: Mapping[str, str], *, read_timeout: float) -> urllib3.BaseHTTPResponse:
         """Open a watch; the caller reads the response and closes it."""
-        timeout = urllib3.Timeout(connect=5, read=read_timeout)
+        timeout = urllib3.Timeout(connect=_CONNECT_SECONDS, read=read_timeout)
         return self._send("GET", path, query, timeout=timeout)
+
+    def close(self) -> None:
+        """Let nothing pass any more: each request fails from now on. What is under way goes on."""
+        self._closed = True
 
     def _send(
         self,
@@ -61,8 +69,10 @@ class Transport:
         *,
         body: Any = None,
         content_type: str = "application/json",
-        timeout: urllib3.Timeout = _TIMEOUT,
+        timeout: urllib3.Timeout | None = None,
     ) -> urllib3.BaseHTTPResponse:
+        if self._closed:
+            raise ApiServerError(f"{method} {path}: not sent, as we are about to end")
         url = self._configuration.host + path + (f"?{urlencode(query)}" if query else "")
         headers = {"Accept": "application/json", "User-Agent": self._user_agent}
         data = None
@@ -72,7 +82,13 @@ class Transport:
         try:
             headers |= self._credentials()
             response = self._pool.request(
-                method, url, body=data, headers=headers, timeout=timeout, preload_content=False, retries=False
+                method,
+                url,
+                body=data,
+                headers=headers,
+                timeout=timeout or self._timeout,
+                preload_content=False,
+                retries=False,
             )
             if response.status >= 400:
                 raise _refusal(method, path, response)
@@ -90,10 +106,13 @@ class Transport:
         return {token["key"]: token["value"]} if token and token["value"] else {}
 
 
-def connect(*, kubeconfig: str = "", server: str = "", user_agent: str = "nodewright") -> Transport:
+def connect(
+    *, kubeconfig: str = "", server: str = "", user_agent: str = "nodewright", patience: float | None = None
+) -> Transport:
     """Return the way to the cluster of *kubeconfig*, else of the pod that we run in, else of the user's kubeconfig.
 
-    *server* takes the place of the address found there. Raises `ConfigurationError` if there is no way.
+    *server* takes the place of the address found there, *patience* is that of `Transport`. Raises `ConfigurationError`
+    if there is no way.
     """
     from kubernetes import config
     from kubernetes.client import Configuration
@@ -107,7 +126,7 @@ def connect(*, kubeconfig: str = "", server: str = "", user_agent: str = "nodewr
         else:
             with suppress(config.ConfigException):
                 config.load_incluster_config(client_configuration=configuration)
-                return Transport(configuration, user_agent)
+                return Transport(configuration, user_agent, patience)
             if not server:
                 config.load_kube_config(client_configuration=configuration)
     except (config.ConfigException, OSError) as error:
@@ -115,7 +134,7 @@ def connect(*, kubeconfig: str = "", server: str = "", user_agent: str = "nodewr
         raise ConfigurationError(Problem(message=message, path="kube.kubeconfig")) from error
     if server:
         configuration.host = server.rstrip("/")
-    return Transport(configuration, user_agent)
+    return Transport(configuration, user_agent, patience)
 
 
 def _refusal(method: str, path: str, response: urllib3.BaseHTTPResponse) -> Exception:
