@@ -1,6 +1,7 @@
 """Requests to the API server: the official client's configuration, TLS and credentials, without its object models."""
 
 import json
+import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ _CONNECTIONS = 48
 _CONNECT_SECONDS = 5.0
 _PATIENCE = 30.0
 
+_log = logging.getLogger(__name__)
+
 
 class Transport:
     """Sends requests and returns bytes; gives up after *patience* seconds in silence. Safe to use from any thread.
@@ -30,6 +33,10 @@ class Transport:
         from kubernetes.client import ApiClient
 
         self._configuration = configuration
+        if not configuration.verify_ssl:
+            _log.warning("whoever answers at %s is taken for the API server: certificates are not checked", self.host)
+            # Once is enough: it would come with each request.
+            urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         self._pool = ApiClient(configuration).rest_client.pool_manager
         self._user_agent = user_agent
         self._closed = False

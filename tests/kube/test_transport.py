@@ -1,0 +1,25 @@
+"""The way to the API server: what is said when it is not as safe as it might be."""
+
+import logging
+
+import pytest
+from nodewright.kube.transport import connect
+
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+clusters: [{{name: there, cluster: {{server: "https://127.0.0.1:6443", insecure-skip-tls-verify: {careless}}}}}]
+users: [{{name: me, user: {{token: some-token}}}}]
+contexts: [{{name: here, context: {{cluster: there, user: me}}}}]
+current-context: here
+"""
+
+
+@pytest.mark.parametrize(("careless", "said"), [("true", 1), ("false", 0)])
+def test_a_server_whose_certificate_is_not_checked_is_told_of_once(tmp_path, caplog, careless, said):
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(KUBECONFIG.format(careless=careless))
+    with caplog.at_level(logging.WARNING):
+        connect(kubeconfig=str(kubeconfig))
+    warning = "whoever answers at https://127.0.0.1:6443 is taken for the API server: certificates are not checked"
+    assert caplog.messages == [warning] * said
