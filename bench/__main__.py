@@ -5,10 +5,18 @@ import os
 import sys
 from pathlib import Path
 
-from bench import decide, openb, packed, picture, place, trace, wire
+from bench import decide, live, openb, packed, picture, place, trace, wire
 from bench.measure import Case, duration, in_own_process, report
 
-_CASES: list[Case] = [*wire.CASES, *place.CASES, *decide.CASES, *packed.CASES, *picture.CASES, *trace.CASES]
+_CASES: list[Case] = [
+    *wire.CASES,
+    *place.CASES,
+    *decide.CASES,
+    *packed.CASES,
+    *picture.CASES,
+    *live.CASES,
+    *trace.CASES,
+]
 _LINE = "{:<44} {:>9} {:>9} {:>8} {:>9}  {}"
 
 

@@ -144,7 +144,9 @@ class Guard(Plugin):
         if wrong := beginning - nodes.keys():
             self._wrong(f"{wrong} are drained, which are no nodes")
         for pod in pods:
-            if pod.spec.node_name in beginning and not pod.finished and (why := _must_stay(pod)):
+            if pod.spec.node_name not in beginning or pod.finished or _overdue(pod, decision.at):
+                continue
+            if why := _must_stay(pod):
                 self._wrong(f"{pod.spec.node_name} is drained, but has {pod.key}, which {why}")
         self._check_whole_groups(beginning, leaving | beginning)
         self._drains += 1
@@ -191,10 +193,7 @@ class Guard(Plugin):
 
     def _runs(self, pod, now):
         """Whether the pod must not lose its machine."""
-        if not _moves(pod, ending=True):
-            return False
-        deleted = pod.metadata.deletion_timestamp
-        return deleted is None or (now - deleted).total_seconds() <= pod.grace_seconds + _GRACE_HEADROOM
+        return _moves(pod, ending=True) and not _overdue(pod, now)
 
     def _wrong(self, what):
         self.wrongs.append(f"{self._world.clock.now():%H:%M:%S} {what}")
@@ -218,6 +217,12 @@ def _moves(pod, *, ending=False):
     """Whether the pod needs another node when its node goes; those that are *ending* have others in their place."""
     at_work = not (pod.is_daemon or pod.is_mirror or pod.finished)
     return at_work and (ending or pod.metadata.deletion_timestamp is None)
+
+
+def _overdue(pod, now):
+    """Whether the pod should have ended long ago; its kubelet does not do it."""
+    deleted = pod.metadata.deletion_timestamp
+    return deleted is not None and (now - deleted).total_seconds() > pod.grace_seconds + _GRACE_HEADROOM
 
 
 def _must_stay(pod, *, on_completion=False):

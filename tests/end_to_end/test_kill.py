@@ -251,8 +251,9 @@ def test_the_life_after_one_that_was_killed_removes_what_is_still_not_needed(wor
 @pytest.mark.parametrize("step", ["while the mark is on its way", "between two evictions"])
 def test_the_life_after_one_that_was_killed_gives_back_what_is_needed_again(world, begin, step):
     orders = count_deletions(world)
+    machines = {node["spec"]["providerID"] for node in world.store.list("nodes")}
     kill_at(step, world, begin)
     world.cluster.scale("default", "web", 8)
     begin()
     eventually(lambda: is_well(world, nodes=2))
-    assert not orders
+    assert not machines & orders.keys()

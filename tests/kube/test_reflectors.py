@@ -113,7 +113,9 @@ def test_a_malformed_object_is_left_out_and_named(server, follow, caplog):
     with caplog.at_level(logging.ERROR):
         assert Follower(follow()).nodes == {"good"}
     assert "nodes strange is malformed and left out: cpu: 'lots' is not a quantity" in caplog.text
-    assert "nodes broken is malformed and left out: Expected `array`, got `str` - at `$.spec.taints`" in caplog.text
+    assert (
+        "nodes broken is malformed and left as it was: Expected `array`, got `str` - at `$.spec.taints`" in caplog.text
+    )
 
 
 def test_a_pod_that_the_scheduler_gave_up_on_wakes_the_loop(server, transport, eventually):

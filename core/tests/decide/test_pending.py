@@ -101,12 +101,19 @@ class TestPodsThatHaveJustCome:
     """A moment is waited for more pods."""
 
     def test_if_all_pods_are_new_nothing_grows_until_the_oldest_is_two_seconds_old(self):
-        pods = [a_pod("first", created=ago(1)), a_pod("second", created=ago(0.5))]
+        pods = [a_pod("first", created=ago(1.8)), a_pod("last", created=ago(0.1))]
         decision = decide_on(*pods)
         assert not decision.grow
-        assert reasons(decision) == {"first": Reason.JUST_CREATED, "second": Reason.JUST_CREATED}
-        assert decision.again == ago(1) + timedelta(seconds=2)
-        assert reasons(decide_on(*pods, now=decision.again)) == {"first": Reason.HELPED, "second": Reason.HELPED}
+        assert reasons(decision) == {"first": Reason.JUST_CREATED, "last": Reason.JUST_CREATED}
+        assert decision.again == ago(1.8) + timedelta(seconds=2)
+        assert reasons(decide_on(*pods, now=decision.again)) == {"first": Reason.HELPED, "last": Reason.HELPED}
+
+    def test_a_second_in_which_none_followed_ends_the_waiting(self):
+        pods = [a_pod("first", created=ago(1.2)), a_pod("last", created=ago(0.7))]
+        decision = decide_on(*pods)
+        assert set(reasons(decision).values()) == {Reason.JUST_CREATED}
+        assert decision.again == ago(0.7) + timedelta(seconds=1)
+        assert set(reasons(decide_on(*pods, now=decision.again)).values()) == {Reason.HELPED}
 
     def test_one_older_pod_is_enough_for_all(self):
         decision = decide_on(a_pod("old", created=ago(3)), a_pod("new", created=ago(1)))
@@ -137,7 +144,7 @@ class TestPodsThatHaveJustCome:
     def test_no_node_begins_to_go_meanwhile(self):
         nodes = [a_node("n", cpu="1", provider_id="fake://a-0")]
         memory = Memory(unneeded_since={"n": EPOCH})
-        decision = decide_on(a_pod(cpu="2", created=ago(1)), size=1, nodes=nodes, memory=memory)
+        decision = decide_on(a_pod(cpu="2", created=ago(0.5)), size=1, nodes=nodes, memory=memory)
         assert not decision.drain
         assert decision.nodes["n"].reason is Reason.COOLING_DOWN
         assert decision.nodes["n"].detail == "pods have only just come"

@@ -36,7 +36,7 @@ def with_status(**status):
 
 
 def test_pods_that_have_just_come_are_a_cooldown_of_the_scale_up():
-    found = answered(look_at(a_pod("web", cpu="9", created=EPOCH - timedelta(seconds=1))))
+    found = answered(look_at(a_pod("web", cpu="9", created=EPOCH - timedelta(seconds=0.5))))
     assert found["scaleUpResult"] == "ScaleUpInCooldown"
     assert found["unschedulableToHelp"] == ["default/web"]
     assert found["podsRemainUnschedulable"] == []

@@ -47,11 +47,15 @@ class CloudUnavailableError(TemporaryError):
 
 
 class ApiServerError(TemporaryError):
-    """The Kubernetes API server did not answer as it should; `status` is the HTTP status, 0 if there was none."""
+    """The Kubernetes API server did not answer as it should.
 
-    def __init__(self, message: str, *, status: int = 0) -> None:
+    `status` is the HTTP status, 0 if there was none; `retry_after` seconds from now is soon enough, if it said so.
+    """
+
+    def __init__(self, message: str, *, status: int = 0, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.status = status
+        self.retry_after = retry_after
 
 
 class ConflictError(ApiServerError):

@@ -1,7 +1,6 @@
 """The feed: changes that reflectors have seen and the loop has not taken up yet."""
 
 import logging
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from threading import Condition
@@ -26,6 +25,8 @@ class Batch:
     complete: bool = False
     #: What came or changed, by key; None for what is gone. Of one object only the last counts.
     changes: dict[str, Any] = field(default_factory=dict)
+    #: Keys of objects that are there, but could not be read.
+    unread: set[str] = field(default_factory=set)
 
     def put(self, changed: Any) -> None:
         """Note an object that was added or changed, as the kind's reader returned it."""
@@ -34,6 +35,31 @@ class Batch:
     def drop(self, key: str) -> None:
         """Note an object that is gone."""
         self._note(key, None)
+
+    def leave(self, key: str) -> None:
+        """Note an object that can't be read: what is known of it stays."""
+        self.unread.add(key)
+
+    def follow(self, later: "Batch") -> None:
+        """Add the changes of a *later* batch."""
+        for key, changed in later.changes.items():
+            self._note(key, changed)
+        self.unread |= later.unread
+
+    def apply_to(self, cluster: Cluster) -> None:
+        """Bring *cluster* up to date."""
+        kind = self.kind
+        if self.complete:
+            for key in kind.known(cluster):
+                if key not in self.changes and key not in self.unread:
+                    kind.drop(cluster, key)
+        for key, changed in self.changes.items():
+            if changed is None:
+                kind.drop(cluster, key)
+            else:
+                _put(kind, cluster, key, changed)
+        if self.complete:
+            kind.note_complete(cluster)
 
     def _note(self, key: str, changed: Any) -> None:
         # The order is that of the last changes.
@@ -44,8 +70,8 @@ class Batch:
 class Feed:
     """Filled by the reflectors' threads, emptied by the loop's thread.
 
-    *on_unschedulable* and *on_nodes* are called on the reflectors' threads, as soon as a pod that no node fits, or
-    nodes, are seen.
+    *on_unschedulable* and *on_nodes* are called on the reflectors' threads, as soon as a pod is seen that no node fits
+    any more, or nodes.
     """
 
     def __init__(
@@ -55,29 +81,47 @@ class Feed:
     ) -> None:
         self._changed = Condition()
         self._kinds = dict.fromkeys(kind.name for kind in KINDS)
-        self._batches: deque[Batch] = deque()
+        #: What is to be taken up, by kind.
+        self._pending: dict[str, Batch] = {}
         self._versions: dict[str, int] = {}
         self._trouble: dict[str, str] = {}
         self._absent: set[str] = set()
+        #: When each kind was last heard of.
+        self._heard: dict[str, float] = {}
+        #: Whatever the loop was woken for, and still is as it was then, by key.
+        self._urgent: set[str] = set()
         self._on_unschedulable = on_unschedulable
         self._on_nodes = on_nodes
 
     def extend(self, batch: Batch) -> None:
         """Take in changes, or a whole list."""
-        urgent = any(batch.kind.urgent(changed) for changed in batch.changes.values() if changed is not None)
         with self._changed:
-            if batch.changes or batch.complete:
-                self._batches.append(batch)
+            self._gather(batch)
             if batch.version.isdigit():
                 self._versions[batch.kind.name] = int(batch.version)
                 self._absent.discard(batch.kind.name)
-            self._trouble.pop(batch.kind.name, None)
+            self._hear_of(batch.kind)
             # Whoever waits for this version finds the loop woken, too.
-            if urgent:
+            if self._is_urgent(batch):
                 self._on_unschedulable()
             self._changed.notify_all()
         if batch.kind.name == "nodes":
             self._on_nodes(node for node in batch.changes.values() if node is not None)
+
+    def hear_of(self, kind: Kind) -> None:
+        """Note that the API server answers for *kind*, even if it has no news."""
+        with self._changed:
+            self._hear_of(kind)
+
+    def check_silence(self, longest: float) -> None:
+        """Raise `ApiServerError` if a vital kind was not heard of for more than *longest* seconds."""
+        now = monotonic()
+        with self._changed:
+            for kind in KINDS:
+                silent = now - self._heard.get(kind.name, now)
+                if kind.vital and silent > longest:
+                    trouble = self._trouble.get(kind.name, "the API server is silent")
+                    raise ApiServerError(f"{kind.name} were not heard of for {silent:.0f} s: {trouble}")
 
     def follow(self, kind: Kind) -> None:
         """Count on *kind*, too, when waiting: a reflector of it is about to start."""
@@ -88,7 +132,7 @@ class Feed:
         """Count on *kind* no longer: its reflector has ended. What was seen of it stays."""
         with self._changed:
             self._kinds.pop(kind.name, None)
-            for seen in (self._versions, self._trouble):
+            for seen in (self._versions, self._trouble, self._heard):
                 seen.pop(kind.name, None)
             self._absent.discard(kind.name)
             self._changed.notify_all()
@@ -119,22 +163,37 @@ class Feed:
     def apply_to(self, cluster: Cluster) -> int:
         """Bring *cluster* up to date; returns how many objects changed. Malformed ones are logged and left out."""
         with self._changed:
-            batches, self._batches = self._batches, deque()
-        count = 0
-        for batch in batches:
-            count += len(batch.changes)
-            if batch.complete:
-                for key in batch.kind.known(cluster):
-                    if key not in batch.changes:
-                        batch.kind.drop(cluster, key)
-            for key, changed in batch.changes.items():
-                if changed is None:
-                    batch.kind.drop(cluster, key)
-                else:
-                    _put(batch.kind, cluster, key, changed)
-            if batch.complete:
-                batch.kind.note_complete(cluster)
-        return count
+            pending, self._pending = self._pending, {}
+        for batch in pending.values():
+            batch.apply_to(cluster)
+        return sum(len(batch.changes) for batch in pending.values())
+
+    def _gather(self, batch: Batch) -> None:
+        """Keep *batch* for the loop. What it has not taken up before is made one with it, or is out of date."""
+        pending = self._pending.get(batch.kind.name)
+        if batch.complete or (pending is None and batch.changes):
+            self._pending[batch.kind.name] = batch
+        elif pending is not None:
+            pending.follow(batch)
+
+    def _is_urgent(self, batch: Batch) -> bool:
+        """Tell whether anything in *batch* has become urgent."""
+        if batch.kind.urgent is None:
+            return False
+        if batch.complete:
+            self._urgent &= batch.changes.keys()
+        fresh = False
+        for key, changed in batch.changes.items():
+            if changed is None or not batch.kind.urgent(changed):
+                self._urgent.discard(key)
+            elif key not in self._urgent:
+                self._urgent.add(key)
+                fresh = True
+        return fresh
+
+    def _hear_of(self, kind: Kind) -> None:
+        self._heard[kind.name] = monotonic()
+        self._trouble.pop(kind.name, None)
 
     def _behind(self, version: int = 0) -> list[str]:
         watched = [name for name in self._kinds if name not in self._absent]

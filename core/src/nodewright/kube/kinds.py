@@ -34,10 +34,6 @@ def _key(seen: Any) -> str:
     return key
 
 
-def _never(seen: Any) -> bool:
-    return False
-
-
 def _nothing(cluster: Cluster) -> None:
     pass
 
@@ -61,8 +57,10 @@ class Kind:
     query: Mapping[str, str] = field(default_factory=dict)
     #: The key of what a reader returned.
     key: Callable[[Any], str] = _key
-    #: Whether the loop should not wait with what a reader returned.
-    urgent: Callable[[Any], bool] = _never
+    #: Whether the loop should not wait with what a reader returned; None if it never is so.
+    urgent: Callable[[Any], bool] | None = None
+    #: Whether nothing may be decided on an old state of them.
+    vital: bool = False
 
 
 def reader_of(struct: type[KubeStruct]) -> Callable[[], Reader]:
@@ -132,6 +130,7 @@ KINDS = (
         put=Cluster.put_node,
         drop=Cluster.drop_node,
         known=lambda cluster: list(cluster.nodes),
+        vital=True,
     ),
     Kind(
         name="pods",
@@ -142,6 +141,9 @@ KINDS = (
         known=lambda cluster: list(cluster.pods),
         key=lambda seen: seen.key,
         urgent=lambda seen: seen.wants_node,
+        vital=True,
+        # Pods that have ended take nothing. The watch tells of their end as if they were deleted.
+        query={"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"},
     ),
     Kind(
         name="daemonsets",

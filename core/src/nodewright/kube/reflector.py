@@ -2,76 +2,48 @@
 
 import logging
 import random
-from collections.abc import Iterator
 from contextlib import suppress
 from threading import Event, Thread
+from time import monotonic
 
 import msgspec
 import urllib3
 
 from nodewright.api.errors import AccessDeniedError, ApiServerError
+from nodewright.kube.answers import WatchEvent, events_of, identity_of, is_lost, read_page
 from nodewright.kube.feed import Batch, Feed
 from nodewright.kube.kinds import Kind
 from nodewright.kube.transport import Transport
 
+#: Pages keep memory small on both sides. They are asked for without a version, so that the server answers with the
+#: present: the first list of all may come from a cache that is behind, and would come in one piece.
 _PAGE = 500
+#: How often a list begins anew because its next page was forgotten, before that counts as a failure.
+_LIST_TRIES = 3
 _WATCH_SECONDS = 290
+#: An API server says something at least once a minute, be it a bookmark. Where it has nothing to say after all, opening
+#: the watch again costs little; a dead connection is noticed.
+_SILENCE_SECONDS = 90.0
+#: A watch that ends sooner and told nothing has failed.
+_SHORT_SECONDS = 1.0
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 30.0
-#: HTTP: the version to watch from is too old, or the server, put back to an earlier state, has not come to it yet.
-_LOST_VERSION = (410, 504)
 
 _log = logging.getLogger(__name__)
 
 
-class _ListMeta(msgspec.Struct, rename="camel"):
-    resource_version: str = ""
-    continue_: str = msgspec.field(default="", name="continue")
-
-
-class _Page(msgspec.Struct):
-    metadata: _ListMeta
-    items: list[msgspec.Raw] = []
-
-
-class _Event(msgspec.Struct):
-    type: str
-    object: msgspec.Raw
-
-
-class _Name(msgspec.Struct, rename="camel", frozen=True):
-    name: str = ""
-    namespace: str = ""
-    resource_version: str = ""
-
-
-class _Identity(msgspec.Struct):
-    """What can be read even of an object that is malformed otherwise."""
-
-    metadata: _Name = _Name()
-    code: int = 0
-    message: str = ""
-
-    @property
-    def key(self) -> str:
-        name = self.metadata
-        return f"{name.namespace}/{name.name}" if name.namespace else name.name
-
-
-_PAGES = msgspec.json.Decoder(_Page)
-
-
-class _ExpiredError(Exception):
+class _ForgottenError(Exception):
     """The version to watch from is too old: list again."""
 
 
 class Reflector:
     """Lists and watches one kind on a thread of its own and hands what it sees to a feed.
 
-    A lost connection or a restart of the API server is followed by a new watch, after a pause that grows with each
-    failure; where the version has expired (HTTP 410, or in the stream), or the server was put back to an earlier state,
-    by a new list. A malformed object is logged and left out. While the API server does not let us list an optional kind
-    at all, we do without it and look again every now and then.
+    A watch that ends or breaks is opened again from where it was; where that is forgotten (HTTP 410, or in the stream),
+    or the server was put back to an earlier state, everything is listed. After a failure there is a pause that grows
+    with each further one, never shorter than the server asks for. Of a malformed object the last state that could be
+    read stays. While the API server does not let us list an optional kind at all, we do without it and look again every
+    now and then.
     """
 
     def __init__(self, kind: Kind, transport: Transport, feed: Feed) -> None:
@@ -79,7 +51,10 @@ class Reflector:
         self._transport = transport
         self._feed = feed
         self._read = kind.reader()
-        self._identify = msgspec.json.Decoder(_Identity).decode
+        #: From where to watch; empty if everything has to be listed.
+        self._version = ""
+        self._pause = _FIRST_PAUSE
+        self._failing = False
         self._listed = False
         self._absent = False
         self._stop = Event()
@@ -101,28 +76,23 @@ class Reflector:
             self._thread.join(timeout=5)
 
     def _run(self) -> None:
-        pause = _FIRST_PAUSE
-        version = ""
         while not self._stop.is_set():
             try:
-                version = version or self._list()
-                version = self._watch(version)
-                pause = _FIRST_PAUSE
-            except _ExpiredError:
-                version = ""
+                if not self._version:
+                    self._list()
+                self._watch()
+            except _ForgottenError:
+                self._version = ""
             except Exception as error:
                 # Whatever comes instead of an answer, the thread goes on: nobody else keeps the cluster up to date.
+                if is_lost(error):
+                    self._version = ""
                 if self._stop.is_set():
                     return
-                if isinstance(error, msgspec.MsgspecError) or getattr(error, "status", 0) in _LOST_VERSION:
-                    version = ""
                 if self._can_do_without(error):
                     self._do_without(error)
-                    continue
-                self._feed.note_trouble(self._kind.name, str(error))
-                _log.warning("cannot watch %s: %s", self._kind.name, error)
-                self._stop.wait(pause * random.uniform(0.5, 1.5))
-                pause = min(pause * 2, _LONGEST_PAUSE)
+                else:
+                    self._note_failure(error)
 
     def _can_do_without(self, error: Exception) -> bool:
         refused = isinstance(error, AccessDeniedError | ApiServerError) and error.status in (403, 404)
@@ -136,76 +106,107 @@ class Reflector:
             self._feed.do_without(self._kind)
         self._stop.wait(_LONGEST_PAUSE * random.uniform(0.5, 1.5))
 
-    def _list(self) -> str:
+    def _note_failure(self, error: Exception) -> None:
+        # The first of a row is told, and the end of it.
+        level = logging.DEBUG if self._failing else logging.WARNING
+        self._failing = True
+        self._feed.note_trouble(self._kind.name, str(error))
+        _log.log(level, "cannot watch %s, trying again: %s", self._kind.name, error)
+        asked = getattr(error, "retry_after", None) or 0.0
+        # Kinds that failed together do not come back together.
+        self._stop.wait(max(self._pause, asked) * random.uniform(1.0, 1.5))
+        self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+
+    def _note_success(self) -> None:
+        if self._failing:
+            _log.info("watching %s again", self._kind.name)
+        self._failing = False
+        self._pause = _FIRST_PAUSE
+
+    def _list(self) -> None:
+        """Hand everything there is to the feed."""
+        for left in reversed(range(_LIST_TRIES)):
+            with suppress(_ForgottenError):
+                batch = self._pages(last_try=not left)
+                self._feed.extend(batch)
+                self._version, self._listed = batch.version, True
+                return
+
+    def _pages(self, *, last_try: bool) -> Batch:
         query = {"limit": str(_PAGE), **self._kind.query}
         batch = Batch(kind=self._kind, complete=True)
-        while True:
-            page = _PAGES.decode(self._transport.get(self._kind.path, query))
-            for raw in page.items:
+        while not self._stop.is_set():
+            try:
+                page = read_page(self._transport.get(self._kind.path, query))
+            except ApiServerError as error:
+                if error.status == 410 and "continue" in query and not last_try:
+                    raise _ForgottenError from error
+                raise
+            for raw in page.items or ():
                 self._put(batch, raw)
             if not page.metadata.continue_:
                 batch.version = page.metadata.resource_version
-                self._feed.extend(batch)
-                self._listed = True
-                return batch.version
+                return batch
             query["continue"] = page.metadata.continue_
+        raise ApiServerError(f"the list of {self._kind.name} was not read to its end")
 
-    def _watch(self, version: str) -> str:
+    def _watch(self) -> None:
+        """Hand changes to the feed until the watch ends, breaks or falls silent."""
         query = {
             "watch": "true",
-            "resourceVersion": version,
+            "resourceVersion": self._version,
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(_WATCH_SECONDS),
             **self._kind.query,
         }
-        # A dead connection says nothing: give up reading soon after the server should have ended the watch.
-        response = self._transport.watch(self._kind.path, query, read_timeout=_WATCH_SECONDS + 30)
+        opened, before, broken = monotonic(), self._version, ""
+        response = self._transport.watch(self._kind.path, query, read_timeout=_SILENCE_SECONDS)
         self._response = response
+        self._feed.hear_of(self._kind)
         try:
-            if self._stop.is_set():
-                # `stop` came while the watch was being opened, so it found no response to shut down.
-                return version
-            for events in _batches(response):
-                if self._stop.is_set():
-                    break
-                version = self._take(events, version)
+            # `stop` may have come while the watch was being opened, so that it found no response to shut down.
+            if not self._stop.is_set():
+                for events in events_of(response.stream(65536, decode_content=True)):
+                    self._take(events)
+                    self._note_success()
+                    if self._stop.is_set():
+                        return
+        except urllib3.exceptions.ReadTimeoutError:
+            _log.debug("the watch of %s fell silent", self._kind.name)
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise ApiServerError(f"the watch of {self._kind.name} broke: {error}") from error
+            broken = f": {error}"
         finally:
             self._response = None
             with suppress(Exception):
                 response.close()
-        return version
+        if self._version == before and monotonic() - opened < _SHORT_SECONDS and not self._stop.is_set():
+            raise ApiServerError(f"the watch of {self._kind.name} ended as soon as it began{broken}")
+        self._note_success()
 
-    def _take(self, events: list[_Event], version: str) -> str:
-        batch = Batch(kind=self._kind)
-        for event in events:
-            identity = self._identify(event.object)
-            if event.type == "ERROR":
-                if identity.code == 410:
-                    raise _ExpiredError
-                raise ApiServerError(f"the watch of {self._kind.name} failed: {identity.message}", status=identity.code)
-            version = identity.metadata.resource_version
-            if event.type == "DELETED":
-                batch.drop(identity.key)
-            elif event.type != "BOOKMARK":
-                self._put(batch, event.object)
-        batch.version = version
-        self._feed.extend(batch)
-        return version
+    def _take(self, events: list[WatchEvent]) -> None:
+        batch = Batch(kind=self._kind, version=self._version)
+        try:
+            for event in events:
+                identity = identity_of(event.object)
+                if event.type == "ERROR":
+                    if identity.says_forgotten:
+                        raise _ForgottenError
+                    message = f"the watch of {self._kind.name} failed: {identity.message}"
+                    raise ApiServerError(message, status=identity.code)
+                if event.type == "DELETED":
+                    batch.drop(identity.key)
+                elif event.type != "BOOKMARK":
+                    self._put(batch, event.object)
+                batch.version = identity.metadata.resource_version or batch.version
+        finally:
+            # What came before a refusal holds.
+            self._version = batch.version
+            self._feed.extend(batch)
 
     def _put(self, batch: Batch, raw: msgspec.Raw) -> None:
         try:
             batch.put(self._read(raw))
         except msgspec.MsgspecError as error:
-            name = self._identify(raw).key
-            _log.error("%s %s is malformed and left out: %s", self._kind.name, name, error)
-
-
-def _batches(response: urllib3.BaseHTTPResponse) -> Iterator[list[_Event]]:
-    """Yield the events of a watch as they come, those that came together in one list."""
-    decoder = msgspec.json.Decoder(_Event)
-    rest = b""
-    for chunk in response.stream(65536, decode_content=True):
-        *lines, rest = (rest + chunk).split(b"\n")
-        yield [decoder.decode(line) for line in lines if line]
+            key = identity_of(raw).key
+            batch.leave(key)
+            _log.error("%s %s is malformed and left as it was: %s", self._kind.name, key or "without a name", error)

@@ -2,12 +2,14 @@
 
 import json
 import logging
+import socket
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import urllib3
+from urllib3.connection import HTTPConnection
 
 from nodewright.api.errors import AccessDeniedError, ApiServerError, ConfigurationError, ConflictError, Problem
 
@@ -18,6 +20,17 @@ _CONNECTIONS = 48
 #: In seconds: for a connection, and between two signs of life.
 _CONNECT_SECONDS = 5.0
 _PATIENCE = 30.0
+
+#: A peer that is gone without a word is noticed in a minute, and what lies between does not forget an idle connection.
+_SOCKET_OPTIONS = [
+    *HTTPConnection.default_socket_options,
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    *(
+        (socket.IPPROTO_TCP, getattr(socket, name), value)
+        for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPALIVE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
+        if hasattr(socket, name)
+    ),
+]
 
 _log = logging.getLogger(__name__)
 
@@ -127,6 +140,7 @@ def connect(
     configuration = Configuration()
     # Each watched kind holds one, and the rest is for writes: none is thrown away after use.
     configuration.connection_pool_maxsize = _CONNECTIONS
+    configuration.socket_options = _SOCKET_OPTIONS
     try:
         if kubeconfig:
             config.load_kube_config(config_file=kubeconfig, client_configuration=configuration)
@@ -157,4 +171,11 @@ def _refusal(method: str, path: str, response: urllib3.BaseHTTPResponse) -> Exce
             return AccessDeniedError(message, status=response.status)
         case 409:
             return ConflictError(message, status=409)
-    return ApiServerError(message, status=response.status)
+    return ApiServerError(
+        message, status=response.status, retry_after=_seconds(response.headers.get("Retry-After", ""))
+    )
+
+
+def _seconds(text: str) -> float | None:
+    """Return how long the server asks to wait; it may also name a date, which API servers don't."""
+    return float(text) if text.isascii() and text.isdigit() else None

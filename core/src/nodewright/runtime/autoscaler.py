@@ -39,6 +39,9 @@ from nodewright.world import World
 _GATHER_SECONDS = 0.5
 #: A changed configuration waits so long for the ConfigMaps that it wants; strategies can do without for a loop.
 _CONFIG_MAP_SECONDS = 5.0
+#: Nothing is decided on pods or nodes as they were longer ago: a node that seems empty may be full by now, and a
+#: machine that seems never to have become a node may be one.
+_LONGEST_SILENCE_SECONDS = 180.0
 
 _log = logging.getLogger(__name__)
 
@@ -213,6 +216,7 @@ class Autoscaler:
             self._session.policy.hooks.on_outcome(outcome)
 
     def _observe(self) -> tuple[World, datetime]:
+        self.feed.check_silence(_LONGEST_SILENCE_SECONDS)
         self.feed.apply_to(self.cluster)
         self.cluster.tidy()
         world = self._session.observe(self.cluster, self._outcomes)

@@ -17,6 +17,8 @@ GPU_RESOURCES = frozenset(
 )
 
 _BURST = timedelta(seconds=2)
+#: A burst is over before if none followed for so long. Pods tell the second in which they came.
+_LULL = timedelta(seconds=1)
 #: Pods with GPUs often come one after the other, and their nodes are dear.
 _GPU_BURST = timedelta(seconds=30)
 _TICK = timedelta(milliseconds=1)
@@ -60,21 +62,31 @@ def all_new_until(
 ) -> datetime | None:
     """Return until when all of *sets* count as new, so that more of their kind may follow; None if some do not.
 
-    If there are pods with GPUs among them, those alone decide, and are new for longer.
+    That is until the oldest is two seconds old, or none has followed for a second. If there are pods with GPUs among
+    them, those alone decide, and are new for longer.
     """
     sets = list(sets)
     with_gpus = [pods for pods in sets if not pods.pod.requests.keys().isdisjoint(gpu_resources)]
-    ends = (_end_of_burst(sets, cluster, _BURST, now), _end_of_burst(with_gpus, cluster, _GPU_BURST, now))
+    ends = (
+        _end_of_burst(sets, cluster, now, longest=_BURST, lull=_LULL),
+        _end_of_burst(with_gpus, cluster, now, longest=_GPU_BURST, lull=_GPU_BURST),
+    )
     return max((end for end in ends if end is not None), default=None)
 
 
-def _end_of_burst(sets: Iterable[PodSet], cluster: Cluster, length: timedelta, now: datetime) -> datetime | None:
-    oldest: datetime | None = None
+def _end_of_burst(
+    sets: Iterable[PodSet], cluster: Cluster, now: datetime, *, longest: timedelta, lull: timedelta
+) -> datetime | None:
+    oldest = newest = None
     for born in (born for pods in sets for born in _births(pods, cluster)):
-        if born is None or born + length <= now:
+        if born is None or born + longest <= now:
             return None
         oldest = born if oldest is None else min(oldest, born)
-    return None if oldest is None else oldest + length
+        newest = born if newest is None else max(newest, born)
+    if oldest is None or newest is None:
+        return None
+    end = min(oldest + longest, newest + lull)
+    return end if end > now else None
 
 
 def _all_older(pods: PodSet, cluster: Cluster, than: datetime) -> bool:

@@ -4,7 +4,7 @@ import random
 import string
 import uuid
 from bisect import bisect_left, insort
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import RLock
@@ -112,6 +112,15 @@ class Store:
             if not dry_run:
                 self._record("ADDED", resource, added, None)
             return added
+
+    def restore(self, resource: str, documents: Iterable[Object]) -> None:
+        """Take in objects of another cluster as they are, whole and with names, dates and uids of their own.
+
+        What is like in many of them may be the same object: nothing is copied. Each gets a version of its own.
+        """
+        with self.lock:
+            for document in documents:
+                self._record("ADDED", resource, Document(document), None)
 
     def update(self, resource: str, changed: Object, *, dry_run: bool = False) -> Document:
         """Replace an object, with defaults filled in.

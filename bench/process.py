@@ -1,0 +1,72 @@
+"""``nodewright run`` as a process of its own, and what the system says of it."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic
+from typing import Self
+
+#: Should nobody be left to stop it, it ends by itself.
+_PROGRAM = (
+    "import signal, sys; signal.alarm({seconds}); from nodewright.cli.main import main; sys.exit(main(sys.argv[1:]))"
+)
+_MOST_SECONDS = 1200
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Process:
+    """Runs from the beginning of the ``with`` block to its end. What it says is in *told* afterwards. Linux only."""
+
+    def __init__(self, configuration: Path, kubeconfig: Path) -> None:
+        program = _PROGRAM.format(seconds=_MOST_SECONDS)
+        words = ["run", "--config", str(configuration), "--kubeconfig", str(kubeconfig)]
+        self._command = [sys.executable, "-c", program, *words]
+        self._log = configuration.with_name("log")
+        self.told = ""
+
+    def __enter__(self) -> Self:
+        self.began = monotonic()
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(self._command, stderr=log, stdout=log)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.wait(30)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self.told = self._log.read_text()
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time of all its threads so far."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+    @property
+    def peak(self) -> int:
+        """The most memory that it ever had, in bytes."""
+        return self._memory("VmHWM")
+
+    @property
+    def memory(self) -> int:
+        """The memory that it has, in bytes."""
+        return self._memory("VmRSS")
+
+    def _memory(self, name: str) -> int:
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))

@@ -1,0 +1,149 @@
+"""The feed gathers what reflectors see until the loop takes it up."""
+
+import pytest
+from nodewright.api import ApiServerError
+from nodewright.cluster import Cluster
+from nodewright.kube import feed as feeds
+from nodewright.kube.feed import Batch, Feed
+from nodewright.kube.kinds import KINDS
+from nodewright.kube.pod_wire import PodReader
+from nodewright.testing import a_node
+
+NODES, PODS = KINDS[0], KINDS[1]
+READ = PodReader()
+
+
+def a_pod_text(name, *, unschedulable=False, message=""):
+    condition = '{"type":"PodScheduled","status":"False","reason":"Unschedulable"}' if unschedulable else ""
+    status = f'{{"phase":"Pending","conditions":[{condition}],"message":"{message}"}}'
+    return f'{{"metadata":{{"name":"{name}","namespace":"default"}},"status":{status}}}'.encode()
+
+
+def nodes(*names, gone=(), complete=False, version="1", unread=()):
+    batch = Batch(kind=NODES, complete=complete, version=version)
+    for name in names:
+        batch.put(a_node(name))
+    for name in gone:
+        batch.drop(name)
+    for name in unread:
+        batch.leave(name)
+    return batch
+
+
+def pods(*texts, complete=False):
+    batch = Batch(kind=PODS, complete=complete, version="1")
+    for text in texts:
+        batch.put(READ(text))
+    return batch
+
+
+def taken_up(feed, cluster):
+    feed.apply_to(cluster)
+    return set(cluster.nodes)
+
+
+def test_of_an_object_that_changed_often_only_the_last_state_is_kept():
+    feed = Feed()
+    for _ in range(1000):
+        feed.extend(nodes("n"))
+    assert feed.apply_to(Cluster()) == 1
+
+
+def test_changes_hold_in_the_order_in_which_they_came():
+    feed, cluster = Feed(), Cluster()
+    feed.extend(nodes("stays", "goes", complete=True))
+    feed.extend(nodes("comes", gone=["goes"]))
+    feed.extend(nodes("late"))
+    feed.extend(nodes(gone=["late"]))
+    assert taken_up(feed, cluster) == {"stays", "comes"}
+    feed.extend(nodes(gone=["comes"]))
+    feed.extend(nodes("comes"))
+    assert taken_up(feed, cluster) == {"stays", "comes"}
+
+
+def test_a_list_takes_the_place_of_what_was_not_taken_up():
+    feed, cluster = Feed(), Cluster()
+    feed.extend(nodes("a", "b", complete=True))
+    assert taken_up(feed, cluster) == {"a", "b"}
+    feed.extend(nodes("c"))
+    feed.extend(nodes("b", complete=True))
+    assert taken_up(feed, cluster) == {"b"}
+
+
+def test_what_is_listed_but_can_not_be_read_stays_as_it_was():
+    feed, cluster = Feed(), Cluster()
+    feed.extend(nodes("a", "b", complete=True))
+    assert taken_up(feed, cluster) == {"a", "b"}
+    feed.extend(nodes(complete=True, unread=["a"]))
+    assert taken_up(feed, cluster) == {"a"}
+
+
+class TestWakingTheLoop:
+    """A pod wakes the loop when no node fits it, and not each time that it is told so again."""
+
+    @pytest.fixture
+    def woken(self):
+        return []
+
+    @pytest.fixture
+    def feed(self, woken):
+        return Feed(on_unschedulable=lambda: woken.append(1))
+
+    def test_once(self, feed, woken):
+        feed.extend(pods(a_pod_text("p")))
+        assert not woken
+        for message in ("0/1 nodes fit", "0/2 nodes fit"):
+            feed.extend(pods(a_pod_text("p", unschedulable=True, message=message)))
+        assert len(woken) == 1
+
+    def test_again_after_it_had_a_node_or_was_gone(self, feed, woken):
+        feed.extend(pods(a_pod_text("p", unschedulable=True)))
+        feed.extend(pods(a_pod_text("p")))
+        feed.extend(pods(a_pod_text("p", unschedulable=True)))
+        gone = Batch(kind=PODS, version="2")
+        gone.drop("default/p")
+        feed.extend(gone)
+        feed.extend(pods(a_pod_text("p", unschedulable=True)))
+        assert len(woken) == 3
+
+    def test_a_new_list_wakes_for_what_is_new_in_it(self, feed, woken):
+        feed.extend(pods(a_pod_text("p", unschedulable=True), a_pod_text("q", unschedulable=True), complete=True))
+        feed.extend(pods(a_pod_text("p", unschedulable=True), complete=True))
+        assert len(woken) == 1
+        feed.extend(pods(a_pod_text("q", unschedulable=True)))
+        assert len(woken) == 2
+
+
+class TestSilence:
+    """Nothing is decided on nodes or pods that were not heard of for long."""
+
+    @pytest.fixture
+    def time(self, monkeypatch):
+        now = [1000.0]
+        monkeypatch.setattr(feeds, "monotonic", lambda: now[0])
+        return now
+
+    def test_what_was_heard_of_lately_will_do(self, time):
+        feed = Feed()
+        feed.extend(nodes(complete=True))
+        time[0] += 100
+        feed.hear_of(NODES)
+        time[0] += 100
+        feed.check_silence(180)
+
+    def test_a_long_silence_is_told_with_its_reason(self, time):
+        feed = Feed()
+        feed.extend(nodes(complete=True))
+        time[0] += 200
+        with pytest.raises(ApiServerError, match="nodes were not heard of for 200 s: the API server is silent"):
+            feed.check_silence(180)
+        feed.note_trouble("nodes", "GET /api/v1/nodes: no, sorry")
+        with pytest.raises(ApiServerError, match="nodes were not heard of for 200 s: GET /api/v1/nodes: no, sorry"):
+            feed.check_silence(180)
+
+    def test_other_kinds_are_not_waited_for(self, time):
+        feed = Feed()
+        budgets = next(kind for kind in KINDS if kind.name == "poddisruptionbudgets")
+        feed.hear_of(budgets)
+        time[0] += 10_000
+        feed.check_silence(180)
