@@ -64,7 +64,7 @@ class RunCommand(Command):
         _on_signals(end)
         server.start()
         try:
-            autoscaler.start()
+            autoscaler.start(patient=True)
             watching.set()
             _log.info("watching the cluster at %s", autoscaler.host)
             autoscaler.run(stop)

@@ -146,8 +146,9 @@ class EventWriter:
         try:
             self._transport.post(f"/api/v1/namespaces/{event['metadata']['namespace']}/events", event)
         except Exception as error:
-            # Without the right to write them, none can be written: one line says so.
-            level = logging.DEBUG if self._failing else logging.WARNING
+            # What keeps one from being written mostly keeps all: one line says so.
+            told = self._failing or getattr(error, "right", None) is not None
+            level = logging.DEBUG if told else logging.WARNING
             about = event["involvedObject"]
             what = (event["reason"], about["kind"], about["name"])
             unexpected = None if isinstance(error, NodewrightError) else error

@@ -3,7 +3,7 @@
 import json
 import logging
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -11,7 +11,11 @@ from urllib.parse import urlencode
 import urllib3
 from urllib3.connection import HTTPConnection
 
-from nodewright.api.errors import AccessDeniedError, ApiServerError, ConfigurationError, ConflictError, Problem
+from nodewright.api.errors import AccessDeniedError, ApiServerError, ConfigurationError, Problem
+from nodewright.kube.credentials import Credentials, overheard
+from nodewright.kube.outage import Outage
+from nodewright.kube.rights import Rights, right_to
+from nodewright.kube.wording import no_answer, refusal
 
 if TYPE_CHECKING:
     from kubernetes.client import Configuration
@@ -39,10 +43,17 @@ class Transport:
     """Sends requests and returns bytes; gives up after *patience* seconds in silence. Safe to use from any thread.
 
     Every method raises `ApiServerError` (temporary), `ConflictError` for HTTP 409, or `AccessDeniedError` for 401 and
-    403, with the server's own message.
+    403, with the server's own message. Credentials that are not accepted are read anew by *reload*. That the server
+    does not answer, and that a right is missing, is logged here, once.
     """
 
-    def __init__(self, configuration: "Configuration", user_agent: str, patience: float | None = None) -> None:
+    def __init__(
+        self,
+        configuration: "Configuration",
+        user_agent: str,
+        patience: float | None = None,
+        reload: Callable[[], "Configuration"] | None = None,
+    ) -> None:
         from kubernetes.client import ApiClient
 
         self._configuration = configuration
@@ -53,12 +64,25 @@ class Transport:
         self._pool = ApiClient(configuration).rest_client.pool_manager
         self._user_agent = user_agent
         self._closed = False
+        self._credentials = Credentials(configuration, reload)
+        self._rights = Rights()
+        self._outage = Outage(self.host)
         self._timeout = urllib3.Timeout(connect=_CONNECT_SECONDS, read=_PATIENCE if patience is None else patience)
 
     @property
     def host(self) -> str:
         """Address of the API server."""
         return str(self._configuration.host)
+
+    @property
+    def rights(self) -> Rights:
+        """Which rights are missing."""
+        return self._rights
+
+    @property
+    def outage(self) -> Outage:
+        """Whether the API server answers."""
+        return self._outage
 
     def get(self, path: str, query: Mapping[str, str] | None = None) -> bytes:
         """Return the body of a GET."""
@@ -93,6 +117,7 @@ class Transport:
     ) -> urllib3.BaseHTTPResponse:
         if self._closed:
             raise ApiServerError(f"{method} {path}: not sent, as we are about to end")
+        right = right_to(method, path, query)
         url = self._configuration.host + path + (f"?{urlencode(query)}" if query else "")
         headers = {"Accept": "application/json", "User-Agent": self._user_agent}
         data = None
@@ -100,7 +125,7 @@ class Transport:
             headers["Content-Type"] = content_type
             data = json.dumps(body).encode()
         try:
-            headers |= self._credentials()
+            headers |= self._credentials.headers()
             response = self._pool.request(
                 method,
                 url,
@@ -111,19 +136,35 @@ class Transport:
                 retries=False,
             )
             if response.status >= 400:
-                raise _refusal(method, path, response)
+                body = response.read(cache_content=True)
+                response.release_conn()
+                raise refusal(self.host, right, path, response, body)
             if method != "GET" or "watch" not in (query or {}):
                 response.read(cache_content=True)
                 response.release_conn()
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            reason = f"{method} {path}: the API server at {self._configuration.host} did not answer: {error}"
-            raise ApiServerError(reason) from error
+            why = no_answer(self.host, error)
+            self._outage.failed(why)
+            raise ApiServerError(why) from error
+        except (AccessDeniedError, ApiServerError) as error:
+            raise self._heed(error) from error.__cause__
+        self._outage.answered()
+        self._rights.allowed(right)
         return response
 
-    def _credentials(self) -> dict[str, str]:
-        # auth_settings renews a token that has run out.
-        token = self._configuration.auth_settings().get("BearerToken")
-        return {token["key"]: token["value"]} if token and token["value"] else {}
+    def _heed(self, error: AccessDeniedError | ApiServerError) -> Exception:
+        """Note what follows from an answer that refuses; return the error to raise."""
+        if isinstance(error, AccessDeniedError) and error.right is None and error.status != 403:
+            trouble = self._credentials.refused() if error.status else ""
+            error = AccessDeniedError(f"{error} ({trouble})", status=error.status) if trouble else error
+            self._outage.failed(str(error))
+        elif error.status >= 500:
+            self._outage.failed(f"the API server at {self.host} is not well: {error}")
+        else:
+            self._outage.answered()
+        if isinstance(error, AccessDeniedError) and error.right is not None:
+            self._rights.refused(error)
+        return error
 
 
 def connect(
@@ -134,6 +175,17 @@ def connect(
     *server* takes the place of the address found there, *patience* is that of `Transport`. Raises `ConfigurationError`
     if there is no way.
     """
+
+    def load() -> "Configuration":
+        configuration = _configuration(kubeconfig, server)
+        if server:
+            configuration.host = server.rstrip("/")
+        return configuration
+
+    return Transport(load(), user_agent, patience, reload=load)
+
+
+def _configuration(kubeconfig: str, server: str) -> "Configuration":
     from kubernetes import config
     from kubernetes.client import Configuration
 
@@ -142,40 +194,21 @@ def connect(
     configuration.connection_pool_maxsize = _CONNECTIONS
     configuration.socket_options = _SOCKET_OPTIONS
     try:
-        if kubeconfig:
-            config.load_kube_config(config_file=kubeconfig, client_configuration=configuration)
-        else:
-            with suppress(config.ConfigException):
-                config.load_incluster_config(client_configuration=configuration)
-                return Transport(configuration, user_agent, patience)
-            if not server:
-                config.load_kube_config(client_configuration=configuration)
+        with overheard() as complaints:
+            if kubeconfig:
+                config.load_kube_config(config_file=kubeconfig, client_configuration=configuration)
+            else:
+                with suppress(config.ConfigException):
+                    config.load_incluster_config(client_configuration=configuration)
+                    return configuration
+                if not server:
+                    config.load_kube_config(client_configuration=configuration)
     except (config.ConfigException, OSError) as error:
         message = f"no way to the API server: {error}. Name a file with kube.kubeconfig or --kubeconfig"
         raise ConfigurationError(Problem(message=message, path="kube.kubeconfig")) from error
-    if server:
-        configuration.host = server.rstrip("/")
-    return Transport(configuration, user_agent, patience)
-
-
-def _refusal(method: str, path: str, response: urllib3.BaseHTTPResponse) -> Exception:
-    text = response.read(cache_content=True)
-    response.release_conn()
-    try:
-        message = str(json.loads(text)["message"])
-    except (ValueError, KeyError, TypeError):
-        message = text[:200].decode(errors="replace")
-    message = f"{method} {path}: {message or response.status}"
-    match response.status:
-        case 401 | 403:
-            return AccessDeniedError(message, status=response.status)
-        case 409:
-            return ConflictError(message, status=409)
-    return ApiServerError(
-        message, status=response.status, retry_after=_seconds(response.headers.get("Retry-After", ""))
-    )
-
-
-def _seconds(text: str) -> float | None:
-    """Return how long the server asks to wait; it may also name a date, which API servers don't."""
-    return float(text) if text.isascii() and text.isdigit() else None
+    if complaints:
+        message = (
+            f"no credentials for the API server: {'; '.join(complaints)}. Mend what the kubeconfig says of its user"
+        )
+        raise ConfigurationError(Problem(message=message, path="kube.kubeconfig"))
+    return configuration

@@ -267,7 +267,9 @@ def _try_hint(node: str, write: Callable[[], None]) -> None:
     try:
         write()
     except NodewrightError as error:
-        _log.warning("the soft taint of node %s could not be changed, the next loop tries again: %s", node, error)
+        # That the right is missing was told once.
+        level = logging.DEBUG if getattr(error, "right", None) else logging.WARNING
+        _log.log(level, "the soft taint of node %s could not be changed, the next loop tries again: %s", node, error)
     except Exception:
         _log.exception("the soft taint of node %s could not be changed", node)
 

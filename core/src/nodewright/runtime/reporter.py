@@ -18,6 +18,7 @@ class Reporter:
     def __init__(self, settings: Settings, transport: Transport, clock: Clock) -> None:
         self.metrics = Metrics()
         self._settings = settings
+        self._rights = transport.rights
         self._events = EventWriter(transport, clock, settings.namespace, on_drop=self.metrics.events_dropped.inc)
         self._announcer = Announcer(self._events)
         self._node_news = NodeNews(self._events)
@@ -30,6 +31,8 @@ class Reporter:
         """Tell what the decision of a loop says of nodes, groups and pods; memory is that of *before* and of after."""
         self.metrics.note_templates(memory.templates)
         self.metrics.scale_down.note_decision(decision, memory, world, self._settings)
+        for error in self._rights.news():
+            self._events.on_status("RightMissing", str(error), warning=True)
         if self._settings.events.nodes:
             self._node_news.tell(decision, before, memory, world)
 
