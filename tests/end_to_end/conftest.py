@@ -74,8 +74,7 @@ class Life:
 
     def start_again(self, memory=None):
         """Kill the autoscaler, and let another one, which remembers nothing else than *memory*, go on from there."""
-        if self.autoscaler is not None:
-            self.autoscaler.kill()
+        self.kill()
         self.autoscaler = Harness(
             self.config,
             kubeconfig=str(self.world.kubeconfig),
@@ -84,6 +83,12 @@ class Life:
             memory=memory,
             patience=self.patience,
         ).__enter__()
+
+    def kill(self):
+        """Let the autoscaler be gone, with nothing in its place."""
+        if self.autoscaler is not None:
+            self.autoscaler.kill()
+        self.autoscaler = None
 
     def end(self):
         """End the autoscaler in good order."""

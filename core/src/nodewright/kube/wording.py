@@ -1,5 +1,6 @@
 """What went wrong between us and the API server, in words for those who can mend it."""
 
+import http.client
 import json
 import ssl
 from collections.abc import Iterator
@@ -7,7 +8,6 @@ from collections.abc import Iterator
 import urllib3
 from urllib3.exceptions import (
     ConnectTimeoutError,
-    IncompleteRead,
     NameResolutionError,
     NewConnectionError,
     ProxyError,
@@ -88,7 +88,7 @@ def _reason(causes: list[BaseException]) -> str:
                 return "nothing was heard in time"
             case ProxyError():
                 return f"the proxy before it fails: {cause}"
-            case IncompleteRead():
+            case http.client.IncompleteRead():
                 return "its answer broke off"
             case ConnectionError() if not cause.strerror:
                 # http.client's: the other side hung up before it said anything.

@@ -31,8 +31,6 @@ class Reporter:
         """Tell what the decision of a loop says of nodes, groups and pods; memory is that of *before* and of after."""
         self.metrics.note_templates(memory.templates)
         self.metrics.scale_down.note_decision(decision, memory, world, self._settings)
-        for error in self._rights.news():
-            self._events.on_status("RightMissing", str(error), warning=True)
         if self._settings.events.nodes:
             self._node_news.tell(decision, before, memory, world)
 
@@ -47,6 +45,8 @@ class Reporter:
 
     def finished(self, *, seconds: float) -> None:
         """Tell that a loop has ended well, *seconds* after it began."""
+        for error in self._rights.news():
+            self._events.on_status("RightMissing", str(error), warning=True)
         self.metrics.loop_seconds.observe(seconds)
 
     def reconfigured(self, settings: Settings) -> None:
