@@ -22,7 +22,10 @@ _CORE = str(Path(nodewright.__file__).parent)
 
 
 def sizes(root):
-    """How many things each container holds that our own objects keep, by class and attribute; and memoised answers."""
+    """How many things each container holds that our own objects keep, by class and attribute.
+
+    And how many answers are memoised, where nothing bounds that.
+    """
     counts, seen, waiting = Counter(_memoised()), set(), [("", root)]
     while waiting:
         name, thing = waiting.pop()
@@ -101,5 +104,5 @@ def _memoised():
         for module in list(sys.modules.values())
         if module is not None and getattr(module, "__name__", "").startswith(_OWN)
         for name, value in list(vars(module).items())
-        if hasattr(value, "cache_info")
+        if hasattr(value, "cache_info") and value.cache_info().maxsize is None
     }

@@ -117,10 +117,10 @@ class TestNoAnswer:
             told = self.ask(tmp_path, f"https://127.0.0.1:{port}", **{"certificate-authority": str(ca)})
         assert "is not accepted: IP address mismatch, certificate is not valid for '127.0.0.1'" in told
 
-    def test_it_speaks_no_tls(self, server, tmp_path):
-        address = server.url.replace("http:", "https:")
-        told = self.ask(tmp_path, address)
-        assert told.startswith(f"no TLS connection to the API server at {address}: ")
+    def test_it_speaks_no_tls(self, tmp_path):
+        with a_listener(lambda client: client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")) as port:
+            told = self.ask(tmp_path, f"https://127.0.0.1:{port}")
+        assert told.startswith(f"no TLS connection to the API server at https://127.0.0.1:{port}: ")
 
 
 class TestOutages:
