@@ -182,7 +182,8 @@ def test_a_day_of_faults_breaks_no_limit_and_leaves_nothing_behind(begin):
             log.tell()
     assert growing(kept) == {}
     assert not growing([{"core MB": each} for each in allocated])
-    assert day.unlucky.hits.total() > LOOPS / 10
+    assert day.unlucky.hits.total() > LOOPS / 30
+    assert sum(life.world.cloud.gate.refused.values()) > LOOPS / 30
     assert set(map(type, day.unlucky.hits)) == {int, str}
     day.end()
     life.go_on(3600)
