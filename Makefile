@@ -7,7 +7,7 @@ OPTIONAL := -e plugins/grpc -e plugins/least-cost
 EXAMPLES := -e examples/near-data
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench check format manifests lock clean
+.PHONY: help demo test soak bench check format manifests lock clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -35,6 +35,9 @@ check: .venv/.dev ## format, lint, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+soak: .venv/.dev ## a day of faults in a cluster of 500 nodes; takes an hour. SOAK_HOURS, SOAK_NODES, SOAK_SEED
+	SOAK_HOURS=$${SOAK_HOURS:-24} SOAK_NODES=$${SOAK_NODES:-500} $(BIN)/pytest -s -p no:logging --timeout=0 tests/end_to_end/test_day.py $(ARGS)
 
 bench: .venv/.dev ## how fast it is, each result checked; ARGS=--full for all shapes, ARGS="load update" for some
 	$(BIN)/python -m bench $(ARGS)

@@ -1,13 +1,16 @@
 """What happens to a cluster by chance in a long life: what people and clouds do to it, and all that goes wrong."""
 
+from collections import Counter
 from fnmatch import fnmatchcase
 from random import Random
 from threading import Lock
+from time import sleep
 
 from nodewright.api import ErrorClass, InstanceError
 from nodewright.memory import Memory
 from nodewright.objects.node import SCALE_DOWN_DISABLED
 from nodewright.objects.pod import SAFE_TO_EVICT
+from nodewright_fake.apiserver.faults import AnswerCutError, AnswerLostError
 from nodewright_fake.apiserver.status import StatusError
 from nodewright_fake.apiserver.wire import ConnectionEndedError
 from nodewright_fake.cloud.api_fault import ApiFault, ApiFaultKind
@@ -17,6 +20,17 @@ from nodewright_fake.cloud.shortage import ShortageMode
 BUDGETS = "poddisruptionbudgets.policy"
 #: How long the latest answers of the cloud take, in real time; to be longer than the action timeout.
 LATE_SECONDS = 0.4
+#: Why requests are refused, by status.
+REASONS = {
+    500: "InternalError",
+    503: "ServiceUnavailable",
+    504: "Timeout",
+    429: "TooManyRequests",
+    409: "Conflict",
+    410: "Expired",
+}
+FAULTS = [500, 503, 504, 429, 409, 409, "hang up", "hang up", "lose", "lose", "cut", "late", "too late"]
+READING_FAULTS = [500, 503, 504, 429, 410, 410, "hang up", "lose", "cut", "cut", "late", "too late"]
 BROKEN = InstanceError(error_class=ErrorClass.OTHER, code="BOOT_FAILED", message="it did not boot")
 
 
@@ -33,44 +47,61 @@ class UnluckyCloud(ApiFault):
 
 
 class UnluckyApiServer:
-    """Refuses one of 20 requests that are no watches, or hangs up; what befalls one depends on no other's path."""
+    """Lets something go wrong with one of 20 requests; what befalls one depends on no other's path.
 
-    def __init__(self, seed):
+    It refuses, with and without a time to come again; hangs up before the work is done, after it, and in the middle of
+    the answer; answers late, and so late that nobody waits for it any more (*patience* in seconds is how long clients
+    do). Watches are refused, expire and break off, too.
+    """
+
+    def __init__(self, seed, patience=0.0):
         self.seed = seed
+        self.patience = patience
         self.requests = {}
-        self.hits = 0
+        self.hits = Counter()
         self.lock = Lock()
 
     def __call__(self, request):
-        key = f"{request.method} {request.path}"
+        key = f"{request.method} {request.path} {request.verb}"
         with self.lock:
             self.requests[key] = number = self.requests.get(key, 0) + 1
         chance = Random(f"{self.seed} {key} {number}")
-        if request.verb == "watch" or chance.random() >= 0.05:
+        if chance.random() >= 0.05:
             return
-        self.hits += 1
-        if chance.random() < 0.25:
+        reading = request.verb in ("list", "watch")
+        fault = chance.choice(READING_FAULTS if reading else FAULTS)
+        with self.lock:
+            self.hits[fault] += 1
+        if fault == "late":
+            sleep(0.02)
+        elif fault == "too late" and request.verb != "watch":
+            sleep(self.patience)
+        elif fault == "hang up":
             raise ConnectionEndedError
-        raise StatusError(
-            *chance.choice([(500, "InternalError"), (503, "ServiceUnavailable"), (409, "Conflict")]), "bad luck"
-        )
+        elif fault == "lose":
+            raise AnswerLostError
+        elif fault == "cut":
+            raise AnswerCutError
+        elif isinstance(fault, int):
+            raise StatusError(fault, REASONS[fault], "bad luck", retry_after=fault == 429)
 
 
 class Chaos:
     """What happens to a life: rollouts, reclaims, empty pools, faults, and an autoscaler that is killed.
 
     *most_replicas* are those that Deployments have at most, *pools* are those that may run out, as patterns. So large
-    a *share* of the calls of the cloud fails in each of the ways in which they can.
+    a *share* of the calls of the cloud fails in each of the ways in which they can. Clients have so much *patience*, in
+    seconds, with the API server.
     """
 
-    def __init__(self, life, seed, most_replicas, pools, share=0.0125):
+    def __init__(self, life, seed, most_replicas, pools, share=0.0085, patience=0.0):
         self.life = life
         self.most_replicas = most_replicas
         self.pools = pools
         self.chance = Random(seed)
-        self.unlucky = UnluckyApiServer(seed)
+        self.unlucky = UnluckyApiServer(seed, patience)
         cloud = life.world.cloud
-        for kind in (ApiFaultKind.UNAVAILABLE, ApiFaultKind.THROTTLED, ApiFaultKind.DENIED, ApiFaultKind.LOST):
+        for kind in [each for each in ApiFaultKind if each is not ApiFaultKind.SLOW]:
             cloud.gate.add(UnluckyCloud(kind, Random(f"{seed} {kind}"), share))
         for kind in BootFaultKind:
             cloud.boot_faults.add(BootFault(groups="*", kind=kind, share=0.02, error=BROKEN))
@@ -116,8 +147,8 @@ class Mischief(Chaos):
     memory. *settings* are configurations that take turns.
     """
 
-    def __init__(self, life, seed, most_replicas, pools, settings):
-        super().__init__(life, seed, most_replicas, pools, share=0.005)
+    def __init__(self, life, seed, most_replicas, pools, settings, **fields):
+        super().__init__(life, seed, most_replicas, pools, **fields)
         self.settings = settings
         # Some orders are answered when nobody waits for it any more.
         for operation in ("increase", "delete-instances"):
@@ -129,7 +160,13 @@ class Mischief(Chaos):
 
     def strike(self):
         super().strike()
-        happenings = [
+        for probability, happen in self.happenings():
+            if self.chance.random() < probability:
+                happen()
+
+    def happenings(self):
+        """What may happen now, and how likely it is."""
+        return [
             (0.1, self.roll_out),
             (0.02, self._change_budget),
             (0.03, self._lose_pod),
@@ -143,9 +180,6 @@ class Mischief(Chaos):
             # Best of all in the middle of something.
             (0.15 if self.life.autoscaler.memory.removals else 0, self._kill),
         ]
-        for probability, happen in happenings:
-            if self.chance.random() < probability:
-                happen()
 
     def end(self):
         super().end()

@@ -1,5 +1,6 @@
 """The real loop over HTTP against a whole world, both on one stepped clock."""
 
+from collections import deque
 from contextlib import ExitStack
 
 import pytest
@@ -24,14 +25,16 @@ providers:
 
 
 class Diary(Plugin):
-    """Writes down what was decided and what failed."""
+    """Writes down what was decided and what failed; all of it, or the latest so many of each that are *kept*."""
 
-    def __init__(self, clock):
+    def __init__(self, clock, kept=None):
         super().__init__(self.Config())
         self.clock = clock
-        self.lines = []
-        self.decisions = []
-        self.outcomes = []
+        self.lines = [] if kept is None else deque(maxlen=kept)
+        self.decisions = [] if kept is None else deque(maxlen=kept)
+        self.outcomes = [] if kept is None else deque(maxlen=kept)
+        #: Lines of those that failed because of a group's limits: nobody should have tried.
+        self.against_limits = []
 
     @hookimpl
     def on_decision(self, decision):
@@ -42,20 +45,24 @@ class Diary(Plugin):
     def on_outcome(self, outcome):
         self.outcomes.append(outcome)
         if not outcome.ok:
-            self.lines.append(f"{outcome.at:%H:%M:%S} {tell_outcome(outcome)}")
+            self.lines.append(line := f"{outcome.at:%H:%M:%S} {tell_outcome(outcome)}")
+            if "its maximum is" in line or "its minimum is" in line:
+                self.against_limits.append(line)
 
 
 class Life:
     """A world and an autoscaler in it, moved on together."""
 
-    def __init__(self, world, settings, most_nodes, observers, stack, folder):
+    def __init__(self, world, settings, most_nodes, observers, stack, folder, kept=None, patience=None):
         self.world = world
         self.most_nodes = most_nodes
-        self.diary = Diary(world.clock)
+        self.patience = patience
+        self.diary = Diary(world.clock, kept)
         self.observers = {"diary": self.diary, **observers}
         self.config = folder / "nodewright.yaml"
         self.configure(settings)
-        self.stack = stack
+        self.autoscaler = None
+        stack.callback(self.end)
         #: What is looked at after each loop, before the world goes on.
         self.checks = [self.check_limits]
         self.start_again()
@@ -67,16 +74,27 @@ class Life:
         self.config.write_text(CONFIG.format(url=self.world.provider_config["url"], settings=settings))
 
     def start_again(self, memory=None):
-        """Let another autoscaler go on where the one before was killed, with what that has stored, or with *memory*."""
-        self.autoscaler = self.stack.enter_context(
-            Harness(
-                self.config,
-                kubeconfig=str(self.world.kubeconfig),
-                clock=self.world.clock,
-                observers=self.observers,
-                memory=memory,
-            )
-        )
+        """Kill the autoscaler, and let another one go on with what it has stored, or with *memory*."""
+        self.kill()
+        self.autoscaler = Harness(
+            self.config,
+            kubeconfig=str(self.world.kubeconfig),
+            clock=self.world.clock,
+            observers=self.observers,
+            memory=memory,
+            patience=self.patience,
+        ).__enter__()
+
+    def kill(self):
+        """Let the autoscaler be gone, with nothing in its place."""
+        if self.autoscaler is not None:
+            self.autoscaler.kill()
+        self.autoscaler = None
+
+    def end(self):
+        """End the autoscaler in good order."""
+        if self.autoscaler is not None:
+            self.autoscaler.__exit__(None, None, None)
 
     def go_on(self, seconds, *, every=10):
         """Let *seconds* pass, with one loop of the autoscaler *every* so often; returns the last decision."""
@@ -84,7 +102,7 @@ class Life:
         for _ in range(0, seconds, every):
             self.world.advance(every)
             self.world.sync()
-            self.autoscaler.wait_for(self.world.store.version)
+            self.autoscaler.wait_for(self.world.store.version, timeout=60)
             decision = self.autoscaler.step()
             for check in self.checks:
                 check()
@@ -95,7 +113,7 @@ class Life:
         """No group is asked for more than its maximum, and nobody has tried; nor all of them for more than allowed."""
         for group in self.world.cloud.groups:
             assert group.settings.min <= group.desired <= group.settings.max
-        assert not any("its maximum is" in line for line in self.diary.lines)
+        assert not any("its maximum is" in line for line in self.diary.against_limits)
         assert sum(self.sizes().values()) <= (self.most_nodes or 10**6)
 
     def until(self, holds, *, within=1800):
@@ -169,16 +187,17 @@ def begin(tmp_path):
     """Begins the life of a cluster from a scenario and settings in YAML; it ends with the test.
 
     All groups together have at most so many nodes, if that is not 0: looked at after every loop. Nothing is done that
-    the manifests don't allow.
+    the manifests don't allow. Of the diary the last so many entries are kept, or all; the autoscaler waits for answers
+    of the API server with so much patience.
     """
     rights = Rights()
     with ExitStack() as stack:
 
-        def start(scenario=None, settings="", most_nodes=0, observers=None):
+        def start(scenario=None, settings="", most_nodes=0, observers=None, kept=None, patience=None):
             scenario = scenario or a_scenario()
             world = stack.enter_context(World(parse_scenario(scenario), SteppedClock()))
             world.api_server.authorize = rights.authorize
-            life = Life(world, settings, most_nodes, observers or {}, stack, tmp_path)
+            life = Life(world, settings, most_nodes, observers or {}, stack, tmp_path, kept, patience)
             life.rights = rights
             return life
 

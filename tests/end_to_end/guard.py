@@ -22,15 +22,22 @@ _PATIENCE = 80
 
 
 class Guard(Plugin):
-    """Holds each decision against the world as it is before anything of it is done, and requests as they come."""
+    """Holds each decision against the world as it is before anything of it is done, and requests as they come.
 
-    def __init__(self):
+    Places are looked for in one of *every* so many decisions that drain: in large clusters that takes long.
+    """
+
+    def __init__(self, every=1):
         super().__init__(self.Config())
+        self._every = every
+        self._drains = 0
         #: What must never happen and did.
         self.wrongs = []
         #: How often there was something to look at.
         self.seen = Counter()
         self._asked = []
+        #: What was read of each object, and the version that it was read of.
+        self._read = {}
         #: For how many loops nodes were marked that nobody removes.
         self._forgotten = {}
 
@@ -137,10 +144,14 @@ class Guard(Plugin):
         if wrong := beginning - nodes.keys():
             self._wrong(f"{wrong} are drained, which are no nodes")
         for pod in pods:
-            if pod.spec.node_name in beginning and not pod.finished and (why := _must_stay(pod)):
+            if pod.spec.node_name not in beginning or pod.finished or _overdue(pod, decision.at):
+                continue
+            if why := _must_stay(pod):
                 self._wrong(f"{pod.spec.node_name} is drained, but has {pod.key}, which {why}")
         self._check_whole_groups(beginning, leaving | beginning)
-        self._check_places(decision, nodes, pods, beginning, leaving | beginning)
+        self._drains += 1
+        if self._drains % self._every == 0:
+            self._check_places(decision, nodes, pods, beginning, leaving | beginning)
 
     def _check_whole_groups(self, beginning, leaving):
         for group in self._world.cloud.groups:
@@ -182,16 +193,20 @@ class Guard(Plugin):
 
     def _runs(self, pod, now):
         """Whether the pod must not lose its machine."""
-        if not _moves(pod, ending=True):
-            return False
-        deleted = pod.metadata.deletion_timestamp
-        return deleted is None or (now - deleted).total_seconds() <= pod.grace_seconds + _GRACE_HEADROOM
+        return _moves(pod, ending=True) and not _overdue(pod, now)
 
     def _wrong(self, what):
         self.wrongs.append(f"{self._world.clock.now():%H:%M:%S} {what}")
 
     def _all(self, resource, kind):
-        return [msgspec.json.decode(encode(each), type=kind) for each in self._world.store.list(resource)]
+        before = self._read.get(resource, {})
+        now = {}
+        for document in self._world.store.list(resource):
+            metadata = document["metadata"]
+            key = metadata["uid"], metadata["resourceVersion"]
+            now[key] = before.get(key) or msgspec.json.decode(encode(document), type=kind)
+        self._read[resource] = now
+        return list(now.values())
 
 
 def _is_ready(node):
@@ -202,6 +217,12 @@ def _moves(pod, *, ending=False):
     """Whether the pod needs another node when its node goes; those that are *ending* have others in their place."""
     at_work = not (pod.is_daemon or pod.is_mirror or pod.finished)
     return at_work and (ending or pod.metadata.deletion_timestamp is None)
+
+
+def _overdue(pod, now):
+    """Whether the pod should have ended long ago; its kubelet does not do it."""
+    deleted = pod.metadata.deletion_timestamp
+    return deleted is not None and (now - deleted).total_seconds() > pod.grace_seconds + _GRACE_HEADROOM
 
 
 def _must_stay(pod, *, on_completion=False):

@@ -100,14 +100,14 @@ def test_a_missing_right_is_named(world, dump, monkeypatch):
     world.api_server.faults.append(fault)
     status, text, trouble = dump()
     assert (status, text) == (1, b"")
-    assert "never saw pods (pods: GET /api/v1/pods: pods is forbidden)" in trouble
+    assert "never saw pods (list pods: pods is forbidden)" in trouble
 
 
 def test_an_absent_api_server_is_named(dump, monkeypatch):
     monkeypatch.setattr(Autoscaler.start, "__defaults__", (1.0,))
     status, text, trouble = dump("--kubernetes", "http://127.0.0.1:9")
     assert (status, text) == (1, b"")
-    assert "the API server at http://127.0.0.1:9 did not answer" in trouble
+    assert "the API server at http://127.0.0.1:9 does not answer: connection refused" in trouble
 
 
 def test_a_provider_that_does_not_answer_is_named(world, dump):

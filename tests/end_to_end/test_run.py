@@ -112,7 +112,7 @@ def test_a_call_that_does_not_end_does_not_keep_it(world, run, monkeypatch, oper
 
 
 def test_a_cluster_that_can_not_be_seen_does_not_keep_it(world, run):
-    hidden = Fault(when=lambda request: request.path.endswith("/poddisruptionbudgets"), status=403)
+    hidden = Fault(when=lambda request: request.path.endswith("/nodes"), status=403)
     world.api_server.faults.append(hidden)
     process = run()
     eventually(lambda: hidden.hits)

@@ -164,7 +164,7 @@ def test_whatever_happens_no_pod_is_harmed_and_nothing_is_left_behind(begin, sha
     guard = Guard()
     life = begin(kind.scenario, kind.settings[0], most_nodes=MOST_NODES, observers={"guard": guard})
     guard.watch(life)
-    mischief = Mischief(life, seed, kind.most_replicas, kind.pools, kind.settings)
+    mischief = Mischief(life, seed, kind.most_replicas, kind.pools, kind.settings, share=0.0035)
     story = f"{shape}, seed {seed}: "
     for _ in range(LOOPS):
         mischief.strike()

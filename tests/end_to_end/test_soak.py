@@ -34,7 +34,7 @@ PASSING = [
 
 def check_deletions(life):
     """No minimum was in the way of what was asked for, and no machine is deleted under pods that have to move."""
-    assert not any("its minimum is" in line for line in life.diary.lines)
+    assert not any("its minimum is" in line for line in life.diary.against_limits)
     at_work = {pod["spec"].get("nodeName") for pod in life.pods() if "deletionTimestamp" not in pod["metadata"]}
     for machine in life.world.cloud.fleet.all():
         assert not (machine.going and machine.name in at_work), f"{machine.name} is deleted with pods on it"

@@ -101,7 +101,7 @@ def test_what_keeps_the_first_list_from_coming_is_told(server, transport):
     feed = Feed()
     reflector = Reflector(KINDS[0], transport, feed)
     reflector.start()
-    with pytest.raises(ApiServerError, match=r"never saw nodes, .*\(nodes: GET /api/v1/nodes: etcd is on fire\)"):
+    with pytest.raises(ApiServerError, match=r"never saw nodes, .*\(list nodes: etcd is on fire\)"):
         feed.wait_until_synced(1)
     reflector.stop()
 

@@ -258,6 +258,7 @@ class TestWatches:
         self, script, scripted, started, eventually, caplog, monkeypatch
     ):
         monkeypatch.setattr(reflectors, "_FIRST_PAUSE", 0.05)
+        monkeypatch.setattr(reflectors, "_QUIET_SECONDS", 0.01)
         script.watches = lambda handler: handler.begin(hold=False)
         feed = Feed()
         with caplog.at_level(logging.WARNING):
@@ -309,6 +310,7 @@ class TestWatches:
 
     def test_trouble_is_told_once_and_so_is_its_end(self, script, scripted, started, eventually, caplog, monkeypatch):
         monkeypatch.setattr(reflectors, "_FIRST_PAUSE", 0.001)
+        monkeypatch.setattr(reflectors, "_QUIET_SECONDS", 0)
         bookmark = an_event("BOOKMARK", {"kind": "Node", "metadata": {"resourceVersion": "77"}})
         script.watches = lambda handler: (
             handler.say(b"ill", status=500) if script.watched < 4 else handler.begin(bookmark)
@@ -317,7 +319,7 @@ class TestWatches:
             started(scripted)
             eventually(lambda: len(caplog.records) == 2)
         assert [record.getMessage() for record in caplog.records] == [
-            "cannot watch nodes, trying again: GET /api/v1/nodes: ill",
+            "cannot watch nodes, trying again: watch nodes: ill",
             "watching nodes again",
         ]
 

@@ -119,7 +119,9 @@ class TestTransport:
 
     def test_a_server_that_is_away_is_a_temporary_error(self, server, transport):
         server.stop()
-        with pytest.raises(ApiServerError, match=r"the API server at http://127.0.0.1:.* did not answer"):
+        with pytest.raises(
+            ApiServerError, match=r"the API server at http://127.0.0.1:.* does not answer: connection refused"
+        ):
             transport.get("/api/v1/nodes")
 
     def test_no_way_to_the_cluster_says_what_to_do(self, tmp_path):

@@ -101,15 +101,38 @@ class PluginError(PermanentError):
         self.plugin = plugin
 
 
+@dataclass(frozen=True, kw_only=True)
+class Right:
+    """What somebody may do at the Kubernetes API server, in the words of its roles."""
+
+    verb: str
+    #: With the subresource, such as ``pods/eviction``.
+    resource: str
+    group: str = ""
+    namespace: str = ""
+    #: Of the object that it was missing for, if it was about one.
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.resource}" + (f".{self.group}" if self.group else "")
+
+    @property
+    def request(self) -> str:
+        """What was asked for when it was needed."""
+        name = "/".join(filter(None, (self.namespace, self.name))) if self.name else ""
+        return f"{self} {name}".strip()
+
+
 class AccessDeniedError(PermanentError):
     """Credentials are missing, expired or lack a right; the message names the right.
 
-    `status` is the HTTP status, 0 if there was none.
+    `status` is the HTTP status, 0 if there was none. `right` is the one that is missing at the Kubernetes API server.
     """
 
-    def __init__(self, message: str, *, status: int = 0) -> None:
+    def __init__(self, message: str, *, status: int = 0, right: Right | None = None) -> None:
         super().__init__(message)
         self.status = status
+        self.right = right
 
 
 class GroupNotFoundError(PermanentError):

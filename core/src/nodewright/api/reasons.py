@@ -96,6 +96,11 @@ class Reason(StrEnum):
         "room on other nodes for {pod}, or looser rules about where it may run",
     )
     BLOCKED_BY_POD = "BlockedByPod", "a pod must not be moved", "{pod} has to go, or to be allowed to move"
+    BUDGETS_UNSEEN = (
+        "BudgetsUnseen",
+        "nobody knows which disruption budgets its pods have",
+        "the right to list and watch poddisruptionbudgets.policy",
+    )
     NOT_LONG_ENOUGH = (
         "NotUnneededLongEnough",
         "not unneeded for long enough",

@@ -79,7 +79,7 @@ class RunCommand(Command):
             _on_loss(autoscaler.lease, stop, autoscaler.wake)
         server.start()
         try:
-            autoscaler.start()
+            autoscaler.start(patient=True)
             watching.set()
             _log.info("watching the cluster at %s", autoscaler.host)
             if autoscaler.lead(stop):

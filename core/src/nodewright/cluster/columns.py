@@ -68,6 +68,8 @@ class Cluster:
         self.daemon_sets: dict[str, DaemonSet] = {}
         self.controllers = Controllers(self.daemon_sets)
         self.budgets: dict[str, PodDisruptionBudget] = {}
+        #: Whether `budgets` are all there are; else nobody knows of any.
+        self.budgets_seen = True
         self.quotas: dict[str, CapacityQuota] = {}
         self.config_maps: dict[str, ConfigMap] = {}
         self.storage = Storage(self.table, self._journal)
@@ -109,6 +111,10 @@ class Cluster:
             self._count(pod.pod_class, row, -1)
         self.table.remove(name)
         del self.nodes[name]
+
+    def see_budgets(self, seen: bool) -> None:
+        """Note whether disruption budgets can be seen."""
+        self.budgets_seen = seen
 
     def put_pod(self, pod: Pod) -> None:
         """Add or replace a pod."""

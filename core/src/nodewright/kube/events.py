@@ -199,8 +199,9 @@ class EventWriter:
         return True
 
     def _complain(self, event: dict[str, Any], error: Exception, more: str = "") -> None:
-        # Without the right to write them, none can be written: one line says so.
-        level = logging.DEBUG if self._failing else logging.WARNING
+        # What keeps one from being written mostly keeps all: one line says so. Of a missing right, its finder tells.
+        told = self._failing or getattr(error, "right", None) is not None
+        level = logging.DEBUG if told else logging.WARNING
         about = event["involvedObject"]
         what = (event["reason"], about["kind"], about["name"])
         unexpected = None if isinstance(error, NodewrightError) else error

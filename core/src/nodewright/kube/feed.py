@@ -86,6 +86,8 @@ class Feed:
         self._versions: dict[str, int] = {}
         self._trouble: dict[str, str] = {}
         self._absent: set[str] = set()
+        #: Those of them that the loop was not told of.
+        self._missed: list[Kind] = []
         #: When each kind was last heard of.
         self._heard: dict[str, float] = {}
         #: Whatever the loop was woken for, and still is as it was then, by key.
@@ -152,6 +154,7 @@ class Feed:
         """Wait no longer for a kind that the API server does not show us; once it does, it is taken in as any."""
         with self._changed:
             self._absent.add(kind.name)
+            self._missed.append(kind)
             self._changed.notify_all()
 
     def wait_until_synced(self, timeout: float) -> None:
@@ -170,6 +173,9 @@ class Feed:
         """Bring *cluster* up to date; returns how many objects changed. Malformed ones are logged and left out."""
         with self._changed:
             pending, self._pending = self._pending, {}
+            missed, self._missed = self._missed, []
+        for kind in missed:
+            kind.note_absent(cluster)
         for batch in pending.values():
             batch.apply_to(cluster)
         return sum(len(batch.changes) for batch in pending.values())
@@ -214,7 +220,8 @@ class Feed:
                 left = since + timeout - monotonic()
                 if left <= 0:
                     never = self._behind()
-                    causes = "; ".join(f"{kind}: {error}" for kind, error in self._trouble.items())
+                    # Mostly it is the same with all of them.
+                    causes = "; ".join(dict.fromkeys(self._trouble.values()))
                     raise ApiServerError(
                         f"not in step with the API server after {timeout:.0f} s"
                         + (f", never saw {', '.join(never)}" if never else "")

@@ -53,6 +53,8 @@ class Kind:
     optional: bool = False
     #: Called when all there are have been put.
     note_complete: Callable[[Cluster], None] = _nothing
+    #: Called when it is found out that we have to do without it.
+    note_absent: Callable[[Cluster], None] = _nothing
     #: Which of them are listed and watched, as query parameters; all by default.
     query: Mapping[str, str] = field(default_factory=dict)
     #: The key of what a reader returned.
@@ -153,6 +155,7 @@ KINDS = (
         drop=_drop_from(lambda cluster: cluster.daemon_sets),
         known=lambda cluster: list(cluster.daemon_sets),
         note_complete=lambda cluster: cluster.controllers.see(DAEMON_SET),
+        optional=True,
     ),
     Kind(
         name="poddisruptionbudgets",
@@ -161,6 +164,9 @@ KINDS = (
         put=_keep_in(lambda cluster: cluster.budgets),
         drop=_drop_from(lambda cluster: cluster.budgets),
         known=lambda cluster: list(cluster.budgets),
+        note_complete=lambda cluster: cluster.see_budgets(True),
+        note_absent=lambda cluster: cluster.see_budgets(False),
+        optional=True,
     ),
     Kind(
         name="namespaces",

@@ -28,6 +28,8 @@ _SILENCE_SECONDS = 90.0
 _SHORT_SECONDS = 1.0
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 30.0
+#: So long, in seconds, a kind may fail before anybody is told: by then it is known whether all of them do.
+_QUIET_SECONDS = 4.0
 
 _log = logging.getLogger(__name__)
 
@@ -54,7 +56,9 @@ class Reflector:
         #: From where to watch; empty if everything has to be listed.
         self._version = ""
         self._pause = _FIRST_PAUSE
-        self._failing = False
+        #: When the first of the failures happened that nothing good came after; and whether it was told.
+        self._failing_since: float | None = None
+        self._told = False
         self._listed = False
         self._absent = False
         self._stop = Event()
@@ -85,7 +89,8 @@ class Reflector:
                 self._version = ""
             except Exception as error:
                 # Whatever comes instead of an answer, the thread goes on: nobody else keeps the cluster up to date.
-                if is_lost(error):
+                # Whom we may not watch we list now and then.
+                if is_lost(error) or isinstance(error, AccessDeniedError):
                     self._version = ""
                 if self._stop.is_set():
                     return
@@ -102,15 +107,21 @@ class Reflector:
     def _do_without(self, error: Exception) -> None:
         if not self._absent:
             self._absent = True
-            _log.warning("decisions are made without %s, which can't be watched: %s", self._kind.name, error)
+            # Which right is missing is told for itself.
+            why = "" if getattr(error, "right", None) else f", which can't be watched: {error}"
+            _log.warning("decisions are made without %s%s", self._kind.name, why)
             self._feed.do_without(self._kind)
         self._stop.wait(_LONGEST_PAUSE * random.uniform(0.5, 1.5))
 
     def _note_failure(self, error: Exception) -> None:
-        # The first of a row is told, and the end of it.
-        level = logging.DEBUG if self._failing else logging.WARNING
-        self._failing = True
+        # One of a row is told, and the end of it, unless it is the same for all kinds.
+        now = monotonic()
+        self._failing_since = now if self._failing_since is None else self._failing_since
+        everybody = self._transport.outage.lasting or (isinstance(error, AccessDeniedError) and error.right is not None)
+        tell = not self._told and not everybody and now - self._failing_since >= _QUIET_SECONDS
+        self._told = self._told or tell
         self._feed.note_trouble(self._kind.name, str(error))
+        level = logging.WARNING if tell else logging.DEBUG
         _log.log(level, "cannot watch %s, trying again: %s", self._kind.name, error)
         asked = getattr(error, "retry_after", None) or 0.0
         # Kinds that failed together do not come back together.
@@ -118,9 +129,9 @@ class Reflector:
         self._pause = min(self._pause * 2, _LONGEST_PAUSE)
 
     def _note_success(self) -> None:
-        if self._failing:
+        if self._told:
             _log.info("watching %s again", self._kind.name)
-        self._failing = False
+        self._told, self._failing_since = False, None
         self._pause = _FIRST_PAUSE
         self._feed.hear_of(self._kind)
 

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
+from threading import Event
 from time import sleep
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
@@ -13,15 +14,21 @@ from urllib.parse import urlencode
 import urllib3
 from urllib3.connection import HTTPConnection
 
-from nodewright.api.errors import AccessDeniedError, ApiServerError, ConfigurationError, ConflictError, Problem
+from nodewright.api.errors import AccessDeniedError, ApiServerError, ConfigurationError, Problem
+from nodewright.kube.credentials import Credentials, overheard
+from nodewright.kube.outage import Outage
+from nodewright.kube.rights import Rights, right_to
+from nodewright.kube.wording import no_answer, refusal
 
 if TYPE_CHECKING:
     from kubernetes.client import Configuration
 
 _CONNECTIONS = 48
-_TIMEOUT = urllib3.Timeout(connect=5, read=30)
-#: So long, in seconds, a request waits in all because the API server asks for it.
-_PATIENCE = 5.0
+#: In seconds: for a connection, between two signs of life, and in all where the API server asks to come again later.
+_CONNECT_SECONDS = 5.0
+_SILENCE_SECONDS = 30.0
+_RETRY_SECONDS = 5.0
+_LEAST_PAUSE_SECONDS = 1.0
 #: A peer that is gone without a word is noticed in a minute, and what lies between does not forget an idle connection.
 _SOCKET_OPTIONS = [
     *HTTPConnection.default_socket_options,
@@ -37,13 +44,20 @@ _log = logging.getLogger(__name__)
 
 
 class Transport:
-    """Sends requests and returns bytes. Safe to use from any thread.
+    """Sends requests and returns bytes; gives up after *patience* seconds in silence. Safe to use from any thread.
 
     Every method raises `ApiServerError` (temporary), `ConflictError` for HTTP 409, or `AccessDeniedError` for 401 and
-    403, with the server's own message.
+    403, with the server's own message. Credentials that are not accepted are read anew by *reload*. That the server
+    does not answer, and that a right is missing, is logged here, once.
     """
 
-    def __init__(self, configuration: "Configuration", user_agent: str) -> None:
+    def __init__(
+        self,
+        configuration: "Configuration",
+        user_agent: str,
+        patience: float | None = None,
+        reload: Callable[[], "Configuration"] | None = None,
+    ) -> None:
         from kubernetes.client import ApiClient
 
         self._configuration = configuration
@@ -54,12 +68,29 @@ class Transport:
         self._pool = ApiClient(configuration).rest_client.pool_manager
         self._user_agent = user_agent
         self._gate: Callable[[], None] = _open
-        self._patience = 0.0
+        #: For how long, in seconds, it is tried again what the API server refuses for the moment.
+        self._persistence = 0.0
+        self._closed = Event()
+        self._credentials = Credentials(configuration, reload)
+        self._rights = Rights()
+        self._outage = Outage(self.host)
+        silence = _SILENCE_SECONDS if patience is None else patience
+        self._timeout = urllib3.Timeout(connect=_CONNECT_SECONDS, read=silence)
 
     @property
     def host(self) -> str:
         """Address of the API server."""
         return str(self._configuration.host)
+
+    @property
+    def rights(self) -> Rights:
+        """Which rights are missing."""
+        return self._rights
+
+    @property
+    def outage(self) -> Outage:
+        """Whether the API server answers."""
+        return self._outage
 
     def through(self, gate: Callable[[], None]) -> Self:
         """Return a way to the same API server on which *gate* is called right before each request is sent.
@@ -69,7 +100,7 @@ class Transport:
         """
         other = copy(self)
         other._gate = gate
-        other._patience = _PATIENCE
+        other._persistence = _RETRY_SECONDS
         return other
 
     def get(self, path: str, query: Mapping[str, str] | None = None, *, timeout: float | None = None) -> bytes:
@@ -94,22 +125,28 @@ class Transport:
 
     def watch(self, path: str, query: Mapping[str, str], *, read_timeout: float) -> urllib3.BaseHTTPResponse:
         """Open a watch; the caller reads the response and closes it."""
-        timeout = urllib3.Timeout(connect=5, read=read_timeout)
+        timeout = urllib3.Timeout(connect=_CONNECT_SECONDS, read=read_timeout)
         return self._send("GET", path, query, timeout=timeout)
+
+    def close(self) -> None:
+        """Let nothing pass any more: each request fails from now on. What is under way goes on."""
+        self._closed.set()
 
     def _send(
         self, method: str, path: str, query: Mapping[str, str] | None = None, **fields: Any
     ) -> urllib3.BaseHTTPResponse:
-        patience = self._patience
+        persistence = self._persistence
         while True:
             self._gate()
             try:
                 return self._send_once(method, path, query, **fields)
             except ApiServerError as error:
-                pause = error.retry_after
-                if pause is None or pause > patience:
+                if error.retry_after is None:
                     raise
-                patience -= pause
+                pause = max(_LEAST_PAUSE_SECONDS, error.retry_after)
+                if pause > persistence:
+                    raise
+                persistence -= pause
                 sleep(pause)
 
     def _send_once(
@@ -120,8 +157,11 @@ class Transport:
         *,
         body: Any = None,
         content_type: str = "application/json",
-        timeout: urllib3.Timeout = _TIMEOUT,
+        timeout: urllib3.Timeout | None = None,
     ) -> urllib3.BaseHTTPResponse:
+        if self._closed.is_set():
+            raise ApiServerError(f"{method} {path}: not sent, as we are about to end")
+        right = right_to(method, path, query)
         url = self._configuration.host + path + (f"?{urlencode(query)}" if query else "")
         headers = {"Accept": "application/json", "User-Agent": self._user_agent}
         data = None
@@ -129,31 +169,67 @@ class Transport:
             headers["Content-Type"] = content_type
             data = json.dumps(body).encode()
         try:
-            headers |= self._credentials()
+            headers |= self._credentials.headers()
             response = self._pool.request(
-                method, url, body=data, headers=headers, timeout=timeout, preload_content=False, retries=False
+                method,
+                url,
+                body=data,
+                headers=headers,
+                timeout=timeout or self._timeout,
+                preload_content=False,
+                retries=False,
             )
             if response.status >= 400:
-                raise _refusal(method, path, response)
+                body = response.read(cache_content=True)
+                response.release_conn()
+                raise refusal(self.host, right, path, response, body)
             if method != "GET" or "watch" not in (query or {}):
                 response.read(cache_content=True)
                 response.release_conn()
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            reason = f"{method} {path}: the API server at {self._configuration.host} did not answer: {error}"
-            raise ApiServerError(reason) from error
+            why = no_answer(self.host, error)
+            self._outage.failed(why)
+            raise ApiServerError(why) from error
+        except (AccessDeniedError, ApiServerError) as error:
+            raise self._heed(error) from error.__cause__
+        self._outage.answered()
+        self._rights.allowed(right)
         return response
 
-    def _credentials(self) -> dict[str, str]:
-        # auth_settings renews a token that has run out.
-        token = self._configuration.auth_settings().get("BearerToken")
-        return {token["key"]: token["value"]} if token and token["value"] else {}
+    def _heed(self, error: AccessDeniedError | ApiServerError) -> Exception:
+        """Note what follows from an answer that refuses; return the error to raise."""
+        if isinstance(error, AccessDeniedError) and error.right is None and error.status != 403:
+            trouble = self._credentials.refused() if error.status else ""
+            error = AccessDeniedError(f"{error} ({trouble})", status=error.status) if trouble else error
+            self._outage.failed(str(error))
+        elif error.status >= 500:
+            self._outage.failed(f"the API server at {self.host} is not well: {error}")
+        else:
+            self._outage.answered()
+        if isinstance(error, AccessDeniedError) and error.right is not None:
+            self._rights.refused(error)
+        return error
 
 
-def connect(*, kubeconfig: str = "", server: str = "", user_agent: str = "nodewright") -> Transport:
+def connect(
+    *, kubeconfig: str = "", server: str = "", user_agent: str = "nodewright", patience: float | None = None
+) -> Transport:
     """Return the way to the cluster of *kubeconfig*, else of the pod that we run in, else of the user's kubeconfig.
 
-    *server* takes the place of the address found there. Raises `ConfigurationError` if there is no way.
+    *server* takes the place of the address found there, *patience* is that of `Transport`. Raises `ConfigurationError`
+    if there is no way.
     """
+
+    def load() -> "Configuration":
+        configuration = _configuration(kubeconfig, server)
+        if server:
+            configuration.host = server.rstrip("/")
+        return configuration
+
+    return Transport(load(), user_agent, patience, reload=load)
+
+
+def _configuration(kubeconfig: str, server: str) -> "Configuration":
     from kubernetes import config
     from kubernetes.client import Configuration
 
@@ -162,46 +238,28 @@ def connect(*, kubeconfig: str = "", server: str = "", user_agent: str = "nodewr
     configuration.connection_pool_maxsize = _CONNECTIONS
     configuration.socket_options = _SOCKET_OPTIONS
     try:
-        if kubeconfig:
-            config.load_kube_config(config_file=kubeconfig, client_configuration=configuration)
-        else:
-            with suppress(config.ConfigException):
-                config.load_incluster_config(client_configuration=configuration)
-                return Transport(configuration, user_agent)
-            if not server:
-                config.load_kube_config(client_configuration=configuration)
+        with overheard() as complaints:
+            if kubeconfig:
+                config.load_kube_config(config_file=kubeconfig, client_configuration=configuration)
+            else:
+                with suppress(config.ConfigException):
+                    config.load_incluster_config(client_configuration=configuration)
+                    return configuration
+                if not server:
+                    config.load_kube_config(client_configuration=configuration)
     except (config.ConfigException, OSError) as error:
         message = f"no way to the API server: {error}. Name a file with kube.kubeconfig or --kubeconfig"
         raise ConfigurationError(Problem(message=message, path="kube.kubeconfig")) from error
-    if server:
-        configuration.host = server.rstrip("/")
-    return Transport(configuration, user_agent)
+    if complaints:
+        message = (
+            f"no credentials for the API server: {'; '.join(complaints)}. Mend what the kubeconfig says of its user"
+        )
+        raise ConfigurationError(Problem(message=message, path="kube.kubeconfig"))
+    return configuration
 
 
-def _refusal(method: str, path: str, response: urllib3.BaseHTTPResponse) -> Exception:
-    text = response.read(cache_content=True)
-    response.release_conn()
-    try:
-        message = str(json.loads(text)["message"])
-    except (ValueError, KeyError, TypeError):
-        message = text[:200].decode(errors="replace")
-    message = f"{method} {path}: {message or response.status}"
-    match response.status:
-        case 401 | 403:
-            return AccessDeniedError(message, status=response.status)
-        case 409:
-            return ConflictError(message, status=409)
-    return ApiServerError(message, status=response.status, retry_after=_retry_after(response))
-
-
-def _retry_after(response: urllib3.BaseHTTPResponse) -> float | None:
-    # Kubernetes writes whole seconds; the other form, a date, is for caches.
-    said = response.headers.get("Retry-After", "")
-    return max(1.0, float(said)) if said.isdecimal() and response.status in (429, 503) else None
-
-
-def _in_all(seconds: float | None) -> urllib3.Timeout:
-    return _TIMEOUT if seconds is None else urllib3.Timeout(total=seconds)
+def _in_all(seconds: float | None) -> urllib3.Timeout | None:
+    return None if seconds is None else urllib3.Timeout(total=seconds)
 
 
 def _open() -> None:

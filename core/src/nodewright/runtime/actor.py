@@ -239,7 +239,11 @@ class Actor:
         except NotLeaderError:
             return
         except NodewrightError as error:
-            _log.warning("the soft taint of node %s could not be changed, the next loop tries again: %s", node, error)
+            # That the right is missing was told once.
+            level = logging.DEBUG if getattr(error, "right", None) else logging.WARNING
+            _log.log(
+                level, "the soft taint of node %s could not be changed, the next loop tries again: %s", node, error
+            )
         except Exception:
             _log.exception("the soft taint of node %s could not be changed", node)
 

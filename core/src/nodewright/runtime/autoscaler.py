@@ -1,6 +1,7 @@
 """The autoscaler: the loop round observe, decide and act."""
 
 import logging
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -121,13 +122,24 @@ class Autoscaler:
         """Whether an action of an earlier loop is still under way: it took longer than `loop.actionTimeout`."""
         return self._session.busy
 
-    def start(self, timeout: float = 60.0) -> None:
-        """Begin to watch the cluster; returns when all of it was seen once, or raises `ApiServerError`."""
+    def start(self, timeout: float = 60.0, *, patient: bool = False) -> None:
+        """Begin to watch the cluster; returns when all of it was seen once.
+
+        Raises `ApiServerError` after *timeout* seconds; if *patient*, logs why it takes so long and goes on waiting.
+        """
         for reflector in self._reflectors:
             reflector.start()
         self._leadership.look()
         self._watch_config_maps()
-        self.feed.wait_until_synced(timeout)
+        while True:
+            try:
+                self.feed.wait_until_synced(timeout)
+            except ApiServerError as error:
+                if not patient:
+                    raise
+                _log.warning("still waiting: %s", error)
+            else:
+                return
 
     def lead(self, stop: Event) -> bool:
         """Wait until this replica may act, or *stop* is set; tell whether it may. It keeps up with the cluster.
@@ -156,6 +168,7 @@ class Autoscaler:
 
         What goes wrong in one loop is logged; the next one tries again. Raises `NotLeaderError` if the lease is lost.
         """
+        trouble = ""
         while True:
             # In this order: whoever sets *stop* and wakes the loop is never missed.
             self._wake.clear()
@@ -166,13 +179,17 @@ class Autoscaler:
             self.vitals.began()
             try:
                 decision = self.run_once()
+                trouble = ""
                 # A restart may help where no cloud can be read at all.
                 if self._session.sighted:
                     self.vitals.ended_well()
             except NotLeaderError:
                 raise
             except NodewrightError as error:
-                _log.warning("this loop could not be finished, the next one tries again: %s", error)
+                # Once, but for how long it has lasted.
+                known, trouble = trouble, re.sub(r"\d+", "", str(error))
+                level = logging.DEBUG if trouble == known else logging.WARNING
+                _log.log(level, "this loop could not be finished, the next ones try again: %s", error)
                 self._reporter.failed(error)
                 if isinstance(error, TemporaryError):
                     self.vitals.ended_well()

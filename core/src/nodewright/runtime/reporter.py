@@ -30,6 +30,7 @@ class Reporter:
         self._settings = settings
         self._transport = transport
         self._clock = clock
+        self._rights = transport.rights
         self._status: StatusMap | None = None
         #: When the status was last told, and how things stood then.
         self._told: tuple[datetime, Mapping[str, Conditions]] | None = None
@@ -74,6 +75,8 @@ class Reporter:
 
     def finished(self, look: Look, *, seconds: float) -> None:
         """Tell that a loop has ended well, *seconds* after it began; the memory of *look* is that of its end."""
+        for error in self._rights.news():
+            self._events.on_status("RightMissing", str(error), warning=True)
         self.metrics.end_loop(seconds)
         if self._status is not None and self._is_news(look):
             self._told = look.decision.at, look.memory.conditions

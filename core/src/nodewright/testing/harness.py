@@ -23,7 +23,7 @@ class Harness:
     Use it as a context manager. `step` runs one loop (tests, on a stepped clock); `run` goes on until told to stop.
     *config* is the text of a YAML configuration, or a file with one that may change at any time. *observers* are
     plugins whose hooks are called besides those that the configuration names; *memory* takes the place of what is
-    stored.
+    stored. The API server has to answer within *patience* seconds of real time, if that is given.
     Raises `ConfigurationError` if the configuration can't be used.
     """
 
@@ -35,6 +35,7 @@ class Harness:
         clock: Clock,
         observers: Mapping[str, Plugin] | None = None,
         memory: Memory | None = None,
+        patience: float | None = None,
     ) -> None:
         registry = Registry()
         file = None
@@ -43,9 +44,9 @@ class Harness:
             settings = file.load(tolerant=True).settings
         else:
             settings = load(config, classes=registry, tolerant=True).settings
-        transport = connect(kubeconfig=kubeconfig, user_agent=settings.kube.user_agent)
+        self._transport = connect(kubeconfig=kubeconfig, user_agent=settings.kube.user_agent, patience=patience)
         self._autoscaler = Autoscaler(
-            settings, transport, clock, registry=registry, config_file=file, observers=observers
+            settings, self._transport, clock, registry=registry, config_file=file, observers=observers
         )
         self._memory = memory
 
@@ -61,10 +62,20 @@ class Harness:
     ) -> None:
         self._autoscaler.close()
 
+    def kill(self) -> None:
+        """Be gone as if the process was killed: all threads end, and nothing more is written."""
+        self._transport.close()
+        self._autoscaler.close()
+
     @property
     def memory(self) -> Memory:
         """What the autoscaler remembers."""
         return self._autoscaler.memory
+
+    @property
+    def autoscaler(self) -> Autoscaler:
+        """The autoscaler itself."""
+        return self._autoscaler
 
     @property
     def metrics(self) -> Metrics:

@@ -1,4 +1,5 @@
 import http.client
+import json
 import time
 
 import pytest
@@ -90,6 +91,23 @@ def test_the_answer_can_be_lost_after_the_work_is_done(store: Store, server: Api
         raw.post(MAPS, config_map())
 
     assert store.find("configmaps", "settings", "default") is not None
+
+
+def test_the_connection_can_break_in_the_middle_of_an_answer(store: Store, server: ApiServer, raw: Raw) -> None:
+    server.faults.append(Fault(when=writes, hang_up="midway"))
+
+    with pytest.raises(http.client.IncompleteRead):
+        raw.post(MAPS, config_map())
+
+    assert store.find("configmaps", "settings", "default") is not None
+
+
+def test_a_watch_can_break_in_the_middle_of_an_event(store: Store, server: ApiServer, raw: Raw) -> None:
+    server.faults.append(Fault(when=lambda request: request.verb == "watch", hang_up="midway"))
+    store.create("configmaps", config_map())
+
+    with pytest.raises((json.JSONDecodeError, http.client.IncompleteRead)):
+        next(raw.watch(MAPS))
 
 
 def test_a_hook_of_ones_own_may_do_anything(server: ApiServer, raw: Raw) -> None:

@@ -125,7 +125,12 @@ def test_throttling_tells_when_to_come_back(house, provider):
 
 @pytest.mark.parametrize(
     ("kind", "error"),
-    [("unavailable", CloudUnavailableError), ("internal", CloudUnavailableError), ("denied", AccessDeniedError)],
+    [
+        ("unavailable", CloudUnavailableError),
+        ("internal", CloudUnavailableError),
+        ("denied", AccessDeniedError),
+        ("reset", CloudUnavailableError),
+    ],
 )
 def test_errors_of_the_api_are_told_apart(house, groups, kind, error):
     house.do("fail-api", kind=kind, operations="increase")

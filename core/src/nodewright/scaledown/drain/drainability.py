@@ -83,6 +83,8 @@ class Drainability:
                 waits.append(row)
             elif part is not _Part.STAYS:
                 return Drainable(blocker=Verdict(reason=Reason.BLOCKED_BY_POD, pod=row.key, cause=part))
+        if move and budgets_block and not self._cluster.budgets_seen:
+            return Drainable(blocker=Verdict(reason=Reason.BUDGETS_UNSEEN))
         claims = self._budgets.claims(move) if self._budgets else {}
         return Drainable(
             move=tuple(move),

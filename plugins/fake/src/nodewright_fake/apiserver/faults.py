@@ -27,8 +27,13 @@ class AnswerLostError(Exception):
     """The request is to be done, but its answer never arrives."""
 
 
+class AnswerCutError(Exception):
+    """The request is to be done, but only the first half of its answer arrives; of a watch, half of its first event."""
+
+
 #: Called with each request before anything else is done, on the thread of its connection. It may sleep, raise
-#: `StatusError` to refuse, `ConnectionEndedError` to hang up, `AnswerLostError` to hang up once the work is done.
+#: `StatusError` to refuse, `ConnectionEndedError` to hang up, `AnswerLostError` to hang up once the work is done, or
+#: `AnswerCutError` to hang up in the middle of the answer.
 Hook = Callable[[Request], None]
 
 
@@ -52,8 +57,8 @@ class Fault:
     message: str = "injected fault"
     #: Seconds after which the client is told to come again, with 429 and 503.
     retry_after: int = 0
-    #: Hang up, before or after the work is done.
-    hang_up: Literal["", "before", "after"] = ""
+    #: Hang up, before or after the work is done, or in the middle of the answer.
+    hang_up: Literal["", "before", "after", "midway"] = ""
     #: How many requests it has hit.
     hits: int = field(default=0, init=False)
     _lock: Lock = field(default_factory=Lock, init=False, repr=False)
@@ -75,3 +80,5 @@ class Fault:
             raise ConnectionEndedError
         if self.hang_up == "after":
             raise AnswerLostError
+        if self.hang_up == "midway":
+            raise AnswerCutError

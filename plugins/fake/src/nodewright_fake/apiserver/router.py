@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 from nodewright_fake.apiserver.access import Access
 from nodewright_fake.apiserver.binding import Binder
@@ -9,7 +10,7 @@ from nodewright_fake.apiserver.catalogue import Catalogue
 from nodewright_fake.apiserver.discovery import Discovery
 from nodewright_fake.apiserver.document import encode
 from nodewright_fake.apiserver.eviction import Evictor
-from nodewright_fake.apiserver.faults import AnswerLostError, Hook
+from nodewright_fake.apiserver.faults import AnswerCutError, AnswerLostError, Hook
 from nodewright_fake.apiserver.reads import Reader
 from nodewright_fake.apiserver.record import Record
 from nodewright_fake.apiserver.request import Request, query_of, target_of
@@ -92,17 +93,19 @@ class Router:
         )
 
     def _answer(self, request: Request) -> Response:
-        lost = False
+        lost = cut = False
         for fault in tuple(self._faults):
             try:
                 fault(request)
             except AnswerLostError:
                 lost = True
+            except AnswerCutError:
+                cut = True
         self._access.check(request)
         response = self._handle(request)
         if lost:
             raise ConnectionEndedError
-        return response
+        return replace(response, cut=True) if cut else response
 
     def _handle(self, request: Request) -> Response:
         if request.method not in _METHODS:

@@ -38,6 +38,8 @@ class Response:
     body: bytes | Generator[bytes] = b""
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
+    #: Whether the connection breaks in the middle of the body, or of the first piece that is not empty.
+    cut: bool = False
 
 
 class Connection:
@@ -82,11 +84,16 @@ class Connection:
         lines += [f"{name}: {value}" for name, value in response.headers.items()]
         if isinstance(response.body, bytes):
             head = "\r\n".join((*lines, f"Content-Length: {len(response.body)}", "", "")).encode("latin-1")
-            self._socket.sendall(head + response.body)
+            self._socket.sendall(head + (_half(response.body) if response.cut else response.body))
+            if response.cut:
+                raise ConnectionEndedError
             return
         self._socket.sendall("\r\n".join((*lines, "Transfer-Encoding: chunked", "", "")).encode("latin-1"))
         with closing(response.body) as pieces:
             for piece in pieces:
+                if piece and response.cut:
+                    self._socket.sendall(b"%x\r\n%b" % (len(piece), _half(piece)))
+                    raise ConnectionEndedError
                 if piece:
                     self._socket.sendall(b"%x\r\n%b\r\n" % (len(piece), piece))
                 elif self._abandoned():
@@ -130,6 +137,10 @@ class Connection:
             return not self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
         except BlockingIOError:
             return False
+
+
+def _half(body: bytes) -> bytes:
+    return body[: len(body) // 2]
 
 
 def _phrase(status: int) -> str:

@@ -40,9 +40,9 @@ class FailApi(Action):
 
     summary = "let calls of the cloud's API fail"
 
-    kind: Literal[ApiFaultKind.UNAVAILABLE, ApiFaultKind.INTERNAL, ApiFaultKind.DENIED, ApiFaultKind.LOST] = (
-        ApiFaultKind.UNAVAILABLE
-    )
+    kind: Literal[
+        ApiFaultKind.UNAVAILABLE, ApiFaultKind.INTERNAL, ApiFaultKind.DENIED, ApiFaultKind.RESET, ApiFaultKind.LOST
+    ] = ApiFaultKind.UNAVAILABLE
     every: int = Field(default=1, ge=1)
     operations: str = "*"
     times: int | None = Field(default=None, ge=1)

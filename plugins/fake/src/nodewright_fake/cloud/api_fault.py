@@ -14,6 +14,8 @@ class ApiFaultKind(StrEnum):
     UNAVAILABLE = "unavailable"
     INTERNAL = "internal"
     DENIED = "denied"
+    #: The connection ends before anything is done, without an answer.
+    RESET = "reset"
     #: The call is carried out, but its answer gets lost.
     LOST = "lost"
     SLOW = "slow"
@@ -84,6 +86,8 @@ class ApiFault:
                 return RefusalError(
                     403, "ACCESS_DENIED", f"access denied: the caller lacks the right to call {operation}"
                 )
+            case ApiFaultKind.RESET:
+                return RefusalError(0, "RESET", f"the connection ended before {operation} was answered")
             case ApiFaultKind.LOST:
                 message = f"no answer in time: {operation} may have been done or not"
                 return RefusalError(504, "TIMEOUT", message, done=True)

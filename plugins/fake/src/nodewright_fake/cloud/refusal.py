@@ -6,7 +6,7 @@ from nodewright.api import ErrorClass, InstanceError
 
 
 class RefusalError(Exception):
-    """The cloud says no; becomes the body of an HTTP answer with `status`."""
+    """The cloud says no; becomes the body of an HTTP answer with `status`, or none at all if that is 0."""
 
     def __init__(
         self,

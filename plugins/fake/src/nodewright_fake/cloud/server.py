@@ -115,7 +115,10 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self._send(200, self.server.api.answer(self.command, self.path, self._body()))
         except RefusalError as refusal:
-            self._send(refusal.status, refusal.body)
+            if refusal.status:
+                self._send(refusal.status, refusal.body)
+            else:
+                self.close_connection = True
         except ConnectionError:
             self.close_connection = True
         except Exception as error:

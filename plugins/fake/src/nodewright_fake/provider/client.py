@@ -36,6 +36,7 @@ class CloudClient:
         self._user_agent = user_agent
         self._lock = Lock()
         self._idle: list[http.client.HTTPConnection] = []
+        self._closed = False
 
     def get(self, *path: str) -> Any:
         """Ask for something; raises `NodewrightError`."""
@@ -50,9 +51,10 @@ class CloudClient:
         return self._call("DELETE", path, None)
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections; those of calls that are under way, as soon as they have ended."""
         with self._lock:
             idle, self._idle = self._idle, []
+            self._closed = True
         for connection in idle:
             connection.close()
 
@@ -74,7 +76,10 @@ class CloudClient:
                 "check that its world is up (nodewright world up) and that this is its address"
             ) from error
         with self._lock:
-            self._idle.append(connection)
+            if self._closed:
+                connection.close()
+            else:
+                self._idle.append(connection)
         if response.status >= 300:
             raise _error(response.status, answer)
         return answer

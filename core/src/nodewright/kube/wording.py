@@ -1,0 +1,111 @@
+"""What went wrong between us and the API server, in words for those who can mend it."""
+
+import http.client
+import json
+import ssl
+from collections.abc import Iterator
+
+import urllib3
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    NameResolutionError,
+    NewConnectionError,
+    ProxyError,
+    ReadTimeoutError,
+)
+
+from nodewright.api.errors import AccessDeniedError, ApiServerError, ConflictError, Right
+
+_NOTHING_IN_BODY = {429: "it asks for fewer requests", 503: "it is not available"}
+
+
+def no_answer(host: str, error: BaseException) -> str:
+    """Return why a request was not answered."""
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return (
+                f"the certificate of the API server at {host} is not accepted: {cause.verify_message}; "
+                "check the certificate authority, and the name or address, that the kubeconfig has for it"
+            )
+        if isinstance(cause, ssl.SSLError):
+            reason = (cause.reason or str(cause)).replace("_", " ").lower()
+            return f"no TLS connection to the API server at {host}: {reason}; check the address and our certificate"
+    return f"the API server at {host} does not answer: {_reason(causes)}"
+
+
+def refusal(host: str, right: Right | None, path: str, response: urllib3.BaseHTTPResponse, body: bytes) -> Exception:
+    """Return the error that stands for an answer with an HTTP status from 400 on."""
+    said, status = _said(body, response.status), response.status
+    what = right.request if right is not None else path
+    if status == 401:
+        return AccessDeniedError(
+            f"the API server at {host} does not accept our credentials ({said}): they have run out, or are those of "
+            "another cluster; they are read anew",
+            status=status,
+        )
+    if status == 403 and right is not None and f"cannot {right.verb} resource" in said:
+        return AccessDeniedError(missing_right(right, said), status=status, right=right)
+    if status == 403:
+        return AccessDeniedError(f"{what}: {said}", status=status)
+    if status == 409:
+        return ConflictError(f"{what}: {said}", status=status)
+    return ApiServerError(f"{what}: {said}", status=status, retry_after=_seconds(response.headers.get("Retry-After")))
+
+
+def missing_right(right: Right, said: str) -> str:
+    """Return what to do about a right that we lack; *said* is what the API server says."""
+    group = f'API group "{right.group}"' if right.group else 'the core API group ("")'
+    role = (
+        f"a Role of namespace {right.namespace} or ClusterRole nodewright"
+        if right.namespace
+        else "ClusterRole nodewright"
+    )
+    rule = f'verb "{right.verb}" on "{right.resource}" of {group}'
+    return f"may not {right}: give the service account {rule} in {role} ({said})"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what it was made of, the innermost last."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        inner = [each for each in (getattr(error, "reason", None), *error.args) if isinstance(each, BaseException)]
+        error = inner[0] if inner else error.__cause__ or error.__context__
+
+
+def _reason(causes: list[BaseException]) -> str:
+    for cause in causes:
+        match cause:
+            case NameResolutionError():
+                return "its name is not known"
+            case NewConnectionError():
+                continue  # what the system says of it comes next
+            case ConnectTimeoutError():
+                return "no connection in time"
+            case ReadTimeoutError():
+                return "nothing was heard in time"
+            case ProxyError():
+                return f"the proxy before it fails: {cause}"
+            case http.client.IncompleteRead():
+                return "its answer broke off"
+            case ConnectionError() if not cause.strerror:
+                # http.client's: the other side hung up before it said anything.
+                return "it closed the connection"
+            case OSError() if cause.strerror:
+                return cause.strerror.lower()
+    return str(causes[-1]) or type(causes[-1]).__name__
+
+
+def _said(body: bytes, status: int) -> str:
+    try:
+        message = str(json.loads(body)["message"])
+    except (ValueError, KeyError, TypeError):
+        message = body[:200].decode(errors="replace").strip()
+    return message or _NOTHING_IN_BODY.get(status) or f"HTTP status {status}"
+
+
+def _seconds(text: str | None) -> float | None:
+    """Return how long the server asks to wait; it may also name a date, which API servers don't."""
+    return float(text) if text and text.isascii() and text.isdigit() else None
