@@ -79,6 +79,8 @@ class Removal:
     deleted_at: datetime | None = None
     #: What went wrong with that, while nobody knows whether it was done all the same.
     error: str = ""
+    #: False if somebody else does it: it is watched, and no step of it is taken.
+    ours: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

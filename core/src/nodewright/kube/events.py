@@ -30,12 +30,19 @@ class EventWriter:
 
     Methods are for the loop's thread, and all but `flush` and `close` return at once: a thread of the writer's own
     writes what waits, in the order in which it came. If too many wait, the oldest is dropped and *on_drop* called. An
-    event that can't be written is logged and forgotten: it never stops anything.
+    event that can't be written is logged and forgotten: it never stops anything. One that is *silent* writes nothing.
     """
 
     def __init__(
-        self, transport: Transport, clock: Clock, namespace: str, *, on_drop: Callable[[], None] = lambda: None
+        self,
+        transport: Transport,
+        clock: Clock,
+        namespace: str,
+        *,
+        on_drop: Callable[[], None] = lambda: None,
+        silent: bool = False,
     ) -> None:
+        self._silent = silent
         self._transport = transport
         self._clock = clock
         self.namespace = namespace
@@ -89,6 +96,8 @@ class EventWriter:
         self._tell(about | ({"uid": uid} if uid else {}), reason, message, warning=warning, key=message)
 
     def _tell(self, about: dict[str, Any], reason: str, message: str, *, warning: bool = False, key: str = "") -> None:
+        if self._silent:
+            return
         now = self._clock.now()
         identity = (about["kind"], about.get("namespace", ""), about["name"], reason, key)
         last = self._told.get(identity)

@@ -3,12 +3,20 @@
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from copy import copy
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import urllib3
 
-from nodewright.api.errors import AccessDeniedError, ApiServerError, ConfigurationError, ConflictError, Problem
+from nodewright.api.errors import (
+    AccessDeniedError,
+    ApiServerError,
+    ConfigurationError,
+    ConflictError,
+    Problem,
+    WithheldError,
+)
 
 if TYPE_CHECKING:
     from kubernetes.client import Configuration
@@ -30,11 +38,18 @@ class Transport:
         self._configuration = configuration
         self._pool = ApiClient(configuration).rest_client.pool_manager
         self._user_agent = user_agent
+        self._read_only = False
 
     @property
     def host(self) -> str:
         """Address of the API server."""
         return str(self._configuration.host)
+
+    def read_only(self) -> "Transport":
+        """Return a way to the same API server by which nothing is ever changed: it raises `WithheldError` instead."""
+        fenced = copy(self)
+        fenced._read_only = True
+        return fenced
 
     def get(self, path: str, query: Mapping[str, str] | None = None) -> bytes:
         """Return the body of a GET."""
@@ -63,6 +78,8 @@ class Transport:
         content_type: str = "application/json",
         timeout: urllib3.Timeout = _TIMEOUT,
     ) -> urllib3.BaseHTTPResponse:
+        if self._read_only and method != "GET":
+            raise WithheldError(f"{method} {path} was not sent: this is a dry run, which changes nothing")
         url = self._configuration.host + path + (f"?{urlencode(query)}" if query else "")
         headers = {"Accept": "application/json", "User-Agent": self._user_agent}
         data = None

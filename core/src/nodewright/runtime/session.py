@@ -24,6 +24,7 @@ from nodewright.policy import Policy
 from nodewright.runtime.actor import Actor
 from nodewright.runtime.providers import Providers
 from nodewright.runtime.strategies import Strategies
+from nodewright.runtime.withheld import WithheldActor
 from nodewright.world import World
 
 
@@ -47,16 +48,20 @@ class Session:
         self._defaults: GroupOptions = default_options(settings)
         context = provider_context(settings, clock)
         self._providers = Providers(self._strategies.providers(settings, context), clock, faults)
-        self._actor = Actor(
-            self._providers,
-            NodeWriter(transport, taint_latency, cordon=settings.scale_down.cordon),
-            Evictor(transport),
-            clock,
-            faults,
-            parallel=settings.scale_up.parallel,
-            timeout=settings.loop.action_timeout,
-            time_for_hints=settings.scale_down.soft_taints.max_time,
-        )
+        self._actor: Actor | WithheldActor
+        if settings.dry_run:
+            self._actor = WithheldActor()
+        else:
+            self._actor = Actor(
+                self._providers,
+                NodeWriter(transport, taint_latency, cordon=settings.scale_down.cordon),
+                Evictor(transport),
+                clock,
+                faults,
+                parallel=settings.scale_up.parallel,
+                timeout=settings.loop.action_timeout,
+                time_for_hints=settings.scale_down.soft_taints.max_time,
+            )
         self._taint_latency = taint_latency
         #: Groups that may have taken an order and were not read since, by id.
         self._held: Mapping[str, Held] = {}
