@@ -14,6 +14,7 @@ BUILT_IN = {
     "dump": "nodewright.cli.dump:DumpCommand",
     "plugins": "nodewright.cli.plugins:PluginsCommand",
     "run": "nodewright.cli.run:RunCommand",
+    "shadow": "nodewright.cli.shadow:ShadowCommand",
     "why": "nodewright.cli.why:WhyCommand",
 }
 

@@ -177,4 +177,4 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "machines": finding.machines,
         "lag": finding.lag,
     }
-    return {name: value for name, value in told.items() if value not in ("", None)}
+    return {name: value for name, value in told.items() if value not in ("", None) and (value or name == "lag")}

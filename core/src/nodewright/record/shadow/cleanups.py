@@ -1,12 +1,13 @@
 """Clean-ups compared: machines that were ordered and never came."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import timedelta
 
 from nodewright.api.decision import Decision
 from nodewright.record.shadow.finding import Finding, Kind
-from nodewright.record.shadow.proposals import Proposals, Wish
+from nodewright.record.shadow.proposals import Proposal, Proposals, Wish
+from nodewright.record.shadow.sighting import Deeds
 
 
 class CleanupComparison:
@@ -15,23 +16,13 @@ class CleanupComparison:
     def __init__(self, patience: timedelta) -> None:
         self._proposals = Proposals(patience)
 
-    def compare(self, shrank: Mapping[str, int], decision: Decision) -> Iterator[Finding]:
-        """Yield what is found when groups *shrank*; *decision* is the present one."""
+    def compare(self, deeds: Deeds, decision: Decision) -> Iterator[Finding]:
+        """Yield what is found about *deeds*; *decision* is the present one."""
         at, wishes = decision.at, _wishes(decision)
-        for group, count in shrank.items():
+        for group, count in deeds.shrank.items():
             known = self._proposals.get(group)
             self._proposals.close([group])
-            wish = known.wish if known is not None else wishes.get(group)
-            late = known is not None and known.told
-            yield Finding(
-                at=at,
-                kind=Kind.CLEANUP_EXTRA if wish is None else Kind.LATE if late else Kind.CLEANUP,
-                group=group,
-                ours=wish.what if wish else "would not",
-                why=wish.why if wish else "",
-                theirs=f"took {count} off its size",
-                lag=(at - known.since).total_seconds() if known is not None else 0.0,
-            )
+            yield _judge(group, count, known, wishes.get(group), deeds)
         for group, known in self._proposals.renew(wishes, at).items():
             lag = (at - known.since).total_seconds()
             yield Finding(at=at, kind=Kind.OVER, group=group, ours=known.wish.what, lag=lag)
@@ -42,8 +33,23 @@ class CleanupComparison:
                 group=group,
                 ours=known.wish.what,
                 why=known.wish.why,
-                theirs="do not",
+                theirs="did not",
+                lag=(at - known.since).total_seconds(),
             )
+
+
+def _judge(group: str, count: int, known: Proposal | None, wish: Wish | None, deeds: Deeds) -> Finding:
+    theirs = f"took {count} off its size"
+    if known is not None:
+        wish = known.wish
+    if wish is not None:
+        kind = Kind.LATE if known is not None and known.told else Kind.CLEANUP
+        lag = (deeds.at - known.since).total_seconds() if known is not None else 0.0
+        return Finding(at=deeds.at, kind=kind, group=group, ours=wish.what, why=wish.why, theirs=theirs, lag=lag)
+    if list(deeds.lost.values()).count(group) >= count:
+        why = "the machines went before we could see whether they had failed"
+        return Finding(at=deeds.at, kind=Kind.UNJUDGED, group=group, theirs=theirs, why=why)
+    return Finding(at=deeds.at, kind=Kind.CLEANUP_EXTRA, group=group, ours="would not", theirs=theirs)
 
 
 def _wishes(decision: Decision) -> dict[str, Wish]:

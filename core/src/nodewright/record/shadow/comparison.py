@@ -9,7 +9,7 @@ from nodewright.config.model import Settings
 from nodewright.memory import Memory
 from nodewright.particulars import Particulars
 from nodewright.record.shadow.cleanups import CleanupComparison
-from nodewright.record.shadow.finding import Finding
+from nodewright.record.shadow.finding import Finding, Kind
 from nodewright.record.shadow.following import follow, without_growth
 from nodewright.record.shadow.growth import GrowthComparison, Hindsight
 from nodewright.record.shadow.removals import NodeViews, RemovalComparison
@@ -54,24 +54,53 @@ class Comparison:
     def begin(self, world: World, memory: Memory, settings: Settings, now: datetime, decide: Decide) -> Memory:
         """Look at what was done since the last loop, and return the *memory* that the present one goes by."""
         before = self._sighting
-        self._sighting, deeds = look_at(world, now, before)
+        self._sighting, deeds = look_at(world, now, before, settings.shadow.patience)
         hindsight, twin = None, None
         if deeds.grew and before is not None:
             hindsight, twin = _look_back(without_growth(world, deeds, before), memory, deeds, settings, decide)
         self._loop = _Loop(deeds=deeds, hindsight=hindsight)
-        return follow(memory, self._sighting, deeds, settings.scale_down.unremovable_recheck, twin)
+        return follow(memory, self._sighting, deeds, settings, twin)
 
     def end(self, decision: Decision, world: World, memory: Memory, settings: Settings) -> list[Finding]:
         """Return what the present loop brought to light; *decision* and *memory* are those that it left."""
-        deeds = self._loop.deeds
+        deeds, unjudged = _apart(self._loop.deeds)
         findings = [
+            *unjudged,
             *self._growth.compare(deeds.grew, self._loop.hindsight, decision),
             *self._removals.compare(deeds, self._views, decision, world.cluster.nodes),
-            *self._cleanups.compare(deeds.shrank, decision),
+            *self._cleanups.compare(deeds, decision),
         ]
         ends = {facts.id: pause_ends(memory, settings.scale_down, facts.id) for facts in world.groups}
         self._views = NodeViews(verdicts=decision.nodes, standings=memory.standings, pauses=ends)
         return findings
+
+
+def _apart(deeds: Deeds) -> tuple[Deeds, list[Finding]]:
+    """Return *deeds* without those in unwatched groups, and findings that tell of these."""
+    if not deeds.unwatched:
+        return deeds, []
+    told = [(group, "", f"grew it by {count}") for group, count in deeds.grew.items()]
+    told += [(group, "", f"took {count} off its size") for group, count in deeds.shrank.items()]
+    told += [(going.group, name, "removed it") for name, going in deeds.began.items()]
+    findings = [
+        Finding(
+            at=deeds.at,
+            kind=Kind.UNJUDGED,
+            group=group,
+            node=node,
+            theirs=theirs,
+            why="the group could not be watched meanwhile",
+        )
+        for group, node, theirs in told
+        if group in deeds.unwatched
+    ]
+    judged = replace(
+        deeds,
+        grew={group: count for group, count in deeds.grew.items() if group not in deeds.unwatched},
+        shrank={group: count for group, count in deeds.shrank.items() if group not in deeds.unwatched},
+        began={name: going for name, going in deeds.began.items() if going.group not in deeds.unwatched},
+    )
+    return judged, findings
 
 
 def _look_back(

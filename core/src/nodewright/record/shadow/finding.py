@@ -47,9 +47,9 @@ class Kind(StrEnum):
     CLEANUP_MISSING = "cleanup-missing", Sort.DIFFERENCE, "only we would give machines up"
     CLEANUP_EXTRA = "cleanup-extra", Sort.DIFFERENCE, "only they gave machines up"
 
-    LATE = "late", Sort.NOTE, "they did it after all, when it was counted as a difference already"
-    OVER = "over", Sort.NOTE, "what only we would do is not needed any more"
-    UNJUDGED = "unjudged", Sort.NOTE, "not judged: not watched for long enough"
+    LATE = "late", Sort.NOTE, "they did after all what was missing"
+    OVER = "over", Sort.NOTE, "what was missing is not needed any more"
+    UNJUDGED = "unjudged", Sort.NOTE, "not watched for long enough to judge"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,8 @@ class Finding:
     their_why: str = ""
     #: Machines more (or fewer) than we would have ordered.
     machines: int = 0
-    #: By how many seconds the other one was later than we; negative if it was earlier.
+    #: By how many seconds the other one was later than we, negative if it was earlier; for how many seconds we have
+    #: wanted what it does not do.
     lag: float | None = None
 
     @property
@@ -89,7 +90,9 @@ class Finding:
     @property
     def timing(self) -> str:
         """Who was earlier, in words; empty if nobody was by a second or more."""
-        if self.lag is None or abs(self.lag) < 1 or not self.theirs:
+        if self.lag is None or abs(self.lag) < 1:
             return ""
         span = format_duration(timedelta(seconds=round(abs(self.lag))))
+        if self.kind is Kind.OVER or self.kind.value.endswith("-missing"):
+            return f", for {span}"
         return f", {span} {'later' if self.lag > 0 else 'earlier'}"

@@ -1,22 +1,26 @@
 """Following: the memory of a shadow goes by what the other one does, as if that were our own doing."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from nodewright.memory import GroupChanges, Memory, Removal, ScaleUpRequest
+from nodewright.api.instance import ErrorClass, InstanceError
+from nodewright.config.model import Settings
+from nodewright.health.backoff import Backoffs
+from nodewright.memory import Backoff, GroupChanges, Memory, Removal, ScaleUpRequest
 from nodewright.record.shadow.sighting import Deeds, Sighting
 from nodewright.world import World
 
 _NOTHING = GroupChanges()
+_FAILED = InstanceError(error_class=ErrorClass.OTHER, code="givenUp", message="others gave its machines up")
 
 
-def follow(memory: Memory, sighting: Sighting, deeds: Deeds, recheck: timedelta, twin: Memory | None = None) -> Memory:
+def follow(memory: Memory, sighting: Sighting, deeds: Deeds, settings: Settings, twin: Memory | None = None) -> Memory:
     """Return *memory* after *deeds*, as it would be if we had done them.
 
-    A node whose removal was given up is left alone for *recheck*. *twin* is what we would remember if we had
-    ordered the same: None if we would not have.
+    *twin* is what we would remember if we had ordered the same: None if we would not have.
     """
     memory = _with_growth(memory, deeds, twin)
+    recheck = settings.scale_down.unremovable_recheck
     removals = {
         name: Removal(
             group=entry.group,
@@ -33,6 +37,7 @@ def follow(memory: Memory, sighting: Sighting, deeds: Deeds, recheck: timedelta,
         memory,
         removals=removals,
         unremovable_until={**memory.unremovable_until, **dict.fromkeys(deeds.gave_up, deeds.at + recheck)},
+        backoffs=_backoffs(memory, deeds, settings),
         last_scale_up=deeds.at if deeds.grew else memory.last_scale_up,
         last_scale_down=deeds.at if deeds.left else memory.last_scale_down,
         last_scale_down_failure=deeds.at if deeds.gave_up else memory.last_scale_down_failure,
@@ -42,16 +47,17 @@ def follow(memory: Memory, sighting: Sighting, deeds: Deeds, recheck: timedelta,
 
 def without_growth(world: World, deeds: Deeds, before: Sighting) -> World:
     """Return *world* as if the groups had not grown since *before*, for a look at what we would have done then."""
-    registered = {node.spec.provider_id for node in world.cluster.nodes.values()}
-    groups = []
-    for facts in world.groups:
-        count = deeds.grew.get(facts.id, 0)
-        fresh = {each.id for each in facts.instances if each.id not in before.machines and each.id not in registered}
-        if count:
-            instances = tuple(each for each in facts.instances if each.id not in fresh)
-            groups.append(replace(facts, target_size=facts.target_size - count, instances=instances))
-        else:
-            groups.append(facts)
+    known = before.machines | {node.spec.provider_id for node in world.cluster.nodes.values()}
+    groups = (
+        replace(
+            facts,
+            target_size=facts.target_size - deeds.grew[facts.id],
+            instances=tuple(each for each in facts.instances if each.id in known),
+        )
+        if facts.id in deeds.grew
+        else facts
+        for facts in world.groups
+    )
     return replace(world, groups=tuple(groups))
 
 
@@ -71,6 +77,16 @@ def _with_growth(memory: Memory, deeds: Deeds, twin: Memory | None) -> Memory:
         replacements=twin.replacements,
         turn=twin.turn,
     )
+
+
+def _backoffs(memory: Memory, deeds: Deeds, settings: Settings) -> dict[str, Backoff]:
+    """Return back-offs with groups that gave machines up which failed unseen, from one look to the next."""
+    backoffs = Backoffs(memory.backoffs, memory.pools, settings.health.backoff, deeds.at)
+    unseen = {group for machine, group in deeds.lost.items() if machine not in memory.failed_since}
+    for group in unseen & deeds.shrank.keys():
+        if not backoffs.runs(group):
+            backoffs.note(group, "", _FAILED)
+    return backoffs.groups
 
 
 def _deleted_at(memory: Memory, name: str, now: datetime) -> datetime:

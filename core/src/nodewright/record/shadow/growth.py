@@ -44,8 +44,9 @@ class GrowthComparison:
                 group=group,
                 ours=known.wish.what,
                 why=known.wish.why,
-                theirs="do not",
+                theirs="did not",
                 machines=-known.wish.count,
+                lag=(decision.at - known.since).total_seconds(),
             )
 
 
@@ -55,7 +56,7 @@ def wishes_of(decision: Decision) -> dict[str, Wish]:
         grow.group: Wish(
             group=grow.group,
             count=grow.count,
-            what=f"grow {grow.from_size} → {grow.from_size + grow.count}",
+            what=f"would grow {grow.from_size} → {grow.from_size + grow.count}",
             why=_why(grow.verdict.reason, grow.verdict.detail or str(grow.verdict), len(grow.pods)),
             optional=grow.verdict.reason is Reason.CONSOLIDATION,
         )

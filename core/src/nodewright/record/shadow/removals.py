@@ -73,7 +73,8 @@ class RemovalComparison:
                 name,
                 deeds.at,
                 Kind.REMOVAL_MISSING,
-                theirs="do not",
+                theirs="did not",
+                lag=(deeds.at - known.since).total_seconds(),
                 their_why=f"it is unneeded for them since {since:%H:%M:%S}" if since else "",
             )
 
@@ -97,8 +98,8 @@ class RemovalComparison:
                 lag=lag,
             )
 
-        if verdict is None:
-            return found(Kind.UNJUDGED, why="it was not there a loop before")
+        if verdict is None or verdict.reason is Reason.GROUP_FAULTY:
+            return found(Kind.UNJUDGED, why="" if verdict else "it was not there a loop before")
         rival = self._rival(going.group, wishes)
         if verdict.reason in _REPLACED:
             return found(Kind.REMOVAL, ours="would replace it")

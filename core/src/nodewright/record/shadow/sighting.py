@@ -37,12 +37,16 @@ class Sighting:
     """What was there to be seen at one time."""
 
     at: datetime
-    #: Wanted machines by group.
+    #: Wanted machines by group, and when it was last read.
     sizes: Mapping[str, int]
+    read: Mapping[str, datetime]
     #: Group by node.
     nodes: Mapping[str, str]
     #: Ids of all machines that there are.
     machines: frozenset[str]
+    #: Those that are nodes, and of those that are not and are to stay, their group.
+    registered: frozenset[str] = frozenset()
+    unborn: Mapping[str, str] = field(default_factory=dict)
     #: Marked nodes.
     going: Mapping[str, Going] = field(default_factory=dict)
     #: By node; those of marked nodes, and those of others.
@@ -58,8 +62,12 @@ class Deeds:
     #: Machines that were ordered and given up, by group.
     grew: Mapping[str, int] = field(default_factory=dict)
     shrank: Mapping[str, int] = field(default_factory=dict)
+    #: Machines that went and were no nodes yet; group by machine.
+    lost: Mapping[str, str] = field(default_factory=dict)
     #: Nodes whose removal has begun.
     began: Mapping[str, Going] = field(default_factory=dict)
+    #: Groups that had not been read for so long that nobody can tell what was done when.
+    unwatched: frozenset[str] = frozenset()
     #: Nodes that stay after all, and those whose machines began to go; group by node.
     gave_up: Mapping[str, str] = field(default_factory=dict)
     left: Mapping[str, str] = field(default_factory=dict)
@@ -70,25 +78,36 @@ class Deeds:
         return bool(self.grew or self.shrank or self.began or self.gave_up or self.left)
 
 
-def look_at(world: World, now: datetime, before: Sighting | None) -> tuple[Sighting, Deeds]:
+def look_at(world: World, now: datetime, before: Sighting | None, patience: timedelta) -> tuple[Sighting, Deeds]:
     """Return what is to be seen of *world* at *now*, and what was done since *before*.
 
-    Of groups that can't be read, nothing is told. At the first look nothing counts as done.
+    Of groups that can't be read, nothing is told; who was not read for longer than *patience* was unwatched. At the
+    first look nothing counts as done.
     """
-    readable = {facts.id for facts in world.groups if not facts.error}
-    known = before or Sighting(at=now, sizes={}, nodes={}, machines=frozenset())
+    known = before or Sighting(at=now, sizes={}, read={}, nodes={}, machines=frozenset())
     sizes = {facts.id: facts.target_size for facts in world.groups if not facts.error}
+    read = dict.fromkeys(sizes, now)
+    registered = frozenset(node.spec.provider_id for node in world.cluster.nodes.values())
     sighting = Sighting(
         at=now,
-        sizes={**{group: size for group, size in known.sizes.items() if group not in readable}, **sizes},
+        sizes={**known.sizes, **sizes},
+        read={**known.read, **read},
         nodes={name: world.group_of[name] for name in world.cluster.nodes if name in world.group_of},
         machines=frozenset(instance.id for facts in world.groups for instance in facts.instances),
+        registered=registered,
+        unborn={
+            instance.id: facts.id
+            for facts in world.groups
+            for instance in facts.instances
+            if instance.id not in registered and instance.id not in world.deleting
+        },
         going=_going(world, known, now),
     )
     if before is None:
         return sighting, Deeds(at=now)
     accounts = _Accounts(sighting, before)
-    return accounts.sighting, accounts.deeds
+    unwatched = frozenset(group for group in sizes if now - before.read.get(group, now) > patience)
+    return accounts.sighting, replace(accounts.deeds, unwatched=unwatched)
 
 
 def _going(world: World, known: Sighting, now: datetime) -> dict[str, Going]:
@@ -144,6 +163,7 @@ class _Accounts:
             at=now,
             grew={group: change for group, change in changes.items() if change > 0},
             shrank=dict(shrank),
+            lost=_lost(sighting, before),
             began=began,
             gave_up={
                 name: entry.group
@@ -152,6 +172,12 @@ class _Accounts:
             },
             left=left,
         )
+
+
+def _lost(sighting: Sighting, before: Sighting) -> dict[str, str]:
+    """Return machines that went, or are on their way out, without ever having been nodes; group by machine."""
+    staying = sighting.unborn.keys() | sighting.registered
+    return {machine: group for machine, group in before.unborn.items() if machine not in staying}
 
 
 def _had_left(name: str, before: Sighting) -> bool:
