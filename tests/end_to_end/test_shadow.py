@@ -443,7 +443,7 @@ scaleDown: {unneededTime: 30s, delayAfterAdd: 30s}
 READING = {"get", "list", "watch"}
 
 
-def test_it_writes_nothing_to_the_api_server_nor_to_the_cloud(begin, beside):
+def test_it_writes_nothing_to_the_api_server_and_does_not_even_try(begin, beside, caplog):
     life = begin(a_scenario(*two_choices(), replicas=0), EVERYTHING_ON)
     shadow = beside(life, EVERYTHING_ON)
     for replicas in (12, 1, 0):
@@ -455,6 +455,7 @@ def test_it_writes_nothing_to_the_api_server_nor_to_the_cloud(begin, beside):
     verbs = {call.verb for call in life.world.api_server.record.calls if call.user_agent == "the-shadow"}
     assert verbs <= READING
     assert {"list", "watch"} <= verbs
+    assert "was not sent" not in caplog.text
 
 
 def test_the_cloud_is_left_as_it_is_whatever_is_decided(scene):

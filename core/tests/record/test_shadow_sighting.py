@@ -1,9 +1,10 @@
 """What somebody else did is told from two looks at the world."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from nodewright.api import Instance, InstanceState
+from nodewright.api import Instance, InstanceState, Taint
 from nodewright.record.shadow.sighting import Deeds, look_at
 from nodewright.testing import a_group, a_node
 from nodewright.testing.worlds import a_world
@@ -23,13 +24,13 @@ class Watch:
     def see(self, *names, size, marked=(), deleting=(), unborn=(), error="", after=10):
         """A world with nodes and machines called *names*, machines that are no nodes, and what is the matter."""
         self.now += timedelta(seconds=after)
-        taints = {name: [f"{MARK}={int(self.now.timestamp())}:NoSchedule"] for name in marked}
-        nodes = [a_node(name, provider_id=name, taints=taints.get(name, [])) for name in names]
+        mark = Taint(key=MARK, value=str(int(self.now.timestamp())))
+        nodes = [a_node(name, provider_id=name, taints=[mark] if name in marked else []) for name in names]
         machines = tuple(
             Instance(id=name, state=InstanceState.DELETING if name in deleting else InstanceState.RUNNING)
             for name in (*names, *unborn)
         )
-        group = a_group("pool", target_size=size, instances=machines, error=error)
+        group = replace(a_group("pool", size=size, instances=machines), error=error)
         world = a_world(groups=[group], nodes={"pool": nodes})
         self.sighting, deeds = look_at(world, self.now, self.sighting, PATIENCE)
         return deeds
