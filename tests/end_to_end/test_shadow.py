@@ -472,6 +472,21 @@ def test_the_cloud_is_left_as_it_is_whatever_is_decided(scene):
     assert set(alone.world.cloud.gate.calls) == {"snapshot", "prices"}
 
 
+def test_an_autoscaler_that_acts_keeps_the_record_as_well(begin, tmp_path):
+    record = tmp_path / "record.jsonl"
+    life = begin(a_scenario(*two_choices(), replicas=9), f"record: {{path: {record}}}")
+    life.run_out("eu-a/fitting", ShortageMode.REFUSE)
+    life.go_on(30)
+    began, decided, failed, instead = (json.loads(line) for line in record.read_text().splitlines()[:4])
+    assert (began["event"], began["dryRun"]) == ("began", False)
+    (grow,) = decided["actions"]
+    assert (grow["action"], grow["group"], grow["from"], grow["count"]) == ("grow", "first-choice", 0, 3)
+    assert (grow["podCount"], len(grow["pods"])) == (9, 9)
+    assert (failed["event"], failed["action"], failed["target"]) == ("failed", "grow", "first-choice")
+    assert failed["error"].startswith("STOCK_OUT: ")
+    assert [action["group"] for action in instead["actions"]] == ["fallback"]
+
+
 def test_what_would_write_all_the_same_is_refused_before_it_is_sent(begin):
     life = begin(a_scenario(*two_choices(), replicas=0))
     transport = connect(kubeconfig=str(life.world.kubeconfig), user_agent="fenced").read_only()

@@ -25,7 +25,7 @@ class GrowthComparison:
     """Compares loop by loop. Each deed gets one finding, and each proposal that nobody follows."""
 
     def __init__(self, patience: timedelta) -> None:
-        self._proposals = Proposals(patience, across=True)
+        self._proposals = Proposals(patience)
 
     def compare(self, grew: Mapping[str, int], hindsight: Hindsight | None, decision: Decision) -> Iterator[Finding]:
         """Yield what is found when groups *grew*; *hindsight* is there if any did. *decision* is the present one."""
@@ -58,6 +58,7 @@ def wishes_of(decision: Decision) -> dict[str, Wish]:
             count=grow.count,
             what=f"would grow {grow.from_size} → {grow.from_size + grow.count}",
             why=_why(grow.verdict.reason, grow.verdict.detail or str(grow.verdict), len(grow.pods)),
+            pods=frozenset(grow.pods),
             optional=grow.verdict.reason is Reason.CONSOLIDATION,
         )
         for grow in decision.grow

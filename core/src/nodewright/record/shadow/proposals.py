@@ -14,6 +14,8 @@ class Wish:
     #: In words, what and why.
     what: str
     why: str = ""
+    #: The pods that it is for, ``namespace/name``; none if it is for none in particular.
+    pods: frozenset[str] = frozenset()
     #: Whether the other one may leave it undone: it has nothing of the kind.
     optional: bool = False
 
@@ -33,12 +35,11 @@ class Proposal:
 class Proposals:
     """Those that are open, by what they are about, and those that lapsed up to *patience* ago.
 
-    What takes the place of something else is as old as that: with *across*, in any group; else in the same one.
+    One that is made for pods of another one is as old as that: first these pods were to be helped here, now there.
     """
 
-    def __init__(self, patience: timedelta, *, across: bool = False) -> None:
+    def __init__(self, patience: timedelta) -> None:
         self._patience = patience
-        self._across = across
         self._known: dict[str, Proposal] = {}
 
     @property
@@ -59,9 +60,12 @@ class Proposals:
         """Take over what is wished at *now*; return those that are over, though it was told that they are not done."""
         fresh = {key for key, known in self._known.items() if known.lapsed is None and key not in wishes}
         self._known |= {key: replace(self._known[key], lapsed=now) for key in fresh}
-        heirs = {self._place(self._known[key].wish): self._known[key].since for key in fresh}
+        lapsed = [self._known[key] for key in fresh]
         for key, wish in wishes.items():
-            known = self._known.get(key) or Proposal(wish=wish, since=heirs.get(self._place(wish), now))
+            known = self._known.get(key)
+            if known is None or not _goes_on(known.wish, wish):
+                since = (each.since for each in lapsed if each.wish.pods & wish.pods)
+                known = Proposal(wish=wish, since=min(since, default=now))
             self._known[key] = replace(known, wish=wish, lapsed=None)
         past = {key: known for key, known in self._known.items() if self._is_past(known, now)}
         self.close(past)
@@ -78,8 +82,10 @@ class Proposals:
         self._known |= late
         return late
 
-    def _place(self, wish: Wish) -> str:
-        return "" if self._across else wish.group
-
     def _is_past(self, known: Proposal, now: datetime) -> bool:
         return known.lapsed is not None and now - known.lapsed > self._patience
+
+
+def _goes_on(before: Wish, now: Wish) -> bool:
+    """Tell whether it is the same wish: at least for some of the same pods, if it is for pods."""
+    return not (before.pods and now.pods) or not before.pods.isdisjoint(now.pods)

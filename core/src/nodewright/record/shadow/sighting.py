@@ -176,6 +176,8 @@ class _Accounts:
 
 def _lost(sighting: Sighting, before: Sighting) -> dict[str, str]:
     """Return machines that went, or are on their way out, without ever having been nodes; group by machine."""
+    if not before.unborn:
+        return {}
     staying = sighting.unborn.keys() | sighting.registered
     return {machine: group for machine, group in before.unborn.items() if machine not in staying}
 
