@@ -15,6 +15,7 @@ from nodewright.api import AccessDeniedError, ApiServerError, ConfigurationError
 from nodewright.kube import credentials as all_credentials
 from nodewright.kube import outage as outages
 from nodewright.kube import reflector as reflectors
+from nodewright.kube import rights
 from nodewright.kube.transport import connect
 from nodewright.testing.clock import SteppedClock
 from nodewright_fake.apiserver.faults import Fault
@@ -167,6 +168,23 @@ class TestOutages:
                 transport.get("/api/v1/nodes")
             transport.get("/api/v1/nodes")
         assert caplog.messages == []
+
+
+class TestRights:
+    def test_an_api_server_that_is_just_back_may_not_know_the_roles_yet(self, server, transport, caplog, monkeypatch):
+        server.faults.append(Fault(times=1, hang_up="before"))
+        with pytest.raises(ApiServerError):
+            transport.get("/api/v1/pods")
+        transport.get("/version")
+        server.authorize = lambda request: "no"
+        for _ in range(2):
+            with pytest.raises(AccessDeniedError):
+                transport.get("/api/v1/pods")
+        assert "may not" not in caplog.text
+        monkeypatch.setattr(rights, "_WARM_UP_SECONDS", 0)
+        with pytest.raises(AccessDeniedError):
+            transport.get("/api/v1/pods")
+        assert caplog.text.count("may not list pods") == 1
 
 
 class TestCredentials:

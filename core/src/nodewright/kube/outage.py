@@ -6,6 +6,8 @@ from time import monotonic
 
 #: A restart behind a load balancer, or a lost packet, is no outage: so long, in seconds, nothing may be answered.
 _QUIET_SECONDS = 3.0
+#: So long, in seconds, an API server counts as just back.
+_BACK_SECONDS = 10.0
 
 _log = logging.getLogger(__name__)
 
@@ -19,6 +21,13 @@ class Outage:
         #: When the first of the requests was made of which none was answered since; None if all is well.
         self._since: float | None = None
         self._told = False
+        #: When it was last over.
+        self._ended = float("-inf")
+
+    @property
+    def just_over(self) -> bool:
+        """Whether the API server has answered for a few seconds only since it last did not."""
+        return monotonic() - self._ended < _BACK_SECONDS
 
     @property
     def lasting(self) -> bool:
@@ -42,6 +51,6 @@ class Outage:
             return
         with self._lock:
             since, told = self._since, self._told
-            self._since, self._told = None, False
+            self._since, self._told, self._ended = None, False, monotonic()
         if told and since is not None:
             _log.warning("the API server at %s answers again, after %.0f s", self._host, monotonic() - since)

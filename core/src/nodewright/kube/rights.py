@@ -3,10 +3,14 @@
 import logging
 from collections.abc import Mapping
 from threading import Lock
+from time import monotonic
 
 from nodewright.api.errors import AccessDeniedError, Right
 
 _VERBS = {"GET": "get", "POST": "create", "PATCH": "patch", "PUT": "update", "DELETE": "delete"}
+
+#: So long, in seconds, an API server may take until it knows all roles.
+_WARM_UP_SECONDS = 10.0
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +44,8 @@ class Rights:
         self._lock = Lock()
         self._missing: dict[str, AccessDeniedError] = {}
         self._untold: dict[str, AccessDeniedError] = {}
+        #: Since when rights have been refused to us, by those that have just started.
+        self._doubted: dict[str, float] = {}
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -53,10 +59,12 @@ class Rights:
             news, self._untold = tuple(self._untold.values()), {}
         return news
 
-    def refused(self, error: AccessDeniedError) -> None:
-        """Note that a request was refused."""
-        right = str(error.right)
+    def refused(self, error: AccessDeniedError, *, just_back: bool = False) -> None:
+        """Note that a request was refused. An API server that is *just_back* may not know the roles yet."""
+        right, now = str(error.right), monotonic()
         with self._lock:
+            if just_back and now - self._doubted.setdefault(right, now) < _WARM_UP_SECONDS:
+                return
             known = right in self._missing
             self._missing[right] = error
             if not known:
@@ -67,9 +75,10 @@ class Rights:
     def allowed(self, right: Right | None) -> None:
         """Note that a request was let through."""
         # Nearly always nothing is missing.
-        if not self._missing:
+        if not self._missing and not self._doubted:
             return
         with self._lock:
+            self._doubted.pop(str(right), None)
             given = self._missing.pop(str(right), None)
             self._untold.pop(str(right), None)
         if given is not None:

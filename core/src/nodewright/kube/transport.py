@@ -216,7 +216,7 @@ class Transport:
         else:
             self._outage.answered()
         if isinstance(error, AccessDeniedError) and error.right is not None:
-            self._rights.refused(error)
+            self._rights.refused(error, just_back=self._outage.just_over)
         return error
 
 
