@@ -133,7 +133,7 @@ def test_a_missing_right_is_named_once_with_what_to_do_and_writing_goes_on_with_
         assert status.flush(10)
     (told,) = caplog.messages
     assert 'cannot create resource "configmaps" in API group "" in the namespace "kube-system"' in told
-    assert told.endswith("Grant get, create, update and delete on it, or set status.write to false")
+    assert told.startswith('may not create configmaps: give the service account verb "create" on "configmaps"')
     assert found() is None
     server.authorize = None
     status.write(text("allowed"))

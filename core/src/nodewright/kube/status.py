@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from threading import Condition, Thread
 from typing import Any
 
-from nodewright.api.errors import AccessDeniedError, ApiServerError, ConflictError, NodewrightError
+from nodewright.api.errors import ApiServerError, ConflictError, NodewrightError
 from nodewright.kube.transport import Transport
 
 #: How often a write is tried again at once, because somebody else changed the ConfigMap in between.
@@ -179,11 +179,10 @@ class StatusMap:
             self._complain(error, "deleted")
 
     def _complain(self, error: Exception, what: str = "written") -> None:
-        level = logging.DEBUG if self._failing else logging.WARNING
-        remedy = ""
-        if isinstance(error, AccessDeniedError):
-            remedy = ". Grant get, create, update and delete on it, or set status.write to false"
+        # Of a missing right, its finder tells: one line is enough.
+        told = self._failing or getattr(error, "right", None) is not None
+        level = logging.DEBUG if told else logging.WARNING
         unexpected = None if isinstance(error, NodewrightError) else error
-        about = (self.namespace, self.name, what, error, remedy)
-        _log.log(level, "status ConfigMap %s/%s could not be %s: %s%s", *about, exc_info=unexpected)
+        about = (self.namespace, self.name, what, error)
+        _log.log(level, "status ConfigMap %s/%s could not be %s: %s", *about, exc_info=unexpected)
         self._failing = True
