@@ -50,7 +50,8 @@ class TestTheApiServer:
         for _ in range(12):
             life.world.api_server.drop_watches()
             life.world.api_server.compact()
-            life.go_on(10)
+            # Long enough for watches to be of use: who loses them at once is more patient each time.
+            life.go_on(20)
         assert len(life.pods("Running")) == 4
 
 

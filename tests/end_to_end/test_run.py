@@ -51,6 +51,19 @@ def run(world, tmp_path):
         process.communicate()
 
 
+def test_a_dry_run_writes_nothing_from_start_to_end_even_with_leader_election_on(world, run):
+    process = run("--dry-run", "--leader-elect=true", "--write-status-configmap=true", "--scan-interval=1s")
+    eventually(lambda: world.cloud.gate.calls.get("snapshot", 0) > 2)
+    process.send_signal(signal.SIGTERM)
+    _, told = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert "this is a dry run: nothing in the cluster and in the clouds is changed" in told
+    assert "would grow pool 0 → 1 for 2 pods: the only option" in told
+    assert {call.verb for call in world.api_server.record.calls} <= {"get", "list", "watch"}
+    assert set(world.cloud.gate.calls) <= {"snapshot", "prices"}
+    assert not world.store.list("nodes")
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

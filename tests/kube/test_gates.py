@@ -104,5 +104,5 @@ def test_something_is_replaced_as_a_whole(server, transport, node):
 
 def test_a_request_that_takes_too_long_is_given_up(server, transport, node):
     server.faults.append(Fault(latency=1))
-    with pytest.raises(ApiServerError, match="nothing was heard in time"):
+    with pytest.raises(ApiServerError, match="does not answer: nothing was heard in time"):
         transport.get(PATH, timeout=0.05)

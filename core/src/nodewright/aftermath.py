@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from nodewright.api.decision import Decision, DeleteInstances, Outcome
 from nodewright.api.group import GroupFacts
@@ -33,6 +34,8 @@ class Aftermath:
     outcomes: tuple[Outcome, ...] = ()
     #: Groups with a call under way that took longer than it may, by id.
     held: Mapping[str, Held] = field(default_factory=dict)
+    #: Whether nothing was tried, and nothing else is to be: a dry run.
+    withheld: bool = False
 
     @property
     def fruitful(self) -> bool:
@@ -44,6 +47,11 @@ class Aftermath:
         """Groups that were to grow and certainly did not: refused for good, or not tried."""
         doubtful = {outcome.target for outcome in self._growth if outcome.ok or outcome.temporary}
         return frozenset(grow.group for grow in self.decision.grow) - doubtful - self.held.keys()
+
+    @property
+    def calls_for_another(self) -> bool:
+        """Whether other groups are to grow instead of those that did not."""
+        return bool(self.undone) and not self.withheld
 
     def world(self, world: World) -> World:
         """Return the *world* of the decision as it is now, with the outcomes of growth in it.
@@ -83,6 +91,7 @@ class Aftermath:
             intentions=tuple(intentions),
             last_scale_up=before.last_scale_up if vain else memory.last_scale_up,
             changes=self._changed(memory, before),
+            **(_not_begun(memory, before) if self.withheld else {}),
         )
 
     def _changed(self, memory: Memory, before: Memory) -> dict[str, GroupChanges]:
@@ -155,3 +164,14 @@ def to_be_kept(memory: Memory, held: Mapping[str, Held], decision: Decision | No
     if not asked and not begun:
         return memory
     return replace(memory, requests={**memory.requests, **asked}, removals={**memory.removals, **begun})
+
+
+def _not_begun(memory: Memory, before: Memory) -> dict[str, Any]:
+    """Return the fields of *memory* that a decision has filled with what begins, as they are if nothing does."""
+    underway = [each.nodes for each in before.replacements]
+    return {
+        "removals": {name: removal for name, removal in memory.removals.items() if not removal.ours},
+        "evictions": before.evictions,
+        "replacements": tuple(each for each in memory.replacements if each.nodes in underway),
+        "turn": before.turn,
+    }

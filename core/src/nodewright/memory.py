@@ -85,6 +85,8 @@ class Removal:
     error: str = ""
     #: In stored memory: whether the call that marks or deletes it was still to come, or was not answered yet.
     unanswered: bool = False
+    #: False if somebody else does it: it is watched, and no step of it is taken.
+    ours: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -142,6 +142,11 @@ def test_every_setting_that_is_not_ours_alone_has_a_flag():
         "scaleDown.consolidation.reserve",
         "groups",
         "hooks",
+        "dryRun",
+        "record.path",
+        "record.maxSize",
+        "record.keep",
+        "shadow.patience",
     }
     targets = {flag.sets for flag in FLAGS.values() if flag.sets}
     without = {

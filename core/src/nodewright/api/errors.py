@@ -15,7 +15,8 @@
     │   ├── GroupNotFoundError      a node group that the provider does not know (any more)
     │   ├── ForeignNodeError        a node that does not belong to the group it was to be deleted from
     │   ├── SizeLimitError          a size outside a group's minimum and maximum
-    │   └── UnsupportedError        an optional ability that the provider does not declare
+    │   ├── UnsupportedError        an optional ability that the provider does not declare
+    │   └── WithheldError           a change that was not made, as this is a dry run
     ├── CapacityError               the cloud can't deliver; carries an `InstanceError`: the group is backed off
     └── NotLeaderError              another replica may act by now, so that this one must not
 
@@ -149,6 +150,10 @@ class SizeLimitError(PermanentError):
 
 class UnsupportedError(PermanentError):
     """An optional ability that the provider does not declare in its capabilities."""
+
+
+class WithheldError(PermanentError):
+    """A change that was not made, as this is a dry run."""
 
 
 class CapacityError(NodewrightError):

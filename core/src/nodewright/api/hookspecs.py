@@ -93,7 +93,7 @@ class Observers:
 
     @hookspec
     def on_decision(self, decision: Decision) -> None:
-        """A decision was made and is about to be carried out.
+        """A decision was made and is about to be carried out; in a dry run none is, and this is not called.
 
         Called once per loop, and once more for each decision on what else to grow after growth failed in this loop:
         these have growth and the verdicts on it, and else only the verdicts on nodes of the loop's first.

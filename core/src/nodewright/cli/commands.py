@@ -15,6 +15,7 @@ BUILT_IN = {
     "manifests": "nodewright.cli.manifests:ManifestsCommand",
     "plugins": "nodewright.cli.plugins:PluginsCommand",
     "run": "nodewright.cli.run:RunCommand",
+    "shadow": "nodewright.cli.shadow:ShadowCommand",
     "why": "nodewright.cli.why:WhyCommand",
 }
 

@@ -34,6 +34,11 @@ class RunCommand(Command):
         """Describe the flags; they are read in Cluster Autoscaler's own syntax."""
         parser.add_argument("--config", metavar="FILE", help="the YAML configuration; it is watched for changes")
         parser.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="act on nothing; tell what would be done, and where another autoscaler does otherwise",
+        )
+        parser.add_argument(
             "--<flag>", metavar="VALUE", help="any flag of Cluster Autoscaler; lies over what the file says"
         )
 
@@ -82,6 +87,8 @@ class RunCommand(Command):
             autoscaler.start(patient=True)
             watching.set()
             _log.info("watching the cluster at %s", autoscaler.host)
+            if settings.dry_run:
+                _log.info("this is a dry run: nothing in the cluster and in the clouds is changed")
             if autoscaler.lead(stop):
                 autoscaler.run(stop)
             _log.info("stopping")

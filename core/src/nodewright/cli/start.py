@@ -53,7 +53,8 @@ def autoscaler_for(
 
 
 def _lease(settings: Settings, transport: Transport) -> Lease | None:
-    if not settings.leader_election.enabled:
+    # A dry run goes on beside whoever acts.
+    if settings.dry_run or not settings.leader_election.enabled:
         return None
     # Pods on the host's network, and two processes on one machine, share a host name: each must wait for the other.
     identity = f"{gethostname()}_{uuid4()}"

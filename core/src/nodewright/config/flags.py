@@ -17,12 +17,7 @@ from nodewright.config.values import split_commas
 #: Flags of every command that takes a configuration, besides Cluster Autoscaler's.
 OWN = (
     Flag("config", "string"),
-    Flag(
-        "dry-run",
-        "bool",
-        "false",
-        only=("false", "a run that only shows what it would do is not available in this version; leave it out"),
-    ),
+    Flag("dry-run", "bool", "false", sets="dryRun"),
 )
 
 
@@ -81,8 +76,8 @@ def parse_flags(argv: Sequence[str], *, own: Sequence[Flag] = (), words: int = 0
             problems.append(_problem(name, str(error)))
     problems += [Problem(message=f'"{word}" is not expected here', source="flags") for word in others[words:]]
     return Flags(
-        given=tuple(each for each in given if each.flag.name in FLAGS),
-        own={each.flag.name: each.value for each in given if each.flag.name not in FLAGS},
+        given=tuple(each for each in given if each.flag.name in FLAGS or each.flag.sets),
+        own={each.flag.name: each.value for each in given if each.flag.name not in FLAGS and not each.flag.sets},
         words=tuple(others),
         problems=tuple(problems),
     )

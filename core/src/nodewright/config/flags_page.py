@@ -18,8 +18,8 @@ line into YAML.
   true and does not take the next word. `_` in a name is read as `-`.
 - A `list` takes one item each time it is given; a `slice` also takes several with commas between. Otherwise the last
   one counts.
-- A flag wins over the file that `--config` names. `--config` is the only flag that Cluster Autoscaler does not have;
-  `--dry-run` is known and refused in this version.
+- A flag wins over the file that `--config` names. Two flags are not Cluster Autoscaler's: `--config`, and
+  `--dry-run`, which sets `dryRun`: act on nothing, and tell where who acts does otherwise ([shadow.md](shadow.md)).
 - Two defaults are ours: growth is parallel unless `--parallel-scale-up=false` is given, and without `--kube-client-qps`
   and `--kube-client-burst` there may be 50 requests per second, and 100 at once.
 - There is no default provider: where Cluster Autoscaler would take `gce`, Nodewright asks for `--cloud-provider` or

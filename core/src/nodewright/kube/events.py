@@ -32,7 +32,7 @@ class EventWriter:
     Methods are for the loop's thread, and all but `flush` and `close` return at once: a thread of the writer's own
     writes what waits, those about pods last, and at the pace that the settings allow of requests. If too many wait, the
     oldest is dropped and *on_drop* called. What can't be written for the moment is tried again for two minutes, what
-    can't be written at all is logged and forgotten: it never stops anything.
+    can't be written at all is logged and forgotten: it never stops anything. One of a dry run writes nothing.
 
     *status_uid* tells the uid of the status ConfigMap, on the writer's thread.
     """
@@ -46,6 +46,7 @@ class EventWriter:
         status_uid: Callable[[], str] = lambda: "",
         on_drop: Callable[[], None] = lambda: None,
     ) -> None:
+        self._silent = settings.dry_run
         self._transport = transport
         self._clock = clock
         self._status_uid = status_uid
@@ -118,6 +119,8 @@ class EventWriter:
         pod: str = "",
         by_message: bool = False,
     ) -> bool:
+        if self._silent:
+            return False
         now = self._clock.now()
         message = message.encode()[:_LONGEST_MESSAGE].decode(errors="ignore")
         series = self._history.note(about, reason, message, now, by_message=by_message)

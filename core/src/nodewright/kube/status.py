@@ -179,7 +179,7 @@ class StatusMap:
             self._complain(error, "deleted")
 
     def _complain(self, error: Exception, what: str = "written") -> None:
-        # Of a missing right, its finder tells: one line is enough.
+        # A missing right was told by its finder.
         told = self._failing or getattr(error, "right", None) is not None
         level = logging.DEBUG if told else logging.WARNING
         unexpected = None if isinstance(error, NodewrightError) else error

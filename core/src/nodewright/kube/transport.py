@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import urllib3
 from urllib3.connection import HTTPConnection
 
-from nodewright.api.errors import AccessDeniedError, ApiServerError, ConfigurationError, Problem
+from nodewright.api.errors import AccessDeniedError, ApiServerError, ConfigurationError, Problem, WithheldError
 from nodewright.kube.credentials import Credentials, overheard
 from nodewright.kube.outage import Outage
 from nodewright.kube.rights import Rights, right_to
@@ -67,6 +67,7 @@ class Transport:
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         self._pool = ApiClient(configuration).rest_client.pool_manager
         self._user_agent = user_agent
+        self._read_only = False
         self._gate: Callable[[], None] = _open
         #: For how long, in seconds, it is tried again what the API server refuses for the moment.
         self._persistence = 0.0
@@ -91,6 +92,12 @@ class Transport:
     def outage(self) -> Outage:
         """Whether the API server answers."""
         return self._outage
+
+    def read_only(self) -> Self:
+        """Return a way to the same API server by which nothing is ever changed: it raises `WithheldError` instead."""
+        fenced = copy(self)
+        fenced._read_only = True
+        return fenced
 
     def through(self, gate: Callable[[], None]) -> Self:
         """Return a way to the same API server on which *gate* is called right before each request is sent.
@@ -161,6 +168,8 @@ class Transport:
     ) -> urllib3.BaseHTTPResponse:
         if self._closed.is_set():
             raise ApiServerError(f"{method} {path}: not sent, as we are about to end")
+        if self._read_only and method != "GET":
+            raise WithheldError(f"{method} {path} was not sent: this is a dry run, which changes nothing")
         right = right_to(method, path, query)
         url = self._configuration.host + path + (f"?{urlencode(query)}" if query else "")
         headers = {"Accept": "application/json", "User-Agent": self._user_agent}

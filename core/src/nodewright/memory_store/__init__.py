@@ -18,7 +18,9 @@ __all__ = ["MemoryKeeper", "Written", "keeper_for", "store_for"]
 
 
 def store_for(settings: Settings, transport: Transport) -> Store | None:
-    """Return the store that *settings* name; None if memory is not kept."""
+    """Return the store that *settings* name; None if memory is not kept, as in a dry run."""
+    if settings.dry_run:
+        return None
     match settings.memory.store:
         case "configMap":
             return ConfigMapStore(transport, settings.namespace, settings.memory.name)

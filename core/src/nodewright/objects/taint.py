@@ -1,5 +1,7 @@
 """Taints of nodes and the tolerations of pods."""
 
+from datetime import UTC, datetime
+
 from nodewright.objects.meta import KubeStruct
 
 
@@ -9,6 +11,14 @@ class Taint(KubeStruct, frozen=True, kw_only=True):
     key: str
     value: str = ""
     effect: str = "NoSchedule"
+
+    @property
+    def moment(self) -> datetime | None:
+        """The time that the value tells, in seconds since 1970; None if it tells none."""
+        try:
+            return datetime.fromtimestamp(int(self.value), UTC)
+        except (ValueError, OverflowError, OSError):
+            return None
 
     def __str__(self) -> str:
         return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"

@@ -33,6 +33,7 @@ from nodewright.plugins.prices import GuardedPricing
 from nodewright.record.conditions import note_conditions
 from nodewright.record.explanation import Look
 from nodewright.record.picture import Picture
+from nodewright.record.shadow.comparison import Comparison
 from nodewright.runtime.leadership import Leadership
 from nodewright.runtime.reporter import Reporter
 from nodewright.runtime.session import Session
@@ -79,10 +80,14 @@ class Autoscaler:
         self.lease = lease
         #: Whether the loop lives.
         self.vitals = Vitals(settings.loop)
+        self._clock = clock
+        # Before anybody has it who could write.
+        transport = transport.read_only() if settings.dry_run else transport
+        #: Of a dry run: nothing is done then but to compare.
+        self._comparison = Comparison(settings, clock.now()) if settings.dry_run else None
         self._reporter = Reporter(settings, transport, clock)
         self._leadership = Leadership(lease, self._reporter)
         self._keeper = keeper_for(settings, transport, clock, tell=self._reporter.kept)
-        self._clock = clock
         self._transport = transport
         self._registry = registry or Registry()
         self._config_file = config_file
@@ -232,6 +237,9 @@ class Autoscaler:
         self._reload()
         started = perf_counter()
         world, now = self._observe()
+        if self._comparison is not None:
+            settings, decide = self._session.settings, self._session.decide
+            self.memory = self._comparison.begin(world, self.memory, settings, now, decide)
         before, self._outcomes = self.memory, ()
         observed, particulars = perf_counter(), Particulars(in_depth=False)
         decision, self.memory = self._session.decide(world, before, now, particulars)
@@ -239,8 +247,11 @@ class Autoscaler:
             observe=observed - started, decide=perf_counter() - observed, **self._session.policy.stages.take()
         )
         self._reporter.decided(decision, before, self.memory, world, particulars)
-        aftermath = self._carry_out(decision, world, before)
-        self._fall_over(aftermath, world, now)
+        if self._comparison is None:
+            aftermath = self._carry_out(decision, world, before)
+            self._fall_over(aftermath, world, now)
+        else:
+            self._compare(self._comparison, decision, world, before)
         self.memory = note_conditions(world, particulars, self.memory, self._session.settings, now)
         self._keeper.keep(to_be_kept(self.memory, self._session.held))
         self._session.policy.hooks.deliver_faults()
@@ -273,6 +284,12 @@ class Autoscaler:
         self.feed.apply_to(self.cluster)
         self.cluster.tidy()
 
+    def _compare(self, comparison: Comparison, decision: Decision, world: World, before: Memory) -> None:
+        """Do nothing of *decision*, and tell how it compares with what somebody else does."""
+        self.memory = self._session.act(decision, world).memory(self.memory, before)
+        findings = comparison.end(decision, world, self.memory, self._session.settings)
+        self._reporter.compared(decision, comparison.deeds, findings)
+
     def _carry_out(self, decision: Decision, world: World, before: Memory) -> Aftermath:
         """Act on *decision*, made on *world* and the memory *before*, tell of it and remember how it went."""
         self._leadership.permit()
@@ -293,7 +310,7 @@ class Autoscaler:
     def _fall_over(self, aftermath: Aftermath, world: World, now: datetime) -> None:
         """Grow other groups instead of those that did not, until none fails or nothing is left to grow."""
         for _ in world.groups:
-            if not aftermath.undone:
+            if not aftermath.calls_for_another:
                 return
             world, before = aftermath.world(world), self.memory
             # How growth went is known to the next decision on growth: the one below.
@@ -353,14 +370,18 @@ class Autoscaler:
             return
         for warning in loaded.warnings:
             _log.warning("%s", warning)
-        old, self._session = self._session, self._open(loaded.settings)
+        settings = loaded.settings
+        if settings.dry_run != self._session.settings.dry_run:
+            _log.warning("dryRun: %s takes effect at the next start", str(settings.dry_run).lower())
+            settings = settings.model_copy(update={"dry_run": self._session.settings.dry_run})
+        old, self._session = self._session, self._open(settings)
         old.close()
         self._watch_config_maps()
         with suppress(ApiServerError):
             self.feed.wait_until_synced(_CONFIG_MAP_SECONDS)
         self.vitals.loop = loaded.settings.loop
         _log.info("the changed configuration is in effect")
-        self._reporter.reconfigured(loaded.settings)
+        self._reporter.reconfigured(settings)
         self._session.policy.hooks.on_config_changed()
 
     def _watch_config_maps(self) -> None:

@@ -1,6 +1,6 @@
 """The reporter: whatever people and machines learn of decisions and of how they went passes here."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -14,10 +14,14 @@ from nodewright.kube.transport import Transport
 from nodewright.memory import Conditions, Memory
 from nodewright.memory_store import Written
 from nodewright.particulars import Particulars
+from nodewright.record.decision_record import DecisionRecord
 from nodewright.record.explanation import Look
+from nodewright.record.shadow.finding import Finding
+from nodewright.record.shadow.sighting import Deeds
 from nodewright.record.status import Status, absence, initializing, status_of
 from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.node_news import NodeNews
+from nodewright.runtime.shadow_news import ShadowNews
 from nodewright.serve.metrics import Metrics, Sight
 from nodewright.world import World
 
@@ -39,6 +43,8 @@ class Reporter:
         )
         self._announcer = Announcer(self._events)
         self._node_news = NodeNews(self._events)
+        self._record = DecisionRecord(settings)
+        self._shadow_news = ShadowNews(self.metrics) if settings.dry_run else None
 
     def began(self) -> None:
         """Note that a loop begins: from now on the status is ours. To be called by the leader only."""
@@ -57,6 +63,7 @@ class Reporter:
         self, decision: Decision, before: Memory, memory: Memory, world: World, particulars: Particulars
     ) -> None:
         """Tell what the decision of a loop says of nodes, groups and pods; memory is that of *before* and of after."""
+        self._record.looped(decision.at)
         sight = Sight(world=world, decision=decision, memory=memory, settings=self._settings, particulars=particulars)
         self.metrics.note_loop(sight, before)
         self._announcer.explain(decision, before, memory, world, self._settings)
@@ -66,11 +73,19 @@ class Reporter:
     def acting(self, decision: Decision, before: Memory, world: World) -> None:
         """Tell of a decision that is about to be carried out: the loop's own, or one on what else to grow."""
         self._announcer.announce(decision, before, world, self._settings)
+        self._record.acting(decision)
         self.metrics.note_orders(decision, world)
+
+    def compared(self, decision: Decision, deeds: Deeds, findings: Sequence[Finding]) -> None:
+        """Tell of a decision that is not carried out, and how it compares with what somebody else has done."""
+        if self._shadow_news is not None:
+            self._shadow_news.tell(decision, findings)
+        self._record.compared(decision, deeds, findings)
 
     def acted(self, outcomes: tuple[Outcome, ...]) -> None:
         """Tell how actions went."""
         self._announcer.report(outcomes)
+        self._record.acted(outcomes)
         self.metrics.note_outcomes(outcomes)
 
     def finished(self, look: Look, *, seconds: float) -> None:
@@ -99,6 +114,7 @@ class Reporter:
             self._status.delete()
             self._status = None
             self._begin_status()
+        self._record.reconfigure(settings)
         self._events.reconfigure(settings)
         self._events.on_status("ConfigurationChanged", "The changed configuration is in effect")
 
@@ -113,12 +129,13 @@ class Reporter:
 
     def close(self) -> None:
         """Write what is left, delete the status and end all threads."""
+        self._record.close()
         self._events.close()
         if self._status is not None:
             self._status.close()
 
     def _begin_status(self) -> None:
-        if self._status is None and self._settings.status.write:
+        if self._status is None and self._settings.status.write and not self._settings.dry_run:
             self._status = StatusMap(self._transport, self._settings.namespace, self._settings.status.name)
             self._told = None
             self._tell_status(initializing(self._clock.now()))

@@ -25,6 +25,7 @@ from nodewright.policy import Policy
 from nodewright.runtime.actor import Actor
 from nodewright.runtime.providers import Providers
 from nodewright.runtime.strategies import Strategies
+from nodewright.runtime.withheld import WithheldActor
 from nodewright.world import World
 
 
@@ -52,25 +53,29 @@ class Session:
         self._defaults: GroupOptions = default_options(settings)
         context = provider_context(settings, clock)
         self._providers = Providers(self._strategies.providers(settings, context), clock, faults)
-        allowance = Allowance(settings.kube.qps, settings.kube.burst)
+        self._actor: Actor | WithheldActor
+        if settings.dry_run:
+            self._actor = WithheldActor()
+        else:
+            allowance = Allowance(settings.kube.qps, settings.kube.burst)
 
-        def gate() -> None:
-            # In this order: what was allowed before a long wait may not be any more after it.
-            allowance.spend()
-            permit()
+            def gate() -> None:
+                # In this order: what was allowed before a long wait may not be any more after it.
+                allowance.spend()
+                permit()
 
-        acting = transport.through(gate)
-        self._actor = Actor(
-            self._providers,
-            NodeWriter(acting, taint_latency, cordon=settings.scale_down.cordon),
-            Evictor(acting),
-            clock,
-            faults,
-            parallel=settings.scale_up.parallel,
-            timeout=settings.loop.action_timeout,
-            time_for_hints=settings.scale_down.soft_taints.max_time,
-            permit=permit,
-        )
+            acting = transport.through(gate)
+            self._actor = Actor(
+                self._providers,
+                NodeWriter(acting, taint_latency, cordon=settings.scale_down.cordon),
+                Evictor(acting),
+                clock,
+                faults,
+                parallel=settings.scale_up.parallel,
+                timeout=settings.loop.action_timeout,
+                time_for_hints=settings.scale_down.soft_taints.max_time,
+                permit=permit,
+            )
         self._taint_latency = taint_latency
         #: Groups that may have taken an order and were not read since, by id.
         self._held: Mapping[str, Held] = {}

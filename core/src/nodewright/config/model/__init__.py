@@ -18,14 +18,25 @@ from nodewright.config.model.process import (
     Memory,
     Metrics,
     ProvisioningRequests,
+    Record,
     Scheduling,
     Server,
+    Shadow,
     Status,
     Templates,
 )
 from nodewright.config.model.scale_down import DrainPriority, ScaleDown, SoftTaints
 from nodewright.config.model.scale_up import Balancing, Proactive, ScaleUp
-from nodewright.config.values import Group, Hooks, Name, PendingPodsSteps, Providers, ScaleDownCandidatesSteps, Whole
+from nodewright.config.values import (
+    Group,
+    Hooks,
+    Name,
+    PendingPodsSteps,
+    Providers,
+    ScaleDownCandidatesSteps,
+    Switch,
+    Whole,
+)
 
 __all__ = [
     "BackoffSettings",
@@ -55,6 +66,7 @@ __all__ = [
     "Proactive",
     "Processors",
     "ProvisioningRequests",
+    "Record",
     "ScaleDown",
     "ScaleUp",
     "Schedule",
@@ -62,6 +74,7 @@ __all__ = [
     "Section",
     "Server",
     "Settings",
+    "Shadow",
     "SoftTaints",
     "Status",
     "Templates",
@@ -96,6 +109,8 @@ class Settings(Section):
     """Where Nodewright's ConfigMaps and its lease are."""
     seed: Whole = 0
     """Where chance begins: the same seed and the same cluster give the same decisions."""
+    dry_run: Switch = False
+    """Act on nothing, and tell where another autoscaler does something else; holds from start to end."""
     providers: Providers = ()
     """The plugins that know the clouds, in order."""
     node_groups: tuple[Group, ...] = ()
@@ -142,3 +157,7 @@ class Settings(Section):
     """The ConfigMap that tells the state."""
     memory: Memory = Memory()
     """What outlives the process."""
+    record: Record = Record()
+    """The file in which decisions are written down."""
+    shadow: Shadow = Shadow()
+    """How a dry run compares itself with who acts."""

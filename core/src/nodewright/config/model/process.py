@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from nodewright.config.model.base import Section
-from nodewright.config.values import Count, Duration, Name, Positive, PositiveDuration, Switch
+from nodewright.config.values import Bytes, Count, Duration, Name, Positive, PositiveDuration, Switch
 
 
 class Server(Section):
@@ -97,6 +97,24 @@ class Memory(Section):
     """The ConfigMap's name, in Nodewright's namespace."""
     path: str = ""
     """The file's path."""
+
+
+class Record(Section):
+    """The file in which decisions are written down."""
+
+    path: str = ""
+    """Where it is; empty for none. One JSON document in a line for each loop that decided something."""
+    max_size: Bytes = 64 * 2**20
+    """When it is larger, it is put aside and another one is begun."""
+    keep: Count = 3
+    """So many are kept beside it."""
+
+
+class Shadow(Section):
+    """How a dry run compares itself with who acts."""
+
+    patience: PositiveDuration = timedelta(minutes=2)
+    """How much earlier or later than we the other may do the same."""
 
 
 class Scheduling(Section):

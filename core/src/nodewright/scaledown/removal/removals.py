@@ -109,8 +109,11 @@ class _Steps:
         """Take the next step of one removal; one whose node has gone is over."""
         node = self._world.cluster.nodes.get(name)
         if node is None or node.spec.provider_id != removal.provider_id:
-            if removal.deleted_at is None:
+            if removal.deleted_at is None and removal.ours:
                 self._note_vanished(name, removal)
+            return
+        if not removal.ours:
+            self._watch(node, removal)
             return
         removal = self._news.heard(name, removal)
         if removal.deleted_at is not None:
@@ -134,7 +137,7 @@ class _Steps:
             if removal.deleted_at is None:
                 facts = self._groups[removal.group]
                 going[facts.id] += 1
-                if going[facts.id] > facts.target_size - facts.min_size:
+                if removal.ours and going[facts.id] > facts.target_size - facts.min_size:
                     self._give_up(name, f"its group is at its minimum size {facts.min_size} by now")
 
     def roll_back_by_group(self) -> None:
@@ -199,6 +202,12 @@ class _Steps:
             self._give_up(node.name, removal.error)
         elif self._may_be_going(node) or self._now - removal.deleted_at < _VANISH_TIME:
             self.removals[node.name] = removal
+
+    def _watch(self, node: Node, removal: Removal) -> None:
+        """Leave the removal to whom it belongs: it is over when the mark has come off."""
+        if node.taint(TO_BE_DELETED) is not None and removal.group in self._groups:
+            drains = removal.drains or bool(self._drainability.of(node.name, budgets_block=False).move)
+            self.removals[node.name] = replace(removal, drains=drains)
 
     def _await_mark(self, name: str, removal: Removal) -> None:
         begun = removal.evicting_since is not None or removal.emptied_at is not None

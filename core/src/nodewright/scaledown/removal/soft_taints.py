@@ -5,7 +5,7 @@ They say since when, so that a life that remembers nothing can go by them.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 
 from nodewright.api.decision import SoftTaint, SoftUntaint
@@ -50,7 +50,7 @@ def recall_candidates(world: World, memory: Memory, settings: ScaleDown, now: da
     found = {
         name: since
         for name, node in _tainted(world)
-        if (since := _since(node)) is not None and timedelta(0) <= now - since < settings.candidate_ttl
+        if (since := unneeded_since(node)) is not None and timedelta(0) <= now - since < settings.candidate_ttl
     }
     return replace(memory, unneeded_since={**found, **memory.unneeded_since}) if found else memory
 
@@ -65,12 +65,10 @@ def _tainted(world: World) -> Iterator[tuple[str, Node]]:
 
 def _lacks(node: Node | None, since: datetime) -> bool:
     """Tell whether *node* is there and does not say that it is unneeded *since* then."""
-    return node is not None and _since(node) != since.replace(microsecond=0)
+    return node is not None and unneeded_since(node) != since.replace(microsecond=0)
 
 
-def _since(node: Node) -> datetime | None:
+def unneeded_since(node: Node) -> datetime | None:
+    """Return since when *node* is unneeded by what its soft taint says; None if it says nothing."""
     taint = node.taint(DELETION_CANDIDATE)
-    try:
-        return None if taint is None else datetime.fromtimestamp(int(taint.value), UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
+    return None if taint is None else taint.moment

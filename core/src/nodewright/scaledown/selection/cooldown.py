@@ -1,6 +1,6 @@
 """The cooldown: after nodes came, went or would not go, none begins to go for a while."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -15,6 +15,20 @@ def cooldown(memory: Memory, settings: ScaleDown, now: datetime, group: str | No
 
     With delays that hold for the group concerned, only nodes of that *group* are meant, and without one nothing pauses.
     """
+    for end, event in _pauses(memory, settings, group):
+        if now < end:
+            where = " of its group" if settings.delay_per_group else ""
+            return f"until {end:%H:%M:%S}, after a {event}{where}"
+    return None
+
+
+def pause_ends(memory: Memory, settings: ScaleDown, group: str | None = None) -> datetime | None:
+    """Return when the last of all these pauses ends, or has ended; None if there was none."""
+    return max((end for end, _ in _pauses(memory, settings, group)), default=None)
+
+
+def _pauses(memory: Memory, settings: ScaleDown, group: str | None) -> Iterator[tuple[datetime, str]]:
+    """Yield when each pause ends, and what it comes after."""
     if not settings.delay_per_group:
         last = GroupChanges(
             grown=memory.last_scale_up, shrunk=memory.last_scale_down, stuck=memory.last_scale_down_failure
@@ -26,10 +40,8 @@ def cooldown(memory: Memory, settings: ScaleDown, now: datetime, group: str | No
         (last.shrunk, settings.delay_after_delete, "removal"),
         (last.stuck, settings.delay_after_failure, "failed removal"),
     ):
-        if at is not None and now < at + delay:
-            where = " of its group" if settings.delay_per_group else ""
-            return f"until {at + delay:%H:%M:%S}, after a {event}{where}"
-    return None
+        if at is not None:
+            yield at + delay, event
 
 
 def changed(changes: Mapping[str, GroupChanges], groups: Iterable[str], **moments: datetime) -> dict[str, GroupChanges]:

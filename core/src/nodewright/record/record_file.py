@@ -1,0 +1,59 @@
+"""The file of the record: one JSON document in a line, and never more of them than there is room for."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+_log = logging.getLogger(__name__)
+
+
+class RecordFile:
+    """Appends lines. What can't be written is left out, and that is logged once: a record never stops anything.
+
+    A file that reaches *max_size* is put aside as ``path.1``, the one before as ``path.2``, up to *keep* of them.
+    """
+
+    def __init__(self, path: Path, *, max_size: int, keep: int) -> None:
+        self.path = path
+        self._max_size = max_size
+        self._keep = keep
+        self._failing = False
+
+    def append(self, line: dict[str, Any]) -> None:
+        """Write one more line."""
+        data = msgspec.json.encode(line) + b"\n"
+        try:
+            if self.path.exists() and self.path.stat().st_size + len(data) > self._max_size:
+                self._put_aside()
+            with self.path.open("ab") as file:
+                file.write(data)
+        except OSError as error:
+            if not self._failing:
+                _log.warning("the record %s can't be written, decisions are missing in it: %s", self.path, error)
+            self._failing = True
+        else:
+            self._failing = False
+
+    def _put_aside(self) -> None:
+        for number in range(self._keep, 0, -1):
+            older = _aside(self.path, number - 1)
+            if older.exists():
+                older.replace(_aside(self.path, number))
+        if not self._keep:
+            self.path.unlink()
+
+
+def parts_of(path: Path) -> list[Path]:
+    """Return the files of the record at *path*, oldest first."""
+    aside = [
+        (int(number), file)
+        for file in path.parent.glob(f"{path.name}.*")
+        if (number := file.name.removeprefix(f"{path.name}.")).isdecimal()
+    ]
+    return [*(file for _, file in sorted(aside, reverse=True)), *([path] if path.exists() else [])]
+
+
+def _aside(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.name}.{number}") if number else path
