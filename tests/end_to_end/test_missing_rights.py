@@ -27,6 +27,7 @@ ACTIONS = [
     Right(verb="patch", resource="nodes"),
     Right(verb="create", resource="pods/eviction"),
     Right(verb="create", resource="events"),
+    *(Right(verb=verb, resource="configmaps") for verb in ("get", "create", "patch", "update")),
 ]
 #: Without these nothing can be decided.
 VITAL = ["list nodes", "list pods"]

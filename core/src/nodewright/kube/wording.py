@@ -16,6 +16,8 @@ from urllib3.exceptions import (
 
 from nodewright.api.errors import AccessDeniedError, ApiServerError, ConflictError, Right
 
+#: Nothing can be made in a namespace that ends, whoever may do it otherwise.
+_ENDING = "being terminated"
 _NOTHING_IN_BODY = {429: "it asks for fewer requests", 503: "it is not available"}
 
 
@@ -44,7 +46,7 @@ def refusal(host: str, right: Right | None, path: str, response: urllib3.BaseHTT
             "another cluster; they are read anew",
             status=status,
         )
-    if status == 403 and right is not None and f"cannot {right.verb} resource" in said:
+    if status == 403 and right is not None and f"cannot {right.verb} resource" in said and _ENDING not in said:
         return AccessDeniedError(missing_right(right, said), status=status, right=right)
     if status == 403:
         return AccessDeniedError(f"{what}: {said}", status=status)
