@@ -12,7 +12,7 @@ from time import perf_counter
 from nodewright.aftermath import Aftermath, to_be_kept
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
-from nodewright.api.errors import ApiServerError, ConfigurationError, NodewrightError, NotLeaderError, TemporaryError
+from nodewright.api.errors import ApiServerError, ConfigurationError, NodewrightError, NotLeaderError
 from nodewright.api.plugin import Plugin
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
@@ -196,8 +196,6 @@ class Autoscaler:
                 level = logging.DEBUG if trouble == known else logging.WARNING
                 _log.log(level, "this loop could not be finished, the next ones try again: %s", error)
                 self._reporter.failed(error)
-                if isinstance(error, TemporaryError):
-                    self.vitals.ended_well()
             except Exception as error:
                 _log.exception("this loop failed, the next one tries again")
                 self._reporter.failed(error)
