@@ -434,6 +434,13 @@ def test_a_changed_configuration_does_not_end_a_dry_run(begin, tmp_path, caplog)
     assert life.sizes() == {}
 
 
+def test_a_dry_run_does_not_claim_to_lead(begin):
+    life = begin(a_scenario(*two_choices(), replicas=9), "dryRun: true")
+    body, _ = life.autoscaler.metrics.exposition("")
+    assert b"\nnodewright_leader " not in body
+    assert b"\nnodewright_build_info{" in body
+
+
 EVERYTHING_ON = """
 leaderElection: {enabled: true}
 status: {write: true}

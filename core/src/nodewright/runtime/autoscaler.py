@@ -101,7 +101,9 @@ class Autoscaler:
         for kind in wanted:
             self.feed.follow(kind)
         self.metrics.process.troubles = self.feed.troubles
-        if lease is not None:
+        if settings.dry_run:
+            self.metrics.process.leading = None
+        elif lease is not None:
             self.metrics.process.leading = lambda: lease.held
         self._reflectors = [Reflector(kind, transport, self.feed) for kind in (*KINDS, *wanted)]
         self._config_maps = ConfigMapWatch(transport, self.feed)
