@@ -101,3 +101,13 @@ def test_a_change_waits_for_an_order_that_takes_too_long(tmp_path):
             assert (changes.count, world.cloud.gate.calls["increase"]) == (1, 1)
         finally:
             autoscaler.close()
+
+
+def test_a_change_that_takes_a_new_process_is_told(begin, caplog):
+    life = begin(a_scenario(replicas=0))
+    life.go_on(20)
+    life.configure("server: {snapshot: true}\nmemory: {store: none}\nseed: 7")
+    life.go_on(20)
+    assert "the change of memory takes effect at the next start" in caplog.text
+    assert "the change of server takes effect at the next start" in caplog.text
+    assert "the change of seed" not in caplog.text

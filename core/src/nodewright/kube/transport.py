@@ -257,7 +257,8 @@ def _configuration(kubeconfig: str, server: str) -> "Configuration":
                 if not server:
                     config.load_kube_config(client_configuration=configuration)
     except (config.ConfigException, OSError) as error:
-        message = f"no way to the API server: {error}. Name a file with kube.kubeconfig or --kubeconfig"
+        reason = f"{kubeconfig}: {error}" if kubeconfig and kubeconfig not in str(error) else str(error)
+        message = f"no way to the API server: {reason.rstrip('.')}. Name a file with kube.kubeconfig or --kubeconfig"
         raise ConfigurationError(Problem(message=message, path="kube.kubeconfig")) from error
     if complaints:
         message = (

@@ -15,6 +15,7 @@ from nodewright.api.decision import Decision, Outcome
 from nodewright.api.errors import ApiServerError, ConfigurationError, NodewrightError, NotLeaderError
 from nodewright.api.plugin import Plugin
 from nodewright.cluster import Cluster
+from nodewright.config.lasting import keep_lasting
 from nodewright.config.model import Settings
 from nodewright.config.watch import ConfigFile
 from nodewright.health import adopt_orders, forget_namesakes, settle
@@ -101,7 +102,9 @@ class Autoscaler:
         for kind in wanted:
             self.feed.follow(kind)
         self.metrics.process.troubles = self.feed.troubles
-        if lease is not None:
+        if settings.dry_run:
+            self.metrics.process.leading = None
+        elif lease is not None:
             self.metrics.process.leading = lambda: lease.held
         self._reflectors = [Reflector(kind, transport, self.feed) for kind in (*KINDS, *wanted)]
         self._config_maps = ConfigMapWatch(transport, self.feed)
@@ -368,16 +371,15 @@ class Autoscaler:
             return
         for warning in loaded.warnings:
             _log.warning("%s", warning)
-        settings = loaded.settings
-        if settings.dry_run != self._session.settings.dry_run:
-            _log.warning("dryRun: %s takes effect at the next start", str(settings.dry_run).lower())
-            settings = settings.model_copy(update={"dry_run": self._session.settings.dry_run})
+        settings, later = keep_lasting(self._session.settings, loaded.settings)
+        for name in later:
+            _log.warning("the change of %s takes effect at the next start", name)
         old, self._session = self._session, self._open(settings)
         old.close()
         self._watch_config_maps()
         with suppress(ApiServerError):
             self.feed.wait_until_synced(_CONFIG_MAP_SECONDS)
-        self.vitals.loop = loaded.settings.loop
+        self.vitals.loop = settings.loop
         _log.info("the changed configuration is in effect")
         self._reporter.reconfigured(settings)
         self._session.policy.hooks.on_config_changed()
