@@ -178,7 +178,9 @@ class TestRights:
         transport.get("/version")
         server.authorize = lambda request: "no"
         for _ in range(2):
-            with pytest.raises(AccessDeniedError):
+            with pytest.raises(
+                ApiServerError, match="has just come back and does not know yet whether we may list pods"
+            ):
                 transport.get("/api/v1/pods")
         assert "may not" not in caplog.text
         monkeypatch.setattr(rights, "_WARM_UP_SECONDS", 0)

@@ -269,6 +269,19 @@ def test_one_failed_renewal_is_tried_again_until_the_deadline(server, lease):
     assert mine.held
 
 
+def test_that_it_is_renewed_again_is_said_once(server, lease, caplog):
+    caplog.set_level("INFO")
+    mine = acquired(server, lease())
+    server.faults = [("PUT", no_answer())]
+    caplog.clear()
+    for _ in range(3):
+        mine.renew()
+    assert caplog.messages == [
+        "lease kube-system/cluster-autoscaler could not be renewed: no answer",
+        "lease kube-system/cluster-autoscaler is renewed again",
+    ]
+
+
 def test_an_answer_after_the_deadline_is_too_late(server, lease):
     mine = acquired(server, lease())
 

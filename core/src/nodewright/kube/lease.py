@@ -161,6 +161,8 @@ class Lease:
         # An answer that comes after the deadline comes too late: it was said already that we do not act any more.
         if not taken or (holding and not self.held):
             return False
+        if holding and self._told:
+            _log.info("lease %s is renewed again", self.name)
         self._renewed, self._told = begun, ""
         return True
 

@@ -59,18 +59,22 @@ class Rights:
             news, self._untold = tuple(self._untold.values()), {}
         return news
 
-    def refused(self, error: AccessDeniedError, *, just_back: bool = False) -> None:
-        """Note that a request was refused. An API server that is *just_back* may not know the roles yet."""
+    def refused(self, error: AccessDeniedError, *, just_back: bool = False) -> bool:
+        """Note that a request was refused; tell whether to believe that.
+
+        An API server that is *just_back* may not know the roles yet.
+        """
         right, now = str(error.right), monotonic()
         with self._lock:
             if just_back and now - self._doubted.setdefault(right, now) < _WARM_UP_SECONDS:
-                return
+                return False
             known = right in self._missing
             self._missing[right] = error
             if not known:
                 self._untold[right] = error
         if not known:
             _log.warning("%s", error)
+        return True
 
     def allowed(self, right: Right | None) -> None:
         """Note that a request was let through."""

@@ -18,7 +18,7 @@ from nodewright.api.errors import AccessDeniedError, ApiServerError, Configurati
 from nodewright.kube.credentials import Credentials, overheard
 from nodewright.kube.outage import Outage
 from nodewright.kube.rights import Rights, right_to
-from nodewright.kube.wording import no_answer, refusal
+from nodewright.kube.wording import no_answer, not_yet, refusal
 
 if TYPE_CHECKING:
     from kubernetes.client import Configuration
@@ -47,8 +47,9 @@ class Transport:
     """Sends requests and returns bytes; gives up after *patience* seconds in silence. Safe to use from any thread.
 
     Every method raises `ApiServerError` (temporary), `ConflictError` for HTTP 409, or `AccessDeniedError` for 401 and
-    403, with the server's own message. Credentials that are not accepted are read anew by *reload*. That the server
-    does not answer, and that a right is missing, is logged here, once.
+    403, with the server's own message; a 403 of an API server that has just come back is temporary, too. Credentials
+    that are not accepted are read anew by *reload*. That the server does not answer, and that a right is missing, is
+    logged here, once.
     """
 
     def __init__(
@@ -216,7 +217,8 @@ class Transport:
         else:
             self._outage.answered()
         if isinstance(error, AccessDeniedError) and error.right is not None:
-            self._rights.refused(error, just_back=self._outage.just_over)
+            if not self._rights.refused(error, just_back=self._outage.just_over):
+                return not_yet(self.host, error.right, _LEAST_PAUSE_SECONDS)
         return error
 
 

@@ -55,6 +55,12 @@ def refusal(host: str, right: Right | None, path: str, response: urllib3.BaseHTT
     return ApiServerError(f"{what}: {said}", status=status, retry_after=_seconds(response.headers.get("Retry-After")))
 
 
+def not_yet(host: str, right: Right, pause: float) -> ApiServerError:
+    """Return the error that stands for a refusal by an API server that has just come back: it is not ready (503)."""
+    message = f"the API server at {host} has just come back and does not know yet whether we may {right}"
+    return ApiServerError(message, status=503, retry_after=pause)
+
+
 def missing_right(right: Right, said: str) -> str:
     """Return what to do about a right that we lack; *said* is what the API server says."""
     group = f'API group "{right.group}"' if right.group else 'the core API group ("")'
