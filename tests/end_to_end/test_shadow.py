@@ -430,7 +430,7 @@ def test_a_changed_configuration_does_not_end_a_dry_run(begin, tmp_path, caplog)
     life.go_on(20)
     life.configure("dryRun: false")
     life.go_on(60)
-    assert "dryRun: false takes effect at the next start" in caplog.text
+    assert "the change of dryRun takes effect at the next start" in caplog.text
     assert life.sizes() == {}
 
 
