@@ -36,6 +36,13 @@ class Replica:
         lease = Lease(transport, settings.namespace, settings.leader_election, identity, now=lambda: self.seconds)
         self.autoscaler = Autoscaler(settings, transport, world.clock, registry=registry, lease=lease)
         self.autoscaler.start(timeout=20)
+        self.ended = False
+
+    def end(self):
+        """End in good order."""
+        if not self.ended:
+            self.ended = True
+            self.autoscaler.close()
 
     def lead(self):
         """Wait for the lease for up to a minute."""
@@ -78,7 +85,7 @@ def replica(world, tmp_path):
 
     yield make
     for each in made:
-        each.autoscaler.close()
+        each.end()
 
 
 def sizes(world):
@@ -137,6 +144,32 @@ def test_a_lease_that_ends_between_two_calls_ends_the_work_between_them(world, r
     assert sizes(world) == [1, 1]
     with pytest.raises(NotLeaderError):
         one.autoscaler.run_once()
+
+
+def test_who_ends_takes_its_status_away_before_it_lets_go_of_the_lease(world, replica):
+    one = replica("one")
+    assert one.lead()
+    one.autoscaler.run_once()
+    one.autoscaler.deliver_events()
+    changes = []
+
+    def note(request):
+        if request.method in ("DELETE", "PUT"):
+            changes.append((request.method, request.path.rpartition("/")[2]))
+
+    world.api_server.faults.append(note)
+    one.end()
+    assert changes == [("DELETE", "cluster-autoscaler-status"), ("PUT", "cluster-autoscaler")]
+
+
+def test_who_has_lost_the_lease_leaves_the_status_to_the_next_leader(world, replica):
+    one = replica("one")
+    assert one.lead()
+    one.autoscaler.run_once()
+    one.autoscaler.deliver_events()
+    one.seconds += 10
+    one.end()
+    assert any(each["metadata"]["name"] == "cluster-autoscaler-status" for each in world.store.list("configmaps"))
 
 
 def test_who_stands_by_keeps_up_with_the_cluster(world, replica):

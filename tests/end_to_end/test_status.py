@@ -121,8 +121,8 @@ def test_without_the_right_to_write_it_everything_else_goes_on(begin, caplog):
     life.world.api_server.authorize = lambda request: "no" if "configmaps/" in request.path else None
     life.until(lambda: len(life.pods("Running")) == 4)
     assert config_map(life) is None
-    (line,) = [line for line in caplog.messages if "may not get configmaps" in line]
-    assert 'cannot get resource "configmaps"' in line
+    (line,) = [line for line in caplog.messages if "cluster-autoscaler-status" in line]
+    assert line.startswith("may not get configmaps: give the service account")
 
 
 def test_it_is_not_written_if_nobody_wants_it(begin):

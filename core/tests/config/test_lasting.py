@@ -11,11 +11,11 @@ def settings(text=""):
 def test_what_a_process_took_up_at_its_start_is_kept_and_named():
     old = settings()
     new = settings("namespace: other\nserver: {snapshot: true}\nleaderElection: {enabled: false}\nseed: 7\n")
-    kept, later = keep_lasting(old, new)
+    kept, later = keep_lasting(new, old)
     assert later == ("namespace", "server", "leaderElection")
     assert kept == settings("seed: 7\n")
 
 
 def test_everything_else_changes_at_once():
     new = settings("status: {name: other}\nrecord: {path: r}\nmetrics: {perGroup: true}\n")
-    assert keep_lasting(settings(), new) == (new, ())
+    assert keep_lasting(new, settings()) == (new, ())

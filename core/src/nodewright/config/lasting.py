@@ -1,12 +1,18 @@
-"""Settings that hold from the start of a process to its end, whatever a changed file says."""
+"""Lasting settings: those that hold from the start of a process to its end."""
+
+from pydantic.alias_generators import to_camel
 
 from nodewright.config.model import Settings
 
-_LASTING = ("namespace", "dry_run", "shadow", "memory", "server", "kube", "leader_election", "logging")
+_LASTING = ("dry_run", "shadow", "cluster", "namespace", "leader_election", "memory", "server", "logging")
+#: Those of the section `kube`.
+_OF_KUBE = ("kubeconfig", "server", "user_agent")
 
 
-def keep_lasting(old: Settings, new: Settings) -> tuple[Settings, tuple[str, ...]]:
-    """Return *new* with what holds to the end as *old* has it, and the names of the settings that differ in that."""
-    held = {name: getattr(old, name) for name in _LASTING if getattr(old, name) != getattr(new, name)}
-    names = tuple(Settings.model_fields[name].alias or name for name in held)
-    return new.model_copy(update=held), names
+def keep_lasting(settings: Settings, old: Settings) -> tuple[Settings, tuple[str, ...]]:
+    """Return *settings* with those of *old* that last, and the names of those that would have been others."""
+    sections = [name for name in _LASTING if getattr(settings, name) != getattr(old, name)]
+    of_kube = [name for name in _OF_KUBE if getattr(settings.kube, name) != getattr(old.kube, name)]
+    kube = settings.kube.model_copy(update={name: getattr(old.kube, name) for name in of_kube})
+    kept = settings.model_copy(update={**{name: getattr(old, name) for name in sections}, "kube": kube})
+    return kept, (*map(to_camel, sections), *(f"kube.{to_camel(name)}" for name in of_kube))
