@@ -16,6 +16,7 @@ from nodewright.kube import credentials as all_credentials
 from nodewright.kube import outage as outages
 from nodewright.kube import reflector as reflectors
 from nodewright.kube import rights
+from nodewright.kube.kinds import KINDS
 from nodewright.kube.transport import connect
 from nodewright.testing.clock import SteppedClock
 from nodewright_fake.apiserver.faults import Fault
@@ -147,6 +148,23 @@ class TestOutages:
             again.send_bookmarks()
             feed.wait_for_version(store.version, 10)
             assert len(caplog.messages) == 2
+
+    def test_a_server_that_is_just_back_and_refuses_everything_is_not_told_of_for_each_kind(
+        self, follow, server, eventually, caplog, monkeypatch
+    ):
+        monkeypatch.setattr(reflectors, "_LONGEST_PAUSE", 0.1)
+        monkeypatch.setattr(reflectors, "_QUIET_SECONDS", 0)
+        monkeypatch.setattr(reflectors, "_SHORT_SECONDS", 0)
+        monkeypatch.setattr(outages, "_QUIET_SECONDS", 0)
+        feed = follow()
+        feed.wait_until_synced(10)
+        tried = []
+        away = Fault(times=2, hang_up="before")
+        server.faults.append(away)
+        server.authorize = lambda request: tried.append(request) or "no"
+        server.drop_watches()
+        eventually(lambda: away.hits == 2 and len(tried) > len(KINDS))
+        assert "cannot watch" not in caplog.text
 
     def test_a_server_that_is_ill_is_an_outage_too(self, server, follow, eventually, caplog, monkeypatch):
         monkeypatch.setattr(outages, "_QUIET_SECONDS", 0.3)

@@ -121,7 +121,8 @@ class Reflector:
         # One of a row is told, and the end of it, unless it is the same for all kinds.
         now = monotonic()
         self._failing_since = now if self._failing_since is None else self._failing_since
-        everybody = self._transport.outage.lasting or (isinstance(error, AccessDeniedError) and error.right is not None)
+        refused = isinstance(error, AccessDeniedError) and error.right is not None
+        everybody = refused or self._transport.outage.lasting or self._transport.outage.just_over
         tell = not self._told and not everybody and now - self._failing_since >= _QUIET_SECONDS
         self._told = self._told or tell
         self._feed.note_trouble(self._kind.name, str(error))
