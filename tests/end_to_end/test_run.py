@@ -140,7 +140,7 @@ def test_a_port_that_is_taken_is_told_with_what_to_do(run):
         process = run(address=f"127.0.0.1:{taken.getsockname()[1]}")
         _, told = process.communicate(timeout=20)
     assert process.returncode == 1
-    assert "Address already in use. Free the port, or name another one with server.address or --address" in told
+    assert "Address already in use. Name another address with server.address or --address, or free this one" in told
 
 
 def test_wrong_flags_end_it_before_it_begins(run):

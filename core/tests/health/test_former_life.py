@@ -41,8 +41,9 @@ def removed(removal, *, now=SOON, state=InstanceState.RUNNING, taints=(), listed
     return memory.removals.get("n")
 
 
-def test_a_group_that_may_still_take_its_order_is_held():
-    world, memory = settle(a_world_of(1), ORDERED, SOON)
+@pytest.mark.parametrize("now", [SOON, EPOCH - timedelta(seconds=30)], ids=["soon", "by a clock that is behind"])
+def test_a_group_that_may_still_take_its_order_is_held(now):
+    world, memory = settle(a_world_of(1), ORDERED, now)
     (group,) = world.groups
     assert group.target_size == 3
     assert group.error == "an order of size 3 was under way when its process ended: it may count until 00:00:15"

@@ -13,6 +13,8 @@ from nodewright.world import World
 _LANDING = timedelta(seconds=15)
 #: A deletion is waited for less long: done twice, it does no harm.
 _LANDING_OF_DELETION = timedelta(seconds=5)
+#: So far the clock of another machine, which noted when the call was made, may be ahead of ours.
+_SKEW = timedelta(minutes=1)
 
 
 def settle(world: World, memory: Memory, now: datetime) -> tuple[World, Memory]:
@@ -57,7 +59,7 @@ def forget_namesakes(world: World, memory: Memory) -> Memory:
 
 
 def _may_land(facts: GroupFacts, request: ScaleUpRequest, now: datetime) -> bool:
-    return facts.target_size < request.unanswered and timedelta(0) <= now - request.at < _LANDING
+    return facts.target_size < request.unanswered and -_SKEW <= now - request.at < _LANDING
 
 
 def _held(facts: GroupFacts, request: ScaleUpRequest) -> GroupFacts:
@@ -78,7 +80,7 @@ def _settled(world: World, name: str, removal: Removal, now: datetime) -> Remova
         return replace(removal, unanswered=False) if marked else None
     listed = any(instance.id == removal.provider_id for facts in world.groups for instance in facts.instances)
     if listed and removal.provider_id not in world.deleting:
-        if timedelta(0) <= now - removal.deleted_at < _LANDING_OF_DELETION:
+        if -_SKEW <= now - removal.deleted_at < _LANDING_OF_DELETION:
             return removal
         return replace(removal, unanswered=False, deleted_at=None)
     return replace(removal, unanswered=False)
