@@ -216,10 +216,10 @@ class Transport:
             self._outage.failed(f"the API server at {self.host} is not well: {error}")
         else:
             self._outage.answered()
-        if isinstance(error, AccessDeniedError) and error.right is not None:
-            if not self._rights.refused(error, just_back=self._outage.just_over):
-                return not_yet(self.host, error.right, _LEAST_PAUSE_SECONDS)
-        return error
+        if not isinstance(error, AccessDeniedError) or error.right is None:
+            return error
+        believed = self._rights.refused(error, just_back=self._outage.just_over)
+        return error if believed else not_yet(self.host, error.right, _LEAST_PAUSE_SECONDS)
 
 
 def connect(
