@@ -36,7 +36,7 @@ check: .venv/.dev ## format, lint, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-soak: .venv/.dev ## a day of faults in a cluster of 500 nodes; takes an hour. SOAK_HOURS, SOAK_NODES, SOAK_SEED
+soak: .venv/.dev ## a day of faults in a cluster of 500 nodes; takes a quarter of an hour. SOAK_HOURS, SOAK_NODES, SOAK_SEED
 	SOAK_HOURS=$${SOAK_HOURS:-24} SOAK_NODES=$${SOAK_NODES:-500} $(BIN)/pytest -s -p no:logging --timeout=0 tests/end_to_end/test_day.py $(ARGS)
 
 bench: .venv/.dev ## how fast it is, each result checked; ARGS=--full for all shapes, ARGS="load update" for some

@@ -207,6 +207,26 @@ def test_values_of_the_wrong_shape_are_refused(render):
     assert "replicaCount: Invalid type. Expected: integer" in render.refused("replicaCount: two")
     assert "maxSize is required" in render.refused("autoscalingGroups: [{name: a, minSize: 1}]")
     assert "config is not valid YAML" in render.refused("config: 'a: ['")
+    assert ":http is no address to listen on" in render.refused(
+        "config: {providers: [fake], server: {address: ':http'}}"
+    )
+
+
+def test_rules_have_an_interval_only_if_one_is_given(render):
+    given = "cloudProvider: fake\nprometheusRule: {enabled: true"
+    for values, intervals in ((given + "}", {"none"}), (given + ", interval: 7s}", {"7s"})):
+        groups = only(render(values), "PrometheusRule")["spec"]["groups"]
+        assert {group.get("interval", "none") for group in groups} == intervals
+
+
+def test_a_file_that_no_volume_is_there_for_is_told_after_the_installation(render):
+    with World(parse_scenario(a_scenario(a_group("pool", max=1))), FastClock()) as world:
+        told = helm(
+            *("install", "ca", CHART, "--namespace", "kube-system", "--kubeconfig", world.kubeconfig),
+            *("--values", render.values("config: {providers: [fake], record: {path: /records/r}}")),
+        )
+    assert "record.path: nothing can be written to /records/r until extraVolumes and extraVolumeMounts mount" in told
+    assert "memory.path" not in told
 
 
 def test_a_configuration_given_as_text_stays_as_it_is(render):

@@ -96,6 +96,51 @@ def test_a_configuration_with_mistakes_is_refused(tmp_path, capsys):
     assert "did you mean scaleUp" in capsys.readouterr().err
 
 
+def test_it_runs_where_the_configuration_says(printed):
+    objects = printed(PLAIN + "namespace: autoscaling\n")
+    assert {each["metadata"].get("namespace", "autoscaling") for each in objects} == {"autoscaling"}
+    assert container(objects)["args"][-1] == "--namespace=autoscaling"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--replicas", "-1"], "write a number of replicas, not '-1'"),
+        (["--namespace", "Kube System"], 'no namespace can be called "Kube System"'),
+        (["--monitoring", ""], 'no namespace can be called ""'),
+        (["--image", "a b"], "write NAME:TAG, not 'a b'"),
+    ],
+)
+def test_words_that_no_cluster_takes_are_refused(tmp_path, capsys, words, told):
+    file = tmp_path / "nodewright.yaml"
+    file.write_text(PLAIN)
+    with pytest.raises(SystemExit) as ended:
+        main(["manifests", "--config", str(file), *words])
+    assert ended.value.code == 2
+    assert told in capsys.readouterr().err
+
+
+def test_what_does_not_work_in_the_container_is_told(tmp_path, capsys):
+    file = tmp_path / "nodewright.yaml"
+    file.write_text(
+        PLAIN + "server: {address: 'localhost:8085'}\nrecord: {path: /records/r}\nkube: {kubeconfig: /root/k}\n"
+        "memory: {store: file, path: /memory/m}\n"
+    )
+    assert main(["manifests", "--config", str(file)]) == 0
+    record, memory, address, kubeconfig = capsys.readouterr().err.splitlines()
+    assert "record.path: nothing can be written to /records/r in the container until you mount" in record
+    assert "memory.path: nothing can be written to /memory/m" in memory
+    assert "server.address: the kubelet's probe and Prometheus don't reach localhost:8085" in address
+    assert "kube.kubeconfig: /root/k is not in the container" in kubeconfig
+
+
+def test_of_a_plain_configuration_nothing_is_told(tmp_path, capsys):
+    file = tmp_path / "nodewright.yaml"
+    file.write_text(PLAIN)
+    assert main(["manifests", "--config", str(file)]) == 0
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.kubectl
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
 def test_an_api_server_takes_them(printed, tmp_path):

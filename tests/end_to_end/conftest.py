@@ -95,6 +95,7 @@ class Life:
         """End the autoscaler in good order."""
         if self.autoscaler is not None:
             self.autoscaler.__exit__(None, None, None)
+        self.autoscaler = None
 
     def go_on(self, seconds, *, every=10):
         """Let *seconds* pass, with one loop of the autoscaler *every* so often; returns the last decision."""

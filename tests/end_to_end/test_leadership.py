@@ -6,6 +6,7 @@ from time import monotonic
 import pytest
 from nodewright.api import NotLeaderError
 from nodewright.config.document import load
+from nodewright.kube import feed
 from nodewright.kube.lease import Lease
 from nodewright.kube.transport import connect
 from nodewright.plugins import Registry
@@ -35,6 +36,13 @@ class Replica:
         lease = Lease(transport, settings.namespace, settings.leader_election, identity, now=lambda: self.seconds)
         self.autoscaler = Autoscaler(settings, transport, world.clock, registry=registry, lease=lease)
         self.autoscaler.start(timeout=20)
+        self.ended = False
+
+    def end(self):
+        """End in good order."""
+        if not self.ended:
+            self.ended = True
+            self.autoscaler.close()
 
     def lead(self):
         """Wait for the lease for up to a minute."""
@@ -77,7 +85,7 @@ def replica(world, tmp_path):
 
     yield make
     for each in made:
-        each.autoscaler.close()
+        each.end()
 
 
 def sizes(world):
@@ -129,9 +137,39 @@ def test_a_lease_that_ends_between_two_calls_ends_the_work_between_them(world, r
     other = replica("two")
     assert other.lead()
     other.autoscaler.run_once()
+    # What the first one was about to order when it lost the lease may still be taken by the cloud.
+    assert sizes(world) == [0, 1]
+    world.advance(15)
+    other.autoscaler.run_once()
     assert sizes(world) == [1, 1]
     with pytest.raises(NotLeaderError):
         one.autoscaler.run_once()
+
+
+def test_who_ends_takes_its_status_away_before_it_lets_go_of_the_lease(world, replica):
+    one = replica("one")
+    assert one.lead()
+    one.autoscaler.run_once()
+    one.autoscaler.deliver_events()
+    changes = []
+
+    def note(request):
+        if request.method in ("DELETE", "PUT"):
+            changes.append((request.method, request.path.rpartition("/")[2]))
+
+    world.api_server.faults.append(note)
+    one.end()
+    assert changes == [("DELETE", "cluster-autoscaler-status"), ("PUT", "cluster-autoscaler")]
+
+
+def test_who_has_lost_the_lease_leaves_the_status_to_the_next_leader(world, replica):
+    one = replica("one")
+    assert one.lead()
+    one.autoscaler.run_once()
+    one.autoscaler.deliver_events()
+    one.seconds += 10
+    one.end()
+    assert any(each["metadata"]["name"] == "cluster-autoscaler-status" for each in world.store.list("configmaps"))
 
 
 def test_who_stands_by_keeps_up_with_the_cluster(world, replica):
@@ -176,15 +214,17 @@ class OneLoop:
         return self.asked > 1
 
 
-@pytest.mark.parametrize("operations", ["", "snapshot"])
-def test_a_loop_ends_well_unless_no_cloud_can_be_read(world, replica, monkeypatch, operations):
+@pytest.mark.parametrize("blind_to", ["", "the cloud", "the cluster"])
+def test_a_loop_ends_well_unless_it_is_blind(world, replica, monkeypatch, blind_to):
     one = replica("one")
     assert one.lead()
-    if operations:
-        world.cloud.gate.add(ApiFault(ApiFaultKind.UNAVAILABLE, operations=operations))
+    if blind_to == "the cloud":
+        world.cloud.gate.add(ApiFault(ApiFaultKind.UNAVAILABLE, operations="snapshot"))
+    elif blind_to == "the cluster":
+        monkeypatch.setattr(feed, "monotonic", lambda: monotonic() + 200)
     one.autoscaler.run(OneLoop(one.autoscaler))
     now, vitals = monotonic() + 1000, one.autoscaler.vitals
     vitals.began()
     monkeypatch.setattr(vitals, "_now", lambda: now)
     # So long after a good loop is too long, but not for the first.
-    assert ("no loop ended well" in vitals.trouble()) == (not operations)
+    assert ("no loop ended well" in vitals.trouble()) == (not blind_to)

@@ -16,6 +16,8 @@ apiVersion: nodewright.dev/v1
 kind: Autoscaler
 providers:
   - fake: {{url: "{url}"}}
+# It has pauses of its own.
+memory: {{store: none}}
 """
 
 

@@ -59,6 +59,47 @@ def test_a_config_map_is_watched_once_an_expander_in_use_asks_for_it(server, tmp
         autoscaler.close()
 
 
+@pytest.fixture
+def life(server, tmp_path):
+    """An autoscaler and its configuration file."""
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(server.kubeconfig())
+    path = tmp_path / "nodewright.yaml"
+    path.write_text(CONFIG.format(expanders="least-waste"))
+    file = ConfigFile(path, classes=(registry := Registry()))
+    settings = file.load().settings
+    transport = connect(kubeconfig=str(kubeconfig))
+    autoscaler = Autoscaler(settings, transport, SteppedClock(), registry=registry, config_file=file)
+    autoscaler.start(timeout=10)
+    yield autoscaler, path
+    autoscaler.close()
+
+
+def test_what_a_changed_configuration_looks_at_is_watched_from_then_on(server, life):
+    autoscaler, path = life
+    autoscaler.run_once()
+    assert server.record.count(verb="list", resource="capacityquotas") == 0
+    path.write_text(CONFIG.format(expanders="least-waste") + "limits: {capacityQuotas: true}\n")
+    for _ in range(2):
+        autoscaler.run_once()
+    assert server.record.count(verb="list", resource="capacityquotas") == 1
+
+
+def test_what_holds_from_start_to_end_of_the_process_is_told_when_it_is_changed(server, life, caplog):
+    autoscaler, path = life
+    autoscaler.run_once()
+    path.write_text(
+        CONFIG.format(expanders="least-waste")
+        + "namespace: elsewhere\nkube: {server: 'http://elsewhere', qps: 1}\nmemory: {store: none}\n"
+    )
+    autoscaler.run_once()
+    told = [line.removesuffix(" takes effect at the next start of the process") for line in caplog.messages]
+    assert {"the change of namespace", "the change of kube.server", "the change of memory"} <= set(told)
+    autoscaler.deliver_events()
+    assert server.record.count(verb="create", resource="configmaps") > 0
+    assert not server.store.list("configmaps", "elsewhere")
+
+
 class Changes(Plugin):
     """Counts the configurations that took effect."""
 
@@ -101,3 +142,13 @@ def test_a_change_waits_for_an_order_that_takes_too_long(tmp_path):
             assert (changes.count, world.cloud.gate.calls["increase"]) == (1, 1)
         finally:
             autoscaler.close()
+
+
+def test_a_change_that_takes_a_new_process_is_told(begin, caplog):
+    life = begin(a_scenario(replicas=0))
+    life.go_on(20)
+    life.configure("server: {snapshot: true}\nmemory: {store: none}\nseed: 7")
+    life.go_on(20)
+    assert "the change of memory takes effect at the next start" in caplog.text
+    assert "the change of server takes effect at the next start" in caplog.text
+    assert "the change of seed" not in caplog.text

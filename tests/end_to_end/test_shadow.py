@@ -430,8 +430,15 @@ def test_a_changed_configuration_does_not_end_a_dry_run(begin, tmp_path, caplog)
     life.go_on(20)
     life.configure("dryRun: false")
     life.go_on(60)
-    assert "dryRun: false takes effect at the next start" in caplog.text
+    assert "the change of dryRun takes effect at the next start" in caplog.text
     assert life.sizes() == {}
+
+
+def test_a_dry_run_does_not_claim_to_lead(begin):
+    life = begin(a_scenario(*two_choices(), replicas=9), "dryRun: true")
+    body, _ = life.autoscaler.metrics.exposition("")
+    assert b"\nnodewright_leader " not in body
+    assert b"\nnodewright_build_info{" in body
 
 
 EVERYTHING_ON = """

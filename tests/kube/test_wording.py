@@ -257,6 +257,10 @@ class TestCredentials:
             "Mend what the kubeconfig says of its user"
         )
 
+    def test_a_kubeconfig_that_is_not_there_is_named(self, tmp_path):
+        with pytest.raises(ConfigurationError, match=r"no way to the API server: .*nowhere.*found\. Name a file"):
+            connect(kubeconfig=str(tmp_path / "nowhere"))
+
     def test_a_plugin_that_fails_later_is_told_and_asked_again(self, strict, tmp_path):
         user = self.plugin(tmp_path, self.token("old", expirationTimestamp="2020-01-01T00:00:00Z"))
         transport = connect(kubeconfig=a_kubeconfig(tmp_path / "config", strict.url, user))

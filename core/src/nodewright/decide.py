@@ -15,6 +15,7 @@ from nodewright.particulars import Particulars
 from nodewright.policy import Policy
 from nodewright.scaledown import (
     Consolidation,
+    coming_back,
     consolidate,
     follow_replacements,
     plan_removals,
@@ -209,6 +210,7 @@ def _plan_growth(world: World, health: Assessment, memory: Memory, policy: Polic
     absent = health.starting | memory.removals.keys()
     simulation = ClusterSimulation(world.cluster)
     simulation.remove_nodes([name for name in world.cluster.nodes if name in absent])
+    simulation.spare_nodes(coming_back(world, memory), uncordon=policy.settings.scale_down.cordon)
     # Pods that wait get nodes as if those were not there that wait for others.
     reserved = spoken_for(world, memory, policy)
     upcoming = {

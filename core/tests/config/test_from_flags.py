@@ -40,6 +40,7 @@ BY_TYPE = {
     "list": WORDS,
     "slice": st.lists(WORDS, max_size=3).map(",".join),
 }
+OBJECTS = st.sampled_from(["a", "1", "1.5", "0x1f", "010", "true", "null", "no", "2030-01-31"])
 RANGE = st.integers(0, 9).map(lambda low: f"{low}:{low + 3}")
 BY_NAME = {
     "cloud-provider": WORDS,
@@ -52,6 +53,12 @@ BY_NAME = {
     "logging-format": st.sampled_from(["text", "json"]),
     "enable-dynamic-resource-allocation": st.just("true"),
     "leader-elect-resource-lock": st.just("leases"),
+    "leader-elect-resource-name": OBJECTS,
+    "status-config-map-name": OBJECTS,
+    "namespace": st.sampled_from(["a", "1", "010", "true", "null", "no", "2030-01-31"]),
+    "address": st.sampled_from([":8085", "1:30", "a:80", "[::1]:80"]),
+    "kubernetes": st.sampled_from(["http://a", "https://[::1]:6443", "https://a/b"]),
+    "user-agent": st.sampled_from(["a", "1", "- a", "a: b", "#a", "~"]),
 }
 
 
@@ -80,6 +87,8 @@ def test_the_yaml_for_flags_loads_as_the_same_settings(argv):
 #: A value that is not the default, by type or by name.
 ANOTHER = {"string": "seven", "int": "7", "float": "7", "duration": "7s", "list": "seven", "slice": "six,seven"}
 ANOTHER_FOR = {
+    "address": ":7777",
+    "kubernetes": "https://seven",
     "nodes": "1:7:seven",
     "parallel-scale-up": "false",
     "gpu-total": "seven:1:7",

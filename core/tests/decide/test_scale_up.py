@@ -1,16 +1,29 @@
 """How a decision grows groups for pending pods."""
 
+from dataclasses import replace as replaced
 from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
-from nodewright.api import ErrorClass, Expander, InstanceError, Option, Outcome, Plugin, Reason, Taint, hookimpl
+from nodewright.api import (
+    ErrorClass,
+    Expander,
+    Instance,
+    InstanceError,
+    InstanceState,
+    Option,
+    Outcome,
+    Plugin,
+    Reason,
+    Taint,
+    hookimpl,
+)
 from nodewright.config.model import Settings
 from nodewright.decide import decide
 from nodewright.memory import Memory
 from nodewright.objects import Condition, LabelSelector
 from nodewright.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
-from nodewright.objects.node import HOSTNAME
+from nodewright.objects.node import HOSTNAME, TO_BE_DELETED
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -32,6 +45,39 @@ def test_pending_pods_bring_as_many_nodes_as_they_need():
     (grow,) = decision.grow
     assert (grow.group, grow.count, grow.from_size, len(grow.pods)) == ("a", 3, 0, 10)
     assert decision.pods["default/web-0"].reason is Reason.HELPED
+
+
+class TestANodeWhoseMarkOfDeletionIsLeftOver:
+    """A killed process has left the mark; this loop takes it off."""
+
+    def decided(self, *outcomes, cordoned=False, cordon=False, **group):
+        taints = [Taint(key=TO_BE_DELETED, value="0")]
+        if cordoned:
+            taints.append(Taint(key="node.kubernetes.io/unschedulable"))
+        node = a_node("n", cpu="4", provider_id="fake://a-0", taints=taints, unschedulable=cordoned)
+        groups = [a_group("a", size=1, template=a_template(cpu="4"), **group)]
+        world = a_world(groups=groups, nodes={"a": [node]}, pods=pods(4, cpu="1"))
+        settings = Settings.model_validate({"scaleDown": {"cordon": cordon}})
+        decision, _ = decide_on(replaced(world, outcomes=outcomes), a_policy(settings))
+        return decision
+
+    def test_has_room_for_pods(self):
+        decision = self.decided()
+        assert [restore.node for restore in decision.restore] == ["n"]
+        assert not decision.grow
+        assert {verdict.reason for verdict in decision.pods.values()} == {Reason.FITS}
+
+    def test_has_none_if_it_stays_cordoned(self):
+        assert not self.decided(cordoned=True, cordon=True).grow
+        assert self.decided(cordoned=True).grow
+
+    def test_has_none_if_its_machine_may_be_going(self):
+        going = [Instance(id="fake://a-0", state=InstanceState.DELETING)]
+        assert self.decided(instances=going).grow
+
+    def test_has_none_while_the_mark_can_not_be_taken_off(self):
+        failed = Outcome(at=NOW, action="restore", target="n", ok=False, error="may not patch nodes")
+        assert self.decided(failed).grow
 
 
 def test_pods_that_fit_on_existing_nodes_bring_none():

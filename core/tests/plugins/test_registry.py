@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from nodewright import __version__
 from nodewright.api import Expander, PluginError, ProviderContext
-from nodewright.plugins import Registry, State
+from nodewright.plugins import Registry, State, missing
 from nodewright.plugins.entrypoints import KINDS
 from nodewright.testing import SteppedClock
 
@@ -93,14 +93,21 @@ def test_a_name_of_a_kind_of_which_there_is_none_says_so() -> None:
     assert refusal("prices", "list") == "no price model is called 'list': none is installed"
 
 
-def test_a_name_whose_distribution_is_known_says_what_to_install() -> None:
-    assert refusal("providers", "aws") == "no provider is called 'aws': install it with: pip install nodewright-aws"
+def test_a_name_whose_distribution_is_known_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(missing.DISTRIBUTIONS, ("providers", "lunar"), "nodewright-lunar")
+    assert refusal("providers", "lunar") == (
+        "no provider is called 'lunar': install it with: pip install nodewright-lunar"
+    )
+    assert refusal("providers", "lunr") == (
+        "no provider is called 'lunr': did you mean 'lunar'? Install it with: pip install nodewright-lunar"
+    )
 
 
-def test_a_typo_in_a_name_whose_distribution_is_known_says_both() -> None:
+def test_a_name_that_is_still_to_be_implemented_says_so_and_names_no_package() -> None:
+    coming = "it is still to come; until then, whoever needs it has to write it"
+    assert refusal("providers", "aws") == f"no provider is called 'aws': {coming}"
     assert refusal("providers", "cluster-api") == (
-        "no provider is called 'cluster-api': did you mean 'clusterapi'? "
-        "Install it with: pip install nodewright-clusterapi"
+        "no provider is called 'cluster-api': did you mean 'clusterapi'? It is still to come"
     )
 
 

@@ -91,6 +91,14 @@ def test_the_exit_status_says_whether_too_much_differs(record, capsys):
     assert "is no record: none of its lines can be read" in capsys.readouterr().err
 
 
+def test_the_record_of_an_autoscaler_that_acts_is_no_agreement(record, capsys):
+    began = {"event": "began", "at": "2026-11-21T10:00:00Z", "cluster": "c", "dryRun": False}
+    assert main(["shadow", "report", record([json.dumps(began)])]) == 2
+    assert "is the record of an autoscaler that acts: name that of the dry run" in capsys.readouterr().err
+    # Both may have written to the same file.
+    assert main(["shadow", "report", record([json.dumps(began), *RECORD[:9]])]) == 0
+
+
 def test_files_that_were_put_aside_are_read_as_well(record, capsys):
     record(RECORD[:5], "record.1")
     assert main(["shadow", "report", record(RECORD[5:9])]) == 0

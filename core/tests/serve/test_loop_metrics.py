@@ -121,6 +121,8 @@ def test_the_process_tells_its_version_whether_it_leads_and_what_it_can_not_keep
     process.leading = lambda: False
     process.troubles = lambda: {"pods": "", "nodes": "forbidden"}
     assert watcher.of("nodewright_leader") == {"": 0}
+    process.leading = None
+    assert watcher.of("nodewright_leader") == {}
     assert watcher.of("nodewright_watch_trouble") == {"kind=pods": 0, "kind=nodes": 1}
     assert watcher.of("process_resident_memory_bytes")[""] > 1e6
 

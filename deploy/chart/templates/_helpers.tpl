@@ -78,7 +78,11 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 
 {{/* The port of metrics and health. */}}
 {{- define "nodewright.port" -}}
-{{- include "nodewright.setting" (list . "server.address" "address" ":8085") | splitList ":" | last -}}
+{{- $address := include "nodewright.setting" (list . "server.address" "address" ":8085") -}}
+{{- if not (regexMatch ":[0-9]+$" $address) -}}
+{{- fail (printf "%s is no address to listen on: write host:port, or :port for all of them" $address) -}}
+{{- end -}}
+{{- $address | splitList ":" | last -}}
 {{- end -}}
 
 {{/* The cloud that the values name, empty if the configuration does. */}}

@@ -1,6 +1,7 @@
 """``nodewright manifests``: all that a cluster needs to run Nodewright, for ``kubectl apply``."""
 
-from argparse import ArgumentParser, Namespace
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import yaml
 
 from nodewright.api.command import Command
+from nodewright.config.addresses import read_namespace, split_address
 
 if TYPE_CHECKING:
     from nodewright.config.model import Settings
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 _NAME, _NAMESPACE, _MONITORING = "nodewright", "kube-system", "monitoring"
 _FILE = "nodewright.yaml"
 _READING = {"list", "watch"}
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 Object = dict[str, Any]
 
@@ -29,12 +32,17 @@ class ManifestsCommand(Command):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what may differ."""
         parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the configuration to run with")
-        parser.add_argument("--namespace", default=_NAMESPACE, help="where it runs; default: %(default)s")
-        parser.add_argument("--image", metavar="NAME:TAG", help="default: nodewright, with the tag of this version")
-        parser.add_argument("--replicas", type=int, default=1, metavar="N", help="default: %(default)s; one acts")
+        parser.add_argument(
+            "--namespace", type=_namespace, help="where it runs; default: what the configuration says, or kube-system"
+        )
+        parser.add_argument(
+            "--image", type=_image, metavar="NAME:TAG", help="default: nodewright, with the tag of this version"
+        )
+        parser.add_argument("--replicas", type=_replicas, default=1, metavar="N", help="default: %(default)s; one acts")
         parser.add_argument(
             "--monitoring",
             nargs="?",
+            type=_namespace,
             const=_MONITORING,
             metavar="NAMESPACE",
             help="with alert rules and a ServiceMonitor in NAMESPACE (monitoring), and a dashboard",
@@ -50,12 +58,14 @@ class ManifestsCommand(Command):
         objects = manifests(
             settings,
             text,
-            namespace=arguments.namespace,
+            namespace=arguments.namespace or settings.namespace,
             image=arguments.image,
             replicas=arguments.replicas,
             monitoring=arguments.monitoring,
         )
         print(as_yaml(objects), end="")
+        for caution in cautions(settings):
+            print(f"{arguments.config}: {caution}", file=sys.stderr)
         return 0
 
 
@@ -83,6 +93,21 @@ def manifests(
             case "ClusterRole" | "Role":
                 each["rules"] = list(_needed(each["rules"], settings))
     return objects
+
+
+def cautions(settings: "Settings") -> Iterator[str]:
+    """Yield what of *settings* does not work in the container that is printed."""
+    files = {"record.path": settings.record.path}
+    if settings.memory.store == "file":
+        files["memory.path"] = settings.memory.path
+    for path, file in files.items():
+        if file:
+            yield f"{path}: nothing can be written to {file} in the container until you mount a volume there"
+    host, _ = split_address(settings.server.address)
+    if host in _LOOPBACK:
+        yield f"server.address: the kubelet's probe and Prometheus don't reach {settings.server.address}: write :8085"
+    if settings.kube.kubeconfig:
+        yield f"kube.kubeconfig: {settings.kube.kubeconfig} is not in the container: leave it out"
 
 
 def as_yaml(objects: list[Object]) -> str:
@@ -119,7 +144,7 @@ def _set_up(deployment: Object, settings: "Settings", namespace: str, image: str
         container["image"] = image
     # The configuration names the providers.
     container["args"] = [f"--config=/etc/{_NAME}/{_FILE}", f"--namespace={namespace}"]
-    port = int(settings.server.address.rpartition(":")[2])
+    _, port = split_address(settings.server.address)
     container["ports"][0]["containerPort"] = container["livenessProbe"]["httpGet"]["port"] = port
 
 
@@ -159,6 +184,25 @@ def _setting(given: Any, path: str, default: Any) -> Any:
             return default
         given = given[key]
     return given
+
+
+def _namespace(text: str) -> str:
+    try:
+        return read_namespace(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+def _image(text: str) -> str:
+    if not text or text.split() != [text]:
+        raise ArgumentTypeError(f"write NAME:TAG, not {text!r}")
+    return text
+
+
+def _replicas(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"write a number of replicas, not {text!r}")
+    return int(text)
 
 
 class _Dumper(yaml.SafeDumper):

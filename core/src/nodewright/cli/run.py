@@ -63,7 +63,7 @@ class RunCommand(Command):
         except OSError as error:
             raise NodewrightError(
                 f"can't listen on {settings.server.address}: {error.strerror}. "
-                "Free the port, or name another one with server.address or --address"
+                "Name another address with server.address or --address, or free this one"
             ) from error
         stop, watching = Event(), Event()
 

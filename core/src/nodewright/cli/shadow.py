@@ -17,7 +17,7 @@ FILE is what record.path names in the configuration of the dry run, that is of
 `nodewright run --dry-run`. The files that were put aside are read as well.
 
 Exit status: 0 if no more differs than --tolerate allows, 1 if more does,
-2 if the record can't be read."""
+2 if the record can't be read, or is of no dry run."""
 
 
 class ShadowCommand(Command):
@@ -54,6 +54,12 @@ class ShadowCommand(Command):
             print(f"nodewright: there is no record {arguments.file}: name what record.path says", file=sys.stderr)
             return 2
         summary = summarize(_lines(parts))
+        if summary.acting and summary.acting == summary.starts:
+            print(
+                f"nodewright: {arguments.file} is the record of an autoscaler that acts: name that of the dry run",
+                file=sys.stderr,
+            )
+            return 2
         if arguments.last is not None and summary.ended is not None:
             summary = summarize(_lines(parts), since=summary.ended - arguments.last)
         if summary.began is None and summary.damaged:

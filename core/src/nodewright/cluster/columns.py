@@ -299,6 +299,10 @@ class Cluster:
         self._take_off(name)
         self.table.doom(self.table.rows[name])
 
+    def spare_node(self, name: str, *, uncordon: bool) -> None:
+        """Let a node stand as if its mark for deletion had come off already, and its cordon if that does, too."""
+        self.table.spare(self.table.rows[name], uncordon=uncordon)
+
     def leave_out(self, pod_class: PodClass) -> None:
         """Take all bound pods of a class out, as if they did not run."""
         counts = self._whereabouts(pod_class)

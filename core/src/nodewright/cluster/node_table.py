@@ -9,7 +9,7 @@ import numpy.typing as npt
 from nodewright.cluster.journal import Journal
 from nodewright.cluster.node_class import NodeClass, NodeClasses, NodeMarks
 from nodewright.objects import Resources, Taint
-from nodewright.objects.node import HOSTNAME, TO_BE_DELETED
+from nodewright.objects.node import HOSTNAME, TO_BE_DELETED, UNSCHEDULABLE
 
 Amounts = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.intp]
@@ -148,9 +148,20 @@ class NodeTable:
     def doom(self, row: int) -> None:
         """Mark a node for deletion for the length of a fork."""
         marks = self.marks(row)
+        self._pose(row, replace(marks, taints=(*marks.taints, _DOOM)))
+
+    def spare(self, row: int, *, uncordon: bool) -> None:
+        """Take the mark for deletion off a node for the length of a fork, and the cordon if that is wanted."""
+        marks = self.marks(row)
+        # A controller mirrors the cordon in a taint of its own.
+        off = (TO_BE_DELETED, UNSCHEDULABLE) if uncordon else (TO_BE_DELETED,)
+        taints = tuple(taint for taint in marks.taints if taint.key not in off)
+        self._pose(row, replace(marks, taints=taints, unschedulable=marks.unschedulable and not uncordon))
+
+    def _pose(self, row: int, marks: NodeMarks) -> None:
+        """Let a node stand as if it had other *marks*, for the length of a fork."""
         kind = int(self.class_of[row])
-        doomed = self.classes.of(replace(marks, taints=(*marks.taints, _DOOM)))
-        self.class_of[row] = doomed.index
+        self.class_of[row] = self.classes.of(marks).index
 
         def undo() -> None:
             self.class_of[row] = kind

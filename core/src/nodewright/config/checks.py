@@ -23,6 +23,17 @@ def contradictions(settings: Settings, tree: Tree) -> Iterator[Mistake]:
     yield from _exclusions(settings, tree)
     if settings.memory.store == "file" and not settings.memory.path:
         yield Mistake(path=("memory", "path"), message="name the file to keep memory in, as memory.store is file")
+    yield from _shared_names(settings)
+
+
+def _shared_names(settings: Settings) -> Iterator[Mistake]:
+    memory, status = settings.memory, settings.status
+    if memory.store == "configMap" and status.write and status.name in (memory.name, f"{memory.name}-set-aside"):
+        yield Mistake(
+            path=("memory", "name"),
+            message=f"the ConfigMap {status.name} can't be that of the status, too: it is deleted at the end",
+            others=(("status", "name"),),
+        )
 
 
 def oddities(settings: Settings) -> Iterator[Mistake]:

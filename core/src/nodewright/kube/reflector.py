@@ -69,13 +69,17 @@ class Reflector:
         """Begin to list and watch."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """End the thread and wait for it."""
+    def halt(self) -> None:
+        """Let the thread end as soon as it can."""
         self._stop.set()
         response = self._response
         if response is not None:
             with suppress(Exception):
                 response.shutdown()
+
+    def stop(self) -> None:
+        """End the thread and wait for it."""
+        self.halt()
         if self._thread.is_alive():
             self._thread.join(timeout=5)
 

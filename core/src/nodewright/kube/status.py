@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from threading import Condition, Thread
 from typing import Any
 
-from nodewright.api.errors import ApiServerError, ConflictError, NodewrightError
+from nodewright.api.errors import ApiServerError, ConflictError, NodewrightError, NotLeaderError
 from nodewright.kube.transport import Transport
 
 #: How often a write is tried again at once, because somebody else changed the ConfigMap in between.
@@ -179,8 +179,8 @@ class StatusMap:
             self._complain(error, "deleted")
 
     def _complain(self, error: Exception, what: str = "written") -> None:
-        # A missing right was told by its finder.
-        told = self._failing or getattr(error, "right", None) is not None
+        # A missing right was told by its finder, and that we do not lead any more by the loop.
+        told = self._failing or getattr(error, "right", None) is not None or isinstance(error, NotLeaderError)
         level = logging.DEBUG if told else logging.WARNING
         unexpected = None if isinstance(error, NodewrightError) else error
         about = (self.namespace, self.name, what, error)

@@ -218,8 +218,8 @@ class Transport:
             self._outage.answered()
         if not isinstance(error, AccessDeniedError) or error.right is None:
             return error
-        believed = self._rights.refused(error, just_back=self._outage.just_over)
-        return error if believed else not_yet(self.host, error.right, _LEAST_PAUSE_SECONDS)
+        told = self._rights.refused(error, just_back=self._outage.just_over)
+        return error if told else not_yet(self.host, error.right, _LEAST_PAUSE_SECONDS)
 
 
 def connect(
@@ -259,7 +259,8 @@ def _configuration(kubeconfig: str, server: str) -> "Configuration":
                 if not server:
                     config.load_kube_config(client_configuration=configuration)
     except (config.ConfigException, OSError) as error:
-        message = f"no way to the API server: {error}. Name a file with kube.kubeconfig or --kubeconfig"
+        reason = f"{kubeconfig}: {error}" if kubeconfig and kubeconfig not in str(error) else str(error)
+        message = f"no way to the API server: {reason.rstrip('.')}. Name a file with kube.kubeconfig or --kubeconfig"
         raise ConfigurationError(Problem(message=message, path="kube.kubeconfig")) from error
     if complaints:
         message = (

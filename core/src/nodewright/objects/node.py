@@ -11,6 +11,8 @@ from nodewright.objects.taint import Taint
 
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 DELETION_CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
+#: A controller gives it to cordoned nodes.
+UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 SCALE_DOWN_DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"

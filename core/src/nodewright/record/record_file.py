@@ -31,7 +31,8 @@ class RecordFile:
                 file.write(data)
         except OSError as error:
             if not self._failing:
-                _log.warning("the record %s can't be written, decisions are missing in it: %s", self.path, error)
+                reason = error.strerror or error
+                _log.warning("the record %s can't be written, decisions are missing in it: %s", self.path, reason)
             self._failing = True
         else:
             self._failing = False

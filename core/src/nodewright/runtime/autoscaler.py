@@ -12,18 +12,15 @@ from time import perf_counter
 from nodewright.aftermath import Aftermath, to_be_kept
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
-from nodewright.api.errors import ApiServerError, ConfigurationError, NodewrightError, NotLeaderError, TemporaryError
+from nodewright.api.errors import ApiServerError, ConfigurationError, NodewrightError, NotLeaderError
 from nodewright.api.plugin import Plugin
 from nodewright.cluster import Cluster
+from nodewright.config.lasting import keep_lasting
 from nodewright.config.model import Settings
 from nodewright.config.watch import ConfigFile
 from nodewright.health import adopt_orders, forget_namesakes, settle
-from nodewright.kube.config_maps import ConfigMapWatch
 from nodewright.kube.feed import Feed
-from nodewright.kube.kinds import KINDS, wanted_kinds
 from nodewright.kube.lease import Lease
-from nodewright.kube.reflector import Reflector
-from nodewright.kube.taint_latency import TaintLatency
 from nodewright.kube.transport import Transport
 from nodewright.memory import Memory
 from nodewright.memory_store import keeper_for
@@ -35,6 +32,7 @@ from nodewright.record.explanation import Look
 from nodewright.record.picture import Picture
 from nodewright.record.shadow.comparison import Comparison
 from nodewright.runtime.leadership import Leadership
+from nodewright.runtime.lookout import Lookout
 from nodewright.runtime.reporter import Reporter
 from nodewright.runtime.session import Session
 from nodewright.runtime.vitals import Vitals
@@ -45,11 +43,8 @@ from nodewright.world import World
 
 #: After a wake-up the loop waits this long for what belongs together: pods of one burst, nodes of one order.
 _GATHER_SECONDS = 0.5
-#: A changed configuration waits so long for the ConfigMaps that it wants; strategies can do without for a loop.
-_CONFIG_MAP_SECONDS = 5.0
-#: Nothing is decided on pods or nodes as they were longer ago: a node that seems empty may be full by now, and a
-#: machine that seems never to have become a node may be one.
-_LONGEST_SILENCE_SECONDS = 180.0
+#: A changed configuration waits so long for what it looks at and the old one did not; a loop can do without.
+_FIRST_SIGHT_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
 
@@ -72,7 +67,6 @@ class Autoscaler:
         observers: Mapping[str, Plugin] | None = None,
         lease: Lease | None = None,
     ) -> None:
-        self.cluster = Cluster()
         self.memory = Memory()
         #: Groups whose open orders were adopted, or given by us.
         self._adopted: frozenset[str] = frozenset()
@@ -85,8 +79,8 @@ class Autoscaler:
         transport = transport.read_only() if settings.dry_run else transport
         #: Of a dry run: nothing is done then but to compare.
         self._comparison = Comparison(settings, clock.now()) if settings.dry_run else None
-        self._reporter = Reporter(settings, transport, clock)
-        self._leadership = Leadership(lease, self._reporter)
+        self._leadership = Leadership(lease)
+        self._reporter = Reporter(settings, transport, clock, self._leadership.permit)
         self._keeper = keeper_for(settings, transport, clock, tell=self._reporter.kept)
         self._transport = transport
         self._registry = registry or Registry()
@@ -95,16 +89,12 @@ class Autoscaler:
         self._faults = Faults(clock)
         self._faults.listen(self._count_fault)
         self._wake = Event()
-        self._taint_latency = TaintLatency(clock)
-        self.feed = Feed(on_unschedulable=self._wake.set, on_nodes=self._taint_latency.saw)
-        wanted = wanted_kinds(settings)
-        for kind in wanted:
-            self.feed.follow(kind)
+        self._lookout = Lookout(transport, clock, self._wake.set)
         self.metrics.process.troubles = self.feed.troubles
-        if lease is not None:
+        if settings.dry_run:
+            self.metrics.process.leading = None
+        elif lease is not None:
             self.metrics.process.leading = lambda: lease.held
-        self._reflectors = [Reflector(kind, transport, self.feed) for kind in (*KINDS, *wanted)]
-        self._config_maps = ConfigMapWatch(transport, self.feed)
         #: What a loop saw, for whoever asks for it.
         self.snapshots = Snapshots()
         self._outcomes: tuple[Outcome, ...] = ()
@@ -116,6 +106,16 @@ class Autoscaler:
     def metrics(self) -> Metrics:
         """What Prometheus is told."""
         return self._reporter.metrics
+
+    @property
+    def cluster(self) -> Cluster:
+        """What is known of the cluster. For the loop's thread."""
+        return self._lookout.cluster
+
+    @property
+    def feed(self) -> Feed:
+        """What was seen of the cluster and not taken up yet."""
+        return self._lookout.feed
 
     @property
     def host(self) -> str:
@@ -132,27 +132,19 @@ class Autoscaler:
 
         Raises `ApiServerError` after *timeout* seconds; if *patient*, logs why it takes so long and goes on waiting.
         """
-        for reflector in self._reflectors:
-            reflector.start()
+        self._watch()
         self._leadership.look()
-        self._watch_config_maps()
-        while True:
-            try:
-                self.feed.wait_until_synced(timeout)
-            except ApiServerError as error:
-                if not patient:
-                    raise
-                _log.warning("still waiting: %s", error)
-            else:
-                return
+        self._lookout.wait(timeout, patient=patient)
 
     def lead(self, stop: Event) -> bool:
         """Wait until this replica may act, or *stop* is set; tell whether it may. It keeps up with the cluster.
 
         It goes on with what the last leader remembered. Raises `ApiServerError` if that can't be read for a while.
         """
-        if not self._leadership.win(stop, self._catch_up):
+        if not self._leadership.win(stop, self._lookout.catch_up):
             return False
+        if self.lease is not None:
+            self._reporter.leading(self.lease, "became leader")
         self.vitals.began()
         self.recall()
         return True
@@ -196,8 +188,6 @@ class Autoscaler:
                 level = logging.DEBUG if trouble == known else logging.WARNING
                 _log.log(level, "this loop could not be finished, the next ones try again: %s", error)
                 self._reporter.failed(error)
-                if isinstance(error, TemporaryError):
-                    self.vitals.ended_well()
             except Exception as error:
                 _log.exception("this loop failed, the next one tries again")
                 self._reporter.failed(error)
@@ -273,16 +263,12 @@ class Autoscaler:
         """Write the memory and the events that are left, end all threads and let go of all plugins and of the lease."""
         self._session.close()
         self._keeper.close()
-        self._leadership.resign(busy=self._session.busy)
-        for reflector in self._reflectors:
-            reflector.stop()
-        self._config_maps.close()
+        # Before another replica has the lease, and a status of its own.
+        self._reporter.withdraw()
+        if self.lease is not None and self._leadership.resign(busy=self._session.busy):
+            self._reporter.leading(self.lease, "stopped leading")
         self._reporter.close()
-
-    def _catch_up(self) -> None:
-        """Take up what reflectors have seen: changes of months must not pile up while another replica leads."""
-        self.feed.apply_to(self.cluster)
-        self.cluster.tidy()
+        self._lookout.close()
 
     def _compare(self, comparison: Comparison, decision: Decision, world: World, before: Memory) -> None:
         """Do nothing of *decision*, and tell how it compares with what somebody else does."""
@@ -330,9 +316,7 @@ class Autoscaler:
             self._session.policy.hooks.on_outcome(outcome)
 
     def _observe(self) -> tuple[World, datetime]:
-        self.feed.check_silence(_LONGEST_SILENCE_SECONDS)
-        self._catch_up()
-        world = self._session.observe(self.cluster, self._outcomes)
+        world = self._session.observe(self._lookout.look(), self._outcomes)
         now = self._clock.now()
         self._adopt(world, now)
         world, self.memory = settle(world, self.memory, now)
@@ -348,7 +332,7 @@ class Autoscaler:
             self._adopted |= {facts.id for facts in fresh}
 
     def _open(self, settings: Settings) -> Session:
-        permit, latency = self._leadership.permit, self._taint_latency
+        permit, latency = self._leadership.permit, self._lookout.taint_latency
         session = Session(settings, self._registry, self._transport, self._clock, self._faults, latency, permit)
         for name, observer in self._observers.items():
             session.policy.hooks.register(name, observer)
@@ -370,22 +354,21 @@ class Autoscaler:
             return
         for warning in loaded.warnings:
             _log.warning("%s", warning)
-        settings = loaded.settings
-        if settings.dry_run != self._session.settings.dry_run:
-            _log.warning("dryRun: %s takes effect at the next start", str(settings.dry_run).lower())
-            settings = settings.model_copy(update={"dry_run": self._session.settings.dry_run})
+        settings, lasting = keep_lasting(loaded.settings, self._session.settings)
+        for name in lasting:
+            _log.warning("the change of %s takes effect at the next start of the process", name)
         old, self._session = self._session, self._open(settings)
         old.close()
-        self._watch_config_maps()
+        self._watch()
         with suppress(ApiServerError):
-            self.feed.wait_until_synced(_CONFIG_MAP_SECONDS)
-        self.vitals.loop = loaded.settings.loop
+            self._lookout.wait(_FIRST_SIGHT_SECONDS)
+        self.vitals.loop = settings.loop
         _log.info("the changed configuration is in effect")
         self._reporter.reconfigured(settings)
         self._session.policy.hooks.on_config_changed()
 
-    def _watch_config_maps(self) -> None:
-        self._config_maps.watch(self._session.settings.namespace, self._session.config_maps)
+    def _watch(self) -> None:
+        self._lookout.watch(self._session.settings, self._session.config_maps)
 
     def _pause(self, stop: Event, decision: Decision | None) -> None:
         """Wait for the next loop after *decision*; None if there was none."""

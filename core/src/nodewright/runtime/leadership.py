@@ -6,7 +6,6 @@ from threading import Event
 
 from nodewright.api.errors import NotLeaderError
 from nodewright.kube.lease import Lease
-from nodewright.runtime.reporter import Reporter
 
 _log = logging.getLogger(__name__)
 
@@ -14,9 +13,8 @@ _log = logging.getLogger(__name__)
 class Leadership:
     """Held with the *lease*, or always if there is none. But for `permit`, methods are for the loop's thread."""
 
-    def __init__(self, lease: Lease | None, reporter: Reporter) -> None:
+    def __init__(self, lease: Lease | None) -> None:
         self._lease = lease
-        self._reporter = reporter
 
     def look(self) -> None:
         """See who leads: the time until another replica may take over counts from here."""
@@ -30,7 +28,6 @@ class Leadership:
         if not self._lease.acquire(stop, meanwhile):
             return False
         _log.info("leading as %s: lease %s is ours", self._lease.identity, self._lease.name)
-        self._reporter.leading(self._lease, "became leader")
         return True
 
     def permit(self) -> None:
@@ -38,10 +35,13 @@ class Leadership:
         if self._lease is not None and not self._lease.held:
             raise NotLeaderError(f"lease {self._lease.name} is not ours (any more): another replica may act by now")
 
-    def resign(self, *, busy: bool) -> None:
-        """Let another replica lead; if *busy* with a call that is still under way, not before the lease runs out."""
+    def resign(self, *, busy: bool) -> bool:
+        """Let another replica lead; if *busy* with a call that is under way, not before the lease runs out.
+
+        Tells whether this replica has led, and does not any more.
+        """
         lease = self._lease
         if lease is None or not lease.taken or (lease.held and busy):
-            return
+            return False
         lease.release()
-        self._reporter.leading(lease, "stopped leading")
+        return True

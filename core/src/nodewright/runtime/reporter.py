@@ -1,6 +1,6 @@
 """The reporter: whatever people and machines learn of decisions and of how they went passes here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -27,12 +27,17 @@ from nodewright.world import World
 
 
 class Reporter:
-    """Tells what the loop does, in logs, events, status and metrics. For the loop's thread; it never stops a loop."""
+    """Tells what the loop does, in logs, events, status and metrics. For the loop's thread; it never stops a loop.
 
-    def __init__(self, settings: Settings, transport: Transport, clock: Clock) -> None:
+    *permit* raises `NotLeaderError` if the status is another replica's; safe to call from any thread.
+    """
+
+    def __init__(
+        self, settings: Settings, transport: Transport, clock: Clock, permit: Callable[[], None] = lambda: None
+    ) -> None:
         self.metrics = Metrics(clock)
         self._settings = settings
-        self._transport = transport
+        self._way_of_status = transport.through(permit)
         self._clock = clock
         self._rights = transport.rights
         self._status: StatusMap | None = None
@@ -127,16 +132,21 @@ class Reporter:
         told = self._status is None or self._status.flush(timeout)
         return self._events.flush(timeout) and told
 
-    def close(self) -> None:
-        """Write what is left, delete the status and end all threads."""
-        self._record.close()
-        self._events.close()
+    def withdraw(self) -> None:
+        """Delete the status: it is about to be another replica's, or nobody's."""
         if self._status is not None:
             self._status.close()
+            self._status = None
+
+    def close(self) -> None:
+        """Write what is left and end all threads."""
+        self.withdraw()
+        self._record.close()
+        self._events.close()
 
     def _begin_status(self) -> None:
         if self._status is None and self._settings.status.write and not self._settings.dry_run:
-            self._status = StatusMap(self._transport, self._settings.namespace, self._settings.status.name)
+            self._status = StatusMap(self._way_of_status, self._settings.namespace, self._settings.status.name)
             self._told = None
             self._tell_status(initializing(self._clock.now()))
 

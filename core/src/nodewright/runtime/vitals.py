@@ -31,7 +31,7 @@ class Vitals:
         self._began = now
 
     def ended_well(self) -> None:
-        """Note that a loop did what it should, or failed for a while only."""
+        """Note that a loop came to its end and could see what it decides on."""
         self._well = self._now()
 
     def trouble(self) -> str:

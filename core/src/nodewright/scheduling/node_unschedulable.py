@@ -4,8 +4,9 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import NodeClass, PodClass
 from nodewright.objects import Taint
+from nodewright.objects.node import UNSCHEDULABLE
 
-_CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+_CORDON = Taint(key=UNSCHEDULABLE, effect="NoSchedule")
 
 
 def check(pod: PodClass, node: NodeClass) -> Verdict | None:

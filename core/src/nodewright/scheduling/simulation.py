@@ -62,6 +62,11 @@ class ClusterSimulation:
         for name in names:
             self.cluster.hide_node(name)
 
+    def spare_nodes(self, names: Sequence[str], *, uncordon: bool) -> None:
+        """Let nodes stand as if their marks for deletion had come off already, and their cordons if these do, too."""
+        for name in names:
+            self.cluster.spare_node(name, uncordon=uncordon)
+
     def place(self, pods: PodSet, *, on: Sequence[str] | None = None) -> Mapping[str, str]:
         """Put as many of *pods* as fit onto nodes; see `nodewright.api.Simulation`."""
         cluster = self.cluster

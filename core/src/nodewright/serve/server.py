@@ -11,6 +11,7 @@ from threading import Thread
 from typing import Any
 
 from nodewright.api.errors import ConfigurationError, Problem
+from nodewright.config.addresses import split_address
 from nodewright.serve.connections import Connections
 from nodewright.serve.site import Answer, Request, Site
 
@@ -53,17 +54,16 @@ class Server:
 
 
 def _listen(address: str) -> socket.socket:
-    host, colon, port = address.rpartition(":")
-    if not colon or not port.isdecimal() or int(port) > 65535:
-        message = f"{address!r} is no address to listen on: write host:port, [IPv6]:port, or :port for all of them"
-        raise ConfigurationError(Problem(message=message, path="server.address"))
-    host = host.removeprefix("[").removesuffix("]")
+    try:
+        host, port = split_address(address)
+    except ValueError as error:
+        raise ConfigurationError(Problem(message=str(error), path="server.address")) from None
     everywhere = not host or host == "::"
     both = everywhere and socket.has_dualstack_ipv6()
-    family, place = socket.AF_INET6 if both else socket.AF_INET, ("", int(port))
+    family, place = socket.AF_INET6 if both else socket.AF_INET, ("", port)
     if not everywhere:
-        family, _, _, _, found = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)[0]
-        place = str(found[0]), int(port)
+        family, _, _, _, found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        place = str(found[0]), port
     try:
         return socket.create_server(place, family=family, dualstack_ipv6=both)
     except OSError as error:

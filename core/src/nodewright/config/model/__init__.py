@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from nodewright.config.addresses import NamespaceName
 from nodewright.config.mention import Mention
 from nodewright.config.model.base import Section
 from nodewright.config.model.disruption import Disruption, DisruptionBudget, DisruptionReason, Schedule
@@ -105,7 +106,7 @@ class Settings(Section):
     """What this file is."""
     cluster: str = ""
     """The cluster's name, for providers that need it."""
-    namespace: Name = "kube-system"
+    namespace: NamespaceName = "kube-system"
     """Where Nodewright's ConfigMaps and its lease are."""
     seed: Whole = 0
     """Where chance begins: the same seed and the same cluster give the same decisions."""

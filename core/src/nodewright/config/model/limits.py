@@ -54,4 +54,4 @@ class Limits(Section):
     gpus: tuple[GpuLimit, ...] = ()
     """GPUs by type."""
     capacity_quotas: Switch = False
-    """Obey CapacityQuota objects; takes effect when the process starts."""
+    """Obey CapacityQuota objects."""

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from nodewright.config.addresses import Address, HeaderText, ObjectName, ServerUrl
 from nodewright.config.model.base import Section
 from nodewright.config.values import Bytes, Count, Duration, Name, Positive, PositiveDuration, Switch
 
@@ -12,7 +13,7 @@ from nodewright.config.values import Bytes, Count, Duration, Name, Positive, Pos
 class Server(Section):
     """The HTTP endpoints."""
 
-    address: Name = ":8085"
+    address: Address = ":8085"
     """Where /metrics and /health-check are served: host:port, or :port for all addresses."""
     profiling: Switch = False
     """Serve /debug/pprof."""
@@ -25,13 +26,13 @@ class Kube(Section):
 
     kubeconfig: str = ""
     """The kubeconfig file; empty is the service account of the pod, or else the usual file."""
-    server: str = ""
+    server: ServerUrl = ""
     """URL of the API server; overrides the kubeconfig's."""
     qps: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] = 50
     """Requests per second, on average, to change something. As many events."""
     burst: Positive = 100
     """Requests at once."""
-    user_agent: Name = "cluster-autoscaler"
+    user_agent: HeaderText = "cluster-autoscaler"
     """How calls to clouds and to the API server name their sender."""
 
 
@@ -46,7 +47,7 @@ class LeaderElection(Section):
     """How long the holder tries to renew before it gives up."""
     retry_period: PositiveDuration = timedelta(seconds=2)
     """How long to wait between two tries."""
-    resource_name: Name = "cluster-autoscaler"
+    resource_name: ObjectName = "cluster-autoscaler"
     """The lease's name."""
 
 
@@ -84,7 +85,7 @@ class Status(Section):
 
     write: Switch = True
     """Write it."""
-    name: Name = "cluster-autoscaler-status"
+    name: ObjectName = "cluster-autoscaler-status"
     """Its name."""
 
 
@@ -93,7 +94,7 @@ class Memory(Section):
 
     store: Literal["configMap", "file", "none"] = "configMap"
     """Where it is kept; with none, each process begins anew."""
-    name: Name = "nodewright-memory"
+    name: ObjectName = "nodewright-memory"
     """The ConfigMap's name, in Nodewright's namespace."""
     path: str = ""
     """The file's path."""

@@ -42,6 +42,8 @@ class Summary:
     began: datetime | None = None
     ended: datetime | None = None
     starts: int = 0
+    #: So many of the starts were of no dry run.
+    acting: int = 0
     loops: int = 0
     #: Lines that could not be read.
     damaged: int = 0
@@ -86,6 +88,7 @@ def _add(summary: Summary, document: Mapping[str, Any], at: datetime) -> None:
     summary.entries += [_entry(finding, at) for finding in document.get("findings", [])]
     if document["event"] == "began":
         summary.starts += 1
+        summary.acting += document.get("dryRun") is False
         summary.cluster = document.get("cluster", "")
     summary.began = min(summary.began or at, at)
     summary.ended = max(summary.ended or at, at)

@@ -19,6 +19,7 @@ from nodewright.objects.node import TO_BE_DELETED
 from nodewright.policy import Policy
 from nodewright.scaledown.drain.drainability import Drainability
 from nodewright.scaledown.removal.batches import Batches
+from nodewright.scaledown.removal.leftovers import Leftovers
 from nodewright.scaledown.removal.news import News
 from nodewright.scaledown.removal.waves import Wave, daemons_to_evict, next_wave
 from nodewright.scaledown.selection.cooldown import changed
@@ -94,7 +95,7 @@ class _Steps:
         self._news = News(world.outcomes, memory.removals)
         self._groups = {facts.id: facts for facts in world.groups}
         self._drainability = Drainability(world, policy, now)
-        self._unread = frozenset(facts.id for facts in world.groups if facts.error)
+        self._leftovers = Leftovers(world)
         self.batches = Batches(groups=self._groups, interval=self._settings.deletion_batch_interval, now=now)
         self.restore: dict[str, Restore] = {}
         self.evict: dict[str, Evict] = {}
@@ -160,10 +161,9 @@ class _Steps:
 
     def find_leftovers(self) -> None:
         """Take marks off that belong to no removal, and follow deletions that an earlier life has ordered."""
-        for name, node in self._world.cluster.nodes.items():
-            if not node.spec.taints or node.taint(TO_BE_DELETED) is None or name not in self._world.group_of:
-                continue
-            if name in self.removals or name in self.restore or name in self._news.restored:
+        for node in list(self._leftovers.of(self.removals)):
+            name = node.name
+            if name in self.restore or name in self._news.restored:
                 continue
             if node.spec.provider_id in self._world.deleting:
                 self.removals[name] = Removal(
@@ -172,7 +172,7 @@ class _Steps:
                     started=self._now,
                     deleted_at=self._now,
                 )
-            elif not self._may_be_going(node):
+            elif not self._leftovers.may_be_going(node):
                 self.restore[name] = Restore(node=name, verdict=Verdict(reason=Reason.LEFTOVER))
 
     @property
@@ -189,18 +189,11 @@ class _Steps:
         protected = protection(node, self._now)
         return "" if protected is None else str(protected)
 
-    def _may_be_going(self, node: Node) -> bool:
-        """Tell whether the cloud deletes the machine, or may do so: pods must not come to *node* any more.
-
-        That holds even after an error, as only the answer may have been lost, and for orders of an earlier life.
-        """
-        return node.spec.provider_id in self._world.deleting or self._world.group_of.get(node.name) in self._unread
-
     def _follow_deletion(self, node: Node, removal: Removal) -> None:
         assert removal.deleted_at is not None
-        if removal.error and not self._may_be_going(node):
+        if removal.error and not self._leftovers.may_be_going(node):
             self._give_up(node.name, removal.error)
-        elif self._may_be_going(node) or self._now - removal.deleted_at < _VANISH_TIME:
+        elif self._leftovers.may_be_going(node) or self._now - removal.deleted_at < _VANISH_TIME:
             self.removals[node.name] = removal
 
     def _watch(self, node: Node, removal: Removal) -> None:

@@ -3,7 +3,7 @@
 import platform
 from collections.abc import Callable, Iterable, Mapping
 
-from prometheus_client import CollectorRegistry, Gauge, Info, Metric, ProcessCollector
+from prometheus_client import CollectorRegistry, Info, Metric, ProcessCollector
 from prometheus_client.registry import Collector
 
 from nodewright import __version__
@@ -18,24 +18,29 @@ class ProcessMetrics:
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        #: Whether this process is the one that acts.
-        self.leading: Callable[[], bool] = lambda: True
+        #: Whether this process is the one that acts; None if it takes no part in that.
+        self.leading: Callable[[], bool] | None = lambda: True
         #: What is the matter with each kind that is watched, empty if nothing is.
         self.troubles: Callable[[], Mapping[str, str]] = dict
         ProcessCollector(registry=registry)
         Info("nodewright_build", "The version that runs.", registry=registry).info(
             {"version": __version__, "python_version": platform.python_version()}
         )
-        leader = Gauge("nodewright_leader", "Whether this process holds the lease, or needs none.", registry=registry)
-        leader.set_function(lambda: self.leading())
-        registry.register(_Watches(self))
+        registry.register(_Now(self))
 
 
-class _Watches(Collector):
+class _Now(Collector):
     def __init__(self, process: ProcessMetrics) -> None:
         self._process = process
 
     def collect(self) -> Iterable[Metric]:
+        leading = self._process.leading
+        yield gauges(
+            "nodewright_leader",
+            "Whether this process holds the lease, or needs none.",
+            (),
+            {} if leading is None else {(): leading()},
+        )
         yield gauges(
             "nodewright_watch_trouble",
             "Whether a kind of objects can't be kept up with at the moment.",
