@@ -1,11 +1,15 @@
 """What every plugin class has in common."""
 
 from abc import ABC
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
 from nodewright.api.version import API_VERSION
+
+if TYPE_CHECKING:
+    from prometheus_client.registry import Collector
 
 
 class PluginConfig(BaseModel):
@@ -33,6 +37,15 @@ class Plugin(ABC):  # noqa: B024  what is abstract depends on the kind of plugin
 
     def __init__(self, config: PluginConfig) -> None:
         self.config = config
+
+    def collectors(self) -> "Iterable[Collector]":
+        """Metrics of the plugin's own, to be served beside the core's; nothing by default.
+
+        Asked once, when a configuration takes effect. Collectors that several instances share are served once. They are
+        collected on any thread, at any time until `close`; those that raise, and metrics whose name is taken, are left
+        out. Names that begin with ``nodewright_`` or ``cluster_autoscaler_`` are the core's.
+        """
+        return ()
 
     def close(self) -> None:  # noqa: B027  most have nothing to let go of
         """Let go of threads and connections. Called once at the end, or when a new configuration replaces this one."""

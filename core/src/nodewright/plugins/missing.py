@@ -10,10 +10,11 @@ DISTRIBUTIONS = {
     ("commands", "world"): "nodewright-fake",
     ("expanders", "grpc"): "nodewright-grpc",
     ("expanders", "least-cost"): "nodewright-least-cost",
+    ("providers", "aws"): "nodewright-aws",
     ("providers", "fake"): "nodewright-fake",
 }
 #: Names that are still to be implemented. No package is named for them: anybody might take its name.
-COMING = frozenset({("providers", "aws"), ("providers", "azure"), ("providers", "clusterapi"), ("providers", "gce")})
+COMING = frozenset({("providers", "azure"), ("providers", "clusterapi"), ("providers", "gce")})
 
 
 def advice(kind: str, name: str, names: Sequence[str]) -> str:

@@ -336,6 +336,7 @@ class Autoscaler:
         session = Session(settings, self._registry, self._transport, self._clock, self._faults, latency, permit)
         for name, observer in self._observers.items():
             session.policy.hooks.register(name, observer)
+        self.metrics.plugins.show(session.collectors(), self._faults)
         return session
 
     def _reload(self) -> None:

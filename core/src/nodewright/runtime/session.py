@@ -1,7 +1,9 @@
 """A session: everything that one configuration brings to life, from its plugins to the actor."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+
+from prometheus_client.registry import Collector
 
 from nodewright.aftermath import Aftermath, Held
 from nodewright.api.clock import Clock
@@ -79,6 +81,10 @@ class Session:
         self._taint_latency = taint_latency
         #: Groups that may have taken an order and were not read since, by id.
         self._held: Mapping[str, Held] = {}
+
+    def collectors(self) -> Mapping[str, Sequence[Collector]]:
+        """Return the metrics that plugins have of their own, by plugin."""
+        return self._strategies.collectors()
 
     @property
     def busy(self) -> bool:

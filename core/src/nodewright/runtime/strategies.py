@@ -1,8 +1,10 @@
 """The strategies that a configuration names: loaded, and left out where they fail."""
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
+
+from prometheus_client.registry import Collector
 
 from nodewright.api.drain_rule import DrainRule
 from nodewright.api.errors import PluginError
@@ -13,6 +15,7 @@ from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesPr
 from nodewright.api.provider import Provider, ProviderContext
 from nodewright.config.model import Mention, Settings
 from nodewright.plugins import Faults, Hooks, Registry
+from nodewright.plugins.results import sequence_of
 from nodewright.policy import Policy
 from nodewright.strategies.binpacking import Binpacking
 from nodewright.strategies.drain_rules.missing import Missing
@@ -56,6 +59,15 @@ class Strategies:
         """Return the providers of *settings*."""
         return self._make("providers", settings.providers, Provider, context)
 
+    def collectors(self) -> Mapping[str, Sequence[Collector]]:
+        """Return the metrics of all plugins made so far, by name."""
+        collectors: dict[str, list[Collector]] = {}
+        for name, plugin in self._made:
+            none: tuple[Collector, ...] = ()
+            own = self._faults.call(name, "collectors", plugin.collectors, default=none, returns=_collectors)
+            collectors.setdefault(name, []).extend(own)
+        return collectors
+
     def close(self) -> None:
         """Let go of all plugins but providers, which `Providers` closes."""
         for name, plugin in self._made:
@@ -86,6 +98,10 @@ class Strategies:
             self._made.append((mention.name, plugin))
             made[_unique(mention.name, made)] = plugin
         return made
+
+
+def _collectors(found: object) -> tuple[Collector, ...]:
+    return sequence_of(Collector)(tuple(found) if isinstance(found, Iterable) else found)
 
 
 def _unique(name: str, taken: Mapping[str, object]) -> str:

@@ -21,6 +21,7 @@ from nodewright.serve.metrics.functions import FunctionMetrics
 from nodewright.serve.metrics.groups import group_gauges
 from nodewright.serve.metrics.memory import MemoryMetrics
 from nodewright.serve.metrics.panel import Panel, gauge
+from nodewright.serve.metrics.plugins import PluginMetrics
 from nodewright.serve.metrics.process import ProcessMetrics
 from nodewright.serve.metrics.scale_down import ScaleDownMetrics
 from nodewright.serve.metrics.scale_up import ScaleUpMetrics
@@ -70,6 +71,8 @@ class Metrics:
         self._cluster = ClusterGauges()
         export_absent(self.registry)
         self._panel = Panel(self.registry)
+        #: What plugins have of their own.
+        self.plugins = PluginMetrics(self.registry)
 
     def begin_loop(self) -> None:
         """Note that a loop begins."""

@@ -1,0 +1,3 @@
+"""Auto Scaling groups of AWS as node groups of Nodewright."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,5 @@
+"""Calls of AWS: clients, retries, counts, and errors in Nodewright's words."""
+
+from nodewright_aws.calls.aws import Aws, Calls
+
+__all__ = ["Aws", "Calls"]

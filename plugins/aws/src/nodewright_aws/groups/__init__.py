@@ -1,0 +1,1 @@
+"""Auto Scaling groups: found, read and changed."""

@@ -1,0 +1,1 @@
+"""Which machines AWS is about to take away."""

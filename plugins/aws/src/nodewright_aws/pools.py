@@ -1,0 +1,47 @@
+"""Capacity pools: what AWS takes machines from, and what runs dry."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+#: Annotation of a template that lists the pools that its group draws from, by name, separated by commas.
+POOLS_ANNOTATION = "aws.nodewright.dev/pools"
+
+
+class Lifecycle(StrEnum):
+    """How a machine is bought."""
+
+    ON_DEMAND = "on-demand"
+    SPOT = "spot"
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class Pool:
+    """Machines of one type in one zone, bought in one way."""
+
+    zone: str
+    instance_type: str
+    lifecycle: Lifecycle = Lifecycle.ON_DEMAND
+
+    def __str__(self) -> str:
+        """The name as in `nodewright.api.NodeGroup.pools`: ``zone/type``, with ``/spot`` at its end for spot."""
+        name = f"{self.zone}/{self.instance_type}"
+        return f"{name}/spot" if self.lifecycle is Lifecycle.SPOT else name
+
+    @classmethod
+    def parse(cls, name: str) -> "Pool":
+        """Return the pool of that *name*; raises `ValueError`."""
+        zone, instance_type, *rest = name.split("/")
+        if rest not in ([], ["spot"]):
+            raise ValueError(f"{name!r} is no capacity pool: write zone/type or zone/type/spot")
+        return cls(zone=zone, instance_type=instance_type, lifecycle=Lifecycle.SPOT if rest else Lifecycle.ON_DEMAND)
+
+
+def join(pools: Iterable[Pool]) -> str:
+    """Return *pools* as `POOLS_ANNOTATION` has them."""
+    return ",".join(map(str, pools))
+
+
+def split(annotation: str) -> tuple[Pool, ...]:
+    """Return the pools that a `POOLS_ANNOTATION` lists; raises `ValueError`."""
+    return tuple(Pool.parse(name) for name in annotation.split(",") if name)

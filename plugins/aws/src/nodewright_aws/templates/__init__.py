@@ -1,0 +1,1 @@
+"""What a new node of a group looks like."""

@@ -1,0 +1,1 @@
+"""An AWS in one process, with all its troubles."""

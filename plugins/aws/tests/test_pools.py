@@ -1,0 +1,27 @@
+"""Names of capacity pools."""
+
+import pytest
+from nodewright_aws.pools import Lifecycle, Pool, join, split
+
+
+@pytest.mark.parametrize(
+    ("pool", "name"),
+    [
+        (Pool(zone="eu-west-1a", instance_type="m5.large"), "eu-west-1a/m5.large"),
+        (Pool(zone="eu-west-1a", instance_type="m5.large", lifecycle=Lifecycle.SPOT), "eu-west-1a/m5.large/spot"),
+    ],
+)
+def test_a_pool_has_a_name_that_it_is_found_by(pool, name):
+    assert str(pool) == name
+    assert Pool.parse(name) == pool
+
+
+def test_an_annotation_lists_pools():
+    pools = (Pool(zone="a", instance_type="m5.large"), Pool(zone="b", instance_type="m5.large"))
+    assert split(join(pools)) == pools
+    assert split("") == ()
+
+
+def test_anything_else_is_no_pool():
+    with pytest.raises(ValueError, match=r"'a/m5\.large/free' is no capacity pool: write zone/type or zone/type/spot"):
+        Pool.parse("a/m5.large/free")
