@@ -189,7 +189,8 @@ class AutoScaling(Settings):
             for activity in group.activities
             if activity.shown_at <= now and (not wanted or activity.id in wanted)
         ]
-        page, token = answers.page(sorted(shown[::-1], key=answers.age, reverse=True), arguments, most=100)
+        shown.sort(key=answers.age)
+        page, token = answers.page(shown[::-1], arguments, most=100)
         return {"Activities": [answers.activity(activity) for activity in page], "NextToken": token}
 
     def _describe_warm_pool(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

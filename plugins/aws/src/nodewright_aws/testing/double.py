@@ -251,10 +251,14 @@ class AwsDouble:
         trouble: Trouble = Trouble.STOCK_OUT,
         available: int = 0,
         message: str = "",
+        silent: bool = False,
     ) -> Shortage:
-        """Let launches fail from *pools* such as ``eu-west-1a/m5.large`` or ``*/spot``, for *groups* of such names."""
+        """Let launches fail from *pools* such as ``eu-west-1a/m5.large`` or ``*/spot``, for *groups* of such names.
+
+        So many machines are still *available*; a *silent* shortage shows in no activity.
+        """
         return self._autoscaling.fleet.supply.add(
-            Shortage(pools=pools, groups=groups, trouble=trouble, available=available, message=message)
+            Shortage(pools=pools, groups=groups, trouble=trouble, available=available, message=message, silent=silent)
         )
 
     def restock(self) -> None:

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from threading import Lock
 
 from nodewright_aws.testing.messages import HangUpError, RefusalError, Reply, Request
 from nodewright_aws.testing.wire import write_refusal
@@ -16,25 +17,36 @@ _ANSWERS_KEPT = 256
 class Fault:
     """Something that goes wrong with calls of an operation until it is healed, or so many *times*."""
 
-    #: ``service:operation`` as boto3 names them; may have ``*``.
+    #: ``service:operation`` as boto3 names them, with ``*`` and ``|``.
     calls: str
     #: Called with the request and what answers it.
     happen: Callable[[Request, Callable[[Request], Reply]], Reply]
     times: int | None = None
+    #: So many calls are answered before.
+    spared: int = 0
 
-    def matches(self, request: Request) -> bool:
-        """Whether it is this call's turn."""
-        return self.times != 0 and fnmatchcase(f"{request.service}:{request.operation}", self.calls)
+    def takes(self, request: Request) -> bool:
+        """Count a call and tell whether it goes wrong."""
+        name = f"{request.service}:{request.operation}"
+        if self.times == 0 or not any(fnmatchcase(name, pattern) for pattern in self.calls.split("|")):
+            return False
+        if self.spared > 0:
+            self.spared -= 1
+            return False
+        if self.times is not None:
+            self.times -= 1
+        return True
 
 
 class Faults:
     """What goes wrong at present; of several faults of a call, the newest.
 
-    *calls* are named as ``autoscaling:set_desired_capacity``, ``ec2:*`` or ``*``. Each fault stays until `heal`, or
-    for so many *times*.
+    *calls* are named as ``autoscaling:set_desired_capacity``, ``ec2:*``, ``sqs:*|sts:*`` or ``*``. Each fault stays until
+    `heal`, or for so many *times*.
     """
 
     def __init__(self) -> None:
+        self._lock = Lock()
         self._faults: list[Fault] = []
         self._last: OrderedDict[tuple[str, str, bytes], Reply] = OrderedDict()
 
@@ -99,15 +111,15 @@ class Faults:
 
     def around(self, request: Request, answer: Callable[[Request], Reply]) -> Reply:
         """Answer a call, or not."""
-        fault = next((fault for fault in reversed(self._faults) if fault.matches(request)), None)
+        with self._lock:
+            fault = next((fault for fault in reversed(self._faults) if fault.takes(request)), None)
         if fault is not None:
-            if fault.times is not None:
-                fault.times -= 1
             return fault.happen(request, answer)
         reply = answer(request)
-        self._last[_key(request)] = reply
-        if len(self._last) > _ANSWERS_KEPT:
-            self._last.popitem(last=False)
+        with self._lock:
+            self._last[_key(request)] = reply
+            if len(self._last) > _ANSWERS_KEPT:
+                self._last.popitem(last=False)
         return reply
 
     def _add(

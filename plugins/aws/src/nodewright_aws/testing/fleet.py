@@ -199,6 +199,8 @@ class Fleet:
                     return pool
                 shortages.append((shortage, pool))
             for shortage, pool in shortages[:1]:
+                if shortage.silent:
+                    continue
                 message = status_message(shortage, pool, launch.zones, mixed=launch.distribution is not None)
                 self._tell(
                     group,

@@ -1,6 +1,6 @@
 """What EC2 has of each capacity pool, and what it says when it has none."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -34,6 +34,8 @@ class Shortage:
     available: int = 0
     #: In place of what AWS says in such a case.
     message: str = ""
+    #: Whether nobody is told that a launch failed.
+    silent: bool = False
 
     def matches(self, group: str, pool: Pool) -> bool:
         """Whether a launch of a group from a pool is one of those."""
@@ -104,7 +106,7 @@ def _unsupported(pool: Pool, others: Sequence[str]) -> str:
     )
 
 
-_WORDS = {
+_WORDS: Mapping[Trouble, Callable[[Pool, Sequence[str]], str]] = {
     Trouble.STOCK_OUT: _stock_out,
     Trouble.QUOTA: _quota,
     Trouble.UNSUPPORTED: _unsupported,

@@ -195,7 +195,7 @@ def _read(shape: Any, form: Mapping[str, str], prefix: str, *, ec2: bool) -> Any
     if shape.type_name == "list":
         if not ec2 and not shape.serialization.get("flattened"):
             prefix += "." + shape.member.serialization.get("name", "member")
-        items = []
+        items: list[Any] = []
         while (item := _read(shape.member, form, f"{prefix}.{len(items) + 1}", ec2=ec2)) is not None:
             items.append(item)
         return items
