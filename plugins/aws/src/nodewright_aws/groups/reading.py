@@ -19,19 +19,6 @@ class InstanceReading:
     protected: bool = False
 
     @property
-    def counted(self) -> bool:
-        """Whether it is one of those that the group desires, on their way in, there, or on their way out.
-
-        Those of a warm pool, on standby or detached are not.
-        """
-        return not self.lifecycle_state.startswith(("Warmed:", "Standby", "Detached"))
-
-    @property
-    def leaving(self) -> bool:
-        """Whether it is on its way out."""
-        return self.lifecycle_state.startswith(("Terminat", "Detaching"))
-
-    @property
     def provider_id(self) -> str:
         """``spec.providerID`` of the node that it becomes."""
         return f"aws:///{self.zone}/{self.id}"
@@ -58,11 +45,6 @@ class GroupReading:
     suspended_processes: frozenset[str] = frozenset()
     #: Machines that wait in its warm pool; None if it has no such pool.
     warm_pool_size: int | None = None
-
-    @property
-    def missing(self) -> int:
-        """Machines that are desired, and neither there nor on their way in."""
-        return max(0, self.desired - sum(each.counted and not each.leaving for each in self.instances))
 
 
 def parse_group(body: Mapping[str, Any]) -> GroupReading:
