@@ -41,8 +41,8 @@ class Fault:
 class Faults:
     """What goes wrong at present; of several faults of a call, the newest.
 
-    *calls* are named as ``autoscaling:set_desired_capacity``, ``ec2:*``, ``sqs:*|sts:*`` or ``*``. Each fault stays until
-    `heal`, or for so many *times*.
+    *calls* are named as ``autoscaling:set_desired_capacity``, ``ec2:*``, ``sqs:*|sts:*`` or ``*``. Each fault stays
+    until `heal`, or for so many *times*.
     """
 
     def __init__(self) -> None:
