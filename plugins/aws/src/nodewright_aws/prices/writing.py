@@ -19,6 +19,7 @@ BASE = "us-east-1"
 _TOLERANCE = 0.0005
 #: Ratios that are so close are taken for the same, where prices of one region are known by a rough source only.
 _ROUGHLY = 0.004
+_FAIR_SHARE = 0.25
 #: A price in the base region that is so far from what a rough source says has been changed by AWS since.
 _CHANGED = 0.12
 
@@ -83,8 +84,9 @@ def main() -> None:
     """Read the sources that the command line names, and write the table."""
     chosen = _parse_arguments()
     exact: dict[str, Listing] = {}
-    for path in chosen.listing:
-        exact |= read_listing(path.read_text("utf-8"), source=chosen.source, date=chosen.date)
+    for listing in chosen.listing:
+        date, _, path = listing.partition(":")
+        exact |= read_listing(Path(path).read_text("utf-8"), source=chosen.source, date=date)
     exact |= read_api(chosen.region, chosen.profile)
     rough = read_libcloud(json.loads(chosen.libcloud.read_text("utf-8"))) if chosen.libcloud else {}
     chosen.out.write_text(_text(table_of(exact, rough)), "utf-8")
@@ -95,9 +97,14 @@ def _parse_arguments() -> Namespace:
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("on-demand.json"))
     parser.add_argument("--region", action="append", default=[], help="ask AWS for the prices of this region")
     parser.add_argument("--profile", default="", help="whose credentials are used for that")
-    parser.add_argument("--listing", type=Path, action="append", default=[], help='a file of "region": {"type": price}')
+    parser.add_argument(
+        "--listing",
+        metavar="DATE:FILE",
+        action="append",
+        default=[],
+        help='a file of "region": {"type": price}, and when its prices were noted, as in 2026-07-20',
+    )
     parser.add_argument("--source", default="", help="where the listings come from")
-    parser.add_argument("--date", default="", help="when their prices were noted, as in 2026-07-20")
     parser.add_argument(
         "--libcloud", type=Path, help="pricing.json of Apache Libcloud, for regions not known otherwise"
     )
@@ -109,9 +116,11 @@ def _exact(region: str, listing: Listing, base: Mapping[str, float]) -> dict[str
     factors: dict[str, float] = {}
     prices: dict[str, dict[str, float]] = {}
     for family, sizes in _by_family(listing.prices).items():
-        ratios = [price / base.get(f"{family}.{size}", 0.0001) for size, price in sizes.items()]
-        factor = round(sorted(ratios)[len(ratios) // 2], 6)
-        if region != BASE and all(abs(ratio - factor) <= _TOLERANCE * factor for ratio in ratios):
+        based = {size: base.get(f"{family}.{size}", 0.0) for size in sizes}
+        factor = round(sum(sizes.values()) / (sum(based.values()) or 1.0), 6)
+        if region != BASE and all(
+            abs(price - based[size] * factor) <= _TOLERANCE * price for size, price in sizes.items()
+        ):
             factors[family] = factor
         else:
             prices[family] = sizes
@@ -134,12 +143,17 @@ def _agreed(prices: Mapping[str, float], base: Mapping[str, float]) -> dict[str,
     for name, price in prices.items():
         if price > 0 and name in base:
             ratios[name.partition(".")[0]].append(price / base[name])
-    return {family: round(_most_common(sorted(found)), 4) for family, found in sorted(ratios.items())}
+    return {family: round(_agreed_by_most(sorted(found)), 4) for family, found in sorted(ratios.items())}
 
 
-def _most_common(ratios: list[float]) -> float:
-    """Return the ratio that most others are close to, the lowest of several such."""
-    return max(ratios, key=lambda ratio: sum(abs(other - ratio) <= _ROUGHLY * ratio for other in ratios))
+def _agreed_by_most(ratios: list[float]) -> float:
+    """Return the lowest ratio that a fair share of the others is close to, or else that which most are close to.
+
+    Dearer ones are those of machines that are not shared, which such sources mix up with the others.
+    """
+    support = {ratio: sum(abs(other - ratio) <= _ROUGHLY * ratio for other in ratios) for ratio in ratios}
+    fair = [ratio for ratio, count in support.items() if count >= max(2, _FAIR_SHARE * len(ratios))]
+    return min(fair) if fair else max(ratios, key=lambda ratio: support[ratio])
 
 
 def _by_family(prices: Mapping[str, float]) -> dict[str, dict[str, float]]:
