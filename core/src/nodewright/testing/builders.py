@@ -58,8 +58,8 @@ def a_pod(
 ) -> Pod:
     """A pod that runs on *node*, or pending and marked unschedulable if no node is given.
 
-    *gpus* are Nvidia's; *requests* adds to what is asked for (``{"example.com/disk": "1"}``), or replaces it; *owner* is
-    ``Kind/name``, empty for a bare pod.
+    *gpus* are Nvidia's; *requests* adds to what is asked for (``{"example.com/disk": "1"}``), or replaces it. *owner*
+    is ``Kind/name``, empty for a bare pod.
     """
     kind, _, owner_name = owner.partition("/")
     owners = (OwnerReference(kind=kind, name=owner_name, uid=f"uid-of-{owner}", controller=True),) if owner else ()
