@@ -25,7 +25,7 @@ from nodewright_aws.testing.wire import read_reply, write_refusal, write_reply, 
 #: Services that the plugin calls, by boto3's names.
 SERVICES = ("autoscaling", "ec2", "eks", "pricing", "sqs", "ssm", "sts")
 _REQUESTS_KEPT = 10_000
-_KEY, _SECRET = "AKIADOUBLE0000000000", "double"
+_KEY, _SECRET = "AKIADOUBLE0000000000", "nobody-may-see-this"
 
 
 class AwsDouble:
