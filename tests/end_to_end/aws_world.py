@@ -77,12 +77,12 @@ class AwsLife(Life):
         aws = self.double.config(discover=[{"tags": {ENABLED: None, CLUSTER: None}}])
         return CONFIG.format(aws=json.dumps(aws), settings=settings)
 
-    def make_group(self, name, *, labels=None, taints=(), tell=True, tags=None, **fields):
-        """Make a group that the autoscaler finds; it is told of labels and taints of its nodes by tags."""
+    def make_group(self, name, *, labels=None, taints=(), ours=True, tags=None, **fields):
+        """Make a group that the autoscaler finds, if it is *ours*; tags tell it of the labels and taints of nodes."""
         self.looks[name] = Looks(labels=labels or {}, taints=tuple(taints))
         told = {f"{TEMPLATE}/label/{key}": value for key, value in (labels or {}).items()}
         told |= {f"{TEMPLATE}/taint/{each.key}": f"{each.value}:{each.effect}" for each in taints}
-        return self.double.make_group(name, tags={**OURS, **(told if tell else {}), **(tags or {})}, **fields)
+        return self.double.make_group(name, tags={**(OURS if ours else {}), **told, **(tags or {})}, **fields)
 
     def do(self, operation, **arguments):
         """Do what somebody else does to the groups."""
