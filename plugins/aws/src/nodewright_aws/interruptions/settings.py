@@ -17,7 +17,7 @@ class InterruptionSettings(PluginConfig):
 
     #: Name or URL of an SQS queue that gets EC2's events from EventBridge; empty if there is none.
     queue: str = ""
-    #: Whether a rebalance recommendation counts as much as an interruption.
+    #: Whether a rebalance recommendation counts as an interruption, in groups where AWS replaces the machine then.
     rebalance: Rebalance = Rebalance.IGNORE
-    #: Take messages that were read off the queue; false where somebody else reads the same queue.
+    #: Take messages off the queue once they were read; false where somebody else reads the same queue.
     delete_messages: bool = True
