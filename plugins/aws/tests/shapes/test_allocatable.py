@@ -51,6 +51,18 @@ def test_as_many_pods_fit_as_the_kubelet_is_told(shape, settings, pods):
     assert allocatable(shape, **settings)["pods"] == capacity(shape, **settings)["pods"] == pods
 
 
+def test_a_managed_group_lets_in_no_more_pods_than_eks_allows_unless_settings_say_so():
+    def pods(**settings):
+        kubelet = KubeletSettings(**settings).for_managed_group()
+        return capacity_and_allocatable(M5_16XLARGE, kubelet, root_volume_gib=None)[1]["pods"]
+
+    assert pods() == 250
+    assert pods(max_pods="eni") == 737
+    assert pods(max_pods=300) == 300
+    # EKS leaves a custom AMI alone.
+    assert pods(ami_family="custom") == 110
+
+
 def test_amazon_linux_reserves_memory_for_the_pods_of_all_interfaces_and_bottlerocket_for_those_let_in():
     def reserved(family, pods):
         settings = {"ami_family": family, "max_pods": pods}
