@@ -14,6 +14,7 @@ PALETTE = "spectrocloud/librarium, clusters/public-cloud/aws/configure-karpenter
 RANCHER = "rancher/dashboard, cypress/e2e/blueprints/manager/hosted-cluster-mocks.ts: nodes of February 2026"
 NEURON_BLOG = "sirzzang/sirzzang.github.io, Kubernetes-LLM-Serving-Optimization-08-02: nodes of September 2026"
 PYTORCH = "pytorch/ci-infra#1082: measured in September 2026"
+C5N_ISSUE = "aws/karpenter-provider-aws#1959: June 2022"
 I4I_ISSUE = "aws/karpenter-provider-aws#6611: July 2024"
 INFERENTIA_WORKSHOP = (
     "aws-samples/eks-workshop-v2, website/docs/aiml/inferentia/inference.md: status.capacity of a node"
@@ -135,10 +136,12 @@ MISSING_ON_BOTTLEROCKET = {
 }
 
 
-def foreseen(name: str, family: AmiFamily, volume_gib: int | None = None) -> dict[str, int]:
+def foreseen(
+    name: str, family: AmiFamily, volume_gib: int | None = None, *, max_pods: int | None = None
+) -> dict[str, int]:
     shape = bundled().get(name)
     assert shape is not None
-    kubelet = KubeletSettings(ami_family=family)
+    kubelet = KubeletSettings(ami_family=family, max_pods=max_pods or "auto")
     return dict(capacity_and_allocatable(shape, kubelet, root_volume_gib=volume_gib)[1])
 
 
@@ -168,6 +171,12 @@ def test_allocatable_storage_is_what_a_node_reports_to_the_byte(node):
 def test_a_type_whose_machines_differ_counts_for_the_least_of_them(node):
     memory, reported = foreseen(node.name, node.family)["memory"], parse_quantity(node.memory)
     assert 0.97 * reported <= memory <= reported, f"{100 * memory / reported - 100:.2f} %, see {node.source}"
+
+
+def test_bottlerocket_that_lets_in_more_pods_than_interfaces_have_addresses_for_is_foreseen_as_well():
+    memory = foreseen("c5n.xlarge", AmiFamily.BOTTLEROCKET, max_pods=110)["memory"]
+    reported = parse_quantity("8739468Ki")
+    assert 0.99 * reported <= memory <= reported, C5N_ISSUE
 
 
 def test_twenty_types_are_compared():

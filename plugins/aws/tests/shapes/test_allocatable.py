@@ -51,18 +51,6 @@ def test_as_many_pods_fit_as_the_kubelet_is_told(shape, settings, pods):
     assert allocatable(shape, **settings)["pods"] == capacity(shape, **settings)["pods"] == pods
 
 
-def test_a_managed_group_lets_in_no_more_pods_than_eks_allows_unless_settings_say_so():
-    def pods(**settings):
-        kubelet = KubeletSettings(**settings).for_managed_group()
-        return capacity_and_allocatable(M5_16XLARGE, kubelet, root_volume_gib=None)[1]["pods"]
-
-    assert pods() == 250
-    assert pods(max_pods="eni") == 737
-    assert pods(max_pods=300) == 300
-    # EKS leaves a custom AMI alone.
-    assert pods(ami_family="custom") == 110
-
-
 def test_amazon_linux_reserves_memory_for_the_pods_of_all_interfaces_and_bottlerocket_for_those_let_in():
     def reserved(family, pods):
         settings = {"ami_family": family, "max_pods": pods}
@@ -130,22 +118,17 @@ def test_devices_are_shown_as_their_plugins_show_them():
         gpu=Gpu(name="T4", manufacturer="NVIDIA", count=4),
         neuron_devices=16,
         neuron_cores=32,
+        efa_interfaces=8,
     )
     amounts = allocatable(shape)
     assert {name: amount for name, amount in amounts.items() if "/" in name} == {
         "nvidia.com/gpu": 4,
         "aws.amazon.com/neuron": 16,
         "aws.amazon.com/neuroncore": 32,
+        "vpc.amazonaws.com/efa": 8,
     }
     amd = replace(M5_LARGE, gpu=Gpu(name="Radeon Pro V520", manufacturer="AMD", count=2))
     assert allocatable(amd)["amd.com/gpu"] == 2
-
-
-@pytest.mark.parametrize(("launched_with", "shown"), [(0, None), (2, 2), (9, 4)])
-def test_of_efa_only_those_interfaces_are_shown_that_machines_are_launched_with(launched_with, shown):
-    shape = replace(M5_LARGE, efa_interfaces=4)
-    _, amounts = capacity_and_allocatable(shape, KubeletSettings(), root_volume_gib=None, efa_interfaces=launched_with)
-    assert amounts.get("vpc.amazonaws.com/efa") == shown
 
 
 @pytest.mark.parametrize(

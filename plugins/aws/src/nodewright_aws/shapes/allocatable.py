@@ -22,20 +22,20 @@ _DEVICES = {"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu", "HABANA": "habana.
 
 
 def capacity_and_allocatable(
-    shape: Shape, kubelet: KubeletSettings, *, root_volume_gib: int | None, efa_interfaces: int = 0
+    shape: Shape, kubelet: KubeletSettings, *, root_volume_gib: int | None
 ) -> tuple[Resources, Resources]:
     """Return what a node on a machine of *shape* will report as its capacity, and as allocatable.
 
     Rather less than it will really report, so that no pod is promised a node that can't hold it. *root_volume_gib* is
     the volume that holds what pods write: the root volume, or Bottlerocket's second one. If it is None and no disks of
-    the machine take its place, ephemeral storage is left out. Devices count as if their plugins already showed them; of
-    EFA, those are shown that machines are launched with: *efa_interfaces*.
+    the machine take its place, ephemeral storage is left out. Devices count as if their plugins already showed them.
+    What machines are launched without, be it cores or EFA interfaces, *shape* must not have.
     """
     capacity = {
         "cpu": 1000 * shape.vcpus,
         "memory": memory_seen(shape, overhead_percent=kubelet.memory_overhead),
         "pods": max_pods(shape, kubelet),
-        **_devices(shape, min(efa_interfaces, shape.efa_interfaces)),
+        **_devices(shape),
     }
     storage = storage_seen(shape, kubelet, root_volume_gib)
     if storage is not None:
@@ -88,11 +88,11 @@ def _threshold(text: str, capacity: int) -> int:
     return int(capacity * share)
 
 
-def _devices(shape: Shape, efa_interfaces: int) -> dict[str, int]:
+def _devices(shape: Shape) -> dict[str, int]:
     found = {
         "aws.amazon.com/neuron": shape.neuron_devices,
         "aws.amazon.com/neuroncore": shape.neuron_cores,
-        "vpc.amazonaws.com/efa": efa_interfaces,
+        "vpc.amazonaws.com/efa": shape.efa_interfaces,
     }
     if shape.gpu is not None and (resource := _DEVICES.get(shape.gpu.manufacturer.upper())):
         found[resource] = shape.gpu.count

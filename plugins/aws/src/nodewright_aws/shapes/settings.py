@@ -63,9 +63,3 @@ class KubeletSettings(PluginConfig):
     memory_overhead: float | None = Field(default=None, ge=0, lt=100)
     #: The machine's own NVMe disks, as one, hold what pods write (``localStorage: {strategy: RAID0}`` of nodeadm).
     local_disks_as_storage: bool = False
-
-    def for_managed_group(self) -> "KubeletSettings":
-        """These settings for a managed node group of EKS, which lets in no more pods than EKS allows there."""
-        if self.max_pods != "auto" or self.ami_family is AmiFamily.CUSTOM:
-            return self
-        return self.model_copy(update={"max_pods": "managed"})
