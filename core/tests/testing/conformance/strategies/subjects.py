@@ -1,0 +1,52 @@
+"""The suites, run on whatever the fixture `subject` of this pytest run makes."""
+
+import pytest
+from nodewright.testing import a_template
+from nodewright.testing.conformance.drain_rules import DrainRuleConformance
+from nodewright.testing.conformance.estimators import EstimatorConformance
+from nodewright.testing.conformance.expanders import ExpanderConformance
+from nodewright.testing.conformance.prices import PricingConformance
+from nodewright.testing.conformance.processors import (
+    PendingPodsProcessorConformance,
+    ScaleDownCandidatesProcessorConformance,
+)
+
+
+class TestExpander(ExpanderConformance):
+    @pytest.fixture
+    def expander(self, subject):
+        return subject
+
+
+class TestEstimator(EstimatorConformance):
+    @pytest.fixture
+    def estimator(self, subject):
+        return subject
+
+
+class TestPendingPods(PendingPodsProcessorConformance):
+    @pytest.fixture
+    def processor(self, subject):
+        return subject
+
+
+class TestCandidates(ScaleDownCandidatesProcessorConformance):
+    @pytest.fixture
+    def processor(self, subject):
+        return subject
+
+
+class TestPricing(PricingConformance):
+    @pytest.fixture
+    def model(self, subject):
+        return subject
+
+    @pytest.fixture
+    def template(self):
+        return a_template(instance_type="m5.large", zone="eu-a")
+
+
+class TestDrainRule(DrainRuleConformance):
+    @pytest.fixture
+    def rule(self, subject):
+        return subject

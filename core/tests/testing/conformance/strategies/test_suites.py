@@ -1,0 +1,48 @@
+"""The suites of strategies, tested themselves: for each rule there is a strategy that breaks just that one."""
+
+import inspect
+
+import pytest
+from nodewright.strategies.binpacking import Binpacking
+
+from . import broken_drain_rules, broken_estimators, broken_expanders, broken_prices, broken_processors, subjects
+from .runner import failures
+
+#: By class of tests: one that keeps all rules, and those that break one each.
+SUITES = {
+    "TestExpander": (broken_expanders.Frugal, broken_expanders.BROKEN),
+    "TestEstimator": (Binpacking, broken_estimators.BROKEN),
+    "TestPendingPods": (broken_processors.Worthy, broken_processors.PENDING_PODS),
+    "TestCandidates": (broken_processors.Ready, broken_processors.CANDIDATES),
+    "TestPricing": (broken_prices.PriceList, broken_prices.BROKEN),
+    "TestDrainRule": (broken_drain_rules.Batch, broken_drain_rules.BROKEN),
+}
+CASES = [(suite, rule, broken) for suite, (_, table) in SUITES.items() for rule, broken in table.items()]
+
+
+def new(kind):
+    """One of them, as from an empty configuration."""
+    return kind(kind.Config()) if hasattr(kind, "Config") else kind()
+
+
+@pytest.mark.parametrize(("suite", "good"), [(suite, good) for suite, (good, _) in SUITES.items()])
+def test_who_keeps_all_rules_passes(suite, good):
+    assert failures(subjects.__file__, suite, lambda: new(good)) == {}
+
+
+@pytest.mark.parametrize(("suite", "rule", "broken"), CASES, ids=lambda value: getattr(value, "__name__", value))
+def test_who_breaks_a_rule_fails_just_its_test(suite, rule, broken):
+    assert list(failures(subjects.__file__, suite, lambda: new(broken))) == [rule]
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_somebody_breaks_every_rule(suite):
+    rules = {name for name, _ in inspect.getmembers(getattr(subjects, suite)) if name.startswith("test_")}
+    assert rules == SUITES[suite][1].keys()
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_every_rule_is_a_sentence(suite):
+    tests = inspect.getmembers(getattr(subjects, suite), inspect.isfunction)
+    rules = {name: inspect.getdoc(test) for name, test in tests if name.startswith("test_")}
+    assert [name for name, rule in rules.items() if not (rule or "").rstrip().endswith(".")] == []
