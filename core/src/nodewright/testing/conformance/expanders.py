@@ -175,8 +175,8 @@ class ExpanderConformance(PlanConformance):
 
 def _answer(expander: Expander, options: Sequence[Option]) -> object:
     """What *expander* makes of *options*, to be compared: its plan, and whom it keeps without one."""
-    planned = plan(expander, options)
-    return planned and [(each.group.id, each.nodes) for each in planned], names(best(expander, options))
+    planned = [(option.group.id, option.nodes) for option in plan(expander, options) or ()]
+    return planned, names(best(expander, options))
 
 
 def _assert_chosen_from(options: Sequence[Option], answer: Sequence[Option]) -> None:
