@@ -1,5 +1,5 @@
 import pytest
-from nodewright.testing.conformance.expanders import ExpanderConformance
+from nodewright.testing.conformance import ExpanderConformance
 from nodewright_example_near_data.expander import NearData, NearDataConfig
 
 

@@ -1,7 +1,7 @@
 """Whether the core can trust the expander, as far as that is its own affair: the server chooses."""
 
 import pytest
-from nodewright.testing.conformance.expanders import ExpanderConformance
+from nodewright.testing.conformance import ExpanderConformance
 from nodewright_grpc.expander import Grpc
 
 

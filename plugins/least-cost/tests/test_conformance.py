@@ -1,7 +1,7 @@
 """Whether the core can trust the expander."""
 
 import pytest
-from nodewright.testing.conformance.expanders import ExpanderConformance
+from nodewright.testing.conformance import ExpanderConformance
 from nodewright_least_cost.expander import LeastCost, LeastCostConfig
 
 

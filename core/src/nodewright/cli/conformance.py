@@ -117,6 +117,7 @@ def _judged(trial: Trial, arguments: Namespace) -> int:
 
     table = RuleTable()
     report = trial.run(begin=table.begin, tell=table.tell, keep_going=arguments.keep_going or not arguments.full)
+    table.end()
     print(f"\n{report.summary}")
     if report.trouble:
         print(f"nodewright conformance: {report.trouble}", file=sys.stderr)

@@ -1,5 +1,6 @@
 """The table of rules that grows as they are tried."""
 
+import textwrap
 from collections.abc import Sequence
 
 from nodewright.cli.table import aligned, screen_width
@@ -9,10 +10,11 @@ _WIDEST = 72
 
 
 class RuleTable:
-    """Prints one line for each rule, as soon as it is known what came of it."""
+    """Prints a line for each rule as soon as it has been tried, and in the end which ones were skipped, and why."""
 
     def __init__(self) -> None:
         self._name = 0
+        self._skipped: dict[str, list[str]] = {}
 
     def begin(self, rules: Sequence[Rule]) -> None:
         """Print the head."""
@@ -21,11 +23,23 @@ class RuleTable:
         self._line("RESULT", "RULE", "WHY")
 
     def tell(self, result: Result) -> None:
-        """Print a line; a rule that is broken shouts."""
-        broken = result.outcome is Outcome.FAILED
-        self._line(result.outcome.upper() if broken else result.outcome, result.rule.name, result.reason)
+        """Print what came of a rule; one that is broken shouts."""
+        match result.outcome:
+            case Outcome.SKIPPED:
+                self._skipped.setdefault(result.reason, []).append(result.rule.name)
+            case Outcome.FAILED:
+                self._line("FAILED", result.rule.name, result.reason)
+            case Outcome.PASSED:
+                self._line("passed", result.rule.name, "")
+
+    def end(self) -> None:
+        """Print the rules that were skipped, reason by reason."""
+        width = screen_width() or 10_000
+        for reason, names in self._skipped.items():
+            print(f"\n{len(names)} skipped: {reason}")
+            print(textwrap.fill(", ".join(names), width, initial_indent="  ", subsequent_indent="  "))
 
     def _line(self, outcome: str, name: str, reason: str) -> None:
-        width = screen_width()
         words = " ".join(reason.split())
-        print(aligned([(f"{outcome:<7}", f"{name:<{self._name}}", words)], width=width), flush=True)
+        row = (f"{outcome:<7}", f"{name:<{self._name}}", words)
+        print(aligned([row], width=screen_width()).rstrip(), flush=True)

@@ -1,7 +1,7 @@
 """Whether the core can trust the fake provider's prices."""
 
 import pytest
-from nodewright.testing.conformance.prices import PricingConformance
+from nodewright.testing.conformance import PricingConformance
 
 
 class TestFakePricing(PricingConformance):

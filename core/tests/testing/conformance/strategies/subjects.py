@@ -2,12 +2,12 @@
 
 import pytest
 from nodewright.testing import a_template
-from nodewright.testing.conformance.drain_rules import DrainRuleConformance
-from nodewright.testing.conformance.estimators import EstimatorConformance
-from nodewright.testing.conformance.expanders import ExpanderConformance
-from nodewright.testing.conformance.prices import PricingConformance
-from nodewright.testing.conformance.processors import (
+from nodewright.testing.conformance import (
+    DrainRuleConformance,
+    EstimatorConformance,
+    ExpanderConformance,
     PendingPodsProcessorConformance,
+    PricingConformance,
     ScaleDownCandidatesProcessorConformance,
 )
 

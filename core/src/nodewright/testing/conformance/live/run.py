@@ -90,8 +90,9 @@ class _Session:
 
 def _rule(item: pytest.Function) -> Rule:
     theme = getdoc(getmodule(item.function)) or ""
+    name, _, variant = item.name.removeprefix("test_").partition("[")
     return Rule(
-        name=item.name.removeprefix("test_").replace("_", " "),
+        name=name.replace("_", " ") + (f" ({variant.removesuffix(']')})" if variant else ""),
         sentence=" ".join((getdoc(item.function) or "").split()),
         theme=theme.partition("\n")[0].rstrip("."),
     )
