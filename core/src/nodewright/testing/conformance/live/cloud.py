@@ -141,7 +141,9 @@ class ResizedCloud(LiveCloud):
     def _settled(self) -> Sight:
         end = self._clock.now() + self._patience.deadline
         while not (seen := self.sight()).at_rest:
-            failed = next((each.error for each in seen.instances if each.error), None)
+            failed = next(
+                (each.error for each in seen.instances if each.error and each.state is InstanceState.CREATING), None
+            )
             if failed is not None:
                 raise TemporaryError(
                     f"group {self._group} does not get the machines that it was asked for: "

@@ -53,6 +53,7 @@ class Report:
     results: tuple[Result, ...]
     #: What was not set back, or why not all rules were tried; empty if all is well.
     trouble: str = ""
+    interrupted: bool = False
 
     def count(self, outcome: Outcome) -> int:
         """How many rules came out so."""
@@ -65,7 +66,9 @@ class Report:
 
     @property
     def status(self) -> int:
-        """The exit status that says it: 0 if no rule is broken, 1 if one is, 2 if that could not be found out."""
+        """The exit status: 0 if no rule is broken, 1 if one is, 2 if that could not be found out; 130 after Ctrl-C."""
+        if self.interrupted:
+            return 130
         if self.count(Outcome.FAILED):
             return 1
         return 2 if self.trouble or not self.count(Outcome.PASSED) else 0

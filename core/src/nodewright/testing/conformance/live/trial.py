@@ -1,6 +1,7 @@
 """One run of the suite: from a configuration and a provider's name to a report."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from nodewright.plugins import Registry
 from nodewright.plugins.entrypoints import KINDS, registrations
 from nodewright.plugins.faults import describe
 from nodewright.runtime.clock import SystemClock
+from nodewright.testing.conformance.cloud import Ability
 from nodewright.testing.conformance.live.cloud import LiveCloud, Patience, ResizedCloud, find_group
 from nodewright.testing.conformance.live.guard import GuardedProvider
 from nodewright.testing.conformance.live.results import Report, Result, Rule
@@ -84,15 +86,17 @@ class Trial:
         """Try all rules and set back what was changed, also after Ctrl-C; *begin* and *tell* hear how it goes."""
         results: list[Result] = []
         trouble: list[str] = []
+        interrupted = False
         began = self._account.clock.now()
 
         def note(result: Result) -> None:
-            results.append(self._masked(result))
+            results.append(self._told(result))
             tell(results[-1])
 
         try:
             run(self._cloud, begin=begin, tell=note, keep_going=keep_going)
         except KeyboardInterrupt:
+            interrupted = True
             trouble.append("interrupted: not all rules were tried")
         finally:
             trouble += self._set_back()
@@ -106,10 +110,14 @@ class Trial:
             config=self._account.settings,
             results=tuple(results),
             trouble="; ".join(trouble),
+            interrupted=interrupted,
         )
 
-    def _masked(self, result: Result) -> Result:
-        return Result(rule=result.rule, outcome=result.outcome, reason=masked(result.reason, self._secrets))
+    def _told(self, result: Result) -> Result:
+        reason = masked(result.reason, self._secrets)
+        if not isinstance(self._cloud, ResizedCloud) and reason.endswith(f" can't {Ability.CHANGE}"):
+            reason = "no group may be resized; --full tries these"
+        return replace(result, reason=reason)
 
     def _set_back(self) -> list[str]:
         try:
