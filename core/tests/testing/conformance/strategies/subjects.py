@@ -1,4 +1,4 @@
-"""The suites, run on whatever the fixture `subject` of this pytest run makes."""
+"""The suites, run on strategies of the class that the plugin `UnderTest` of this pytest run names."""
 
 import pytest
 from nodewright.testing import a_template
@@ -10,6 +10,13 @@ from nodewright.testing.conformance import (
     PricingConformance,
     ScaleDownCandidatesProcessorConformance,
 )
+
+
+@pytest.fixture
+def subject(request):
+    """A new strategy, as from an empty configuration."""
+    kind = request.config.pluginmanager.get_plugin("under-test").subject
+    return kind(kind.Config()) if hasattr(kind, "Config") else kind()
 
 
 class TestExpander(ExpanderConformance):

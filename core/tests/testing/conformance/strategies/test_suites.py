@@ -5,9 +5,10 @@ import inspect
 import pytest
 from nodewright.strategies.binpacking import Binpacking
 
+from ..run import run
 from . import broken_drain_rules, broken_estimators, broken_expanders, broken_prices, broken_processors, subjects
-from .runner import failures
 
+SUBJECTS = "strategies/subjects.py"
 #: By class of tests: one that keeps all rules, and those that break one each.
 SUITES = {
     "TestExpander": (broken_expanders.Frugal, broken_expanders.BROKEN),
@@ -20,19 +21,14 @@ SUITES = {
 CASES = [(suite, rule, broken) for suite, (_, table) in SUITES.items() for rule, broken in table.items()]
 
 
-def new(kind):
-    """One of them, as from an empty configuration."""
-    return kind(kind.Config()) if hasattr(kind, "Config") else kind()
-
-
 @pytest.mark.parametrize(("suite", "good"), [(suite, good) for suite, (good, _) in SUITES.items()])
 def test_who_keeps_all_rules_passes(suite, good):
-    assert failures(subjects.__file__, suite, lambda: new(good)) == {}
+    assert run(good, f"{SUBJECTS}::{suite}") == {}
 
 
 @pytest.mark.parametrize(("suite", "rule", "broken"), CASES, ids=lambda value: getattr(value, "__name__", value))
 def test_who_breaks_a_rule_fails_just_its_test(suite, rule, broken):
-    assert list(failures(subjects.__file__, suite, lambda: new(broken))) == [rule]
+    assert run(broken, f"{SUBJECTS}::{suite}").keys() == {rule}
 
 
 @pytest.mark.parametrize("suite", SUITES)
