@@ -1,4 +1,4 @@
-"""Runs the suite on one provider, in this process and without anything that is not needed."""
+"""Runs a suite on one subject, in this process and without anything that is not needed."""
 
 from pathlib import Path
 
@@ -11,22 +11,22 @@ _NOT_NEEDED = (
 
 
 class UnderTest:
-    """The provider of a run."""
+    """The provider, or whatever the suite is about, of a run."""
 
-    def __init__(self, provider):
-        self.provider = provider
+    def __init__(self, subject):
+        self.subject = subject
 
 
 class Failures:
     """Messages by name of the test."""
 
-    def __init__(self, provider):
+    def __init__(self, subject):
         self.messages = {}
         self.passed = 0
-        self._provider = provider
+        self._subject = subject
 
     def pytest_configure(self, config):
-        config.pluginmanager.register(UnderTest(self._provider), "under-test")
+        config.pluginmanager.register(UnderTest(self._subject), "under-test")
 
     def pytest_runtest_logreport(self, report):
         if report.failed:
@@ -35,11 +35,11 @@ class Failures:
         self.passed += report.when == "call" and report.passed
 
 
-def run(provider):
-    """Return what the suite says of *provider*: messages by name of the tests that failed."""
-    failures = Failures(provider)
+def run(subject, where="reference.py"):
+    """Return what the suite *where* says of *subject*: messages by name of the tests that failed."""
+    failures = Failures(subject)
     without = [argument for name in _NOT_NEEDED.split() for argument in ("-p", f"no:{name}")]
-    arguments = [str(Path(__file__).parent / "reference.py"), "-s", "--override-ini=addopts=--import-mode=importlib"]
+    arguments = [str(Path(__file__).parent / where), "-s", "--override-ini=addopts=--import-mode=importlib"]
     pytest.main([*arguments, *without], plugins=[failures])
     assert failures.passed, "the suite was not run at all"
     return failures.messages
