@@ -106,6 +106,20 @@ def test_a_volume_holds_less_than_it_has(family):
     assert 0.95 * 20 * GIB < capacity(volume_gib=20, ami_family=family)["ephemeral-storage"] < 20 * GIB
 
 
+@pytest.mark.parametrize(
+    ("family", "arch", "gib", "kib"),
+    [
+        ("al2", "amd64", 80, 83_873_772),
+        ("al2", "arm64", 80, 83_864_556),
+        ("al2023", "amd64", 50, 52_350_956),
+        ("al2023", "amd64", 100, 104_779_756),
+    ],
+)
+def test_what_amazon_linux_keeps_of_its_root_volume_does_not_grow_with_it(family, arch, gib, kib):
+    amounts = capacity(replace(M5_LARGE, arch=arch), ami_family=family, volume_gib=gib)
+    assert amounts["ephemeral-storage"] == kib * 1024
+
+
 def test_disks_of_the_machine_take_the_volumes_place_if_they_are_made_one():
     amounts = capacity(I3_LARGE, volume_gib=20, local_disks_as_storage=True)
     assert 0.95 * 475e9 < amounts["ephemeral-storage"] < 475e9

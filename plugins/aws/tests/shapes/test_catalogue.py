@@ -113,13 +113,28 @@ def test_the_table_serves_while_aws_gives_no_answer_and_aws_is_left_alone_for_so
     assert catalogue.get("m5.large").vcpus == 2
     assert catalogue.get("no.such") is None
     (record,) = caplog.records
-    assert "AWS tells nothing about 2 instance types, so the table that comes along is used" in record.getMessage()
+    assert "AWS tells nothing about instance types, so the table that comes along is used" in record.getMessage()
     assert "not authorized to perform ec2:DescribeInstanceTypes" in record.getMessage()
     aws.error = None
     clock.advance(5 * MINUTE)
     catalogue.refresh(["m5.large", "no.such"])
     assert catalogue.get("m5.large").vcpus == 2, "the second time that AWS was asked"
     assert len(aws.asked) == 2
+
+
+def test_silence_of_aws_is_told_when_it_begins_and_when_it_is_over(clock, caplog):
+    caplog.set_level("INFO")
+    aws = Recorded("m5.large")
+    catalogue = Catalogue(aws, clock, static=False)
+    aws.error = AccessDeniedError("no")
+    for _ in range(3):
+        catalogue.refresh(["m5.large"])
+        clock.advance(5 * MINUTE)
+    assert len(aws.asked) == 3
+    aws.error = None
+    catalogue.refresh(["m5.large"])
+    assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
+    assert caplog.records[1].getMessage() == "AWS tells about instance types again"
 
 
 def test_what_aws_said_before_is_kept_while_it_gives_no_answer(clock):
