@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Collection
 from random import Random
 
-from nodewright.api import Clock, NodewrightError, PermanentError, PricingModel
+from nodewright.api import Clock, PricingModel
 
 from nodewright_aws.calls import Calls
 from nodewright_aws.pools import Lifecycle, Pool
@@ -39,7 +39,6 @@ class Prices:
         self._shapes = shapes
         self._on_demand = OnDemandPrices(aws, clock, settings, region, chance)
         self._spot = SpotPrices(aws, clock, settings.spot_interval, chance)
-        self._troubles: dict[str, type[NodewrightError]] = {}
         self._model = AwsPricing(PriceBook(region=region, settings=settings), currency=self._currency)
         #: Instance types in use of which no pool has a known price.
         self.unpriced: frozenset[str] = frozenset()
@@ -49,9 +48,9 @@ class Prices:
 
         Raises nothing that AWS may do to it: what was known stays known, and the log tells of it once.
         """
-        self._attempt("on demand", self._on_demand.refresh, pools)
+        self._on_demand.refresh(pools)
         if self._settings.spot is SpotSource.HISTORY:
-            self._attempt("spot", self._spot.refresh, [pool for pool in pools if pool.lifecycle is Lifecycle.SPOT])
+            self._spot.refresh([pool for pool in pools if pool.lifecycle is Lifecycle.SPOT])
         book = PriceBook(
             region=self._region,
             settings=self._settings,
@@ -82,17 +81,6 @@ class Prices:
             if (shape := self._shapes(name)) is not None
         ]
 
-    def _attempt(self, what: str, refresh: Callable[[Collection[Pool]], None], pools: Collection[Pool]) -> None:
-        try:
-            refresh(pools)
-        except NodewrightError as error:
-            if self._troubles.get(what) is not type(error):
-                self._troubles[what] = type(error)
-                hint = "" if not isinstance(error, PermanentError) else _HINTS[what]
-                _log.warning("prices %s can't be read, and stay as they were: %s%s", what, error, hint)
-        else:
-            self._troubles.pop(what, None)
-
     def _note_unpriced(self, book: PriceBook, pools: Collection[Pool]) -> None:
         types = {pool.instance_type for pool in pools}
         unpriced = frozenset(types - {pool.instance_type for pool in pools if book.price(pool) is not None})
@@ -107,9 +95,3 @@ class Prices:
                 named,
             )
         self.unpriced = unpriced
-
-
-_HINTS = {
-    "on demand": "; allow pricing:GetProducts, or set prices.onDemand to table",
-    "spot": "; allow ec2:DescribeSpotPriceHistory, or set prices.spot to off",
-}

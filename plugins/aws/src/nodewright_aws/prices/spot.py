@@ -16,6 +16,7 @@ from nodewright_aws.prices.agenda import Agenda, Key
 _PRODUCTS = ("Linux/UNIX", "Linux/UNIX (Amazon VPC)")
 #: Types for one request, so that it does not grow too long.
 _TYPES = 100
+_REMEDY = "allow ec2:DescribeSpotPriceHistory, or set prices.spot to off"
 
 
 class SpotPrices:
@@ -24,14 +25,14 @@ class SpotPrices:
     def __init__(self, aws: Calls, clock: Clock, interval: timedelta, chance: Random) -> None:
         self._aws = aws
         self._clock = clock
-        self._agenda = Agenda(clock, interval, chance)
+        self._agenda = Agenda("spot prices", _REMEDY, clock, interval, chance)
         #: By zone and instance type.
         self.known: Mapping[Key, float] = {}
 
     def refresh(self, pools: Collection[Pool]) -> None:
         """Ask for the prices of *pools*, all of them if it is time, and otherwise those that are new.
 
-        Raises `NodewrightError`; what was known is then still known.
+        If AWS does not answer, what was known stays known.
         """
         in_use = frozenset((pool.zone, pool.instance_type) for pool in pools)
         self.known = {key: price for key, price in self.known.items() if key in in_use}

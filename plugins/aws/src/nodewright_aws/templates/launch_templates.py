@@ -48,7 +48,7 @@ class Version:
         return {"LaunchTemplateId": self.id} if self.id else {"LaunchTemplateName": self.name}
 
     def __str__(self) -> str:
-        return f"version {self.version} of launch template {self.id or self.name!r}"
+        return f"version {self.version} of launch template {self.id or self.name}"
 
 
 class LaunchTemplates:
