@@ -7,7 +7,9 @@ from pathlib import Path
 
 import nodewright_aws
 import pytest
+from botocore.exceptions import ClientError
 from botocore.session import Session
+from nodewright_aws.calls.errors import translate
 from nodewright_aws.calls.rights import BASIC, RIGHTS, Part, main, policy
 
 SOURCE = Path(nodewright_aws.__file__).parent
@@ -46,6 +48,24 @@ def test_the_command_writes_the_policy(capsys: pytest.CaptureFixture[str]) -> No
     written = json.loads(capsys.readouterr().out)
     parts = {Part.READ_GROUPS, Part.MANAGED_GROUPS, Part.SPOT_PRICES, Part.PRICE_LIST, Part.INTERRUPTIONS}
     assert written == policy(parts, cluster="prod", queue=queue)
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "action"),
+    [
+        ("sqs", "DeleteMessageBatch", "sqs:DeleteMessage"),
+        ("autoscaling", "SetDesiredCapacity", "autoscaling:SetDesiredCapacity"),
+        ("sts", "GetCallerIdentity", "sts:GetCallerIdentity"),
+    ],
+)
+def test_an_operation_that_is_refused_is_named_by_the_action_to_allow(
+    service: str, operation: str, action: str
+) -> None:
+    response = {"Error": {"Code": "AccessDenied", "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": 403}}
+    error = translate(ClientError(response, operation), service, operation)
+    assert str(error) == (
+        f"AWS does not allow {service}:{operation}: no (AccessDenied); allow {action} in the policy of the role"
+    )
 
 
 def _called() -> Iterator[tuple[str, str]]:

@@ -38,6 +38,10 @@ class Right:
     action: str
 
 
+def _as_written(operation: str) -> str:
+    return operation.title().replace("_", "")
+
+
 #: By service and operation, as boto3 names them.
 RIGHTS: Mapping[tuple[str, str], Right] = {
     ("autoscaling", "describe_auto_scaling_groups"): Right(Part.READ_GROUPS, "autoscaling:DescribeAutoScalingGroups"),
@@ -64,6 +68,13 @@ RIGHTS: Mapping[tuple[str, str], Right] = {
     # Made by the SDK, when a role is configured.
     ("sts", "assume_role"): Right(Part.TAKE_ROLE, "sts:AssumeRole"),
 }
+
+_ACTIONS = {(service, _as_written(operation)): right.action for (service, operation), right in RIGHTS.items()}
+
+
+def action_of(service: str, operation: str) -> str:
+    """Return the action that policies allow for an *operation*, as AWS writes it, of a *service*."""
+    return _ACTIONS.get((service, operation), f"{service}:{operation}")
 
 
 def policy(
