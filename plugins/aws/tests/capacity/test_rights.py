@@ -10,7 +10,8 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.session import Session
 from nodewright_aws.calls.errors import translate
-from nodewright_aws.calls.rights import BASIC, RIGHTS, Part, main, policy
+from nodewright_aws.calls.rights import RIGHTS, Part
+from nodewright_aws.policy import BASIC, main, policy
 
 SOURCE = Path(nodewright_aws.__file__).parent
 
