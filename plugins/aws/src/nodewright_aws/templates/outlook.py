@@ -13,7 +13,7 @@ from nodewright_aws.templates.machine import INSTANCE_TYPE, Machine, choose, for
 from nodewright_aws.templates.managed import ManagedGroup
 from nodewright_aws.templates.settings import MixedInstances, TemplateSettings
 from nodewright_aws.templates.tags import NodeTags
-from nodewright_aws.templates.zones import ZONE, ZONE_LABELS, next_zone, place
+from nodewright_aws.templates.zones import ZONE, ZONE_ID, ZONE_LABELS, next_zone, place
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,10 @@ class Outlook:
     def _moved(self, labels: Mapping[str, str]) -> Mapping[str, str]:
         if not self.zone or labels.get(ZONE, self.zone) == self.zone:
             return labels
-        return {**labels, **{name: self.zone for name in ZONE_LABELS if name in labels}}
+        return {
+            **{name: value for name, value in labels.items() if name != ZONE_ID},
+            **{name: self.zone for name in ZONE_LABELS if name in labels},
+        }
 
 
 def look_out(
@@ -76,26 +79,28 @@ def look_out(
     pools = _pools(group, machines)
     template = NodeTemplate(
         # Where the very next machine comes up changes too often for what is promised of the group as such.
-        labels={**place(min(group.zones, default=""), region), **labels},
+        labels={**place(pools[0].zone if pools else min(group.zones, default=""), region), **labels},
         annotations=_annotated({}, pools),
         taints=_joined(tags.taints, managed.taints if managed else ()),
         capacity={**machine.capacity, **tags.resources},
         allocatable={**machine.allocatable, **tags.resources},
         csi_drivers=machine.csi_drivers,
     )
-    zone = labels.get(ZONE) or next_zone(group, settings.zones)
+    zone = labels.get(ZONE) or next_zone(group, settings.zones, possible={pool.zone for pool in pools})
     return Outlook(tags=tags, zone=zone, pools=pools, template=template, machines=foreseen)
 
 
 def _pools(group: GroupReading, machines: Sequence[tuple[Offer, Shape]]) -> tuple[Pool, ...]:
     bought = lifecycles(group, [offer for offer, _ in machines])
-    return tuple(
-        Pool(zone=zone, instance_type=shape.name, lifecycle=lifecycle)
+    sold = [
+        (zone, shape, lifecycle)
         for zone in group.zones
-        for _, shape in machines
+        for offer, shape in machines
         for lifecycle in bought
+        if not offer.zones or zone in offer.zones
         if (shape.spot if lifecycle is Lifecycle.SPOT else shape.on_demand)
-    )
+    ]
+    return tuple(Pool(zone=zone, instance_type=shape.name, lifecycle=lifecycle) for zone, shape, lifecycle in sold)
 
 
 def _annotated(annotations: Mapping[str, str], pools: tuple[Pool, ...]) -> Mapping[str, str]:

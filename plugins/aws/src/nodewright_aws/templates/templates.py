@@ -44,7 +44,7 @@ class Templates:
         Called in `Provider.refresh`. The number of calls does not depend on how many machines there are.
         """
         self._launches.refresh(groups)
-        trouble = self._learn(self._types(groups))
+        trouble = self._learn(self._launches.types(groups))
         self._outlooks = {group.name: self._outlook(group, trouble) for group in groups}
         remarks = frozenset(remark for outlook in self._outlooks.values() for remark in outlook.remarks)
         for remark in sorted(remarks - self._told):
@@ -84,16 +84,7 @@ class Templates:
             raise GroupNotFoundError(f"group {group.name} was not there when AWS was last asked")
         return self._outlooks[group.name]
 
-    def _types(self, groups: Iterable[GroupReading]) -> set[str]:
-        types: set[str] = set()
-        for group in groups:
-            try:
-                types.update(offer.instance_type for offer in self._launches.offers(group))
-            except NodewrightError:
-                continue  # told by the group's outlook
-        return types
-
-    def _learn(self, types: set[str]) -> NodewrightError | None:
+    def _learn(self, types: Iterable[str]) -> NodewrightError | None:
         try:
             self._catalogue.refresh(types)
         except NodewrightError as error:
