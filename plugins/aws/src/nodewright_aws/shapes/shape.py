@@ -49,6 +49,11 @@ class Shape:
     on_demand: bool = True
 
     @property
+    def family(self) -> str:
+        """The name up to the dot, such as ``m5``."""
+        return self.name.partition(".")[0]
+
+    @property
     def bare_metal(self) -> bool:
         """Whether the machine is not shared with anybody, not even with a hypervisor."""
         return not self.hypervisor
