@@ -47,6 +47,10 @@ class GroupReading:
     suspended_processes: frozenset[str] = frozenset()
     #: Machines that wait in its warm pool; None if it has no such pool.
     warm_pool_size: int | None = None
+    #: Whether AWS orders another machine when it expects to take one back.
+    capacity_rebalance: bool = False
+    #: What sizes count: ``units``, ``vcpu`` or ``memory-mib``.
+    capacity_unit: str = "units"
 
 
 def parse_group(body: Mapping[str, Any]) -> GroupReading:
@@ -66,6 +70,8 @@ def parse_group(body: Mapping[str, Any]) -> GroupReading:
         desired_capacity_type=body.get("DesiredCapacityType", ""),
         suspended_processes=frozenset(process["ProcessName"] for process in body.get("SuspendedProcesses", ())),
         warm_pool_size=body.get("WarmPoolSize", 0) if "WarmPoolConfiguration" in body else None,
+        capacity_rebalance=body.get("CapacityRebalance", False),
+        capacity_unit=body.get("DesiredCapacityType") or "units",
     )
 
 
