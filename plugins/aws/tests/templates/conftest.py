@@ -24,6 +24,8 @@ class SmallAws:
         self.images: dict[str, dict] = {}
         #: Types by requirements.
         self.matching: list[tuple[dict, list[str]]] = []
+        #: Zones by type; types that are not here are offered nowhere.
+        self.offered: dict[str, list[str]] = {}
         self.nodegroups: dict[tuple[str, str], dict] = {}
         self.failures: dict[str, NodewrightError] = {}
         self.asked: list[tuple[str, dict]] = []
@@ -100,6 +102,17 @@ class SmallAws:
     def get_instance_types_from_instance_requirements(self, asked: dict) -> dict:
         names = next((types for wishes, types in self.matching if wishes == asked["InstanceRequirements"]), [])
         return {"InstanceTypes": [{"InstanceType": name} for name in names]}
+
+    def describe_instance_type_offerings(self, asked: dict) -> dict:
+        assert asked["LocationType"] == "availability-zone"
+        (wanted,) = asked["Filters"]
+        return {
+            "InstanceTypeOfferings": [
+                {"InstanceType": name, "LocationType": "availability-zone", "Location": zone}
+                for name in wanted["Values"]
+                for zone in self.offered.get(name, ())
+            ]
+        }
 
     def describe_nodegroup(self, asked: dict) -> dict:
         name = asked["clusterName"], asked["nodegroupName"]

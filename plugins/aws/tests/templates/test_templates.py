@@ -92,6 +92,27 @@ def test_pods_of_bottlerocket_write_to_its_second_disk(aws, template_of, a_readi
     assert template_of(a_reading(LaunchTemplate=large)).capacity == expected
 
 
+def test_processors_may_be_switched_off(aws, template_of, a_reading, large):
+    aws.templates["lt-1"][0]["CpuOptions"] = {"CoreCount": 1, "ThreadsPerCore": 1}
+    assert template_of(a_reading(LaunchTemplate=large)).capacity["cpu"] == 1000
+
+
+def test_volumes_that_machines_come_with_are_not_for_pods(aws, template_of, a_reading, large):
+    plain = template_of(a_reading(LaunchTemplate=large)).csi_drivers["ebs.csi.aws.com"]
+    aws.templates["lt-1"].append(
+        {
+            "InstanceType": "m5.large",
+            "BlockDeviceMappings": [
+                {"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 20}},
+                {"DeviceName": "/dev/xvdb", "Ebs": {"VolumeSize": 20}},
+                {"DeviceName": "/dev/xvdc", "VirtualName": "ephemeral0"},
+            ],
+        }
+    )
+    more = template_of(a_reading(LaunchTemplate=large | {"Version": "2"})).csi_drivers["ebs.csi.aws.com"]
+    assert more == plain - 1
+
+
 def test_a_launch_configuration_tells_the_same(aws, template_of, a_reading):
     aws.configurations["old"] = {"InstanceType": "m5.xlarge", "ImageId": "ami-1", "SpotPrice": "0.1"}
     template = template_of(a_reading(LaunchConfigurationName="old"))
@@ -337,6 +358,13 @@ class TestTheNextMachine:
         templates.refresh([group])
         assert templates.complete(group, templates.template(group)).labels[ZONE] == "eu-west-1a"
 
+    def test_does_not_come_up_where_its_type_is_not_offered(self, aws, templates, a_reading, large):
+        aws.offered = {"m5.large": ["eu-west-1b", "eu-west-1c"]}
+        group = a_reading(zones="abc", machines="b:i-1", LaunchTemplate=large)
+        templates.refresh([group])
+        assert templates.template(group).labels[ZONE] == "eu-west-1b"
+        assert templates.complete(group, templates.template(group)).labels[ZONE] == "eu-west-1c"
+
     def test_changes_nothing_in_what_is_promised_of_the_group(self, templates, a_reading, large):
         promises = []
         for machines in ("a:i-1", "a:i-1 b:i-2"):
@@ -348,7 +376,8 @@ class TestTheNextMachine:
     def test_moves_the_labels_of_a_real_node_to_its_zone(self, templates, a_reading, large):
         group = a_reading(zones="ab", machines="a:i-1", LaunchTemplate=large)
         templates.refresh([group])
-        real = NodeTemplate(labels={ZONE: "eu-west-1a", "team": "web"}, capacity={}, allocatable={}, from_node="node-1")
+        labels = {ZONE: "eu-west-1a", "topology.k8s.aws/zone-id": "euw1-az3", "team": "web"}
+        real = NodeTemplate(labels=labels, capacity={}, allocatable={}, from_node="node-1")
         completed = templates.complete(group, real)
         assert completed.labels == {ZONE: "eu-west-1b", "team": "web"}
         assert completed.from_node == "node-1"
@@ -431,6 +460,25 @@ class TestPools:
             "eu-west-1b/m5.large",
             "eu-west-1b/m5.xlarge",
         ]
+
+    def test_leave_out_zones_that_do_not_have_the_type(self, aws, templates, a_reading, mixed, large):
+        aws.offered = {"m5.large": ["eu-west-1a", "eu-west-1b"], "m5.xlarge": ["eu-west-1b"]}
+        group = a_reading(zones="abc", MixedInstancesPolicy=mixed("lt-1", "m5.large", "m5.xlarge"))
+        templates.refresh([group])
+        assert list(map(str, templates.pools(group))) == [
+            "eu-west-1a/m5.large",
+            "eu-west-1b/m5.large",
+            "eu-west-1b/m5.xlarge",
+        ]
+        assert aws.counts["describe_instance_type_offerings"] == 1
+
+    def test_are_in_all_zones_if_nobody_may_read_which_have_the_type(self, aws, templates, a_reading, large, caplog):
+        aws.failures["describe_instance_type_offerings"] = AccessDeniedError("no")
+        group = a_reading(LaunchTemplate=large)
+        templates.refresh([group])
+        templates.refresh([group])
+        assert list(map(str, templates.pools(group))) == ["eu-west-1a/m5.large"]
+        assert caplog.messages == ["it can't be read which zones offer which instance types, so that all count: no"]
 
     def test_of_spot_leave_out_types_that_are_not_sold_so(self, templates, a_reading, mixed, large):
         policy = mixed("lt-1", "m5.large", "mac1.metal", OnDemandPercentageAboveBaseCapacity=0)

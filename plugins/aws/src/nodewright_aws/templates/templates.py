@@ -19,10 +19,11 @@ from nodewright_aws.groups.reading import GroupReading
 from nodewright_aws.pools import Pool
 from nodewright_aws.shapes.catalogue import Catalogue
 from nodewright_aws.shapes.shape import Shape
-from nodewright_aws.templates.launches import Launches, Offer, refuse_units
-from nodewright_aws.templates.outlook import Outlook, look_out
+from nodewright_aws.templates.launches import Launches, Offer, lifecycles, refuse_units
+from nodewright_aws.templates.outlook import Outlook, Setup, look_out
 from nodewright_aws.templates.settings import TemplateSettings
 from nodewright_aws.templates.tags import NodeTags, read_tags
+from nodewright_aws.templates.zones import ZONE, next_zone
 
 _log = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ class Templates:
         Called in `Provider.refresh`. The number of calls does not depend on how many machines there are.
         """
         self._launches.refresh(groups)
-        trouble = self._learn(self._types(groups))
+        trouble = self._learn(self._launches.types(groups))
         self._outlooks = {group.name: self._outlook(group, trouble) for group in groups}
         remarks = frozenset(remark for outlook in self._outlooks.values() for remark in outlook.remarks)
         for remark in sorted(remarks - self._told):
@@ -84,16 +85,7 @@ class Templates:
             raise GroupNotFoundError(f"group {group.name} was not there when AWS was last asked")
         return self._outlooks[group.name]
 
-    def _types(self, groups: Iterable[GroupReading]) -> set[str]:
-        types: set[str] = set()
-        for group in groups:
-            try:
-                types.update(offer.instance_type for offer in self._launches.offers(group))
-            except NodewrightError:
-                continue  # told by the group's outlook
-        return types
-
-    def _learn(self, types: set[str]) -> NodewrightError | None:
+    def _learn(self, types: Iterable[str]) -> NodewrightError | None:
         try:
             self._catalogue.refresh(types)
         except NodewrightError as error:
@@ -118,17 +110,29 @@ class Templates:
                 "its next machine comes up: for pods that need a certain zone, as those with volumes do, make a group "
                 "for each zone"
             )
-        outlook = look_out(group, machines, tags, managed, self._settings, self._region)
-        return replace(outlook, remarks=tuple(remarks))
+        setup = Setup(
+            zones=group.zones,
+            machines=machines,
+            bought=lifecycles(group, [offer for offer, _ in machines]),
+            tags=tags,
+            managed=managed,
+        )
+        before = self._outlooks.get(group.name)
+        outlook = before if before and before.setup == setup else look_out(setup, self._settings, self._region)
+        return replace(outlook, zone=self._zone(group, outlook), remarks=tuple(remarks))
+
+    def _zone(self, group: GroupReading, outlook: Outlook) -> str:
+        told = outlook.tags.labels.get(ZONE)
+        return told or next_zone(group, self._settings.zones, possible={pool.zone for pool in outlook.pools})
 
     def _machines(
         self, group: GroupReading, trouble: NodewrightError | None, remarks: list[str]
-    ) -> list[tuple[Offer, Shape]]:
+    ) -> tuple[tuple[Offer, Shape], ...]:
         """Return what *group* launches; raises `NodewrightError` if there is a type that can't be left out."""
         offers = self._launches.offers(group)
-        machines = [
+        machines = tuple(
             (offer, shape) for offer in offers if (shape := self._catalogue.get(offer.instance_type)) is not None
-        ]
+        )
         known = {shape.name for _, shape in machines}
         unknown = [offer for offer in offers if offer.instance_type not in known]
         if not unknown:
