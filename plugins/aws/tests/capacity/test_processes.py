@@ -18,11 +18,6 @@ QUIET = frozenset({"AZRebalance"})
         ({"suspended_processes": {"Terminate"}}, "its process Terminate is suspended"),
         ({"zones": ("eu-west-1a", "eu-west-1b")}, "it has several zones and AWS may terminate nodes"),
         ({"desired": 12}, "AWS is asked for 12 machines, outside its limits 0 to 10"),
-        ({"capacity_unit": "vcpu"}, "it counts capacity in weights or units, not in machines"),
-        (
-            {"mixed_instances_policy": {"LaunchTemplate": {"Overrides": [{"WeightedCapacity": "2"}]}}},
-            "it counts capacity in weights or units, not in machines",
-        ),
     ],
 )
 def test_a_set_up_that_people_should_know_of_is_noted(settings: dict[str, Any], note: str) -> None:
@@ -35,8 +30,6 @@ def test_a_set_up_that_people_should_know_of_is_noted(settings: dict[str, Any], 
     [
         {},
         {"zones": ("eu-west-1a", "eu-west-1b"), "suspended_processes": QUIET},
-        {"mixed_instances_policy": {"LaunchTemplate": {"Overrides": [{"InstanceType": "m5.large"}]}}},
-        {"mixed_instances_policy": {"LaunchTemplate": {"Overrides": [{"WeightedCapacity": "1"}]}}},
     ],
 )
 def test_a_group_that_is_in_order_is_not_talked_of(settings: dict[str, Any]) -> None:

@@ -134,8 +134,7 @@ def test_machines_of_the_warm_pool_are_none_of_the_group(
     assert len(the_group(ours).instances()) == 3
 
 
-def test_what_matters_of_a_group_besides_its_machines_is_read(double: AwsDouble) -> None:
+def test_whether_aws_replaces_machines_before_it_takes_them_back_is_read(double: AwsDouble) -> None:
     double.make_group("workers", CapacityRebalance=True)
     (body,) = double.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"]
     assert parse_group(body).capacity_rebalance
-    assert parse_group(body | {"DesiredCapacityType": "vcpu"}).capacity_unit == "vcpu"

@@ -41,6 +41,7 @@ RIGHTS: Mapping[tuple[str, str], Right] = {
     ),
     ("autoscaling", "describe_scaling_activities"): Right(Part.READ_GROUPS, "autoscaling:DescribeScalingActivities"),
     ("ec2", "describe_images"): Right(Part.READ_GROUPS, "ec2:DescribeImages"),
+    ("ec2", "describe_instance_type_offerings"): Right(Part.READ_GROUPS, "ec2:DescribeInstanceTypeOfferings"),
     ("ec2", "describe_instance_types"): Right(Part.READ_GROUPS, "ec2:DescribeInstanceTypes"),
     ("ec2", "describe_launch_template_versions"): Right(Part.READ_GROUPS, "ec2:DescribeLaunchTemplateVersions"),
     ("ec2", "get_instance_types_from_instance_requirements"): Right(

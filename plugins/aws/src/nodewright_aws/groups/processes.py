@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from nodewright.api import ErrorClass, InstanceError
 
@@ -43,19 +42,8 @@ def _notes(group: GroupReading) -> Iterator[str]:
             "it has several zones and AWS may terminate nodes, without draining them, to balance these: suspend its"
             " process AZRebalance, or make a group for each zone"
         )
-    if _is_weighted(group):
-        yield (
-            "it counts capacity in weights or units, not in machines, so that its sizes are misread: take the weights"
-            " off its overrides, and DesiredCapacityType off the group"
-        )
     if not group.min_size <= group.desired <= group.max_size:
         yield f"AWS is asked for {group.desired} machines, outside its limits {group.min_size} to {group.max_size}"
-
-
-def _is_weighted(group: GroupReading) -> bool:
-    template: dict[str, Any] = group.mixed_instances_policy.get("LaunchTemplate", {})
-    weights = {override.get("WeightedCapacity", "1") for override in template.get("Overrides", ())}
-    return bool(weights - {"1"}) or group.capacity_unit != "units"
 
 
 class Notices:
