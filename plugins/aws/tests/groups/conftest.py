@@ -54,15 +54,16 @@ class FakeAws:
             yield {"AutoScalingGroups": deepcopy(found[begin : begin + self.page])}
 
     @staticmethod
-    def matches(group, MaxRecords, AutoScalingGroupNames=None, Filters=()):
-        assert MaxRecords <= 100
-        assert len(AutoScalingGroupNames or ()) <= 100
+    def matches(group, **arguments):
+        names = arguments.get("AutoScalingGroupNames")
+        assert arguments["MaxRecords"] <= 100
+        assert len(names or ()) <= 100
         tags = {tag["Key"]: tag["Value"] for tag in group["Tags"]}
-        return (AutoScalingGroupNames is None or group["AutoScalingGroupName"] in AutoScalingGroupNames) and all(
+        return (names is None or group["AutoScalingGroupName"] in names) and all(
             any(value in tags for value in each["Values"])
             if each["Name"] == "tag-key"
             else tags.get(each["Name"].removeprefix("tag:")) in each["Values"]
-            for each in Filters
+            for each in arguments.get("Filters", ())
         )
 
     def describe_auto_scaling_groups(self, **arguments):
@@ -76,23 +77,24 @@ class FakeAws:
     def describe_images(self, **arguments):
         return {"Images": []}
 
-    def set_desired_capacity(self, AutoScalingGroupName, DesiredCapacity, HonorCooldown):
-        group = self.groups.get(AutoScalingGroupName)
+    def set_desired_capacity(self, **arguments):
+        group = self.groups.get(arguments["AutoScalingGroupName"])
         if group is None:
             raise GroupNotFoundError("AutoScalingGroup name not found")
-        if not group["MinSize"] <= DesiredCapacity <= group["MaxSize"]:
+        if not group["MinSize"] <= arguments["DesiredCapacity"] <= group["MaxSize"]:
             raise SizeLimitError("is above max value")
-        assert HonorCooldown is False
-        group["DesiredCapacity"] = DesiredCapacity
+        assert arguments["HonorCooldown"] is False
+        group["DesiredCapacity"] = arguments["DesiredCapacity"]
         return {}
 
-    def terminate_instance_in_auto_scaling_group(self, InstanceId, ShouldDecrementDesiredCapacity):
-        if InstanceId in self.trouble:
-            raise self.trouble[InstanceId]
+    def terminate_instance_in_auto_scaling_group(self, **arguments):
+        machine = arguments["InstanceId"]
+        if machine in self.trouble:
+            raise self.trouble[machine]
         for group in self.groups.values():
             for each in group["Instances"]:
-                if each["InstanceId"] == InstanceId:
-                    if ShouldDecrementDesiredCapacity:
+                if each["InstanceId"] == machine:
+                    if arguments["ShouldDecrementDesiredCapacity"]:
                         if group["DesiredCapacity"] == group["MinSize"]:
                             raise SizeLimitError("Currently, desiredSize equals minSize")
                         group["DesiredCapacity"] -= 1

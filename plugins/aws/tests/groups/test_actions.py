@@ -119,7 +119,7 @@ def test_growth_whose_answer_was_lost_is_not_doubled(aws, workers, monkeypatch):
 def test_failures_from_before_an_order_do_not_count_for_it(aws, workers, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        "nodewright_aws.provider.Activities.asked", lambda _, name: asked.append((name, asg(aws)["DesiredCapacity"]))
+        "nodewright_aws.parts.Activities.asked", lambda _, name: asked.append((name, asg(aws)["DesiredCapacity"]))
     )
     workers().increase(1)
     assert asked == [("workers", 3)]

@@ -51,13 +51,17 @@ def test_names_are_asked_for_a_hundred_at_a_time(aws, start):
 
 
 def test_without_a_rule_or_a_name_the_error_says_what_to_write(start):
-    with pytest.raises(ConfigurationError, match=r"discover: no groups are named: set discover of provider aws .* --nodes"):
+    with pytest.raises(
+        ConfigurationError, match=r"discover: no groups are named: set discover of provider aws .* --nodes"
+    ):
         start({}, refresh=False)
 
 
 @pytest.mark.parametrize("rule", ["asg:team=web", "mig:tag=x", "asg:tag=", "asg:tag=a,,b", "asg:tag==1", "tag=x"])
 def test_a_rule_that_is_none_is_refused_with_what_to_write(rule):
-    with pytest.raises(ConfigurationError, match="--node-group-auto-discovery: .* is no rule for AWS: write asg:tag=key"):
+    with pytest.raises(
+        ConfigurationError, match=r"--node-group-auto-discovery: .* is no rule for AWS: write asg:tag=key"
+    ):
         parse_rule(rule)
 
 

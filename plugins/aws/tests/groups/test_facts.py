@@ -65,7 +65,7 @@ def test_placeholders_tell_why_machines_do_not_come(aws, start, monkeypatch):
         InstanceError(error_class=ErrorClass.STOCK_OUT, code="none", pool="eu-west-1a/m5.large"),
         InstanceError(error_class=ErrorClass.STOCK_OUT, code="none", pool="eu-west-1b/m5.large"),
     ]
-    monkeypatch.setattr("nodewright_aws.provider.Activities.failures", lambda *_: dry)
+    monkeypatch.setattr("nodewright_aws.parts.Activities.failures", lambda *_: dry)
     aws.add("workers", desired=3, zones=("eu-west-1a", "eu-west-1b"))
     (group,) = start().groups()
     assert {each.error for each in group.instances()} == set(dry)
@@ -73,7 +73,7 @@ def test_placeholders_tell_why_machines_do_not_come(aws, start, monkeypatch):
 
 
 def test_a_machine_that_is_about_to_be_interrupted_is_on_its_way_out(aws, start, monkeypatch):
-    monkeypatch.setattr("nodewright_aws.provider.Interruptions.doomed", {machine_id(1): "spot interruption"})
+    monkeypatch.setattr("nodewright_aws.parts.Interruptions.doomed", {machine_id(1): "spot interruption"})
     aws.add("workers", machines=[machine(1), machine(2)])
     (group,) = start().groups()
     assert states(group) == [InstanceState.DELETING, InstanceState.RUNNING]
@@ -99,7 +99,12 @@ def test_nodes_are_known_by_the_machine_in_their_provider_id(aws, start, provide
 
 @pytest.mark.parametrize(
     "provider_id",
-    ["", "gce://project/zone/i-00000000000000001", "aws:///eu-west-1a/8f0e/fargate-ip-10-0-0-1", "eks-hybrid:///x/y/mi-1"],
+    [
+        "",
+        "gce://project/zone/i-00000000000000001",
+        "aws:///eu-west-1a/8f0e/fargate-ip-10-0-0-1",
+        "eks-hybrid:///x/y/mi-1",
+    ],
 )
 def test_nodes_of_others_are_not_ours(aws, start, provider_id):
     aws.add("workers", machines=[machine(1)])
@@ -178,7 +183,7 @@ def test_a_part_that_can_not_be_read_is_told_once_and_freezes_nothing(aws, start
         raise error
 
     with monkeypatch.context() as broken:
-        broken.setattr(f"nodewright_aws.provider.{part}.refresh", fail)
+        broken.setattr(f"nodewright_aws.parts.{part}.refresh", fail)
         provider.refresh()
         provider.refresh()
     assert provider.groups()[0].target_size == 3

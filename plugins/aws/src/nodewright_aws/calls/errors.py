@@ -219,7 +219,8 @@ def _failure(error: Exception, names: set[str], call: str) -> NodewrightError:
         return ConfigurationError(Problem(message=f"the set-up for AWS can't be used: {error}"))
     if names & _MISTAKES:
         return PermanentError(f"{call} can't be called like this, which is a fault of nodewright-aws: {error}")
-    if "ResponseParserError" in names:
+    # An answer that is well-formed, but not AWS', ends in a look-up of what is not in it.
+    if "ResponseParserError" in names or isinstance(error, LookupError | AttributeError):
         return CloudUnavailableError(
             f"the answer to {call} can't be read: see what is at that endpoint, or on the way ({_first_line(error)})"
         )
