@@ -145,6 +145,20 @@ def test_without_eks_templates_go_by_tags(aws, templates, web, caplog, error):
     )
 
 
+def test_what_is_refused_for_one_cluster_may_be_allowed_for_another(aws, templates, web):
+    groups = [web("one", **{"eks:cluster-name": "test"}), web("two")]
+    allowed = aws.describe_nodegroup
+
+    def describe(asked):
+        if asked["clusterName"] == "test":
+            raise AccessDeniedError("not allowed")
+        return allowed(asked)
+
+    aws.describe_nodegroup = describe
+    templates.refresh(groups)
+    assert templates.template(groups[1]).labels["team"] == "web"
+
+
 def test_a_managed_group_that_is_gone_is_no_harm_to_others(aws, templates, web):
     groups = [web("gone", **{"eks:nodegroup-name": "gone"}), web("here")]
     templates.refresh(groups)

@@ -1,6 +1,7 @@
 """Templates of groups: what is in them, and where it comes from."""
 
 import logging
+from dataclasses import replace
 
 import pytest
 from nodewright.api import (
@@ -95,6 +96,15 @@ def test_pods_of_bottlerocket_write_to_its_second_disk(aws, template_of, a_readi
 def test_processors_may_be_switched_off(aws, template_of, a_reading, large):
     aws.templates["lt-1"][0]["CpuOptions"] = {"CoreCount": 1, "ThreadsPerCore": 1}
     assert template_of(a_reading(LaunchTemplate=large)).capacity["cpu"] == 1000
+
+
+def test_only_interfaces_that_are_made_as_efa_are_promised(aws, catalogue, template_of, a_reading, large):
+    catalogue.shapes["m5.large"] = replace(catalogue.shapes["m5.large"], efa_interfaces=4)
+    assert "vpc.amazonaws.com/efa" not in template_of(a_reading(LaunchTemplate=large)).capacity
+    interfaces = [{"InterfaceType": kind} for kind in ("efa", "efa-only", "interface")]
+    aws.templates["lt-1"].append({"InstanceType": "m5.large", "NetworkInterfaces": interfaces})
+    template = template_of(a_reading(LaunchTemplate=large | {"Version": "2"}))
+    assert template.allocatable["vpc.amazonaws.com/efa"] == 2
 
 
 def test_volumes_that_machines_come_with_are_not_for_pods(aws, template_of, a_reading, large):
@@ -267,17 +277,18 @@ def test_a_launch_template_that_is_gone_is_the_trouble_of_its_group_alone(templa
     assert templates.template(other) is not None
 
 
-def test_nodes_are_the_model_if_nobody_may_read_what_their_group_launches(aws, templates, a_reading, caplog):
-    aws.failures["describe_launch_template_versions"] = AccessDeniedError("not authorized")
+def test_nodes_are_the_model_if_nobody_may_read_what_their_group_launches(aws, clock, templates, a_reading, caplog):
     launch = {"LaunchTemplateId": "lt-1", "Version": "1"}
     manned, empty = a_reading("manned", machines="a:i-1", LaunchTemplate=launch), a_reading(LaunchTemplate=launch)
-    for _ in range(2):
+    for number in range(2):
+        aws.failures["describe_launch_template_versions"] = AccessDeniedError(f"not authorized ({number})")
         templates.refresh([manned, empty])
+        clock.advance(120)
     assert templates.template(manned) is None
     with pytest.raises(AccessDeniedError, match="not authorized"):
         templates.template(empty)
     assert caplog.messages == [
-        "what group manned launches can't be told, so that its nodes are the only model of new ones: not authorized"
+        "what group manned launches can't be told, so that its nodes are the only model of new ones: not authorized (0)"
     ]
 
 
