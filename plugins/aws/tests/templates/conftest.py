@@ -7,7 +7,7 @@ import pytest
 from nodewright.api import NodewrightError, PermanentError
 from nodewright.testing import SteppedClock
 from nodewright_aws.groups.reading import GroupReading, parse_group
-from nodewright_aws.shapes.shape import Shape
+from nodewright_aws.shapes.shape import Gpu, Shape
 from nodewright_aws.templates.settings import TemplateSettings
 from nodewright_aws.templates.templates import Templates
 
@@ -138,6 +138,7 @@ class SmallCatalogue:
                 _a_shape("m5.xlarge", 4, 16, interfaces=4, addresses_per_interface=15),
                 _a_shape("c5.xlarge", 4, 8, interfaces=4, addresses_per_interface=15),
                 _a_shape("m6g.large", 2, 8, interfaces=3, addresses_per_interface=10, arch="arm64"),
+                _a_shape("g5.xlarge", 4, 16, gpu=Gpu(name="A10G", manufacturer="NVIDIA", count=1)),
                 _a_shape("mac1.metal", 12, 32, interfaces=8, addresses_per_interface=30, spot=False),
             )
         }

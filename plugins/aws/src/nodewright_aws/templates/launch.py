@@ -18,6 +18,8 @@ class Launch:
     spot: bool = False
     #: What is left of the type's, if some are switched off.
     vcpus: int | None = None
+    #: Network interfaces of the kind EFA.
+    efa_interfaces: int = 0
 
 
 def parse_configuration(body: Mapping[str, Any]) -> Launch:
@@ -40,6 +42,9 @@ def parse_version(body: Mapping[str, Any]) -> Launch:
         volumes=parse_volumes(data.get("BlockDeviceMappings", ())),
         spot=data.get("InstanceMarketOptions", {}).get("MarketType") == "spot",
         vcpus=_vcpus(data.get("CpuOptions", {})),
+        efa_interfaces=sum(
+            interface.get("InterfaceType", "").startswith("efa") for interface in data.get("NetworkInterfaces", ())
+        ),
     )
 
 

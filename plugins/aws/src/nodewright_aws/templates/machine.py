@@ -39,8 +39,11 @@ def foresee(offer: Offer, shape: Shape, kubelet: KubeletSettings, managed: Manag
     kubelet = _of_group(kubelet, family, managed)
     volumes = {**(image.volumes if image else {}), **offer.launch.volumes}
     disk = _disk_gib(offer, volumes, family, managed)
-    if offer.launch.vcpus is not None:
-        shape = replace(shape, vcpus=min(shape.vcpus, offer.launch.vcpus))
+    shape = replace(
+        shape,
+        vcpus=min(shape.vcpus, offer.launch.vcpus or shape.vcpus),
+        efa_interfaces=min(shape.efa_interfaces, offer.launch.efa_interfaces),
+    )
     capacity, allocatable = capacity_and_allocatable(shape, kubelet, root_volume_gib=disk)
     windows = (image is not None and image.windows) or (managed is not None and managed.windows)
     labels = {INSTANCE_TYPE: shape.name, ARCH: shape.arch, OS: "windows" if windows else "linux"}

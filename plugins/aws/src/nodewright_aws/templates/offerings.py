@@ -1,6 +1,5 @@
 """Where instance types are offered: not every zone has every type."""
 
-import logging
 from collections.abc import Iterable
 from datetime import timedelta
 
@@ -8,12 +7,11 @@ from nodewright.api import Clock, NodewrightError
 
 from nodewright_aws.calls import Calls
 from nodewright_aws.templates.memo import Memo
+from nodewright_aws.templates.troubles import Troubles
 
 _LIFETIME = timedelta(hours=24)
 #: As many values as a filter takes.
 _TYPES_PER_CALL = 200
-
-_log = logging.getLogger(__name__)
 
 
 class Offerings:
@@ -22,7 +20,7 @@ class Offerings:
     def __init__(self, aws: Calls, clock: Clock) -> None:
         self._aws = aws
         self._memo: Memo[str, frozenset[str]] = Memo(clock, _LIFETIME)
-        self._trouble = ""
+        self._troubles = Troubles()
 
     def refresh(self, types: Iterable[str]) -> None:
         """Read the zones of those that are not known. Raises nothing: what can't be read is warned of."""
@@ -51,10 +49,9 @@ class Offerings:
         except NodewrightError as error:
             for instance_type in types:
                 self._memo.fail(instance_type, error, needed=False)
-            if str(error) != self._trouble:
-                _log.warning("it can't be read which zones offer which instance types, so that all count: %s", error)
-            self._trouble = str(error)
+            sentence = f"it can't be read which zones offer which instance types, so that all count: {error}"
+            self._troubles.tell({type(error).__name__: sentence})
             return
-        self._trouble = ""
+        self._troubles.tell({})
         for instance_type in types:
             self._memo.keep(instance_type, frozenset(zones[instance_type]))

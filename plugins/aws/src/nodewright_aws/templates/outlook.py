@@ -1,6 +1,6 @@
 """What a group's next machines will be like."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from nodewright.api import NodeTemplate, NodewrightError, Taint
@@ -42,8 +42,8 @@ class Outlook:
     error: NodewrightError | None = None
     #: By instance type.
     machines: Mapping[str, Machine] = field(default_factory=dict)
-    #: What people should know, each to be told once.
-    remarks: tuple[str, ...] = ()
+    #: What people should know, in sentences by what tells one from another.
+    troubles: Mapping[Hashable, str] = field(default_factory=dict)
 
     def complete(self, template: NodeTemplate, choice: MixedInstances) -> NodeTemplate:
         """Return *template*, which may be taken from a real node, as that of the next machine."""
