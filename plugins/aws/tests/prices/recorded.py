@@ -53,13 +53,20 @@ class RecordedAws:
                 yield a_product(instance_type, price) if isinstance(price, float) else price
 
 
-def a_product(instance_type, price, *, currency="USD", tenancy="Shared", family="Compute Instance", unit="Hrs"):
+def a_product(
+    instance_type, price, *, currency="USD", tenancy="Shared", family="Compute Instance", unit="Hrs", market="OnDemand"
+):
     """An entry of a price list, as GetProducts has it when its JSON is read."""
     dimension = {"unit": unit, "pricePerUnit": {currency: f"{price:.10f}"}, "beginRange": "0", "endRange": "Inf"}
     return {
         "product": {
             "productFamily": family,
-            "attributes": {"instanceType": instance_type, "tenancy": tenancy, "operatingSystem": "Linux"},
+            "attributes": {
+                "instanceType": instance_type,
+                "tenancy": tenancy,
+                "operatingSystem": "Linux",
+                "marketoption": market,
+            },
             "sku": "ABCDEFGH12345678",
         },
         "serviceCode": "AmazonEC2",
