@@ -67,6 +67,7 @@ def a_full_group(**changes):
         allocatable={"cpu": 3930, "memory": 15 * GIB + 1, "pods": 110},
         pods=(a_pod("proxy", namespace="kube-system", cpu="50m", owner="Node/x"),),
         csi_drivers={"disk.example.com": 39},
+        zones=("eu-a", "eu-b"),
         unschedulable=True,
     )
     cause = InstanceError(error_class=ErrorClass.STOCK_OUT, code="NO_ROOM", message="none left", pool="a/big")

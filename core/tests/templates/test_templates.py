@@ -221,3 +221,32 @@ def test_a_group_that_is_gone_is_forgotten():
     assert memory.templates
     _, after = decide(a_world(), memory, a_policy(), NOW)
     assert after.templates == {}
+
+
+def in_either_zone(zone):
+    labels = {"topology.kubernetes.io/zone": zone, "disks.example.com/zone": zone, "team": "shop"}
+    return replace(a_template(cpu="2", memory="4Gi", labels=labels), zones=("a", "b"))
+
+
+def test_the_next_node_of_a_group_with_several_zones_is_expected_where_its_provider_says():
+    node = a_node("n", cpu="8", memory="32Gi", labels={"topology.kubernetes.io/zone": "a", "team": "ml"})
+    template, _, _ = template_in(a_world_of(node, template=in_either_zone("b")))
+    assert template.from_node == "n"
+    assert template.labels["topology.kubernetes.io/zone"] == "b"
+    assert template.labels["disks.example.com/zone"] == "b"
+    assert template.labels["team"] == "ml"
+
+
+def test_what_was_learnt_of_a_group_with_several_zones_is_kept_when_the_next_node_is_expected_elsewhere():
+    node = a_node("n", cpu="8", memory="32Gi", labels={"topology.kubernetes.io/zone": "a"})
+    _, _, memory = template_in(a_world_of(node, template=in_either_zone("b")))
+    template, _, _ = template_in(a_world_of(template=in_either_zone("a")), memory)
+    assert template.from_node == "n"
+    assert template.labels["topology.kubernetes.io/zone"] == "a"
+
+
+def test_what_was_learnt_is_forgotten_when_the_zones_of_a_group_change():
+    node = a_node("n", cpu="8", memory="32Gi", labels={"topology.kubernetes.io/zone": "a"})
+    _, _, memory = template_in(a_world_of(node, template=in_either_zone("b")))
+    template, _, _ = template_in(a_world_of(template=replace(in_either_zone("b"), zones=("b", "c"))), memory)
+    assert template.from_node == ""

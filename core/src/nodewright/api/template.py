@@ -24,6 +24,9 @@ class NodeTemplate:
     pods: tuple[Pod, ...] = ()
     #: Attach limit by CSI driver, where the provider knows it.
     csi_drivers: Mapping[str, int] = field(default_factory=dict)
+    #: Zones that new nodes may come up in, where there are several. Labels with one of them for a value then say where
+    #: the very next node is expected, which may change from loop to loop.
+    zones: tuple[str, ...] = ()
     #: Whether new nodes come cordoned, as far as anybody can tell.
     unschedulable: bool = False
     #: The node that the core took this from, of which `pods` are all that come along; empty if a provider made it.

@@ -54,7 +54,7 @@ def group_json(facts: GroupFacts, settings: Settings, gpu: GpuConfig | None) -> 
     if facts.template is not None:
         entry["template"] = _template_json(facts.template)
         entry["templatePods"] = msgspec.to_builtins(facts.template.pods)
-        entry |= _filled({"csiDrivers": dict(facts.template.csi_drivers)})
+        entry |= _filled({"csiDrivers": dict(facts.template.csi_drivers), "zones": list(facts.template.zones)})
     if facts.hourly_price is not None:
         entry["hourlyPrice"] = facts.hourly_price
     if not facts.exists:
@@ -179,6 +179,7 @@ def _template(template: NodeTemplate, names: Names) -> NodeTemplate:
         annotations=node["metadata"].get("annotations", {}),
         taints=msgspec.convert(node.get("spec", {}).get("taints", ()), tuple[Taint, ...]),
         pods=tuple(_pod(pod, names) for pod in template.pods),
+        zones=tuple(names.of(Role.VALUE, zone) for zone in template.zones),
         from_node=names.of(Role.NODE, template.from_node),
     )
 

@@ -35,6 +35,7 @@ _GROUP_KEYS = (
     "provider",
     "instances",
     "csiDrivers",
+    "zones",
     "hourlyPrice",
     "exists",
     "autoprovisioned",
@@ -137,5 +138,6 @@ def _read_template(template: Any, group: Mapping[str, Any], place: str) -> NodeT
         allocatable=allocatable,
         pods=pods,
         csi_drivers=read_object(group.get("csiDrivers", {}), dict[str, _Count], f"{place}.csiDrivers"),
+        zones=read_object(group.get("zones", ()), tuple[str, ...], f"{place}.zones"),
         unschedulable=node.spec.unschedulable,
     )

@@ -82,6 +82,8 @@ class _Chooser:
             template = differences.apply(promise, known.differences) if known.differences else promise
         else:
             template = self._likeness(nodes[0]) if nodes else None
+        if template is not None and promise is not None:
+            template = likeness.next_in_zone(template, promise)
         if template is not None:
             template = self._policy.hooks.adjust_template(facts, template)
         return replace(facts, template=template)

@@ -64,10 +64,22 @@ def of_promise(promised: NodeTemplate, settings: Settings) -> NodeTemplate:
 
 
 def fingerprint(promised: NodeTemplate | None) -> str:
-    """Return a short text that differs between templates that differ; empty for none."""
+    """Return a short text that differs between templates that differ; empty for none.
+
+    It is the same for every zone that the next node may come up in.
+    """
     if promised is None:
         return ""
-    return sha256(msgspec.json.encode(promised, order="sorted")).hexdigest()[:16]
+    labels = {key: value for key, value in promised.labels.items() if value not in promised.zones}
+    return sha256(msgspec.json.encode(replace(promised, labels=labels), order="sorted")).hexdigest()[:16]
+
+
+def next_in_zone(template: NodeTemplate, promised: NodeTemplate) -> NodeTemplate:
+    """Return *template* in the zone where its provider expects the next node, if that may be any of several."""
+    if not promised.zones:
+        return template
+    where = {key: value for key, value in promised.labels.items() if value in promised.zones}
+    return replace(template, labels={**template.labels, **where}, zones=promised.zones)
 
 
 def _marked(labels: Mapping[str, str]) -> dict[str, str]:
