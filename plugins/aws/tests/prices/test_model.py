@@ -120,9 +120,3 @@ def test_the_model_is_made_anew_only_when_something_changed(aws, clock):
     shapes["m5.large"] = SHAPES["m5.large"]
     prices.refresh([on_demand("m5.large")])
     assert prices.model().pod_price(a_pod(), EPOCH, EPOCH + HOUR) > 0, "by now it is known what the type has"
-
-
-def test_a_list_of_pools_that_makes_no_sense_is_an_error(aws, clock):
-    template = replace(a_template(), annotations={POOLS_ANNOTATION: "m5.large"})
-    with pytest.raises(ValueError, match="'m5.large' is no capacity pool: write zone/type or zone/type/spot"):
-        prices_of(aws, clock).model().node_price(template, EPOCH, EPOCH + HOUR)
