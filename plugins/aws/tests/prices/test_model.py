@@ -102,10 +102,11 @@ def test_pods_cost_their_largest_share_of_the_machine_on_which_that_is_cheapest(
     assert price(cpu="0", memory="0") == 0
 
 
-def test_pods_cost_what_the_cheapest_pool_of_a_type_does(aws, clock):
+@pytest.mark.parametrize("order", [1, -1])
+def test_pods_cost_what_the_cheapest_pool_of_a_type_does(aws, clock, order):
     aws.spot = [[a_spot_price("m5.large", "eu-west-1a", 0.04)]]
     prices = prices_of(aws, clock)
-    prices.refresh([on_demand("m5.large"), spot("m5.large")])
+    prices.refresh([on_demand("m5.large"), spot("m5.large")][::order])
     assert prices.model().pod_price(a_pod(cpu="2"), EPOCH, EPOCH + HOUR) == pytest.approx(0.04)
 
 
