@@ -68,12 +68,7 @@ def test_chance_in_an_expander_context_is_repeatable() -> None:
 def test_a_failed_instance_was_ordered_and_will_not_come() -> None:
     failed = a_failed_instance(error_class=ErrorClass.QUOTA, code="TooMany", pool="eu-a/c5.large")
     assert failed.state is InstanceState.CREATING
-    assert failed.error is not None
-    assert (failed.error.error_class, failed.error.code, failed.error.pool) == (
-        ErrorClass.QUOTA,
-        "TooMany",
-        "eu-a/c5.large",
-    )
+    assert failed.error == InstanceError(error_class=ErrorClass.QUOTA, code="TooMany", pool="eu-a/c5.large")
     assert an_instance().error is None
 
 
