@@ -11,5 +11,9 @@ class AddReturningPods(PendingPodsProcessor):
     adds_pods = True
 
     def process(self, pods: Sequence[PodSet], context: ProcessorContext) -> Sequence[PodSet]:
-        """Return all of them."""
-        return [*pods, *context.returning]
+        """Return all of them, but nobody twice."""
+        if not context.returning:
+            return pods
+        known = {key for same in pods for key in same.keys}
+        returning = (same.without(known) for same in context.returning)
+        return [*pods, *(same for same in returning if same is not None)]

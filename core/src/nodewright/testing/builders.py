@@ -6,31 +6,36 @@ but pods came a minute before: one that has only just come would not be decided 
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from random import Random
+
+from msgspec.structs import replace
 
 from nodewright.api import (
-    ExpanderContext,
+    DaemonSet,
+    ErrorClass,
     GroupFacts,
     GroupOptions,
     Instance,
+    InstanceError,
     InstanceState,
     Node,
     NodeTemplate,
     Option,
     Pod,
     PodSet,
-    PricingModel,
-    Simulation,
     Taint,
     Toleration,
     parse_resources,
 )
+from nodewright.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
 from nodewright.objects.meta import Condition, ObjectMeta, OwnerReference
-from nodewright.objects.node import INSTANCE_TYPE, ZONE, NodeSpec, NodeStatus
+from nodewright.objects.node import HOSTNAME, INSTANCE_TYPE, ZONE, NodeSpec, NodeStatus
 from nodewright.objects.pod import Container, PodSpec, PodStatus
 from nodewright.objects.requests import ResourceRequirements
+from nodewright.objects.selector import LabelSelector
+from nodewright.objects.workload import DaemonSetSpec, PodTemplate
 from nodewright.testing.clock import EPOCH
 
+GPU = "nvidia.com/gpu"
 UNSCHEDULABLE = Condition(type="PodScheduled", status="False", reason="Unschedulable", last_transition_time=EPOCH)
 
 
@@ -40,6 +45,7 @@ def a_pod(
     namespace: str = "default",
     cpu: str = "100m",
     memory: str = "128Mi",
+    gpus: int = 0,
     requests: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
     annotations: Mapping[str, str] | None = None,
@@ -52,11 +58,12 @@ def a_pod(
 ) -> Pod:
     """A pod that runs on *node*, or pending and marked unschedulable if no node is given.
 
-    *requests* adds to cpu and memory (``{"nvidia.com/gpu": "1"}``); *owner* is ``Kind/name``, empty for a bare pod.
+    *gpus* are Nvidia's; *requests* adds to what is asked for (``{"example.com/disk": "1"}``), or replaces it. *owner*
+    is ``Kind/name``, empty for a bare pod.
     """
     kind, _, owner_name = owner.partition("/")
     owners = (OwnerReference(kind=kind, name=owner_name, uid=f"uid-of-{owner}", controller=True),) if owner else ()
-    amounts: dict[str, str | int | float] = {"cpu": cpu, "memory": memory, **(requests or {})}
+    amounts: dict[str, str | int | float] = {"cpu": cpu, "memory": memory, **_gpus(gpus), **(requests or {})}
     return Pod(
         metadata=_metadata(name, namespace, labels, annotations, created, owners),
         spec=PodSpec(
@@ -75,12 +82,32 @@ def pods_like(pod: Pod, count: int) -> PodSet:
     return PodSet(pod=pod, keys=tuple(f"{pod.key}-{number}" for number in range(count)))
 
 
+def keeping_apart(pod: Pod) -> Pod:
+    """The same pod, but no two of its kind can be on one node (of those that carry their host name as a label)."""
+    labels = {**pod.metadata.labels, "apart": pod.metadata.name}
+    term = PodAffinityTerm(
+        topology_key=HOSTNAME, label_selector=LabelSelector(match_labels={"apart": pod.metadata.name})
+    )
+    affinity = Affinity(pod_anti_affinity=PodAffinity(required=(term,)))
+    return replace(pod, metadata=replace(pod.metadata, labels=labels), spec=replace(pod.spec, affinity=affinity))
+
+
+def a_daemon_set(name: str = "agent", *, cpu: str = "100m", memory: str = "128Mi") -> DaemonSet:
+    """A DaemonSet that puts a pod of this size on every node."""
+    template = PodTemplate(spec=a_pod(name, cpu=cpu, memory=memory).spec)
+    return DaemonSet(
+        metadata=ObjectMeta(name=name, namespace="kube-system", uid=f"uid-of-DaemonSet/{name}"),
+        spec=DaemonSetSpec(template=template),
+    )
+
+
 def a_node(
     name: str = "node-1",
     *,
     cpu: str = "4",
     memory: str = "16Gi",
     pods: int = 110,
+    gpus: int = 0,
     resources: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
     annotations: Mapping[str, str] | None = None,
@@ -93,7 +120,7 @@ def a_node(
     created: datetime = EPOCH,
 ) -> Node:
     """A node, all of whose resources pods may use; its provider ID is ``fake://`` and its name unless given."""
-    capacity = _capacity(cpu, memory, pods, resources)
+    capacity = _capacity(cpu, memory, pods, gpus, resources)
     return Node(
         metadata=_metadata(name, "", _labels(labels, zone, instance_type), annotations, created),
         spec=NodeSpec(
@@ -114,6 +141,7 @@ def a_template(
     cpu: str = "4",
     memory: str = "16Gi",
     pods: int = 110,
+    gpus: int = 0,
     resources: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
     zone: str = "",
@@ -121,10 +149,35 @@ def a_template(
     taints: Iterable[Taint] = (),
 ) -> NodeTemplate:
     """What a new node looks like; all of its resources may be used by pods."""
-    capacity = parse_resources(_capacity(cpu, memory, pods, resources))
+    capacity = parse_resources(_capacity(cpu, memory, pods, gpus, resources))
     return NodeTemplate(
         labels=_labels(labels, zone, instance_type), taints=tuple(taints), capacity=capacity, allocatable=capacity
     )
+
+
+def an_instance(
+    id: str = "fake://group-a-0",  # noqa: A002  the field's own name
+    *,
+    state: InstanceState = InstanceState.RUNNING,
+    zone: str = "",
+    instance_type: str = "",
+    created: datetime | None = EPOCH,
+) -> Instance:
+    """A machine of a group, as its provider sees it."""
+    return Instance(id=id, state=state, zone=zone, instance_type=instance_type, created_at=created)
+
+
+def a_failed_instance(
+    id: str = "fake://group-a-0",  # noqa: A002  the field's own name
+    *,
+    error_class: ErrorClass = ErrorClass.STOCK_OUT,
+    code: str = "NoMachinesLeft",
+    message: str = "",
+    pool: str = "",
+) -> Instance:
+    """A machine that was ordered and will never come, and why."""
+    error = InstanceError(error_class=error_class, code=code, message=message, pool=pool)
+    return Instance(id=id, state=InstanceState.CREATING, error=error, created_at=EPOCH)
 
 
 def a_group(
@@ -166,45 +219,18 @@ def an_option(
     nodes: int = 1,
     pods: Iterable[PodSet] | int = 1,
     similar: Iterable[str] = (),
+    limit: int = 0,
 ) -> Option:
-    """The way to grow *group* (or a default group of that name) by *nodes*, which helps *pods* (or so many)."""
+    """The way to grow *group* (or a default group of that name) by *nodes*, which helps *pods* (or so many).
+
+    *limit* is how many nodes the group may gain at most, if that is more.
+    """
     return Option(
         group=a_group(group) if isinstance(group, str) else group,
         nodes=nodes,
         pods=(pods_like(a_pod(), pods),) if isinstance(pods, int) else tuple(pods),
         similar=tuple(similar),
-    )
-
-
-def an_expander_context(
-    *,
-    now: datetime = EPOCH,
-    seed: int = 0,
-    cluster_size: int = 3,
-    room: int | None = None,
-    pricing: Mapping[str, PricingModel] | None = None,
-    config_maps: Mapping[str, Mapping[str, str]] | None = None,
-    simulation: Simulation | None = None,
-    pending: Iterable[PodSet] = (),
-) -> ExpanderContext:
-    """What an expander may know besides the options; *seed* makes its chance repeatable.
-
-    The simulation is that of an empty cluster unless another is given.
-    """
-    # Columns need numpy, which the other builders do without.
-    from nodewright.cluster import Cluster
-    from nodewright.scheduling import ClusterSimulation
-
-    return ExpanderContext(
-        now=now,
-        random=Random(seed),
-        turn=seed,
-        cluster_size=cluster_size,
-        room=room,
-        pending=tuple(pending),
-        pricing=dict(pricing or {}),
-        config_maps=dict(config_maps or {}),
-        simulation=simulation or ClusterSimulation(Cluster()),
+        limit=limit,
     )
 
 
@@ -227,8 +253,14 @@ def _metadata(
     )
 
 
-def _capacity(cpu: str, memory: str, pods: int, resources: Mapping[str, str] | None) -> dict[str, str | int | float]:
-    return {"cpu": cpu, "memory": memory, "pods": pods, **(resources or {})}
+def _capacity(
+    cpu: str, memory: str, pods: int, gpus: int, resources: Mapping[str, str] | None
+) -> dict[str, str | int | float]:
+    return {"cpu": cpu, "memory": memory, "pods": pods, **_gpus(gpus), **(resources or {})}
+
+
+def _gpus(count: int) -> dict[str, str | int | float]:
+    return {GPU: count} if count else {}
 
 
 def _labels(labels: Mapping[str, str] | None, zone: str, instance_type: str) -> dict[str, str]:

@@ -1,0 +1,167 @@
+"""What the tests of providers and node groups have in common."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from nodewright.api import Capability, GroupFacts, GroupOptions, Node, NodeGroup, Provider
+from nodewright.testing.builders import a_node
+from nodewright.testing.conformance.cloud import Ability, Cloud
+from nodewright.testing.conformance.suite import Requirement, Suite, Test, requires
+
+#: Makes a provider of the cloud under test that has been refreshed, as after a restart.
+Restart = Callable[[], Provider]
+
+
+def needs(*abilities: Ability) -> Callable[[Test], Test]:
+    """Skip a test unless the cloud under test has all *abilities*."""
+    return requires(*map(_has, abilities))
+
+
+def declares(capability: Capability) -> Callable[[Test], Test]:
+    """Skip a test unless the provider declares *capability*."""
+
+    def check(request: pytest.FixtureRequest) -> str:
+        provider: Provider = request.getfixturevalue("newcomer")
+        return "" if capability in provider.capabilities else f"the provider does not declare {capability}"
+
+    return requires(check)
+
+
+def _has(ability: Ability) -> Requirement:
+    def check(request: pytest.FixtureRequest) -> str:
+        cloud: Cloud = request.getfixturevalue("cloud")
+        return "" if ability in cloud.abilities else f"the cloud under test can't {ability}"
+
+    return check
+
+
+class ProviderSuite(Suite):
+    """Base of the suites for providers: a subclass overrides the fixture ``cloud``."""
+
+    @pytest.fixture
+    def cloud(self) -> Iterator[Cloud]:
+        """The cloud under test."""
+        raise NotImplementedError("override the fixture `cloud`: it yields your Cloud and tidies up after the test")
+
+    @pytest.fixture
+    def restart(self, cloud: Cloud) -> Iterator[Restart]:
+        """Makes providers that have been refreshed; closes them after the test."""
+        born: list[Provider] = []
+
+        def make() -> Provider:
+            provider = cloud.provider()
+            born.append(provider)
+            provider.refresh()
+            return provider
+
+        yield make
+        for provider in born:
+            close_quietly(provider)
+
+    @pytest.fixture
+    def newcomer(self, cloud: Cloud) -> Iterator[Provider]:
+        """A provider that has not read anything yet."""
+        provider = cloud.provider()
+        yield provider
+        close_quietly(provider)
+
+    @pytest.fixture
+    def provider(self, newcomer: Provider) -> Provider:
+        """A provider that has read the cloud once."""
+        newcomer.refresh()
+        return newcomer
+
+    @pytest.fixture
+    def group(self, cloud: Cloud, provider: Provider) -> NodeGroup:
+        """The group under test, as that provider has read it."""
+        return group_of(provider, cloud.group())
+
+
+def close_quietly(provider: Provider) -> None:
+    """Close a provider; whether that works has tests of its own."""
+    with contextlib.suppress(Exception):
+        provider.close()
+
+
+def group_of(provider: Provider, name: str) -> NodeGroup:
+    """The group with that id, as of the provider's last refresh; fails the test if it is not there."""
+    for group in provider.groups():
+        if group.id == name:
+            return group
+    there = ", ".join(group.id for group in provider.groups()) or "none"
+    pytest.fail(f"groups() shows no group {name!r}, which the cloud has; it shows: {there}")
+
+
+def reread(provider: Provider, group: NodeGroup) -> NodeGroup:
+    """The same group after another refresh."""
+    provider.refresh()
+    return group_of(provider, group.id)
+
+
+def has_room(cloud: Cloud, group: NodeGroup, count: int) -> int:
+    """Return what the cloud is asked for; skip the test if the group can't grow by *count*."""
+    size = cloud.target(group.id)
+    if size + count > group.max_size:
+        pytest.skip(f"group {group.id} has no room for {count} more machines: {size} of {group.max_size}")
+    return size
+
+
+def with_spare(cloud: Cloud, provider: Provider, count: int) -> tuple[NodeGroup, Sequence[Node]]:
+    """The group under test with *count* machines more than its minimum, or more, at rest; and its nodes."""
+    group = group_of(provider, cloud.group())
+    missing = group.min_size + count - cloud.target(group.id)
+    if missing > 0:
+        size = has_room(cloud, group, missing)
+        if Ability.RESIZE in cloud.abilities:
+            cloud.resize(group.id, size + missing)
+        else:
+            group.increase(missing)
+            cloud.settle()
+        group = reread(provider, group)
+    return group, cloud.nodes(group.id)
+
+
+def at_minimum(cloud: Cloud, provider: Provider) -> tuple[NodeGroup, Sequence[Node]]:
+    """The group under test with as few machines as it may have, at rest, but at least one; and its nodes."""
+    group = group_of(provider, cloud.group())
+    if group.min_size < 1:
+        pytest.skip(f"group {group.id} has no minimum that deletions could pass: give it one of 1 or more")
+    if cloud.target(group.id) > group.min_size:
+        if Ability.RESIZE not in cloud.abilities:
+            pytest.skip(f"group {group.id} has more machines than its minimum, and the cloud can't {Ability.RESIZE}")
+        cloud.resize(group.id, group.min_size)
+        group = reread(provider, group)
+    return group, cloud.nodes(group.id)
+
+
+def unregistered(instance: str) -> Node:
+    """What the core has of a machine that never became a node: its id."""
+    return a_node(instance, provider_id=instance)
+
+
+def machine_of(node: Node) -> str:
+    """The id of a node's machine."""
+    return node.spec.provider_id
+
+
+def facts(provider: Provider) -> list[GroupFacts]:
+    """All that a provider says of its groups, as the core reads it."""
+    from_zero = Capability.SCALE_FROM_ZERO in provider.capabilities
+    return [
+        GroupFacts(
+            id=group.id,
+            provider="",
+            min_size=group.min_size,
+            max_size=group.max_size,
+            target_size=group.target_size,
+            instances=tuple(group.instances()),
+            template=group.template() if from_zero else None,
+            options=group.options(GroupOptions()),
+            pools=tuple(group.pools()),
+            exists=group.exists,
+            autoprovisioned=group.autoprovisioned,
+        )
+        for group in provider.groups()
+    ]

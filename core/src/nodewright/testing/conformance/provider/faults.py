@@ -1,0 +1,194 @@
+"""What comes of a cloud that refuses to answer."""
+
+import contextlib
+from collections.abc import Callable
+
+import pytest
+
+from nodewright.api import (
+    AccessDeniedError,
+    Capability,
+    NodeGroup,
+    NodewrightError,
+    Provider,
+    TemporaryError,
+    ThrottledError,
+)
+from nodewright.testing.conformance.cloud import Ability, Cloud
+from nodewright.testing.conformance.provider.base import ProviderSuite, has_room, needs, with_spare
+from nodewright.testing.conformance.provider.machines import starved
+
+#: Actions that are rarer than growth and deletion, and what a provider has to declare for them.
+_RARE = {
+    "decrease_target": None,
+    "increase_atomically": Capability.ATOMIC_INCREASE,
+    "force_delete_nodes": Capability.FORCE_DELETE,
+}
+
+
+class RefreshFaultConformance(ProviderSuite):
+    """Errors of `Provider.refresh`."""
+
+    @needs(Ability.THROTTLE)
+    def test_a_refresh_that_is_throttled_says_so(self, cloud: Cloud, provider: Provider) -> None:
+        """`refresh` raises `ThrottledError` when the cloud asks for fewer calls."""
+        cloud.throttle()
+        with pytest.raises(ThrottledError):
+            provider.refresh()
+
+    @needs(Ability.DENY)
+    def test_a_refresh_that_is_denied_says_so(self, cloud: Cloud, provider: Provider) -> None:
+        """`refresh` raises `AccessDeniedError` when credentials are missing, expired or lack a right."""
+        cloud.deny()
+        with pytest.raises(AccessDeniedError):
+            provider.refresh()
+
+    @needs(Ability.DENY)
+    def test_a_denial_says_what_is_missing(self, cloud: Cloud, provider: Provider) -> None:
+        """The message of an `AccessDeniedError` tells people something."""
+        cloud.deny()
+        message = _error_of(provider.refresh)
+        assert message.strip(), "the AccessDeniedError of refresh has no message: name the right that is missing"
+
+    @needs(Ability.CUT)
+    def test_a_refresh_of_a_cloud_that_is_not_there_says_so(self, cloud: Cloud, provider: Provider) -> None:
+        """`refresh` raises `TemporaryError`, such as `CloudUnavailableError`, when nobody answers."""
+        cloud.cut()
+        with pytest.raises(TemporaryError):
+            provider.refresh()
+
+    @needs(Ability.DENY)
+    def test_secrets_are_kept(self, cloud: Cloud, provider: Provider, group: NodeGroup) -> None:
+        """Descriptions and errors show nothing of the provider's credentials."""
+        secrets = cloud.secrets()
+        if not secrets:
+            pytest.skip("the cloud under test can't tell secrets")
+        said = [group.describe(), repr(group), repr(provider)]
+        cloud.deny()
+        said.append(_error_of(provider.refresh))
+        leaks = [text for text in said if any(secret in text for secret in secrets)]
+        assert not leaks, f"a secret of the configuration shows in {len(leaks)} of description, repr and error"
+
+
+@needs(Ability.CHANGE)
+class ActionFaultConformance(ProviderSuite):
+    """Errors of actions."""
+
+    @needs(Ability.THROTTLE)
+    def test_an_order_that_is_throttled_says_so(self, cloud: Cloud, group: NodeGroup) -> None:
+        """`increase` raises `ThrottledError` when the cloud asks for fewer calls."""
+        has_room(cloud, group, 1)
+        cloud.throttle()
+        with pytest.raises(ThrottledError):
+            group.increase(1)
+
+    @needs(Ability.THROTTLE)
+    def test_an_order_that_is_throttled_is_given_up(self, cloud: Cloud, provider: Provider, group: NodeGroup) -> None:
+        """An order that raised is not given later: the next loop decides anew."""
+        before = has_room(cloud, group, 1)
+        cloud.throttle()
+        with contextlib.suppress(NodewrightError):
+            group.increase(1)
+        cloud.heal()
+        provider.refresh()
+        after = cloud.target(group.id)
+        assert after == before, f"increase raised, but later the cloud's target went from {before} to {after}"
+
+    @needs(Ability.DENY)
+    def test_an_order_that_is_denied_says_so(self, cloud: Cloud, group: NodeGroup) -> None:
+        """`increase` raises `AccessDeniedError` when credentials are missing, expired or lack a right."""
+        has_room(cloud, group, 1)
+        cloud.deny()
+        with pytest.raises(AccessDeniedError):
+            group.increase(1)
+
+    @needs(Ability.CUT)
+    def test_an_order_to_a_cloud_that_is_not_there_says_so(self, cloud: Cloud, group: NodeGroup) -> None:
+        """`increase` raises `TemporaryError`, such as `CloudUnavailableError`, when nobody answers."""
+        has_room(cloud, group, 1)
+        cloud.cut()
+        with pytest.raises(TemporaryError):
+            group.increase(1)
+
+    @needs(Ability.THROTTLE)
+    def test_a_deletion_that_is_throttled_says_so(self, cloud: Cloud, provider: Provider) -> None:
+        """`delete_nodes` raises `ThrottledError` when the cloud asks for fewer calls."""
+        group, nodes = with_spare(cloud, provider, 1)
+        cloud.throttle()
+        with pytest.raises(ThrottledError):
+            group.delete_nodes(nodes[:1])
+
+    @needs(Ability.DENY)
+    def test_a_deletion_that_is_denied_says_so(self, cloud: Cloud, provider: Provider) -> None:
+        """`delete_nodes` raises `AccessDeniedError` when credentials are missing, expired or lack a right."""
+        group, nodes = with_spare(cloud, provider, 1)
+        cloud.deny()
+        with pytest.raises(AccessDeniedError):
+            group.delete_nodes(nodes[:1])
+
+    @needs(Ability.CUT)
+    def test_a_deletion_in_a_cloud_that_is_not_there_says_so(self, cloud: Cloud, provider: Provider) -> None:
+        """`delete_nodes` raises `TemporaryError`, such as `CloudUnavailableError`, when nobody answers."""
+        group, nodes = with_spare(cloud, provider, 1)
+        cloud.cut()
+        with pytest.raises(TemporaryError):
+            group.delete_nodes(nodes[:1])
+
+
+@needs(Ability.CHANGE)
+class OtherActionFaultConformance(ProviderSuite):
+    """Errors of actions that are rarer, by the same rules."""
+
+    @needs(Ability.THROTTLE)
+    @pytest.mark.parametrize("action", list(_RARE))
+    def test_a_rare_action_that_is_throttled_says_so(self, cloud: Cloud, provider: Provider, action: str) -> None:
+        """`decrease_target`, `increase_atomically` and `force_delete_nodes` raise `ThrottledError` as well."""
+        act = _rare(action, cloud, provider)
+        cloud.throttle()
+        with pytest.raises(ThrottledError):
+            act()
+
+    @needs(Ability.DENY)
+    @pytest.mark.parametrize("action", list(_RARE))
+    def test_a_rare_action_that_is_denied_says_so(self, cloud: Cloud, provider: Provider, action: str) -> None:
+        """`decrease_target`, `increase_atomically` and `force_delete_nodes` raise `AccessDeniedError` as well."""
+        act = _rare(action, cloud, provider)
+        cloud.deny()
+        with pytest.raises(AccessDeniedError):
+            act()
+
+    @needs(Ability.CUT)
+    @pytest.mark.parametrize("action", list(_RARE))
+    def test_a_rare_action_in_a_cloud_that_is_not_there_says_so(
+        self, cloud: Cloud, provider: Provider, action: str
+    ) -> None:
+        """`decrease_target`, `increase_atomically` and `force_delete_nodes` raise `TemporaryError` as well."""
+        act = _rare(action, cloud, provider)
+        cloud.cut()
+        with pytest.raises(TemporaryError):
+            act()
+
+
+def _rare(action: str, cloud: Cloud, provider: Provider) -> Callable[[], None]:
+    """What does *action* in a way that the cloud would accept; skip the test if the provider or the cloud can't."""
+    capability = _RARE[action]
+    if capability is not None and capability not in provider.capabilities:
+        pytest.skip(f"the provider does not declare {capability}")
+    if action == "decrease_target":
+        if Ability.STARVE not in cloud.abilities:
+            pytest.skip(f"the cloud under test can't {Ability.STARVE}")
+        starving, _ = starved(cloud, provider, 1)
+        return lambda: starving.decrease_target(1)
+    group, nodes = with_spare(cloud, provider, 1)
+    if action == "force_delete_nodes":
+        return lambda: group.force_delete_nodes(nodes[:1])
+    has_room(cloud, group, 1)
+    return lambda: group.increase_atomically(1)
+
+
+def _error_of(action: Callable[[], None]) -> str:
+    try:
+        action()
+    except Exception as error:
+        return str(error)
+    pytest.fail("refresh raised nothing, though all rights were taken away")

@@ -1,0 +1,42 @@
+"""What the suites of strategies have in common."""
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from nodewright.api import Plugin, PodSet, Simulation
+
+P = TypeVar("P", bound=Plugin)
+
+
+def reborn(plugin: P) -> P:
+    """Another instance with the same configuration, as after a restart."""
+    return type(plugin)(plugin.config)
+
+
+@contextmanager
+def left_alone(given: Mapping[str, object]) -> Iterator[None]:
+    """Assert that nothing of what is *given*, by name, is changed in the ``with`` block."""
+    before = copy.deepcopy(dict(given))
+    yield
+    for name, value in given.items():
+        assert value == before[name], f"{name} were {before[name]!r} before the call and are {value!r} after it"
+
+
+def keys_of(sets: Iterable[PodSet]) -> set[str]:
+    """The keys of all pods of *sets*."""
+    return {key for pods in sets for key in pods.keys}
+
+
+def homeless(simulation: Simulation, wanted: Iterable[tuple[PodSet, Sequence[str]]]) -> list[str]:
+    """Put pods onto the nodes beside them, as the core does with what is planned; return those that find no place."""
+    left = list(wanted)
+    while left:
+        tried = [(pods.without(simulation.place(pods, on=nodes)), nodes) for pods, nodes in left]
+        rest = [(pods, nodes) for pods, nodes in tried if pods]
+        # Whoever has a place by now may be the neighbour that another one needs.
+        if sum(len(pods) for pods, _ in rest) == sum(len(pods) for pods, _ in left):
+            break
+        left = rest
+    return sorted(keys_of(pods for pods, _ in left))

@@ -1,0 +1,108 @@
+"""What strategies are given besides their arguments: simulations and contexts. See `nodewright.testing.builders`."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from random import Random
+
+from nodewright.api import (
+    DaemonSet,
+    DrainContext,
+    DrainSettings,
+    ExpanderContext,
+    GroupFacts,
+    Intended,
+    Node,
+    Pod,
+    PodSet,
+    PricingModel,
+    ProcessorContext,
+    Simulation,
+)
+from nodewright.api.drain_rule import ControllerFacts
+from nodewright.testing.clock import EPOCH
+
+
+def a_simulation(
+    *, nodes: Iterable[Node] = (), pods: Iterable[Pod] = (), daemon_sets: Iterable[DaemonSet] = ()
+) -> Simulation:
+    """A cluster of *nodes* and *pods*, where new nodes get a pod of each of *daemon_sets*.
+
+    Place pods and add nodes in a fork: ``with a_simulation().fork() as trial:``.
+    """
+    # Columns need numpy, which most builders do without.
+    from nodewright.cluster import Cluster
+    from nodewright.scheduling import ClusterSimulation
+
+    cluster = Cluster()
+    for node in nodes:
+        cluster.put_node(node)
+    for pod in pods:
+        cluster.put_pod(pod)
+    cluster.daemon_sets.update({each.metadata.key: each for each in daemon_sets})
+    return ClusterSimulation(cluster)
+
+
+def an_expander_context(
+    *,
+    now: datetime = EPOCH,
+    seed: int = 0,
+    cluster_size: int = 3,
+    room: int | None = None,
+    pricing: Mapping[str, PricingModel] | None = None,
+    config_maps: Mapping[str, Mapping[str, str]] | None = None,
+    simulation: Simulation | None = None,
+    pending: Iterable[PodSet] = (),
+) -> ExpanderContext:
+    """What an expander may know besides the options; *seed* makes its chance repeatable.
+
+    The simulation is that of an empty cluster unless another is given.
+    """
+    return ExpanderContext(
+        now=now,
+        random=Random(seed),
+        turn=seed,
+        cluster_size=cluster_size,
+        room=room,
+        pending=tuple(pending),
+        pricing=dict(pricing or {}),
+        config_maps=dict(config_maps or {}),
+        simulation=simulation or a_simulation(),
+    )
+
+
+def a_processor_context(
+    *,
+    now: datetime = EPOCH,
+    groups: Iterable[GroupFacts] = (),
+    simulation: Simulation | None = None,
+    intended: Iterable[Intended] = (),
+    expendable_priority_cutoff: int = -10,
+    returning: Iterable[PodSet] = (),
+) -> ProcessorContext:
+    """What a processor may know besides pods or nodes; the simulation is that of an empty cluster by default."""
+    return ProcessorContext(
+        now=now,
+        simulation=simulation or a_simulation(),
+        groups=tuple(groups),
+        intended=tuple(intended),
+        expendable_priority_cutoff=expendable_priority_cutoff,
+        returning=tuple(returning),
+    )
+
+
+def a_drain_context(
+    *,
+    now: datetime = EPOCH,
+    settings: DrainSettings | None = None,
+    controller: ControllerFacts | None = None,
+    budgets: Iterable[str] = (),
+    spent_budgets: Iterable[str] = (),
+) -> DrainContext:
+    """What a drain rule may know besides the pod: nothing of its controller, and no budgets, by default."""
+    return DrainContext(
+        now=now,
+        settings=settings or DrainSettings(),
+        controller=controller,
+        budgets=tuple(budgets),
+        spent_budgets=tuple(spent_budgets),
+    )
