@@ -25,14 +25,14 @@ def _is_url(text: str) -> str:
     return text
 
 
-class Discovery(PluginConfig):
+class Discovery(PluginConfig, defer_build=True):
     """Finds groups: those that have all of these tags."""
 
     #: By key; null takes any value.
     tags: Mapping[Annotated[str, Field(min_length=1)], str | None] = Field(min_length=1)
 
 
-class Role(PluginConfig):
+class Role(PluginConfig, defer_build=True):
     """A role to take on before anything else is done."""
 
     arn: str = Field(pattern=r"^arn:[^:]+:iam::\d{12}:role/.+$")
@@ -41,7 +41,7 @@ class Role(PluginConfig):
     session_name: str = Field(default="nodewright", pattern=r"^[\w+=,.@-]{2,64}$")
 
 
-class AwsConfig(PluginConfig):
+class AwsConfig(PluginConfig, defer_build=True):
     """An account and region, and which of its groups to use."""
 
     #: If empty: AWS_REGION, AWS_DEFAULT_REGION, the profile's, or the machine's own.

@@ -1,8 +1,6 @@
 """AWS as a provider."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from nodewright.api import (
@@ -12,7 +10,6 @@ from nodewright.api import (
     Node,
     NodeGroup,
     NodeTemplate,
-    NodewrightError,
     PricingModel,
     Provider,
     ProviderContext,
@@ -20,38 +17,36 @@ from nodewright.api import (
 )
 
 from nodewright_aws.attempts import Attempts
-from nodewright_aws.calls import COLLECTORS, Aws
+from nodewright_aws.calls import Aws, metrics
 from nodewright_aws.config import AwsConfig
-from nodewright_aws.groups.activities import Activities
 from nodewright_aws.groups.bounds import Bounds
 from nodewright_aws.groups.discovery import Discovery
 from nodewright_aws.groups.group import AwsNodeGroup, Surroundings
-from nodewright_aws.groups.lifecycle import missing
 from nodewright_aws.groups.machines import Machines, instance_id
 from nodewright_aws.groups.processes import Notices
-from nodewright_aws.groups.reading import GroupReading
 from nodewright_aws.groups.specs import TagRule, check_any, parse_group_spec, parse_rule
-from nodewright_aws.interruptions.interruptions import Interruptions
-from nodewright_aws.pools import Pool
-from nodewright_aws.prices.prices import Prices
-from nodewright_aws.shapes.catalogue import Catalogue
-from nodewright_aws.templates.templates import Templates
 
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
+
+    from nodewright_aws.parts import Parts
 
 #: Says of a node that nobody should look for its machine.
 _NOT_OURS = ("k8s.io/cluster-autoscaler-enabled", "false")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Parts:
-    """What is known besides the groups."""
-
-    templates: Templates
-    activities: Activities
-    interruptions: Interruptions
-    prices: Prices
+_GPU_TYPES = frozenset(
+    {
+        "nvidia-a10g",
+        "nvidia-l4",
+        "nvidia-l40s",
+        "nvidia-tesla-a100",
+        "nvidia-tesla-k80",
+        "nvidia-tesla-p100",
+        "nvidia-tesla-t4",
+        "nvidia-tesla-v100",
+    }
+)
 
 
 class AwsProvider(Provider):
@@ -90,18 +85,14 @@ class AwsProvider(Provider):
         self._machines = Machines()
         self._notices = Notices()
         self._attempts = Attempts()
-        self._parts: _Parts | None = None
+        self._parts: Parts | None = None
         self._groups: Mapping[str, AwsNodeGroup] = {}
 
     def refresh(self) -> None:
         """Read all groups, and what is unknown or old of the rest."""
         readings = self._discovery.read()
         parts = self._parts = self._parts or self._make_parts()
-        attempt = self._attempts.make
-        attempt("templates", lambda: parts.templates.refresh(readings))
-        attempt("scaling activities", lambda: parts.activities.refresh([each for each in readings if missing(each)]))
-        attempt("interruptions", lambda: parts.interruptions.refresh(readings))
-        attempt("prices", lambda: parts.prices.refresh(_pools(parts.templates, readings)))
+        parts.refresh(readings, self._attempts)
         self._machines.update(readings)
         self._notices.tell(readings)
         surroundings = Surroundings(
@@ -156,42 +147,14 @@ class AwsProvider(Provider):
 
     def collectors(self) -> "Iterable[Collector]":
         """How often AWS is called, by all providers of this kind."""
-        return COLLECTORS
+        return (metrics().durations, metrics().retries)
 
     def close(self) -> None:
         """Close all connections."""
         self._aws.close()
 
-    def _make_parts(self) -> _Parts:
-        # Only now is the region known for sure: the machine may have had to be asked for it.
-        aws, settings, clock, region = self._aws, self._settings, self.context.clock, self._aws.region
-        catalogue = Catalogue(aws, clock, static=settings.static_instance_list)
-        return _Parts(
-            templates=Templates(aws, catalogue, settings.templates, clock, region),
-            activities=Activities(aws, clock),
-            interruptions=Interruptions(aws, settings.interruptions, clock),
-            prices=Prices(aws, settings.prices, clock, region, shapes=catalogue.get),
-        )
+    def _make_parts(self) -> "Parts":
+        # The greater part of this plugin, for those who use it.
+        from nodewright_aws.parts import make_parts
 
-
-_GPU_TYPES = frozenset(
-    {
-        "nvidia-a10g",
-        "nvidia-l4",
-        "nvidia-l40s",
-        "nvidia-tesla-a100",
-        "nvidia-tesla-k80",
-        "nvidia-tesla-p100",
-        "nvidia-tesla-t4",
-        "nvidia-tesla-v100",
-    }
-)
-
-
-def _pools(templates: Templates, groups: Iterable[GroupReading]) -> set[Pool]:
-    pools: set[Pool] = set()
-    for group in groups:
-        # A group that nothing is known of has none.
-        with suppress(NodewrightError):
-            pools.update(templates.pools(group))
-    return pools
+        return make_parts(self._aws, self._settings, self.context.clock)

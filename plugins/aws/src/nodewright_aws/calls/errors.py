@@ -17,6 +17,8 @@ from nodewright.api import (
     ThrottledError,
 )
 
+from nodewright_aws.calls.rights import action_of
+
 _THROTTLED = frozenset(
     {
         "BandwidthLimitExceeded",
@@ -185,7 +187,8 @@ def _refusal(error: Exception, service: str, operation: str) -> NodewrightError:
         )
     if code in _DENIED:
         return AccessDeniedError(
-            f"AWS does not allow {call}: {text}; allow {call} in the policy of the role", status=status
+            f"AWS does not allow {call}: {text}; allow {action_of(*call.split(':'))} in the policy of the role",
+            status=status,
         )
     if code in _NOT_SUBSCRIBED:
         return AccessDeniedError(
@@ -216,7 +219,8 @@ def _failure(error: Exception, names: set[str], call: str) -> NodewrightError:
         return ConfigurationError(Problem(message=f"the set-up for AWS can't be used: {error}"))
     if names & _MISTAKES:
         return PermanentError(f"{call} can't be called like this, which is a fault of nodewright-aws: {error}")
-    if "ResponseParserError" in names:
+    # An answer that is well-formed, but not AWS', ends in a look-up of what is not in it.
+    if "ResponseParserError" in names or isinstance(error, LookupError | AttributeError):
         return CloudUnavailableError(
             f"the answer to {call} can't be read: see what is at that endpoint, or on the way ({_first_line(error)})"
         )

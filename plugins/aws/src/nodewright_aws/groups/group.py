@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from nodewright.api import (
     ForeignNodeError,
@@ -20,7 +21,6 @@ from nodewright.api import (
 )
 
 from nodewright_aws.calls import Calls
-from nodewright_aws.groups.activities import Activities
 from nodewright_aws.groups.discovery import read_groups
 from nodewright_aws.groups.lifecycle import missing, state_of
 from nodewright_aws.groups.machines import Machines
@@ -28,7 +28,10 @@ from nodewright_aws.groups.processes import can_grow
 from nodewright_aws.groups.reading import GroupReading
 from nodewright_aws.groups.removal import going, one_by_one, summary, terminate, wanted, without
 from nodewright_aws.pools import Pool
-from nodewright_aws.templates.templates import Templates
+
+if TYPE_CHECKING:
+    from nodewright_aws.groups.activities import Activities
+    from nodewright_aws.templates.templates import Templates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +39,8 @@ class Surroundings:
     """What all groups of an account and region share."""
 
     aws: Calls
-    templates: Templates
-    activities: Activities
+    templates: "Templates"
+    activities: "Activities"
     machines: Machines
     #: Why machines will be gone soon, by id.
     doomed: Mapping[str, str]

@@ -23,8 +23,14 @@ class Moto:
         self._application: Any = DomainDispatcherApplication(create_backend_app)
 
     def forget(self) -> None:
-        """Begin anew, in another account."""
-        self.account = str(next(_accounts))
+        """Begin anew. Of EC2 only launch templates are forgotten: to read all images again takes long."""
+        from moto.backends import get_backend
+
+        for service in ("autoscaling", "eks", "sqs", "ssm"):
+            get_backend(service)[self.account][self.region].reset()
+        while found := self.call("ec2", "describe_launch_templates")["LaunchTemplates"]:
+            for template in found:
+                self.call("ec2", "delete_launch_template", LaunchTemplateId=template["LaunchTemplateId"])
 
     def answer(self, request: Request) -> Reply:
         """Return what moto answers."""
