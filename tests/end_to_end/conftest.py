@@ -71,7 +71,11 @@ class Life:
         """Change the configuration, which is taken up in the next loop."""
         if self.most_nodes:
             settings += f"\nlimits: {{nodes: {{max: {self.most_nodes}}}}}"
-        self.config.write_text(CONFIG.format(url=self.world.provider_config["url"], settings=settings))
+        self.config.write_text(self.configuration(settings))
+
+    def configuration(self, settings):
+        """The text of the configuration."""
+        return CONFIG.format(url=self.world.provider_config["url"], settings=settings)
 
     def start_again(self, memory=None):
         """Kill the autoscaler, and let another one go on with what it has stored, or with *memory*."""

@@ -67,6 +67,7 @@ from nodewright.objects import (
     parse_quantity,
     parse_resources,
 )
+from nodewright.objects.duration import parse_duration
 from nodewright.objects.pod import SAFE_TO_EVICT
 
 __all__ = [
@@ -151,6 +152,7 @@ __all__ = [
     "hookimpl",
     "is_protected",
     "nearest",
+    "parse_duration",
     "parse_quantity",
     "parse_resources",
     "protected_until",

@@ -1,39 +1,55 @@
 """What users write under ``aws`` in YAML."""
 
 from collections.abc import Mapping
+from typing import Annotated
+from urllib.parse import urlsplit
 
 from nodewright.api import PluginConfig
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from nodewright_aws.groups.specs import parse_group_spec
 from nodewright_aws.interruptions.settings import InterruptionSettings
 from nodewright_aws.prices.settings import PriceSettings
 from nodewright_aws.templates.settings import TemplateSettings
 
 
-class Discovery(PluginConfig):
+def _is_group(text: str) -> str:
+    parse_group_spec(text)
+    return text
+
+
+def _is_url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"{text!r} is no URL: write one such as https://autoscaling.eu-west-1.amazonaws.com")
+    return text
+
+
+class Discovery(PluginConfig, defer_build=True):
     """Finds groups: those that have all of these tags."""
 
     #: By key; null takes any value.
-    tags: Mapping[str, str | None] = Field(min_length=1)
+    tags: Mapping[Annotated[str, Field(min_length=1)], str | None] = Field(min_length=1)
 
 
-class Role(PluginConfig):
+class Role(PluginConfig, defer_build=True):
     """A role to take on before anything else is done."""
 
-    arn: str
+    arn: str = Field(pattern=r"^arn:[^:]+:iam::\d{12}:role/.+$")
     external_id: str = ""
-    session_name: str = "nodewright"
+    #: Shows in AWS' own records of calls.
+    session_name: str = Field(default="nodewright", pattern=r"^[\w+=,.@-]{2,64}$")
 
 
-class AwsConfig(PluginConfig):
+class AwsConfig(PluginConfig, defer_build=True):
     """An account and region, and which of its groups to use."""
 
-    #: As the SDK finds it, if empty: AWS_REGION, the profile, the machine's own.
+    #: If empty: AWS_REGION, AWS_DEFAULT_REGION, the profile's, or the machine's own.
     region: str = ""
     profile: str = ""
     assume_role: Role | None = None
     #: URLs by service, as boto3 names them.
-    endpoints: Mapping[str, str] = Field(default_factory=dict)
+    endpoints: Mapping[str, Annotated[str, AfterValidator(_is_url)]] = Field(default_factory=dict)
     #: A file of Cluster Autoscaler's --cloud-config.
     cloud_config: str = ""
     #: Stands before the names of groups, for accounts and regions that have groups of the same name.
@@ -41,7 +57,7 @@ class AwsConfig(PluginConfig):
     #: Groups that match any of these are used, with the limits that AWS has for them.
     discover: tuple[Discovery, ...] = ()
     #: Groups by name, as ``min:max:name``; besides those of nodeGroups.
-    groups: tuple[str, ...] = ()
+    groups: tuple[Annotated[str, AfterValidator(_is_group)], ...] = ()
     #: Take instance types from the table that comes along, and ask AWS for none.
     static_instance_list: bool = False
     templates: TemplateSettings = Field(default_factory=TemplateSettings)

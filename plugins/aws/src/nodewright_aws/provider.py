@@ -1,40 +1,160 @@
 """AWS as a provider."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
-from nodewright.api import Node, NodeGroup, Provider, ProviderContext
+from nodewright.api import (
+    Capability,
+    GpuConfig,
+    GroupFacts,
+    Node,
+    NodeGroup,
+    NodeTemplate,
+    PricingModel,
+    Provider,
+    ProviderContext,
+    hookimpl,
+)
 
-from nodewright_aws.calls import Aws
+from nodewright_aws.attempts import Attempts
+from nodewright_aws.calls import Aws, metrics
 from nodewright_aws.config import AwsConfig
-from nodewright_aws.groups.reading import GroupReading, parse_group
+from nodewright_aws.groups.bounds import Bounds
+from nodewright_aws.groups.discovery import Discovery
+from nodewright_aws.groups.group import AwsNodeGroup, Surroundings
+from nodewright_aws.groups.machines import Machines, instance_id
+from nodewright_aws.groups.processes import Notices
+from nodewright_aws.groups.specs import TagRule, check_any, parse_group_spec, parse_rule
+
+if TYPE_CHECKING:
+    from prometheus_client.registry import Collector
+
+    from nodewright_aws.parts import Parts
+
+#: Says of a node that nobody should look for its machine.
+_NOT_OURS = ("k8s.io/cluster-autoscaler-enabled", "false")
+
+
+_GPU_TYPES = frozenset(
+    {
+        "nvidia-a10g",
+        "nvidia-l4",
+        "nvidia-l40s",
+        "nvidia-tesla-a100",
+        "nvidia-tesla-k80",
+        "nvidia-tesla-p100",
+        "nvidia-tesla-t4",
+        "nvidia-tesla-v100",
+    }
+)
 
 
 class AwsProvider(Provider):
-    """Auto Scaling groups of one account and region of AWS."""
+    """Auto Scaling groups of one account and region of AWS.
+
+    `refresh` reads the groups first, without which nothing can be decided. What comes after may fail, and then keeps
+    what it knew: templates with their instance types, failed activities, interruptions, prices.
+    """
 
     Config = AwsConfig
+    capabilities = frozenset(
+        {Capability.SCALE_FROM_ZERO, Capability.FORCE_DELETE, Capability.HAS_INSTANCE, Capability.PRICES}
+    )
+    gpu_label = "k8s.amazonaws.com/accelerator"
+    balancing_ignored_labels: ClassVar[frozenset[str]] = frozenset(
+        {
+            "alpha.eksctl.io/instance-id",
+            "alpha.eksctl.io/nodegroup-name",
+            "eks.amazonaws.com/nodegroup",
+            "k8s.amazonaws.com/eniConfig",
+            "lifecycle",
+            "topology.ebs.csi.aws.com/zone",
+            "topology.k8s.aws/zone-id",
+        }
+    )
 
     def __init__(self, config: AwsConfig, context: ProviderContext) -> None:
         super().__init__(config, context)
+        rules = [*map(parse_rule, context.discovery), *(TagRule(tags=each.tags) for each in config.discover)]
+        named = [*map(parse_group_spec, config.groups), *context.nodes]
+        check_any(rules, named)
+        self._settings = config
         self._aws = Aws(config, user_agent=context.user_agent)
-        self._readings: tuple[GroupReading, ...] = ()
+        self._discovery = Discovery(self._aws, rules, named)
+        self._bounds = Bounds(named)
+        self._machines = Machines()
+        self._notices = Notices()
+        self._attempts = Attempts()
+        self._parts: Parts | None = None
+        self._groups: Mapping[str, AwsNodeGroup] = {}
 
     def refresh(self) -> None:
-        """Read all groups."""
-        self._readings = tuple(
-            parse_group(body)
-            for page in self._aws.pages("autoscaling", "describe_auto_scaling_groups")
-            for body in page["AutoScalingGroups"]
+        """Read all groups, and what is unknown or old of the rest."""
+        readings = self._discovery.read()
+        parts = self._parts = self._parts or self._make_parts()
+        parts.refresh(readings, self._attempts)
+        self._machines.update(readings)
+        self._notices.tell(readings)
+        surroundings = Surroundings(
+            aws=self._aws,
+            templates=parts.templates,
+            activities=parts.activities,
+            machines=self._machines,
+            doomed=dict(parts.interruptions.doomed),
+            prefix=self._settings.prefix,
         )
+        groups = (AwsNodeGroup(each, self._bounds.of(each), surroundings) for each in readings)
+        self._groups = {group.id: group for group in groups}
 
     def groups(self) -> Sequence[NodeGroup]:
-        """All groups as of the last refresh."""
-        return ()
+        """All groups as of the last refresh, by name."""
+        return tuple(self._groups.values())
 
     def group_of(self, node: Node) -> str | None:
         """The group of the node's machine."""
-        return None
+        machine = instance_id(node.spec.provider_id)
+        name = self._machines.group_of(machine) if machine else None
+        return None if name is None else self._settings.prefix + name
+
+    def has_instance(self, node: Node) -> bool | None:
+        """Whether the node's machine is there; only known of those that were seen in one of the groups."""
+        key, value = _NOT_OURS
+        machine = instance_id(node.spec.provider_id)
+        if machine is None or node.metadata.annotations.get(key) == value:
+            return None
+        return self._machines.is_there(machine)
+
+    def pricing(self) -> PricingModel | None:
+        """Prices as of the last refresh."""
+        return self._parts.prices.model() if self._parts else None
+
+    def gpu_types(self) -> frozenset[str]:
+        """Accelerators as the label has them."""
+        return _GPU_TYPES
+
+    def gpu_config(self, labels: Mapping[str, str]) -> GpuConfig | None:
+        """The accelerator that the label tells."""
+        accelerator = labels.get(self.gpu_label)
+        return GpuConfig(label=self.gpu_label, type=accelerator, resource="nvidia.com/gpu") if accelerator else None
+
+    @hookimpl
+    def adjust_template(self, group: GroupFacts, template: NodeTemplate) -> NodeTemplate | None:
+        """Add to a template that was taken of a real node what such a node does not tell."""
+        ours = self._groups.get(group.id)
+        if ours is None or self._parts is None:
+            return None
+        return self._parts.templates.complete(ours.reading, template)
+
+    def collectors(self) -> "Iterable[Collector]":
+        """How often AWS is called, by all providers of this kind."""
+        return (metrics().durations, metrics().retries)
 
     def close(self) -> None:
         """Close all connections."""
         self._aws.close()
+
+    def _make_parts(self) -> "Parts":
+        # The greater part of this plugin, for those who use it.
+        from nodewright_aws.parts import make_parts
+
+        return make_parts(self._aws, self._settings, self.context.clock)

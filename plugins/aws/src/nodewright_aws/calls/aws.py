@@ -1,11 +1,18 @@
 """AWS, as the rest of this plugin sees it: one way to make a call, one to read all pages."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import Lock
+from time import perf_counter
 from typing import Any, Protocol
 
-from nodewright_aws.calls.errors import in_our_words
+from nodewright_aws.calls.cloud_config import read_cloud_config
+from nodewright_aws.calls.errors import code_of, retries_of, translate
+from nodewright_aws.calls.metrics import observe
+from nodewright_aws.calls.session import client_settings, find_region, open_session, take_on
 from nodewright_aws.config import AwsConfig
+
+#: Price lists are served in few regions, each for all: the nearest one, by the first word of ours.
+_PRICE_LISTS = {"ap": "ap-south-1", "cn": "cn-northwest-1", "eu": "eu-central-1"}
 
 
 class Calls(Protocol):
@@ -30,30 +37,41 @@ class Calls(Protocol):
 
 
 class Aws:
-    """The account and region that a configuration names. Clients are made when they are first needed."""
+    """The account and region that a configuration names. The SDK is loaded, and clients are made, when first needed.
+
+    Raises `ConfigurationError` if the file of ``cloudConfig`` can't be used.
+    """
 
     def __init__(self, config: AwsConfig, *, user_agent: str) -> None:
         self._config = config
+        self._overrides = read_cloud_config(config.cloud_config) if config.cloud_config else ()
         self._user_agent = user_agent
         self._lock = Lock()
         self._session: Any = None
+        self._rightful: Any = None
+        self._region = ""
         self._clients: dict[str, Any] = {}
 
     @property
     def region(self) -> str:
-        """The region that calls go to."""
-        return str(self._client("autoscaling").meta.region_name)
+        """The region that calls go to. Found out once; no call of AWS."""
+        with self._lock:
+            return str(self._ask("", "", self._locate))
 
     def call(self, service: str, operation: str, **arguments: Any) -> dict[str, Any]:
         """Make one call and return its answer."""
-        with in_our_words(service, operation):
-            answer: dict[str, Any] = getattr(self._client(service), operation)(**arguments)
-            return answer
+        client = self._client(service, operation)
+        method = getattr(client, operation)
+        answer: dict[str, Any] = self._measured(client, service, operation, lambda: method(**arguments))
+        return answer
 
     def pages(self, service: str, operation: str, **arguments: Any) -> Iterator[dict[str, Any]]:
         """Make as many calls as the answer has pages, one for each that is asked for."""
-        with in_our_words(service, operation):
-            yield from self._client(service).get_paginator(operation).paginate(**arguments)
+        client = self._client(service, operation)
+        paginator = self._ask(service, operation, lambda: client.get_paginator(operation))
+        pages = iter(paginator.paginate(**arguments))
+        while (page := self._measured(client, service, operation, lambda: next(pages, None))) is not None:
+            yield page
 
     def close(self) -> None:
         """Close all connections."""
@@ -62,21 +80,54 @@ class Aws:
                 client.close()
             self._clients.clear()
 
-    def _client(self, service: str) -> Any:
+    def _measured(self, client: Any, service: str, operation: str, ask: Callable[[], Any]) -> Any:
+        """Return what *ask* returns, which makes a call unless it returns None."""
+        endpoint = client.meta.method_to_api_mapping[operation]
+        began = perf_counter()
+        try:
+            answer = ask()
+        except Exception as error:
+            observe(endpoint, code_of(error), seconds=perf_counter() - began, retries=retries_of(error))
+            raise translate(error, service, endpoint) from error
+        if answer is not None:
+            retries = answer.get("ResponseMetadata", {}).get("RetryAttempts", 0)
+            observe(endpoint, "success", seconds=perf_counter() - began, retries=retries)
+        return answer
+
+    def _ask(self, service: str, operation: str, ask: Callable[[], Any]) -> Any:
+        try:
+            return ask()
+        except Exception as error:
+            raise translate(error, service, operation) from error
+
+    def _client(self, service: str, operation: str) -> Any:
         with self._lock:
             if service not in self._clients:
-                self._clients[service] = self._make(service)
+                self._clients[service] = self._ask(service, operation, lambda: self._make(service))
             return self._clients[service]
 
-    def _make(self, service: str) -> Any:
-        # Takes a fifth of a second and 25 MB: only for those who configured this provider.
-        import boto3
-        from botocore.config import Config
+    def _locate(self) -> str:
+        self._session = self._session or open_session(self._config)
+        self._region = self._region or find_region(self._config, self._session)
+        return self._region
 
-        if self._session is None:
-            self._session = boto3.session.Session(region_name=self._config.region or None)
-        return self._session.client(
-            service,
-            endpoint_url=self._config.endpoints.get(service),
-            config=Config(user_agent_extra=self._user_agent, retries={"mode": "adaptive"}),
-        )
+    def _make(self, service: str) -> Any:
+        region = self._locate()
+        settings = client_settings(self._session, self._user_agent)
+        role = self._config.assume_role
+        if self._rightful is None:
+            url, _ = self._place("sts", region)
+            self._rightful = (
+                take_on(role, self._session, region=region, sts_url=url, settings=settings) if role else self._session
+            )
+        url, signed_for = self._place(service, region)
+        return self._rightful.client(service, region_name=signed_for, endpoint_url=url, config=settings)
+
+    def _place(self, service: str, region: str) -> tuple[str | None, str]:
+        """Where a service is, if not where everybody's is, and for which region its requests are signed."""
+        if service in self._config.endpoints:
+            return self._config.endpoints[service], region
+        for override in self._overrides:
+            if (override.service, override.region) == (service, region):
+                return override.url, override.signing_region
+        return None, _PRICE_LISTS.get(region.partition("-")[0], "us-east-1") if service == "pricing" else region

@@ -1,31 +1,250 @@
-"""Refusals of AWS as errors of the contract."""
+"""What AWS and the SDK refuse, as errors of the contract."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
+from typing import Any
 
-from nodewright.api import AccessDeniedError, CloudUnavailableError, PermanentError, ThrottledError
+from nodewright.api import (
+    AccessDeniedError,
+    CloudUnavailableError,
+    ConfigurationError,
+    ForeignNodeError,
+    GroupNotFoundError,
+    NodewrightError,
+    PermanentError,
+    Problem,
+    SizeLimitError,
+    TemporaryError,
+    ThrottledError,
+)
 
-_THROTTLED = frozenset({"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"})
-_DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthFailure", "ExpiredToken"})
+from nodewright_aws.calls.rights import action_of
+
+_THROTTLED = frozenset(
+    {
+        "BandwidthLimitExceeded",
+        "EC2ThrottledException",
+        "LimitExceededException",
+        "PriorRequestNotComplete",
+        "RequestLimitExceeded",
+        "RequestThrottled",
+        "RequestThrottledException",
+        "SlowDown",
+        "ThrottledException",
+        "Throttling",
+        "ThrottlingException",
+        "TooManyRequestsException",
+    }
+)
+_EXPIRED = frozenset(
+    {"ExpiredToken", "ExpiredTokenException", "RequestExpired", "RequestInTheFuture", "TokenRefreshRequired"}
+)
+_UNKNOWN_CREDENTIALS = frozenset(
+    {
+        "AuthFailure",
+        "IncompleteSignature",
+        "IncompleteSignatureException",
+        "InvalidAccessKeyId",
+        "InvalidClientTokenId",
+        "InvalidIdentityToken",
+        "InvalidSignatureException",
+        "MissingAuthenticationToken",
+        "MissingAuthenticationTokenException",
+        "SignatureDoesNotMatch",
+        "UnrecognizedClient",
+        "UnrecognizedClientException",
+    }
+)
+_DENIED = frozenset(
+    {
+        "AccessDenied",
+        "AccessDeniedException",
+        "AuthorizationError",
+        "Client.UnauthorizedOperation",
+        "NotAuthorized",
+        "UnauthorizedAccess",
+        "UnauthorizedOperation",
+    }
+)
+_NOT_SUBSCRIBED = frozenset({"Blocked", "OptInRequired", "PendingVerification", "SubscriptionRequiredException"})
+_BUSY = frozenset(
+    {
+        "IdempotentCallInProgress",
+        "InstanceRefreshInProgress",
+        "InvalidNextToken",
+        "ResourceContention",
+        "ResourceInUse",
+        "ScalingActivityInProgress",
+    }
+)
+_DOWN = frozenset(
+    {
+        "InternalError",
+        "InternalFailure",
+        "InternalServerError",
+        "RequestTimeout",
+        "RequestTimeoutException",
+        "ServiceUnavailable",
+        "ServiceUnavailableException",
+        "Unavailable",
+    }
+)
+
+#: What Auto Scaling says with the code ValidationError, which it has for everything.
+_VALIDATION: tuple[tuple[re.Pattern[str], type[NodewrightError]], ...] = (
+    (re.compile(r"(AutoScalingGroup|Group) .*not found|AutoScalingGroup name not found", re.I), GroupNotFoundError),
+    (
+        re.compile(r"Instance Id not found|No managed instance found|not part of Auto Scaling group", re.I),
+        ForeignNodeError,
+    ),
+    (
+        re.compile(
+            r"is above max value|is below min value|desiredSize equals minSize|violate group's m(in|ax)|"
+            r"less than the minimum|would (violate|exceed) .*(min|max)",
+            re.I,
+        ),
+        SizeLimitError,
+    ),
+    (re.compile(r"pending delete|is not in a valid state|not in InService", re.I), TemporaryError),
+)
+
+#: Exceptions of botocore, by their names: to import them takes a fifth of a second.
+_NO_CREDENTIALS = frozenset(
+    {
+        "CredentialRetrievalError",
+        "LoginError",
+        "NoAuthTokenError",
+        "NoCredentialsError",
+        "PartialCredentialsError",
+        "RefreshWithMFAUnsupportedError",
+        "SSOError",
+        "TokenRetrievalError",
+        "UnknownCredentialError",
+    }
+)
+_MISCONFIGURED = frozenset(
+    {
+        "BaseEndpointResolverError",
+        "ConfigNotFound",
+        "ConfigParseError",
+        "EndpointProviderError",
+        "InvalidConfigError",
+        "InvalidDefaultsMode",
+        "InvalidEndpointConfigurationError",
+        "InvalidIMDSEndpointError",
+        "InvalidIMDSEndpointModeError",
+        "InvalidProxiesConfigError",
+        "InvalidRegionError",
+        "InvalidRetryConfigurationError",
+        "InvalidSTSRegionalEndpointsConfigError",
+        "MissingDependencyException",
+        "ProfileNotFound",
+        "UnknownRegionError",
+        "UnknownServiceError",
+    }
+)
+_MISTAKES = frozenset({"OperationNotPageableError", "PaginationError", "ParamValidationError", "ValidationError"})
 
 
-@contextmanager
-def in_our_words(service: str, operation: str) -> Iterator[None]:
-    """Turn what boto3 raises inside into `NodewrightError`."""
-    from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+def code_of(error: Exception) -> str:
+    """Return the code with which AWS refused, ``error`` if it did not come to that."""
+    return str(_answer(error).get("Error", {}).get("Code") or "error")
 
-    try:
-        yield
-    except ClientError as error:
-        code = error.response["Error"]["Code"]
-        if code in _THROTTLED:
-            raise ThrottledError(str(error)) from error
-        if code in _DENIED:
-            raise AccessDeniedError(f"AWS refuses {service}:{operation}: {error}") from error
-        if error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0) >= 500:
-            raise CloudUnavailableError(str(error)) from error
-        raise PermanentError(str(error)) from error
-    except NoCredentialsError as error:
-        raise AccessDeniedError(f"no credentials for AWS were found: {error}") from error
-    except BotoCoreError as error:
-        raise CloudUnavailableError(f"AWS did not answer {service}:{operation}: {error}") from error
+
+def retries_of(error: Exception) -> int:
+    """Return how many more times the SDK had tried."""
+    return int(_answer(error).get("ResponseMetadata", {}).get("RetryAttempts", 0))
+
+
+def translate(error: Exception, service: str, operation: str) -> NodewrightError:
+    """Return what the SDK raised in a call, *operation* as AWS writes it, as an error of the contract."""
+    if isinstance(error, NodewrightError):
+        return error
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if "ClientError" in names:
+        return _refusal(error, service, operation)
+    return _failure(error, names, f"{service}:{operation}")
+
+
+def _refusal(error: Exception, service: str, operation: str) -> NodewrightError:
+    answer = _answer(error)
+    code = code_of(error)
+    status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    # Credentials may have to be asked for on the way, with a call of another service.
+    real = getattr(error, "operation_name", operation)
+    call = f"{service}:{operation}" if real == operation else f"sts:{real}"
+    text = _sentence(answer, code)
+    if code in _THROTTLED or status == 429:
+        return ThrottledError(f"AWS asks for fewer calls of {call}: {text}", retry_after=_retry_after(answer))
+    if code in _EXPIRED:
+        return AccessDeniedError(
+            f"the credentials for AWS have expired, or the clock is wrong ({call}): {text}; renew them", status=status
+        )
+    if code in _UNKNOWN_CREDENTIALS:
+        return AccessDeniedError(
+            f"AWS does not know these credentials ({call}): {text}; correct key, secret and token, and see whether "
+            "they are of this region's partition",
+            status=status,
+        )
+    if code in _DENIED:
+        return AccessDeniedError(
+            f"AWS does not allow {call}: {text}; allow {action_of(*call.split(':'))} in the policy of the role",
+            status=status,
+        )
+    if code in _NOT_SUBSCRIBED:
+        return AccessDeniedError(
+            f"the account may not use {service} here ({call}): {text}; enable the service or the region for it",
+            status=status,
+        )
+    if code in _BUSY:
+        return TemporaryError(f"AWS is still at something else ({call}): {text}")
+    if code in _DOWN or status >= 500:
+        return CloudUnavailableError(f"AWS could not answer {call}: {text}")
+    if code == "ValidationError":
+        for pattern, kind in _VALIDATION:
+            if pattern.search(text):
+                return kind(f"AWS refuses {call}: {text}")
+    return PermanentError(f"AWS refuses {call}: {text}")
+
+
+def _failure(error: Exception, names: set[str], call: str) -> NodewrightError:
+    if names & _NO_CREDENTIALS:
+        return AccessDeniedError(
+            f"there are no usable credentials for AWS: {error}; give the pod a role (IRSA or Pod Identity), or set "
+            "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile"
+        )
+    # What botocore raises when new credentials are as old as those before.
+    if isinstance(error, RuntimeError) and "expired" in str(error):
+        return AccessDeniedError(f"the credentials for AWS have expired: {error}")
+    if names & _MISCONFIGURED:
+        return ConfigurationError(Problem(message=f"the set-up for AWS can't be used: {error}"))
+    if names & _MISTAKES:
+        return PermanentError(f"{call} can't be called like this, which is a fault of nodewright-aws: {error}")
+    # An answer that is well-formed, but not AWS', ends in a look-up of what is not in it.
+    if "ResponseParserError" in names or isinstance(error, LookupError | AttributeError):
+        return CloudUnavailableError(
+            f"the answer to {call} can't be read: see what is at that endpoint, or on the way ({_first_line(error)})"
+        )
+    if "BotoCoreError" in names or isinstance(error, OSError):
+        return CloudUnavailableError(f"AWS did not answer {call}: {error}")
+    return PermanentError(f"{call} failed in an unknown way: {type(error).__name__}: {error}")
+
+
+def _answer(error: Exception) -> dict[str, Any]:
+    answer = getattr(error, "response", None)
+    return answer if isinstance(answer, dict) else {}
+
+
+def _sentence(answer: dict[str, Any], code: str) -> str:
+    message = str(answer.get("Error", {}).get("Message", ""))
+    # EC2 adds a blob of a kilobyte that only another call can read.
+    message = message.partition(" Encoded authorization failure message:")[0].strip().rstrip(".")
+    return f"{message} ({code})" if message else code
+
+
+def _retry_after(answer: dict[str, Any]) -> float | None:
+    value = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("retry-after", "")
+    return float(value) if re.fullmatch(r"\d+(\.\d+)?", str(value)) else None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0][:200]

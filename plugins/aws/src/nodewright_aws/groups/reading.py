@@ -42,9 +42,15 @@ class GroupReading:
     launch_template: Mapping[str, str] = field(default_factory=dict)
     #: As boto3 has it; empty if the group has none.
     mixed_instances_policy: Mapping[str, Any] = field(default_factory=dict)
+    #: What the sizes count: ``units`` (machines, if none has a weight), ``vcpu`` or ``memory-mib``; empty as units.
+    desired_capacity_type: str = ""
     suspended_processes: frozenset[str] = frozenset()
     #: Machines that wait in its warm pool; None if it has no such pool.
     warm_pool_size: int | None = None
+    #: Whether AWS orders another machine when it expects to take one back.
+    capacity_rebalance: bool = False
+    #: Whether new machines are protected from AWS' own choices of what to terminate.
+    protects_new: bool = False
 
 
 def parse_group(body: Mapping[str, Any]) -> GroupReading:
@@ -61,8 +67,11 @@ def parse_group(body: Mapping[str, Any]) -> GroupReading:
         launch_configuration=body.get("LaunchConfigurationName", ""),
         launch_template=body.get("LaunchTemplate", {}),
         mixed_instances_policy=body.get("MixedInstancesPolicy", {}),
+        desired_capacity_type=body.get("DesiredCapacityType", ""),
         suspended_processes=frozenset(process["ProcessName"] for process in body.get("SuspendedProcesses", ())),
         warm_pool_size=body.get("WarmPoolSize", 0) if "WarmPoolConfiguration" in body else None,
+        capacity_rebalance=body.get("CapacityRebalance", False),
+        protects_new=body.get("NewInstancesProtectedFromScaleIn", False),
     )
 
 

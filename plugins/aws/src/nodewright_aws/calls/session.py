@@ -1,0 +1,100 @@
+"""Sessions of the SDK: which region, and by whose right."""
+
+import os
+from typing import Any
+
+from nodewright.api import ConfigurationError, Problem
+
+from nodewright_aws.config import AwsConfig, Role
+
+#: Seconds; and how often a call is tried in all. Together they end before a refresh has to (`loop.refreshTimeout`).
+CONNECT_TIMEOUT = 3.0
+READ_TIMEOUT = 10.0
+ATTEMPTS = 3
+_CONNECTIONS = 25
+
+
+def open_session(config: AwsConfig) -> Any:
+    """Return a session of boto3 for the profile that *config* names. Imports the SDK; makes no call."""
+    # Takes a fifth of a second and 25 MB: only for those who configured this provider.
+    import boto3
+
+    return boto3.session.Session(profile_name=config.profile or None)
+
+
+def find_region(config: AwsConfig, session: Any) -> str:
+    """Return the region that is configured, else the environment's or profile's, else the one this machine is in.
+
+    Asks the machine's metadata service only if nobody else says. Raises `ConfigurationError` if nobody knows.
+    """
+    # The SDK for Go reads AWS_REGION, and charts set it; that for Python knows only AWS_DEFAULT_REGION.
+    region = config.region or os.environ.get("AWS_REGION") or session.region_name
+    if not region:
+        from botocore.utils import IMDSRegionProvider
+
+        region = IMDSRegionProvider(session._session).provide()
+    if not region:
+        raise ConfigurationError(
+            Problem(
+                path="region",
+                message="no region of AWS is known: set region of provider aws (region: eu-west-1), or AWS_REGION; "
+                "the machine's metadata service does not tell",
+            )
+        )
+    return str(region)
+
+
+def client_settings(session: Any, user_agent: str) -> Any:
+    """Return how clients behave: timeouts, retries, connections."""
+    from botocore.config import Config
+
+    # As in Cluster Autoscaler, AWS_MAX_ATTEMPTS has the last word.
+    attempts = session._session.get_config_variable("max_attempts") or ATTEMPTS
+    return Config(
+        user_agent_extra=user_agent,
+        connect_timeout=CONNECT_TIMEOUT,
+        read_timeout=READ_TIMEOUT,
+        retries={"mode": "adaptive", "total_max_attempts": attempts},
+        max_pool_connections=_CONNECTIONS,
+        tcp_keepalive=True,
+    )
+
+
+def take_on(role: Role, session: Any, *, region: str, sts_url: str | None, settings: Any) -> Any:
+    """Return a session with the rights of *role*, which *session* may take on. Makes no call until one is needed.
+
+    Its credentials are renewed on the way, some minutes before they expire.
+    """
+    import boto3
+    import botocore.session
+    from botocore.credentials import (
+        AssumeRoleCredentialFetcher,
+        CredentialProvider,
+        CredentialResolver,
+        DeferredRefreshableCredentials,
+    )
+    from botocore.exceptions import NoCredentialsError
+
+    own = session.get_credentials()
+    if own is None:
+        raise NoCredentialsError
+    arguments = {"RoleSessionName": role.session_name}
+    if role.external_id:
+        arguments["ExternalId"] = role.external_id
+
+    def client(service: str, **credentials: Any) -> Any:
+        return session._session.create_client(
+            service, region_name=region, endpoint_url=sts_url, config=settings, **credentials
+        )
+
+    fetcher = AssumeRoleCredentialFetcher(client, own, role.arn, extra_args=arguments)
+
+    class AssumedRole(CredentialProvider):  # type: ignore[misc]
+        METHOD = "nodewright-assume-role"
+
+        def load(self) -> Any:
+            return DeferredRefreshableCredentials(fetcher.fetch_credentials, self.METHOD)
+
+    assumed = botocore.session.get_session()
+    assumed.register_component("credential_provider", CredentialResolver([AssumedRole()]))
+    return boto3.session.Session(botocore_session=assumed, region_name=region)

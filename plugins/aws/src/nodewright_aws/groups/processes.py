@@ -1,0 +1,69 @@
+"""What keeps an Auto Scaling group from doing as it is told, for people to know."""
+
+import logging
+from collections.abc import Iterable, Iterator
+
+from nodewright.api import ErrorClass, InstanceError
+
+from nodewright_aws.groups.reading import GroupReading
+
+_log = logging.getLogger(__name__)
+
+
+def can_grow(group: GroupReading) -> bool:
+    """Tell whether AWS would launch machines for the group at all."""
+    return "Launch" not in group.suspended_processes
+
+
+def refusal(group: GroupReading) -> InstanceError | None:
+    """Return why AWS would launch no machine for the group, whatever is asked for; None if it would."""
+    if can_grow(group):
+        return None
+    return InstanceError(
+        error_class=ErrorClass.CONFIGURATION,
+        code="LaunchSuspended",
+        message=f"the process Launch of group {group.name} is suspended: resume it, or leave the group out",
+    )
+
+
+def notes(group: GroupReading) -> tuple[str, ...]:
+    """Return what people should know about the group's set-up, in sentences."""
+    return tuple(_notes(group))
+
+
+def _notes(group: GroupReading) -> Iterator[str]:
+    suspended = group.suspended_processes
+    if not can_grow(group):
+        yield "its process Launch is suspended, so that it can't grow: resume it, or leave the group out"
+    if "Terminate" in suspended:
+        yield "its process Terminate is suspended: AWS replaces no broken machine and may exceed the maximum"
+    if _may_be_rebalanced(group):
+        yield (
+            "it has several zones and AWS may terminate nodes, without draining them, to balance these: suspend its"
+            " process AZRebalance, or make a group for each zone"
+        )
+    if not group.min_size <= group.desired <= group.max_size:
+        yield f"AWS is asked for {group.desired} machines, outside its limits {group.min_size} to {group.max_size}"
+
+
+def _may_be_rebalanced(group: GroupReading) -> bool:
+    """Tell whether AWS may terminate a machine that nobody drains, for the sake of zones."""
+    drained_by_eks = "eks:nodegroup-name" in group.tags
+    rebalances = not {"AZRebalance", "Launch", "Terminate"} & group.suspended_processes
+    return len(group.zones) > 1 and rebalances and not group.protects_new and not drained_by_eks
+
+
+class Notices:
+    """Logs the notes of groups, each once for as long as it holds."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, tuple[str, ...]] = {}
+
+    def tell(self, groups: Iterable[GroupReading]) -> None:
+        """Log what is new about *groups*, and forget those that are gone."""
+        now = {group.name: notes(group) for group in groups}
+        for name, said in now.items():
+            for note in said:
+                if note not in self._told.get(name, ()):
+                    _log.warning("group %s: %s", name, note)
+        self._told = now

@@ -1,0 +1,67 @@
+"""Which groups to use: rules that find them by tags, and groups named by hand."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from nodewright.api import ConfigurationError, GroupSpec, Problem
+
+_HOW = "write asg:tag=key or asg:tag=key=value, with commas between tags that a group must have together"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TagRule:
+    """Finds groups that have all of these tags; with any value where it is None."""
+
+    tags: Mapping[str, str | None]
+
+    @property
+    def filters(self) -> list[dict[str, object]]:
+        """The rule in words of ``DescribeAutoScalingGroups``, which wants all of its filters to hold."""
+        return [
+            {"Name": "tag-key", "Values": [key]} if value is None else {"Name": f"tag:{key}", "Values": [value]}
+            for key, value in sorted(self.tags.items())
+        ]
+
+    def matches(self, tags: Mapping[str, str]) -> bool:
+        """Tell whether a group with *tags* is meant."""
+        return all(key in tags and value in (None, tags[key]) for key, value in self.tags.items())
+
+
+def parse_rule(rule: str) -> TagRule:
+    """Return a rule of ``--node-group-auto-discovery``; raises `ConfigurationError`."""
+    discoverer, _, spec = rule.partition(":")
+    name, _, pairs = spec.partition("=")
+    tags: dict[str, str | None] = {}
+    for pair in pairs.split(","):
+        key, _, value = pair.strip().partition("=")
+        # An empty value is any value, as in Cluster Autoscaler.
+        tags[key] = value or None
+    if discoverer != "asg" or name != "tag" or "" in tags:
+        raise ConfigurationError(
+            Problem(source="flags", path="--node-group-auto-discovery", message=f"{rule!r} is no rule for AWS: {_HOW}")
+        )
+    return TagRule(tags=tags)
+
+
+def parse_group_spec(text: str) -> GroupSpec:
+    """Return a group that is named by hand as ``min:max:name``; raises `ValueError`."""
+    low, _, rest = text.partition(":")
+    high, _, name = rest.partition(":")
+    if not (low.isdecimal() and high.isdecimal() and name):
+        raise ValueError(f"{text!r} is no group: write min:max:name, such as 1:10:workers")
+    if int(low) > int(high):
+        raise ValueError(f"{text!r}: the minimum {low} is above the maximum {high}")
+    return GroupSpec(name=name, min_size=int(low), max_size=int(high))
+
+
+def check_any(rules: Iterable[TagRule], named: Iterable[GroupSpec]) -> None:
+    """Raise `ConfigurationError` if neither *rules* nor *named* groups are given: not all of an account are meant."""
+    if not [*rules, *named]:
+        raise ConfigurationError(
+            Problem(
+                path="discover",
+                message="no groups are named: set discover of provider aws "
+                "(discover: [{tags: {k8s.io/cluster-autoscaler/enabled: null, k8s.io/cluster-autoscaler/NAME: null}}]) "
+                "or its groups (groups: [1:10:NAME]), or --node-group-auto-discovery, or --nodes",
+            )
+        )

@@ -1,0 +1,56 @@
+"""The queue that brings events: read a few messages at a time, without waiting for more."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from nodewright_aws.calls import Calls
+from nodewright_aws.interruptions.settings import InterruptionSettings
+
+#: AWS gives ten messages at a time; what is left comes in the next loop.
+_READS = 10
+_AT_A_TIME = 10
+
+
+class Queue:
+    """An SQS queue, by name or URL. Raises `NodewrightError` for what AWS refuses."""
+
+    def __init__(self, aws: Calls, settings: InterruptionSettings) -> None:
+        self._aws = aws
+        self._settings = settings
+        self._url = settings.queue if "://" in settings.queue else ""
+
+    def bodies(self) -> Iterator[str]:
+        """Read what is there, up to a hundred messages; each is taken off the queue once its body was handled."""
+        seen: set[str] = set()
+        for _ in range(_READS):
+            messages = self._receive()
+            new = [message for message in messages if message["MessageId"] not in seen]
+            if not new:
+                return
+            seen |= {message["MessageId"] for message in new}
+            for message in new:
+                yield message.get("Body", "")
+            if self._settings.delete_messages:
+                self._delete(messages)
+
+    def _receive(self) -> Sequence[Mapping[str, Any]]:
+        if not self._url:
+            self._url = self._aws.call("sqs", "get_queue_url", QueueName=self._settings.queue)["QueueUrl"]
+        # Messages that stay on the queue stay visible, too: they are somebody else's.
+        hidden: dict[str, Any] = {} if self._settings.delete_messages else {"VisibilityTimeout": 0}
+        answer = self._aws.call(
+            "sqs",
+            "receive_message",
+            QueueUrl=self._url,
+            MaxNumberOfMessages=_AT_A_TIME,
+            WaitTimeSeconds=0,
+            **hidden,
+        )
+        return answer.get("Messages") or ()
+
+    def _delete(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        entries = [
+            {"Id": str(number), "ReceiptHandle": message["ReceiptHandle"]} for number, message in enumerate(messages)
+        ]
+        # One that could not be deleted comes again, and says nothing new then.
+        self._aws.call("sqs", "delete_message_batch", QueueUrl=self._url, Entries=entries)

@@ -1,0 +1,156 @@
+"""Versions of launch templates."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import islice
+from typing import Any
+
+from nodewright.api import Clock, NodewrightError, PermanentError
+
+from nodewright_aws.calls import Calls
+from nodewright_aws.templates.launch import Launch, parse_version
+from nodewright_aws.templates.memo import Memo, concerns_others
+
+LATEST, DEFAULT = "$Latest", "$Default"
+#: A version that has a number can't be changed.
+_LIFETIME = timedelta(hours=12)
+#: Which version is the latest, or the default one, may change at any time.
+_LIFETIME_OF_ALIAS = timedelta(minutes=5)
+#: Up to so many templates are asked for one by one; for more, those of the whole account are listed.
+_FEW = 4
+_LARGEST_PAGE = 200
+
+
+@dataclass(frozen=True)
+class Version:
+    """Which version of which launch template; of its id and its name one is empty."""
+
+    id: str
+    name: str
+    version: str
+
+    @classmethod
+    def parse(cls, specification: Mapping[str, str]) -> "Version":
+        """Return what a ``LaunchTemplateSpecification`` of boto3 names."""
+        template_id = specification.get("LaunchTemplateId", "")
+        name = "" if template_id else specification.get("LaunchTemplateName", "")
+        return cls(template_id, name, specification.get("Version") or DEFAULT)
+
+    @property
+    def is_alias(self) -> bool:
+        """Whether the version is not told by its number."""
+        return self.version in (LATEST, DEFAULT)
+
+    @property
+    def template(self) -> dict[str, str]:
+        """The template, as arguments of boto3."""
+        return {"LaunchTemplateId": self.id} if self.id else {"LaunchTemplateName": self.name}
+
+    def __str__(self) -> str:
+        return f"version {self.version} of launch template {self.id or self.name}"
+
+
+class LaunchTemplates:
+    """Versions of launch templates, by number or as ``$Latest`` and ``$Default``."""
+
+    def __init__(self, aws: Calls, clock: Clock) -> None:
+        self._aws = aws
+        self._memo: Memo[Version, Launch] = Memo(clock, _LIFETIME)
+
+    def refresh(self, versions: Iterable[Version]) -> None:
+        """Read those that are not known, and aliases that were read some minutes ago. Raises nothing: `get` does."""
+        wanted = list(versions)
+        due = self._memo.due(wanted)
+        try:
+            for alias in (LATEST, DEFAULT):
+                self._list(alias, wanted, due)
+                due = self._memo.due(wanted)
+            by_template: dict[tuple[str, str], list[Version]] = {}
+            for version in due:
+                by_template.setdefault((version.id, version.name), []).append(version)
+            for same_template in by_template.values():
+                self._read(same_template)
+        except NodewrightError as error:
+            for version in self._memo.due(wanted):
+                self._memo.fail(version, error)
+
+    def get(self, version: Version) -> Launch:
+        """Return what that version launches; raises `NodewrightError`."""
+        return self._memo.get(version)
+
+    def _list(self, alias: str, wanted: list[Version], due: list[Version]) -> None:
+        """Read the versions that *alias* stands for in all templates of the account, if many are due.
+
+        Versions told by number are the latest more often than not. A list with more pages than the calls it could
+        save is not read to its end.
+        """
+        sought = {version for version in due if version.version == alias or (alias == LATEST and not version.is_alias)}
+        templates = {(version.id, version.name) for version in sought}
+        if len(templates) <= _FEW:
+            return
+        pages = self._aws.pages("ec2", "describe_launch_template_versions", Versions=[alias], MaxResults=_LARGEST_PAGE)
+        known = set(wanted)
+        try:
+            for page in islice(pages, len(templates)):
+                for body in page["LaunchTemplateVersions"]:
+                    for version in _names_of(body, {alias, str(body["VersionNumber"])}) & known:
+                        self._keep(version, body)
+                        sought.discard(version)
+                if not sought:
+                    return
+        except NodewrightError as error:
+            if concerns_others(error):
+                raise
+
+    def _read(self, versions: list[Version]) -> None:
+        """Read versions of one template."""
+        try:
+            answer = self._aws.call(
+                "ec2",
+                "describe_launch_template_versions",
+                **versions[0].template,
+                Versions=[version.version for version in versions],
+            )
+        except NodewrightError as error:
+            if concerns_others(error):
+                raise
+            if len(versions) == 1:
+                self._memo.fail(versions[0], PermanentError(f"{versions[0]} can't be read: {error}"))
+                return
+            # One that is gone spoils the answer for the others.
+            for version in versions:
+                self._read([version])
+            return
+        rows = answer["LaunchTemplateVersions"]
+        for version in versions:
+            row = _row_of(version, rows)
+            if row is None:
+                self._memo.fail(version, PermanentError(f"there is no {version}"))
+            else:
+                self._keep(version, row)
+
+    def _keep(self, version: Version, row: Mapping[str, Any]) -> None:
+        self._memo.keep(version, parse_version(row), lifetime=_LIFETIME_OF_ALIAS if version.is_alias else _LIFETIME)
+
+
+def _names_of(row: Mapping[str, Any], versions: set[str]) -> set[Version]:
+    return {
+        name
+        for version in versions
+        for name in (
+            Version(row.get("LaunchTemplateId", ""), "", version),
+            Version("", row.get("LaunchTemplateName", ""), version),
+        )
+    }
+
+
+def _row_of(version: Version, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Find *version* among *rows*: among them is the latest, and the default one, if it was asked for."""
+    match version.version:
+        case "$Latest":
+            return max(rows, key=lambda row: int(row["VersionNumber"]), default=None)
+        case "$Default":
+            return next((row for row in rows if row.get("DefaultVersion")), None)
+        case number:
+            return next((row for row in rows if str(row["VersionNumber"]) == number), None)

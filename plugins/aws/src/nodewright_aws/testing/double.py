@@ -1,0 +1,309 @@
+"""An AWS in this process: boto3 speaks to it over HTTP, and the test decides what goes wrong."""
+
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from threading import RLock
+from types import TracebackType
+from typing import Any, Self
+
+from nodewright.api import Clock
+from nodewright.testing.clock import FastClock
+
+from nodewright_aws.pools import Lifecycle, Pool
+from nodewright_aws.testing.autoscaling import AutoScaling, Handler
+from nodewright_aws.testing.backend import Moto
+from nodewright_aws.testing.ec2 import Ec2
+from nodewright_aws.testing.faults import Faults
+from nodewright_aws.testing.group import Group, Machine
+from nodewright_aws.testing.interruptions import Notice, notice_body
+from nodewright_aws.testing.messages import RefusalError, Reply, Request
+from nodewright_aws.testing.recipes import Recipe
+from nodewright_aws.testing.server import Server
+from nodewright_aws.testing.supply import Shortage, Trouble
+from nodewright_aws.testing.wire import read_reply, write_refusal, write_reply, write_request
+
+#: Services that the plugin calls, by boto3's names.
+SERVICES = ("autoscaling", "ec2", "eks", "pricing", "sqs", "ssm", "sts")
+_REQUESTS_KEPT = 10_000
+_KEY, _SECRET = "AKIADOUBLE0000000000", "nobody-may-see-this"
+
+
+class AwsDouble:
+    """An account and region of AWS: moto with a layer of faults in front, on the loopback interface.
+
+    Use it as a context manager. What moto has wrong is put right: machines are pending until they are in service,
+    launches fail and are told of as activities, sizes have limits, mixed instances policies and suspended processes
+    are followed. By itself nothing moves on but by `settle`, or with the time of the *clock* if `boots` was called.
+    Nothing in the environment is read or changed: clients get their credentials from `client`, or from `environment`
+    if the test sets it. `reset` gives an empty account on the same server.
+    """
+
+    def __init__(self, *, region: str = "eu-west-1", clock: Clock | None = None, port: int = 0, seed: int = 0) -> None:
+        self.region = region
+        self.clock = clock or FastClock()
+        self._seed = seed
+        self._lock = RLock()
+        self._moto = Moto(region)
+        self._clients: dict[str, Any] = {}
+        self._server = Server(self._serve, self.clock, port=port)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._autoscaling = AutoScaling(self._moto, self.clock, seed=self._seed)
+        self._ec2 = Ec2(self._moto, self._autoscaling)
+        self._handlers: Mapping[str, Mapping[str, Handler]] = {
+            "autoscaling": self._autoscaling.handlers,
+            "ec2": self._ec2.handlers,
+        }
+        #: What goes wrong with calls.
+        self.faults = Faults()
+        #: How often each was called over HTTP, by service and operation in boto3's words; a page is a call.
+        self.calls: Counter[tuple[str, str]] = Counter()
+        #: The latest of those calls.
+        self.requests: deque[Request] = deque(maxlen=_REQUESTS_KEPT)
+
+    def __enter__(self) -> Self:
+        self._server.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for client in self._clients.values():
+            client.close()
+        self._server.stop()
+
+    def reset(self) -> None:
+        """Begin anew: no groups, no faults, nothing counted."""
+        with self._lock:
+            self._moto.forget()
+            self._begin()
+
+    @property
+    def url(self) -> str:
+        """The endpoint of all services."""
+        return self._server.url
+
+    @property
+    def account(self) -> str:
+        """The account's number."""
+        return self._moto.account
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Variables for a process whose SDK is to find credentials for this account, and nothing else."""
+        return {
+            "AWS_ACCESS_KEY_ID": _KEY,
+            "AWS_SECRET_ACCESS_KEY": _SECRET,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "AWS_CONFIG_FILE": "/dev/null",
+            "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+        }
+
+    def config(self, **settings: Any) -> dict[str, Any]:
+        """What to write under ``aws`` in YAML, besides *settings*."""
+        return {"region": self.region, "endpoints": dict.fromkeys(SERVICES, self.url), **settings}
+
+    def client(self, service: str) -> Any:
+        """A client of boto3 that gets no second try; it is closed with the double."""
+        import boto3
+        from botocore.config import Config
+
+        if service not in self._clients:
+            self._clients[service] = boto3.session.Session(
+                aws_access_key_id=_KEY, aws_secret_access_key=_SECRET, region_name=self.region
+            ).client(service, endpoint_url=self.url, config=Config(retries={"total_max_attempts": 1}))
+        return self._clients[service]
+
+    def do(self, service: str, operation: str, **arguments: Any) -> dict[str, Any]:
+        """Do what somebody else does with the account: not counted, and spared from faults of calls.
+
+        In boto3's words; raises `RefusalError`.
+        """
+        request = write_request(service, operation, arguments, region=self.region)
+        return read_reply(request, self._answer(request))
+
+    def make_group(
+        self,
+        name: str,
+        *,
+        min_size: int = 0,
+        max_size: int = 10,
+        desired: int | None = None,
+        instance_type: str = "m5.large",
+        zones: Sequence[str] = (),
+        tags: Mapping[str, str] | None = None,
+        spot: bool = False,
+        types: Sequence[str] = (),
+        requirements: Mapping[str, Any] | None = None,
+        on_demand_base: int = 0,
+        on_demand_percent: int | None = None,
+        launch_template: Mapping[str, Any] | None = None,
+        launch_configuration: Mapping[str, Any] | None = None,
+        settle: bool = True,
+        **arguments: Any,
+    ) -> Group:
+        """Make a group, in the first zone of the region if none is given, with its machines in service.
+
+        With *types* or *requirements* it has a mixed instances policy: all spot or all on demand unless a percentage
+        is given. *launch_template* or *launch_configuration* (which stands in the other's place) is more data of
+        either in boto3's words, and so are further *arguments* of the group.
+        """
+        recipe = Recipe(
+            name=name,
+            instance_type=instance_type,
+            spot=spot,
+            types=tuple(types),
+            requirements=requirements,
+            on_demand_base=on_demand_base,
+            on_demand_percent=on_demand_percent,
+            template=launch_template or {},
+            configuration=launch_configuration,
+        )
+        if launch_configuration is not None:
+            self.do("autoscaling", "create_launch_configuration", **recipe.launch_configuration())
+        else:
+            self.do("ec2", "create_launch_template", **recipe.launch_template())
+        self.do(
+            "autoscaling",
+            "create_auto_scaling_group",
+            AutoScalingGroupName=name,
+            MinSize=min_size,
+            MaxSize=max_size,
+            DesiredCapacity=min_size if desired is None else desired,
+            AvailabilityZones=list(zones) or [f"{self.region}a"],
+            Tags=[
+                {"ResourceId": name, "ResourceType": "auto-scaling-group", "PropagateAtLaunch": True, "Key": key}
+                | {"Value": value}
+                for key, value in (tags or {}).items()
+            ],
+            **recipe.source(),
+            **arguments,
+        )
+        if settle:
+            self.settle(name)
+        return self.group(name)
+
+    def make_node_group(
+        self,
+        cluster: str,
+        name: str,
+        *,
+        labels: Mapping[str, str] | None = None,
+        taints: Sequence[Mapping[str, str]] = (),
+        **group: Any,
+    ) -> Group:
+        """Make a managed node group of EKS and its Auto Scaling group; *group* is as for `make_group`."""
+        if cluster not in self.do("eks", "list_clusters")["clusters"]:
+            role = f"arn:aws:iam::{self.account}:role/eks"
+            self.do("eks", "create_cluster", name=cluster, roleArn=role, resourcesVpcConfig={"subnetIds": ["subnet-1"]})
+        self.do(
+            "eks",
+            "create_nodegroup",
+            clusterName=cluster,
+            nodegroupName=name,
+            subnets=["subnet-1"],
+            nodeRole=f"arn:aws:iam::{self.account}:role/node",
+            labels=dict(labels or {}),
+            taints=[dict(taint) for taint in taints],
+        )
+        tags = {
+            "eks:cluster-name": cluster,
+            "eks:nodegroup-name": name,
+            f"kubernetes.io/cluster/{cluster}": "owned",
+            "k8s.io/cluster-autoscaler/enabled": "true",
+            f"k8s.io/cluster-autoscaler/{cluster}": "owned",
+            **group.pop("tags", {}),
+        }
+        return self.make_group(f"eks-{name}", tags=tags, **group)
+
+    def group(self, name: str) -> Group:
+        """A group's sizes, machines and activities, as they are; raises `RefusalError`."""
+        with self._lock:
+            self._autoscaling.fleet.catch_up()
+            return self._autoscaling.fleet.group(name)
+
+    def machines(self, group: str = "") -> list[Machine]:
+        """The machines of a group, or all."""
+        with self._lock:
+            self._autoscaling.fleet.catch_up()
+            return [machine for machine in self._autoscaling.fleet.machines() if group in ("", machine.group)]
+
+    def settle(self, *groups: str) -> None:
+        """Let everything come to rest that is under way in *groups*, or in all: into service, gone, tried again."""
+        with self._lock:
+            self._autoscaling.fleet.settle(groups or None)
+
+    def boots(self, seconds: float | None, *, stops: float | None = None, news: float = 0) -> None:
+        """Let machines come into service *seconds* after they were ordered, by the clock.
+
+        They are gone *stops* seconds after they were given up. None waits for `settle`. That a launch failed is told
+        *news* seconds later.
+        """
+        fleet = self._autoscaling.fleet
+        fleet.boot_seconds, fleet.stop_seconds, fleet.news_seconds = seconds, stops, news
+
+    def run_out(
+        self,
+        pools: str = "*",
+        *,
+        groups: str = "*",
+        trouble: Trouble = Trouble.STOCK_OUT,
+        available: int = 0,
+        message: str = "",
+        silent: bool = False,
+    ) -> Shortage:
+        """Let launches fail from *pools* such as ``eu-west-1a/m5.large`` or ``*/spot``, for *groups* of such names.
+
+        So many machines are still *available*; a *silent* shortage shows in no activity.
+        """
+        return self._autoscaling.fleet.supply.add(
+            Shortage(pools=pools, groups=groups, trouble=trouble, available=available, message=message, silent=silent)
+        )
+
+    def restock(self) -> None:
+        """Let no launch fail any more."""
+        self._autoscaling.fleet.supply.clear()
+
+    def warm(self, group: str, count: int, *, state: str = "Warmed:Stopped") -> list[Machine]:
+        """Put machines into the warm pool of a group."""
+        with self._lock:
+            return self._autoscaling.fleet.warm(self.group(group), count, state)
+
+    def spot_price(self, instance_type: str, price: float, *, zone: str = "") -> None:
+        """Let machines of a type cost so many dollars per hour from now on; in the first zone if none is given."""
+        pool = Pool(zone=zone or f"{self.region}a", instance_type=instance_type, lifecycle=Lifecycle.SPOT)
+        self._ec2.spot_prices.setdefault(pool, []).append((self.clock.now(), price))
+
+    def make_queue(self, name: str = "interruptions") -> str:
+        """Make a queue for notices and return its URL."""
+        return str(self.do("sqs", "create_queue", QueueName=name)["QueueUrl"])
+
+    def notify(self, queue: str, machine: Machine, notice: Notice = Notice.INTERRUPTION) -> None:
+        """Put what EventBridge tells of a machine into a queue."""
+        body = notice_body(notice, machine, account=self.account, region=self.region, at=self.clock.now())
+        self.do("sqs", "send_message", QueueUrl=queue, MessageBody=body)
+
+    def take_away(self, machine: Machine) -> None:
+        """Let a machine be gone at once; its group replaces it."""
+        with self._lock:
+            self._autoscaling.fleet.vanish(machine.id)
+
+    def _serve(self, request: Request) -> Reply:
+        with self._lock:
+            self.calls[request.service, request.operation] += 1
+            self.requests.append(request)
+        return self.faults.around(request, self._answer)
+
+    def _answer(self, request: Request) -> Reply:
+        with self._lock:
+            if not request.operation.startswith(("describe_", "get_", "list_")):
+                self._autoscaling.changed()
+            self._autoscaling.fleet.catch_up()
+            handler = self._handlers.get(request.service, {}).get(request.operation)
+            if handler is None:
+                return self._moto.answer(request)
+            try:
+                return write_reply(request, handler(request.arguments))
+            except RefusalError as refusal:
+                return write_refusal(request, refusal)

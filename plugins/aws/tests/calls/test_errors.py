@@ -1,0 +1,180 @@
+"""What AWS and the SDK refuse, in the contract's errors."""
+
+import re
+from threading import Event
+
+import pytest
+from botocore.exceptions import ClientError
+from nodewright.api import (
+    AccessDeniedError,
+    CloudUnavailableError,
+    ConfigurationError,
+    ForeignNodeError,
+    GroupNotFoundError,
+    PermanentError,
+    SizeLimitError,
+    TemporaryError,
+    ThrottledError,
+)
+from nodewright_aws.calls.errors import translate
+
+from .conftest import GROUPS
+
+AT_MINIMUM = (
+    "Currently, desiredSize equals minSize (1). Terminating instance without replacement will violate group's min size "
+    "constraint. Either set shouldDecrementDesiredCapacity flag to false or lower group's min size."
+)
+
+
+def refusal(code, message="no", *, operation="DescribeAutoScalingGroups", status=400, headers=None):
+    metadata = {"HTTPStatusCode": status, "HTTPHeaders": headers or {}}
+    answer = {"Error": {"Code": code, "Message": message}, "ResponseMetadata": metadata}
+    return ClientError(answer, operation)
+
+
+def describe(aws):
+    return aws.call("autoscaling", "describe_auto_scaling_groups")
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "advice"),
+    [
+        ("Throttling", ThrottledError, "AWS asks for fewer calls of autoscaling:DescribeAutoScalingGroups"),
+        ("RequestLimitExceeded", ThrottledError, "fewer calls"),
+        ("ThrottlingException", ThrottledError, "fewer calls"),
+        ("TooManyRequestsException", ThrottledError, "fewer calls"),
+        ("RequestThrottled", ThrottledError, "fewer calls"),
+        ("ExpiredToken", AccessDeniedError, "have expired, or the clock is wrong .*; renew them"),
+        ("ExpiredTokenException", AccessDeniedError, "have expired"),
+        ("RequestExpired", AccessDeniedError, "have expired"),
+        (
+            "InvalidClientTokenId",
+            AccessDeniedError,
+            "does not know these credentials .*; correct key, secret and token",
+        ),
+        ("UnrecognizedClientException", AccessDeniedError, "does not know these credentials"),
+        ("SignatureDoesNotMatch", AccessDeniedError, "does not know these credentials"),
+        ("AuthFailure", AccessDeniedError, "does not know these credentials"),
+        ("OptInRequired", AccessDeniedError, "may not use autoscaling here .*; enable the service or the region"),
+        ("AccessDenied", AccessDeniedError, "allow autoscaling:DescribeAutoScalingGroups in the policy of the role"),
+        ("UnauthorizedOperation", AccessDeniedError, "in the policy of the role"),
+        ("ScalingActivityInProgress", TemporaryError, "still at something else"),
+        ("ResourceContention", TemporaryError, "still at something else"),
+        ("ResourceInUse", TemporaryError, "still at something else"),
+        ("InternalFailure", CloudUnavailableError, "could not answer"),
+        ("ServiceUnavailable", CloudUnavailableError, "could not answer"),
+        ("LimitExceeded", PermanentError, "AWS refuses autoscaling:DescribeAutoScalingGroups: no .LimitExceeded."),
+        ("ValidationError", PermanentError, "AWS refuses"),
+    ],
+)
+def test_codes_of_aws_become_errors_that_say_what_to_do(code, kind, advice):
+    error = translate(refusal(code), "autoscaling", "DescribeAutoScalingGroups")
+    assert type(error) is kind
+    assert re.search(advice, str(error))
+    assert code in str(error)
+
+
+def test_a_refusal_over_the_wire_is_read_as_such(endpoint, connect):
+    endpoint.default = endpoint.refuse("Throttling", "Rate exceeded")
+    with pytest.raises(ThrottledError, match=r"autoscaling:DescribeAutoScalingGroups: Rate exceeded \(Throttling\)"):
+        describe(connect())
+
+
+def test_how_long_to_wait_is_passed_on():
+    error = translate(refusal("TooManyRequestsException", headers={"retry-after": "7"}), "eks", "ListClusters")
+    assert isinstance(error, ThrottledError)
+    assert error.retry_after == 7
+
+
+@pytest.mark.parametrize(("status", "kind"), [(429, ThrottledError), (503, CloudUnavailableError)])
+def test_codes_that_nobody_knows_are_told_by_their_status(status, kind):
+    assert type(translate(refusal("Odd", status=status), "eks", "ListClusters")) is kind
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("AutoScalingGroup name not found - AutoScalingGroup 'workers' not found", GroupNotFoundError),
+        ("AutoScalingGroup name not found - null", GroupNotFoundError),
+        ("Instance Id not found - No managed instance found for instance ID: i-0123", ForeignNodeError),
+        ("New SetDesiredCapacity value 12 is above max value 10 for the AutoScalingGroup.", SizeLimitError),
+        ("New SetDesiredCapacity value 0 is below min value 1 for the AutoScalingGroup.", SizeLimitError),
+        (AT_MINIMUM, SizeLimitError),
+        ("AutoScalingGroup 'workers' is pending delete", TemporaryError),
+        ("1 validation error detected: Value '' at 'instanceId' failed to satisfy constraint", PermanentError),
+    ],
+)
+def test_what_auto_scaling_calls_a_validation_error_is_told_apart(message, kind):
+    error = translate(refusal("ValidationError", message), "autoscaling", "DescribeAutoScalingGroups")
+    assert type(error) is kind
+    assert str(error).startswith(f"AWS refuses autoscaling:DescribeAutoScalingGroups: {message.rstrip('.')}")
+
+
+def test_the_blob_that_ec2_adds_to_a_refusal_is_left_out(endpoint, connect):
+    blob = "You may not do this. Encoded authorization failure message: " + "x" * 900
+    endpoint.default = (
+        403,
+        f"<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>{blob}</Message></Error></Errors></Response>",
+    )
+    with pytest.raises(AccessDeniedError, match=r"ec2:DescribeImages: You may not do this \(Unauth") as error:
+        connect().call("ec2", "describe_images")
+    assert "xxx" not in str(error.value)
+
+
+@pytest.mark.parametrize("page", ["<html>a proxy's page", "<html>a proxy's page</html>"])
+def test_what_is_no_answer_of_aws_is_told_as_that(endpoint, connect, page):
+    endpoint.default = (200, page)
+    with pytest.raises(
+        CloudUnavailableError, match="the answer to autoscaling:DescribeAutoScalingGroups can't be read"
+    ):
+        describe(connect())
+
+
+def test_an_error_between_pages_is_told_as_any_other(endpoint, connect):
+    endpoint.script = [(200, GROUPS.format("", "<NextToken>2</NextToken>")), endpoint.refuse("Throttling")]
+    pages = connect().pages("autoscaling", "describe_auto_scaling_groups")
+    assert next(pages)["AutoScalingGroups"] == []
+    with pytest.raises(ThrottledError):
+        next(pages)
+
+
+def test_nobody_there_is_told_with_the_address(connect):
+    with pytest.raises(CloudUnavailableError, match=r"AWS did not answer autoscaling:Desc.*http://127\.0\.0\.1:9/"):
+        describe(connect(endpoints={"autoscaling": "http://127.0.0.1:9"}))
+
+
+def test_an_endpoint_that_hangs_is_given_up(endpoint, connect, monkeypatch):
+    monkeypatch.setattr("nodewright_aws.calls.session.READ_TIMEOUT", 0.1)
+    over = Event()
+    endpoint.default = (200, lambda _: str(over.wait(5)))
+    try:
+        with pytest.raises(CloudUnavailableError, match="Read timeout on endpoint URL"):
+            describe(connect())
+    finally:
+        over.set()
+
+
+def test_missing_credentials_are_told_with_where_they_may_come_from(connect, monkeypatch):
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    with pytest.raises(AccessDeniedError, match=r"no usable credentials for AWS: .*; give the pod a role"):
+        describe(connect())
+
+
+def test_a_profile_that_does_not_exist_is_a_mistake_in_the_configuration(connect):
+    with pytest.raises(ConfigurationError, match=r"the set-up for AWS can't be used: .*\(nobody\)"):
+        describe(connect(profile="nobody"))
+
+
+def test_a_call_that_does_not_exist_is_our_fault(connect):
+    with pytest.raises(PermanentError, match="fault of nodewright-aws"):
+        connect().call("autoscaling", "set_desired_capacity")
+
+
+def test_no_secret_is_in_an_error(endpoint, connect):
+    endpoint.default = endpoint.refuse("SignatureDoesNotMatch", "The signature does not match")
+    role = {"arn": "arn:aws:iam::123456789012:role/scaler", "externalId": "hush-hush"}
+    with pytest.raises(AccessDeniedError) as error:
+        describe(connect(assumeRole=role))
+    assert "very-secret" not in str(error.value)
+    assert "hush-hush" not in str(error.value)

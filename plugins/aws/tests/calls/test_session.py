@@ -1,0 +1,134 @@
+"""Whose account, which region, and how calls are made."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from nodewright.api import AccessDeniedError, ConfigurationError
+from nodewright_aws.calls import session
+from nodewright_aws.config import AwsConfig
+from pydantic import ValidationError
+
+ROLE = "arn:aws:iam::123456789012:role/scaler"
+
+
+def describe(aws):
+    return aws.call("autoscaling", "describe_auto_scaling_groups")
+
+
+def credentials(key, *, lifetime):
+    until = (datetime.now(UTC) + lifetime).isoformat()
+    answer = (
+        "<AssumeRoleResponse><AssumeRoleResult><Credentials>"
+        f"<AccessKeyId>{key}</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken>"
+        f"<Expiration>{until}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>"
+    )
+    return 200, answer
+
+
+def keys(endpoint):
+    return [
+        (form["Action"], re.search("Credential=([A-Z0-9]+)/", headers["Authorization"])[1])
+        for form, headers in endpoint.requests
+    ]
+
+
+def test_the_configured_region_comes_first_and_no_call_is_made(endpoint, connect, monkeypatch):
+    monkeypatch.setenv("AWS_REGION", "us-west-2")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-1")
+    assert connect().region == "eu-west-1"
+    assert connect(region="").region == "us-west-2"
+    monkeypatch.delenv("AWS_REGION")
+    assert connect(region="").region == "us-west-1"
+    assert endpoint.requests == []
+
+
+def test_the_region_may_be_the_profiles(connect, tmp_path):
+    (tmp_path / "config").write_text("[profile dr]\nregion = eu-north-1\n")
+    assert connect(region="", profile="dr").region == "eu-north-1"
+
+
+def test_the_region_may_be_the_machines_own(connect, monkeypatch):
+    monkeypatch.setattr("botocore.utils.IMDSRegionProvider.provide", lambda _: "ap-south-1")
+    assert connect(region="").region == "ap-south-1"
+
+
+def test_without_a_region_the_error_says_where_to_set_it(connect):
+    with pytest.raises(ConfigurationError, match="region: no region of AWS is known: set region of provider aws"):
+        connect(region="").region  # noqa: B018
+
+
+def test_calls_tell_who_makes_them(endpoint, connect):
+    describe(connect())
+    ((_, headers),) = endpoint.requests
+    assert "nodewright/9" in headers["User-Agent"]
+
+
+def test_no_call_lasts_longer_than_a_refresh_may():
+    assert (session.CONNECT_TIMEOUT + session.READ_TIMEOUT) * session.ATTEMPTS < 50
+
+
+def test_the_environment_tells_how_often_to_try(connect, monkeypatch):
+    monkeypatch.delenv("AWS_MAX_ATTEMPTS")
+    retries = connect()._client("autoscaling", "").meta.config.retries
+    assert retries == {"mode": "adaptive", "total_max_attempts": session.ATTEMPTS}
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "7")
+    assert connect()._client("autoscaling", "").meta.config.retries["total_max_attempts"] == 7
+
+
+def test_a_role_is_taken_on_before_the_first_call_and_kept(endpoint, connect):
+    endpoint.script = [credentials("ASIAROLE", lifetime=timedelta(hours=1))]
+    aws = connect(assumeRole={"arn": ROLE, "externalId": "x1", "sessionName": "prod"})
+    describe(aws)
+    describe(aws)
+    assert keys(endpoint) == [
+        ("AssumeRole", "AKIAOWN"),
+        ("DescribeAutoScalingGroups", "ASIAROLE"),
+        ("DescribeAutoScalingGroups", "ASIAROLE"),
+    ]
+    form, _ = endpoint.requests[0]
+    assert (form["RoleArn"], form["ExternalId"], form["RoleSessionName"]) == (ROLE, "x1", "prod")
+
+
+def test_a_role_is_taken_on_again_before_it_expires(endpoint, connect):
+    endpoint.script = [credentials("ASIAONE", lifetime=timedelta(minutes=5))]
+    aws = connect(assumeRole={"arn": ROLE})
+    describe(aws)
+    endpoint.script = [credentials("ASIATWO", lifetime=timedelta(hours=1))]
+    describe(aws)
+    assert [key for action, key in keys(endpoint) if action != "AssumeRole"] == ["ASIAONE", "ASIATWO"]
+
+
+def test_a_role_that_may_not_be_taken_on_is_named_as_that(endpoint, connect):
+    endpoint.default = endpoint.refuse("AccessDenied", f"User is not authorized to perform: sts:AssumeRole on {ROLE}")
+    with pytest.raises(
+        AccessDeniedError, match=f"AWS does not allow sts:AssumeRole: .*{ROLE}.*allow sts:AssumeRole in"
+    ):
+        describe(connect(assumeRole={"arn": ROLE}))
+
+
+@pytest.mark.parametrize(
+    ("region", "nearest"),
+    [
+        ("eu-west-1", "eu-central-1"),
+        ("ap-east-1", "ap-south-1"),
+        ("us-west-2", "us-east-1"),
+        ("sa-east-1", "us-east-1"),
+    ],
+)
+def test_price_lists_are_asked_for_where_there_are_some(connect, region, nearest):
+    assert connect(region=region)._client("pricing", "").meta.region_name == nearest
+
+
+@pytest.mark.parametrize(
+    ("config", "place"),
+    [
+        ({"endpoints": {"ec2": "localhost:4566"}}, ("endpoints", "ec2")),
+        ({"assumeRole": {"arn": "scaler"}}, ("assumeRole", "arn")),
+        ({"discover": [{"tags": {}}]}, ("discover", 0, "tags")),
+    ],
+)
+def test_mistakes_are_found_when_the_configuration_is_checked(config, place):
+    with pytest.raises(ValidationError) as error:
+        AwsConfig.model_validate(config)
+    assert error.value.errors()[0]["loc"] == place

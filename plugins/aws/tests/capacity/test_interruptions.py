@@ -1,0 +1,220 @@
+"""News of machines that AWS is about to take away."""
+
+import json
+import logging
+from typing import Any
+
+import pytest
+from nodewright.api import PermanentError
+from nodewright.testing import SteppedClock
+from nodewright_aws.interruptions.interruptions import Interruptions
+from nodewright_aws.interruptions.settings import InterruptionSettings, Rebalance
+
+from .an_aws import AnAws, a_reading, an_instance
+
+URL = "https://sqs.eu-west-1.amazonaws.com/123456789012/interruptions"
+MACHINE = an_instance(1)
+GROUP = a_reading(instances=[MACHINE, an_instance(2)])
+
+
+class World:
+    """Interruptions, and the queue they come from."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.waiting: list[dict[str, Any]] = []
+        self.aws = AnAws(receive_message=self._receive, get_queue_url={"QueueUrl": URL})
+        self.clock = SteppedClock()
+        settings = {"queue": URL} | settings
+        self.interruptions = Interruptions(self.aws, InterruptionSettings(**settings), self.clock)
+
+    def send(self, *bodies: str) -> None:
+        for body in bodies:
+            number = str(len(self.waiting))
+            self.waiting.append({"MessageId": number, "ReceiptHandle": f"handle-{number}", "Body": body})
+
+    def doomed(self, *groups: Any) -> dict[str, str]:
+        self.interruptions.refresh(groups or [GROUP])
+        return dict(self.interruptions.doomed)
+
+    def _receive(self, **arguments: Any) -> dict[str, Any]:
+        if arguments.get("VisibilityTimeout") == 0:
+            return {"Messages": self.waiting[:10]}
+        given, self.waiting = self.waiting[:10], self.waiting[10:]
+        return {"Messages": given} if given else {}
+
+
+def an_event(kind: str, machine: str = MACHINE.id, **detail: Any) -> str:
+    return json.dumps({"detail-type": kind, "source": "aws.ec2", "detail": {"instance-id": machine} | detail})
+
+
+SPOT = an_event("EC2 Spot Instance Interruption Warning", **{"instance-action": "terminate"})
+REBALANCE = an_event("EC2 Instance Rebalance Recommendation")
+MAINTENANCE = json.dumps(
+    {
+        "detail-type": "AWS Health Event",
+        "detail": {
+            "service": "EC2",
+            "eventTypeCategory": "scheduledChange",
+            "eventTypeCode": "AWS_EC2_PERSISTENT_INSTANCE_RETIREMENT_SCHEDULED",
+            "affectedEntities": [{"entityValue": MACHINE.id}],
+        },
+    }
+)
+
+
+def test_a_spot_machine_that_is_taken_back_is_doomed() -> None:
+    world = World()
+    world.send(SPOT)
+    assert world.doomed() == {MACHINE.id: "AWS takes the spot machine back (terminate)"}
+
+
+@pytest.mark.parametrize("state", ["shutting-down", "terminated", "stopping", "stopped"])
+def test_a_machine_that_somebody_stops_is_doomed(state: str) -> None:
+    world = World()
+    world.send(an_event("EC2 Instance State-change Notification", state=state))
+    assert world.doomed() == {MACHINE.id: f"the machine was told to stop ({state})"}
+
+
+def test_an_event_may_come_by_way_of_sns() -> None:
+    world = World()
+    world.send(json.dumps({"Type": "Notification", "Message": SPOT}))
+    assert MACHINE.id in world.doomed()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        an_event("EC2 Instance State-change Notification", state="running"),
+        an_event("EC2 Spot Instance Interruption Warning", "i-00000000000000099"),
+        an_event("EC2 Spot Instance Request Fulfillment"),
+        REBALANCE,
+        MAINTENANCE,
+        "not JSON",
+        "[]",
+        "{}",
+        json.dumps({"detail-type": "EC2 Spot Instance Interruption Warning", "detail": {}}),
+    ],
+)
+def test_other_messages_doom_nothing_and_are_taken_off_the_queue(body: str) -> None:
+    world = World()
+    world.send(body)
+    assert world.doomed() == {}
+    assert world.aws.asked[1] == (
+        "delete_message_batch",
+        {"QueueUrl": URL, "Entries": [{"Id": "0", "ReceiptHandle": "handle-0"}]},
+    )
+
+
+def test_maintenance_is_told_to_people(caplog: pytest.LogCaptureFixture) -> None:
+    world = World()
+    world.send(MAINTENANCE)
+    with caplog.at_level(logging.WARNING):
+        world.doomed()
+    told = "AWS has scheduled maintenance of the machine (AWS_EC2_PERSISTENT_INSTANCE_RETIREMENT_SCHEDULED)"
+    assert caplog.messages == [f"machine {MACHINE.id} of group spot: {told}"]
+
+
+@pytest.mark.parametrize(("replaces", "doomed"), [(True, [MACHINE.id]), (False, [])])
+def test_a_recommendation_counts_where_it_is_wanted_and_aws_replaces_the_machine(
+    replaces: bool, doomed: list[str]
+) -> None:
+    world = World(rebalance=Rebalance.AVOID)
+    world.send(REBALANCE)
+    assert list(world.doomed(a_reading(instances=[MACHINE], capacity_rebalance=replaces))) == doomed
+
+
+def test_a_machine_is_forgotten_when_it_is_gone_from_its_group() -> None:
+    world = World()
+    world.send(SPOT)
+    assert world.doomed()
+    assert world.doomed(a_reading(instances=[an_instance(2)])) == {}
+
+
+def test_a_machine_that_outlives_the_news_is_not_doomed_for_ever() -> None:
+    world = World()
+    world.send(SPOT)
+    assert world.doomed()
+    world.clock.advance(540)
+    assert world.doomed()
+    world.clock.advance(120)
+    assert world.doomed() == {}
+
+
+def test_a_message_that_comes_twice_says_nothing_new(caplog: pytest.LogCaptureFixture) -> None:
+    world = World()
+    world.send(SPOT, SPOT)
+    with caplog.at_level(logging.INFO):
+        assert len(world.doomed()) == 1
+    assert caplog.messages == [f"machine {MACHINE.id} of group spot: AWS takes the spot machine back (terminate)"]
+
+
+def test_a_machine_that_was_told_to_go_already_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
+    world = World()
+    world.send(an_event("EC2 Instance State-change Notification", state="shutting-down"))
+    with caplog.at_level(logging.INFO):
+        assert world.doomed(a_reading(instances=[an_instance(1, "Terminating")])) == {}
+    assert caplog.messages == []
+
+
+def test_a_queue_of_other_things_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    world = World(delete_messages=False)
+    world.send("not JSON", "{}")
+    world.doomed()
+    world.doomed()
+    (told,) = caplog.messages
+    assert told.startswith(f"2 messages in the queue {URL} are no events of EventBridge: see who sends them")
+
+
+def test_an_interruption_follows_upon_a_recommendation() -> None:
+    world = World(rebalance=Rebalance.AVOID)
+    group = a_reading(instances=[MACHINE], capacity_rebalance=True)
+    world.send(REBALANCE)
+    assert world.doomed(group) == {MACHINE.id: "AWS expects to take the spot machine back"}
+    world.send(SPOT)
+    assert world.doomed(group) == {MACHINE.id: "AWS takes the spot machine back (terminate)"}
+
+
+def test_a_hundred_messages_are_read_in_a_loop_and_the_rest_in_the_next() -> None:
+    world = World()
+    world.send(*["{}"] * 120)
+    world.doomed()
+    assert len(world.waiting) == 20
+    assert world.aws.count("receive_message") == 10
+    assert world.aws.count("delete_message_batch") == 10
+
+
+def test_messages_of_somebody_else_stay_on_the_queue_for_all_to_see() -> None:
+    world = World(delete_messages=False)
+    world.send(SPOT)
+    assert world.doomed()
+    assert len(world.waiting) == 1
+    world.clock.advance(3600)
+    assert world.doomed() == {}
+    assert [operation for operation, _ in world.aws.asked] == ["receive_message"] * 4
+
+
+def test_a_queue_is_found_by_its_name_once() -> None:
+    world = World(queue="interruptions")
+    world.doomed()
+    world.doomed()
+    assert world.aws.count("get_queue_url") == 1
+    assert world.aws.asked[-1] == (
+        "receive_message",
+        {"QueueUrl": URL, "MaxNumberOfMessages": 10, "WaitTimeSeconds": 0},
+    )
+
+
+def test_nothing_is_asked_where_there_is_no_queue() -> None:
+    world = World(queue="")
+    assert world.doomed() == {}
+    assert world.aws.asked == []
+
+
+def test_a_queue_that_can_not_be_read_leaves_what_was_known() -> None:
+    world = World()
+    world.send(SPOT)
+    world.doomed()
+    world.aws.answers["receive_message"] = PermanentError("the queue does not exist")
+    with pytest.raises(PermanentError, match="does not exist"):
+        world.doomed()
+    assert MACHINE.id in world.interruptions.doomed

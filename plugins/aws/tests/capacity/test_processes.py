@@ -1,0 +1,54 @@
+"""What people are told about groups that do not do as they are told."""
+
+import logging
+from typing import Any
+
+import pytest
+from nodewright_aws.groups.processes import Notices, can_grow, notes
+
+from .an_aws import a_reading
+
+ZONES = ("eu-west-1a", "eu-west-1b")
+QUIET = frozenset({"AZRebalance"})
+
+
+@pytest.mark.parametrize(
+    ("settings", "note"),
+    [
+        ({"suspended_processes": {"Launch"}}, "its process Launch is suspended"),
+        ({"suspended_processes": {"Terminate"}}, "its process Terminate is suspended"),
+        ({"zones": ZONES}, "it has several zones and AWS may terminate nodes"),
+        ({"desired": 12}, "AWS is asked for 12 machines, outside its limits 0 to 10"),
+    ],
+)
+def test_a_set_up_that_people_should_know_of_is_noted(settings: dict[str, Any], note: str) -> None:
+    (said,) = notes(a_reading(**settings))
+    assert said.startswith(note)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"zones": ZONES, "suspended_processes": QUIET},
+        {"zones": ZONES, "protects_new": True},
+        {"zones": ZONES, "tags": {"eks:nodegroup-name": "workers"}},
+    ],
+)
+def test_a_group_that_is_in_order_is_not_talked_of(settings: dict[str, Any]) -> None:
+    assert notes(a_reading(**settings)) == ()
+
+
+def test_only_a_suspended_launch_keeps_a_group_from_growing() -> None:
+    assert can_grow(a_reading(suspended_processes=QUIET))
+    assert not can_grow(a_reading(suspended_processes=QUIET | {"Launch"}))
+
+
+def test_a_note_is_logged_once_for_as_long_as_it_holds(caplog: pytest.LogCaptureFixture) -> None:
+    notices, odd, even = Notices(), a_reading(suspended_processes={"Launch"}), a_reading()
+    with caplog.at_level(logging.WARNING):
+        for group in (odd, odd, even, odd):
+            notices.tell([group])
+    assert [record.getMessage() for record in caplog.records] == [
+        "group spot: its process Launch is suspended, so that it can't grow: resume it, or leave the group out"
+    ] * 2
