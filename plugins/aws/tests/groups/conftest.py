@@ -69,6 +69,9 @@ class FakeAws:
     def describe_auto_scaling_groups(self, **arguments):
         return {}
 
+    def describe_scaling_activities(self, **arguments):
+        return {"Activities": []}
+
     def describe_launch_template_versions(self, **arguments):
         data = {"InstanceType": "m5.large", "ImageId": "ami-1"}
         version = {"LaunchTemplateId": "lt-1", "LaunchTemplateName": "workers", "VersionNumber": 1}
