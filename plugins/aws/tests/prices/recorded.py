@@ -92,7 +92,7 @@ def spot(instance_type, zone="eu-west-1a"):
     return Pool(zone=zone, instance_type=instance_type, lifecycle=Lifecycle.SPOT)
 
 
-_SHAPES = {
+SHAPES = {
     shape.name: shape
     for shape in (
         Shape(name="m5.large", vcpus=2, memory_mib=8192),
@@ -103,9 +103,9 @@ _SHAPES = {
 }
 
 
-def prices_of(aws, clock, region=REGION, **settings):
+def prices_of(aws, clock, region=REGION, shapes=SHAPES.get, **settings):
     """`Prices` with *settings* as in YAML, and no chance in when it asks again."""
-    return Prices(aws, PriceSettings.model_validate(settings), clock, region, shapes=_SHAPES.get, chance=_Steady())
+    return Prices(aws, PriceSettings.model_validate(settings), clock, region, shapes=shapes, chance=_Steady())
 
 
 class _Steady(Random):

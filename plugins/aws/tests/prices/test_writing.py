@@ -8,7 +8,16 @@ from nodewright_aws.prices.writing import Listing, main, read_api, read_libcloud
 
 from .recorded import RecordedAws
 
-BASE = {"m5.large": 0.1, "m5.xlarge": 0.2, "m5.2xlarge": 0.4, "m5.metal": 5.0, "c5.large": 0.08, "p5.48xlarge": 55.0}
+BASE = {
+    "m5.large": 0.1,
+    "m5.xlarge": 0.2,
+    "m5.2xlarge": 0.4,
+    "m5.4xlarge": 0.8,
+    "m5.8xlarge": 1.6,
+    "m5.metal": 5.0,
+    "c5.large": 0.08,
+    "p5.48xlarge": 55.0,
+}
 
 
 def listing(prices, **fields):
@@ -32,8 +41,9 @@ def test_families_whose_prices_go_together_are_one_factor_and_others_are_written
 
 
 def test_of_a_rough_listing_the_lowest_price_counts_that_several_sizes_agree_on():
-    # A third of the prices is that of machines that are not shared, one is missing, one is too low by mistake.
-    prices = {"m5.large": 0.12, "m5.xlarge": 0.264, "m5.2xlarge": 0.48, "m5.metal": 5.0, "c5.large": 0.0}
+    # Most prices are those of machines that are not shared, one is missing, one is too low by mistake.
+    dear = {"m5.xlarge": 0.264, "m5.4xlarge": 1.056, "m5.8xlarge": 2.112}
+    prices = {"m5.large": 0.12, "m5.2xlarge": 0.48, "m5.metal": 5.0, "c5.large": 0.0} | dear
     content = written(rough={"eu-west-1": listing(prices)})
     assert Table(content).price("eu-west-1", "m5.xlarge") == 0.24
     assert Table(content).price("eu-west-1", "c5.large") is None

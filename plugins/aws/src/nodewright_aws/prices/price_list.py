@@ -56,7 +56,7 @@ def _price(product: dict[str, Any], currency: str) -> float | None:
     terms = product.get("terms", {}).get(_ON_DEMAND, {}).values()
     dimensions = (dimension for term in terms for dimension in term["priceDimensions"].values())
     amounts = (float(each["pricePerUnit"].get(currency, 0)) for each in dimensions if each["unit"] == "Hrs")
-    return max((amount for amount in amounts if amount > 0), default=None)
+    return max(amounts, default=0.0) or None
 
 
 def _filter(field: str, value: str) -> dict[str, str]:

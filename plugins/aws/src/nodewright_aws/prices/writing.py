@@ -141,7 +141,7 @@ def _rough(listing: Listing, known_base: Listing | None, base: Mapping[str, floa
     changes = _agreed(known_base.prices, base) if known_base else {}
     for family, change in changes.items():
         if family in factors and abs(change - 1) > _CHANGED:
-            factors[family] = round(factors[family] / change, 4)
+            factors[family] = round(factors[family] / change, 6)
     return _entry(listing, factors=factors)
 
 
@@ -151,7 +151,7 @@ def _agreed(prices: Mapping[str, float], base: Mapping[str, float]) -> dict[str,
     for name, price in prices.items():
         if price > 0 and name in base:
             ratios[name.partition(".")[0]].append(price / base[name])
-    return {family: round(_agreed_by_most(sorted(found)), 4) for family, found in sorted(ratios.items())}
+    return {family: round(_agreed_by_most(sorted(found)), 6) for family, found in sorted(ratios.items())}
 
 
 def _agreed_by_most(ratios: list[float]) -> float:
