@@ -1,0 +1,17 @@
+"""Conformance suites: whether the autoscaler can trust a plugin, test by test.
+
+A subclass in a plugin's own tests overrides one fixture::
+
+    class TestShed(ProviderConformance):
+        @pytest.fixture
+        def cloud(self):
+            with MyShed() as cloud:
+                yield cloud
+
+Needs pytest: ``pip install nodewright[conformance]``.
+"""
+
+from nodewright.testing.conformance.cloud import Ability, Cloud, ExpectedTemplate
+from nodewright.testing.conformance.provider import ProviderConformance
+
+__all__ = ["Ability", "Cloud", "ExpectedTemplate", "ProviderConformance"]

@@ -1,0 +1,257 @@
+"""What the author of a provider tells the suite about the cloud behind it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import ClassVar
+
+from nodewright.api import (
+    ErrorClass,
+    GpuConfig,
+    Instance,
+    InstanceState,
+    Node,
+    Provider,
+    Resources,
+    Taint,
+)
+from nodewright.testing.builders import a_node
+
+_LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+class Ability(StrEnum):
+    """What a cloud under test can do for the suite, in words that follow "the cloud under test can't"."""
+
+    #: Tests may grow and shrink `Cloud.group`. Without it only those run that read.
+    CHANGE = "have its groups resized by tests"
+    #: `Cloud.target`, `Cloud.machines` and `Cloud.nodes` are known without the provider.
+    TRUTH = "tell by itself which machines it has"
+    #: `Cloud.resize`
+    RESIZE = "resize a group behind the provider's back"
+    #: `Cloud.vanish`
+    VANISH = "let a machine vanish"
+    #: `Cloud.hold`
+    HOLD = "keep new machines in creation"
+    #: `Cloud.starve`
+    STARVE = "accept orders that no machine comes of"
+    #: `Cloud.other_group`
+    OTHER_GROUP = "have a second group resized by tests"
+    #: `Cloud.add_group`
+    ADD_GROUP = "add a group"
+    #: `Cloud.remove_group`
+    REMOVE_GROUP = "remove a group"
+    #: `Cloud.throttle`
+    THROTTLE = "throttle calls"
+    #: `Cloud.deny`
+    DENY = "take rights away"
+    #: `Cloud.cut`
+    CUT = "be cut off from the network"
+    #: `Cloud.lose_answer`
+    LOSE_ANSWER = "lose the answer to an order"
+    #: `Cloud.delete_only`
+    DELETE_ONLY = "carry a deletion out in part"
+    #: `Cloud.calls`
+    COUNT = "count calls"
+    #: `Cloud.populate`
+    POPULATE = "be filled with many machines"
+    #: Tests may create and delete groups.
+    CREATE_GROUPS = "have groups created by tests"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedTemplate:
+    """What the template of a group must show; what is left out is not compared."""
+
+    #: Among the labels.
+    labels: Mapping[str, str] = field(default_factory=dict)
+    #: Exactly these, in any order.
+    taints: tuple[Taint, ...] | None = None
+    #: Among the resources; cpu in milli-cores, everything else in whole units.
+    capacity: Resources = field(default_factory=dict)
+    #: Among what pods may use.
+    allocatable: Resources = field(default_factory=dict)
+    #: What `Provider.gpu_config` says of the template's labels.
+    gpu: GpuConfig | None = None
+
+
+class Cloud(ABC):
+    """A cloud under test; one is made for each test by the fixture ``cloud``.
+
+    Only `provider` and `group` are needed. Everything else is an ability: a method to override and its name in
+    `abilities`. Tests that need more than there is are skipped and say what was missing. All methods work on the cloud
+    by its own means, never through a provider that was handed out before, and are called on the test's thread.
+
+    When a test gets the cloud, the group is at rest: as many machines run as it is asked for. It should have a minimum
+    of 1 or more, and room for three more machines than it has; what needs more than there is is skipped.
+    The fixture tidies up after the test, whatever has happened.
+    """
+
+    #: What this cloud can do for the suite.
+    abilities: ClassVar[frozenset[Ability]] = frozenset()
+    #: Reasons for which `fail` can let machines fail after they were ordered.
+    failures: ClassVar[frozenset[ErrorClass]] = frozenset()
+    #: Reasons for which `refuse` can refuse orders at once.
+    refusals: ClassVar[frozenset[ErrorClass]] = frozenset()
+
+    @abstractmethod
+    def provider(self) -> Provider:
+        """A new provider of this cloud, as after a restart: configured, not refreshed. Closed by the suite."""
+
+    @abstractmethod
+    def group(self) -> str:
+        """Id of the group that tests look at, and resize if they may. The same for the whole test."""
+
+    def settle(self) -> None:  # noqa: B027  some clouds need no time
+        """Let the cloud finish what it is at: machines that were ordered run, those that are deleted are gone.
+
+        A live cloud is polled here; one with a clock of its own is moved on.
+        """
+
+    def node(self, instance: str) -> Node:
+        """The node that the machine with this id registers as; one that has been there for long."""
+        return a_node(instance.rpartition("/")[2], provider_id=instance, created=_LONG_AGO)
+
+    def foreign_node(self) -> Node:
+        """A node of another cloud, in another cloud's words."""
+        return a_node("elsewhere", provider_id="elsewhere:///zone-1/machine-1", created=_LONG_AGO)
+
+    def unknown_node(self) -> Node:
+        """A node that looks like one of this cloud, but no such machine has ever been there.
+
+        By default, a machine of the group whose id ends in zeros and a nine instead of what follows the last dash.
+        """
+        known = self.machines(self.group())
+        if not known:
+            return self.foreign_node()
+        stem, slash, name = next(iter(known)).rpartition("/")
+        prefix, dash, number = name.rpartition("-")
+        return self.node(f"{stem}{slash}{prefix}{dash}{'0' * (len(number) - 1)}9")
+
+    def secrets(self) -> Sequence[str]:
+        """Keys, tokens and the like that the provider was configured with: they may show nowhere."""
+        return ()
+
+    def expected_templates(self) -> Mapping[str, ExpectedTemplate]:
+        """What the templates of groups must show, by group. GPUs, taints and extended resources should be among it."""
+        return {}
+
+    def expected_options(self) -> Mapping[str, Mapping[str, object]]:
+        """Fields of `GroupOptions` that groups set by the cloud's own means (tags, annotations), by group."""
+        return {}
+
+    def machine_type(self, provider: Provider) -> str:
+        """The machine type that tests create a group of. Needs `Ability.CREATE_GROUPS`."""
+        return provider.machine_types()[0]
+
+    def target(self, group: str) -> int:
+        """The number of machines that the cloud is asked for. By default, what a new provider reads."""
+        target, _ = self._read(group)
+        return target
+
+    def machines(self, group: str) -> Mapping[str, InstanceState]:
+        """State by id of all machines that are there, oldest first; ids are those that nodes carry as provider ID.
+
+        Without orders that no machine has come of yet, and without machines that failed. By default, what a new
+        provider reads.
+        """
+        _, instances = self._read(group)
+        return {instance.id: instance.state for instance in instances if instance.error is None}
+
+    def nodes(self, group: str) -> Sequence[Node]:
+        """The nodes of the group's running machines, oldest first. By default, `node` of each."""
+        return [self.node(id_) for id_, state in self.machines(group).items() if state is InstanceState.RUNNING]
+
+    def resize(self, group: str, size: int) -> None:
+        """Have the group run *size* machines, within its bounds and at rest, as somebody else would do it."""
+        raise NotImplementedError
+
+    def vanish(self, group: str) -> Node:
+        """Let the group's oldest machine be gone for good, as if it had failed or was reclaimed; return its node.
+
+        Whether the cloud replaces it is the cloud's affair.
+        """
+        raise NotImplementedError
+
+    def hold(self) -> None:
+        """From now on new machines stay in creation, until `heal`. May do nothing if they do so before `settle`."""
+        raise NotImplementedError
+
+    def starve(self, group: str) -> None:
+        """From now on orders of the group are accepted, but neither a machine nor a failure comes of them."""
+        raise NotImplementedError
+
+    def fail(self, group: str, why: ErrorClass) -> None:
+        """From now on orders of the group are accepted, but after `settle` their machines have failed for *why*.
+
+        Needs *why* in `failures`.
+        """
+        raise NotImplementedError
+
+    def refuse(self, group: str, why: ErrorClass) -> None:
+        """From now on orders of the group are refused at once, for *why*. Needs *why* in `refusals`."""
+        raise NotImplementedError
+
+    def other_group(self) -> str:
+        """Id of a second group that tests may resize, at rest, with at least one machine and room for three more."""
+        raise NotImplementedError
+
+    def add_group(self) -> str:
+        """Have somebody add a group that the provider should find; return its id."""
+        raise NotImplementedError
+
+    def remove_group(self, group: str) -> None:
+        """Have somebody remove the group with all that is in it."""
+        raise NotImplementedError
+
+    def throttle(self) -> None:
+        """From now on every call of a provider is refused as one too many, until `heal`."""
+        raise NotImplementedError
+
+    def deny(self) -> None:
+        """From now on the credentials are worth nothing: expired, or without the rights; until `heal`."""
+        raise NotImplementedError
+
+    def cut(self) -> None:
+        """From now on nobody answers at the cloud's address, until `heal`."""
+        raise NotImplementedError
+
+    def lose_answer(self) -> None:
+        """The next change that a provider asks for is made, but the answer to it is lost on the way."""
+        raise NotImplementedError
+
+    def delete_only(self, count: int) -> None:
+        """From now on only *count* more machines are deleted; the cloud refuses the others for a while, until `heal`.
+
+        Whether it refuses a whole call or single machines of it is the cloud's affair.
+        """
+        raise NotImplementedError
+
+    def heal(self) -> None:
+        """End all that was broken: every call is answered and orders are filled again.
+
+        Needed with any fault; what faults have done so far stays.
+        """
+        raise NotImplementedError
+
+    def calls(self) -> int:
+        """How many requests providers have sent so far, pages and refused ones included."""
+        raise NotImplementedError
+
+    def populate(self, machines: int) -> None:
+        """Have at least *machines* more machines run, spread over groups that a provider finds."""
+        raise NotImplementedError
+
+    def _read(self, group: str) -> tuple[int, tuple[Instance, ...]]:
+        """What a new provider says of the group: target and machines."""
+        provider = self.provider()
+        try:
+            provider.refresh()
+            for found in provider.groups():
+                if found.id == group:
+                    return found.target_size, tuple(found.instances())
+        finally:
+            provider.close()
+        raise LookupError(f"a new provider finds no group {group!r}")
