@@ -1,10 +1,25 @@
 """Whether the core can trust the fake provider."""
 
+from datetime import timedelta
+
 import pytest
 from nodewright.api import ErrorClass, InstanceState, Taint
 from nodewright.testing.conformance import Ability, Cloud, ExpectedTemplate, ProviderConformance
+from nodewright_fake.cloud.api_fault import ApiFault, ApiFaultKind
 from nodewright_fake.cloud.group import GroupSettings
 from nodewright_fake.cloud.server import CloudServer
+
+
+class Breakdown(ApiFault):
+    """Cuts all connections after so many calls."""
+
+    def __init__(self, *, after):
+        super().__init__(ApiFaultKind.RESET)
+        self._left = after
+
+    def befalls(self, operation, now):
+        self._left -= 1
+        return self._left < 0
 
 
 class FakeCloud(Cloud):
@@ -105,6 +120,12 @@ class FakeCloud(Cloud):
     def cut(self):
         self.house.server.stop()
 
+    def break_after(self, calls):
+        self.house.cloud.gate.add(Breakdown(after=calls))
+
+    def limit(self, group, machines):
+        self.house.do("stock-out", pool=self._pool(group), available=self.target(group) + machines, mode="fail")
+
     def lose_answer(self):
         self.house.do("fail-api", kind="lost", operations="[!sp]*", times=1)
 
@@ -123,7 +144,7 @@ class FakeCloud(Cloud):
         self.settle()
 
     def expected_options(self):
-        return {"cheap": {"zero_or_max_node_scaling": True}}
+        return {"cheap": {"zero_or_max_node_scaling": True, "scale_down_unneeded_time": timedelta(minutes=2)}}
 
     def _pool(self, group):
         return self.house.cloud.group(group).settings.pool

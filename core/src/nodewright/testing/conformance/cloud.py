@@ -49,6 +49,10 @@ class Ability(StrEnum):
     DENY = "take rights away"
     #: `Cloud.cut`
     CUT = "be cut off from the network"
+    #: `Cloud.break_after`
+    BREAK_AFTER = "break down between two calls"
+    #: `Cloud.limit`
+    LIMIT = "have a certain number of machines left"
     #: `Cloud.lose_answer`
     LOSE_ANSWER = "lose the answer to an order"
     #: `Cloud.delete_only`
@@ -216,6 +220,14 @@ class Cloud(ABC):
 
     def cut(self) -> None:
         """From now on nobody answers at the cloud's address, until `heal`."""
+        raise NotImplementedError
+
+    def break_after(self, calls: int) -> None:
+        """From now on so many more calls are answered, and then no more until `heal`: as with `cut`."""
+        raise NotImplementedError
+
+    def limit(self, group: str, machines: int) -> None:
+        """From now on the cloud has so many machines left for the group, until `heal`."""
         raise NotImplementedError
 
     def lose_answer(self) -> None:

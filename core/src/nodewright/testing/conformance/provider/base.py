@@ -1,10 +1,11 @@
 """What the tests of providers and node groups have in common."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from nodewright.api import Capability, NodeGroup, Provider
+from nodewright.api import Capability, GroupFacts, GroupOptions, Node, NodeGroup, Provider
+from nodewright.testing.builders import a_node
 from nodewright.testing.conformance.cloud import Ability, Cloud
 from nodewright.testing.conformance.suite import Requirement, Suite, Test, requires
 
@@ -86,8 +87,74 @@ def group_of(provider: Provider, name: str) -> NodeGroup:
     pytest.fail(f"groups() shows no group {name!r}, which the cloud has; it shows: {there}")
 
 
-def has_room(group: NodeGroup, count: int) -> NodeGroup:
-    """Return *group*; skip the test if it can't grow by *count*."""
-    if group.target_size + count > group.max_size:
-        pytest.skip(f"group {group.id} has no room for {count} more machines: {group.target_size} of {group.max_size}")
-    return group
+def reread(provider: Provider, group: NodeGroup) -> NodeGroup:
+    """The same group after another refresh."""
+    provider.refresh()
+    return group_of(provider, group.id)
+
+
+def has_room(cloud: Cloud, group: NodeGroup, count: int) -> int:
+    """Return what the cloud is asked for; skip the test if the group can't grow by *count*."""
+    size = cloud.target(group.id)
+    if size + count > group.max_size:
+        pytest.skip(f"group {group.id} has no room for {count} more machines: {size} of {group.max_size}")
+    return size
+
+
+def with_spare(cloud: Cloud, provider: Provider, count: int) -> tuple[NodeGroup, Sequence[Node]]:
+    """The group under test with *count* machines more than its minimum, or more, at rest; and its nodes."""
+    group = group_of(provider, cloud.group())
+    missing = group.min_size + count - cloud.target(group.id)
+    if missing > 0:
+        size = has_room(cloud, group, missing)
+        if Ability.RESIZE in cloud.abilities:
+            cloud.resize(group.id, size + missing)
+        else:
+            group.increase(missing)
+            cloud.settle()
+        group = reread(provider, group)
+    return group, cloud.nodes(group.id)
+
+
+def at_minimum(cloud: Cloud, provider: Provider) -> tuple[NodeGroup, Sequence[Node]]:
+    """The group under test with as few machines as it may have, at rest, but at least one; and its nodes."""
+    group = group_of(provider, cloud.group())
+    if group.min_size < 1:
+        pytest.skip(f"group {group.id} has no minimum that deletions could pass: give it one of 1 or more")
+    if cloud.target(group.id) > group.min_size:
+        if Ability.RESIZE not in cloud.abilities:
+            pytest.skip(f"group {group.id} has more machines than its minimum, and the cloud can't {Ability.RESIZE}")
+        cloud.resize(group.id, group.min_size)
+        group = reread(provider, group)
+    return group, cloud.nodes(group.id)
+
+
+def unregistered(instance: str) -> Node:
+    """What the core has of a machine that never became a node: its id."""
+    return a_node(instance, provider_id=instance)
+
+
+def machine_of(node: Node) -> str:
+    """The id of a node's machine."""
+    return node.spec.provider_id
+
+
+def facts(provider: Provider) -> list[GroupFacts]:
+    """All that a provider says of its groups, as the core reads it."""
+    from_zero = Capability.SCALE_FROM_ZERO in provider.capabilities
+    return [
+        GroupFacts(
+            id=group.id,
+            provider="",
+            min_size=group.min_size,
+            max_size=group.max_size,
+            target_size=group.target_size,
+            instances=tuple(group.instances()),
+            template=group.template() if from_zero else None,
+            options=group.options(GroupOptions()),
+            pools=tuple(group.pools()),
+            exists=group.exists,
+            autoprovisioned=group.autoprovisioned,
+        )
+        for group in provider.groups()
+    ]

@@ -1,0 +1,96 @@
+"""When the cloud is called, and how often."""
+
+import pytest
+
+from nodewright.api import Provider
+from nodewright.testing.clock import EPOCH
+from nodewright.testing.conformance.cloud import Ability, Cloud
+from nodewright.testing.conformance.provider.base import ProviderSuite, facts, needs
+
+#: More machines than come on one page of anything, so that a call for each would show.
+_CROWD = 150
+#: Calls that a crowd may cost beyond what the cloud costs without: pages, and what there is to ask once per group.
+_PAGES = 15
+
+
+@needs(Ability.COUNT)
+class CallsConformance(ProviderSuite):
+    """The cloud is called in `Provider.refresh` and in actions, and nowhere else."""
+
+    def test_a_provider_is_made_without_a_call(self, cloud: Cloud) -> None:
+        """A provider calls nobody before its first refresh."""
+        before = cloud.calls()
+        cloud.provider().close()
+        calls = cloud.calls() - before
+        assert not calls, f"making a provider took {calls} calls of the cloud"
+
+    def test_facts_of_groups_are_no_calls(self, cloud: Cloud, provider: Provider) -> None:
+        """Facts of groups are answered from what the last refresh read."""
+        before = cloud.calls()
+        facts(provider)
+        for group in provider.groups():
+            group.describe()
+        calls = cloud.calls() - before
+        assert not calls, f"asking for the facts of all groups took {calls} calls of the cloud"
+
+    def test_facts_of_nodes_are_no_calls(self, cloud: Cloud, provider: Provider) -> None:
+        """`group_of` and `has_instance` are answered from what the last refresh read, for known nodes and others."""
+        nodes = [*cloud.nodes(cloud.group()), cloud.unknown_node(), cloud.foreign_node()]
+        before = cloud.calls()
+        for node in nodes:
+            provider.group_of(node)
+            provider.has_instance(node)
+        calls = cloud.calls() - before
+        assert not calls, f"asking where {len(nodes)} nodes belong took {calls} calls of the cloud"
+
+    def test_facts_of_the_cloud_are_no_calls(self, cloud: Cloud, provider: Provider) -> None:
+        """Prices, limits, GPUs and machine types are answered from what the last refresh read."""
+        before = cloud.calls()
+        pricing = provider.pricing()
+        for group in provider.groups():
+            template = group.template()
+            if pricing is not None and template is not None:
+                pricing.node_price(template, EPOCH, EPOCH)
+        provider.resource_limits()
+        provider.gpu_types()
+        provider.gpu_config({provider.gpu_label or "gpu": "any"})
+        provider.machine_types()
+        calls = cloud.calls() - before
+        assert not calls, f"asking for prices, limits, GPUs and machine types took {calls} calls of the cloud"
+
+    @needs(Ability.POPULATE)
+    def test_a_refresh_does_not_call_for_every_machine(self, cloud: Cloud, provider: Provider) -> None:
+        """What a refresh costs in calls grows with pages and groups, not with machines."""
+        few = _calls_of_refresh(cloud, provider)
+        cloud.populate(_CROWD)
+        provider.refresh()
+        many = _calls_of_refresh(cloud, provider)
+        assert many <= few + _PAGES, f"a refresh takes {few} calls, with {_CROWD} machines more {many}"
+
+
+class ClosingConformance(ProviderSuite):
+    """`Provider.close`."""
+
+    def test_closing_twice_is_no_error(self, cloud: Cloud) -> None:
+        """`close` of a provider that is closed already does nothing."""
+        provider = cloud.provider()
+        provider.refresh()
+        provider.close()
+        try:
+            provider.close()
+        except Exception as error:
+            pytest.fail(f"the second close raised {error!r}")
+
+    def test_a_provider_that_never_read_can_be_closed(self, cloud: Cloud) -> None:
+        """`close` works before the first refresh: the configuration may have been replaced by then."""
+        provider = cloud.provider()
+        try:
+            provider.close()
+        except Exception as error:
+            pytest.fail(f"close before the first refresh raised {error!r}")
+
+
+def _calls_of_refresh(cloud: Cloud, provider: Provider) -> int:
+    before = cloud.calls()
+    provider.refresh()
+    return cloud.calls() - before

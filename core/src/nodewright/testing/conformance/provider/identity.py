@@ -1,0 +1,101 @@
+"""Who is who: ids of groups and machines, and which node belongs where."""
+
+import pytest
+
+from nodewright.api import Capability, NodeGroup, Provider
+from nodewright.testing.builders import a_node
+from nodewright.testing.conformance.cloud import Ability, Cloud
+from nodewright.testing.conformance.provider.base import ProviderSuite, Restart, declares, machine_of, needs
+
+
+class IdentityConformance(ProviderSuite):
+    """`NodeGroup.id`, `Instance.id`, `Provider.group_of` and `Provider.has_instance`."""
+
+    def test_every_group_has_an_id_of_its_own(self, provider: Provider) -> None:
+        """No two groups have the same id."""
+        ids = [group.id for group in provider.groups()]
+        assert len(set(ids)) == len(ids), f"groups() shows ids more than once: {sorted(ids)}"
+
+    def test_groups_keep_their_order(self, provider: Provider) -> None:
+        """Groups come in the same order after every refresh."""
+        before = [group.id for group in provider.groups()]
+        provider.refresh()
+        after = [group.id for group in provider.groups()]
+        assert after == before, f"groups() showed {before}, and after another refresh {after}"
+
+    def test_groups_are_the_same_after_a_restart(self, provider: Provider, restart: Restart) -> None:
+        """A new provider shows the same ids of groups in the same order: memory and settings go by them."""
+        before = [group.id for group in provider.groups()]
+        after = [group.id for group in restart().groups()]
+        assert after == before, f"groups() shows {before}, and after a restart {after}"
+
+    def test_every_machine_is_shown_once(self, provider: Provider) -> None:
+        """No machine is shown twice, in one group or in two."""
+        ids = [instance.id for group in provider.groups() for instance in group.instances()]
+        twice = sorted({id_ for id_ in ids if ids.count(id_) > 1})
+        assert not twice, f"instances() shows machines more than once: {twice}"
+
+    def test_machines_are_the_same_after_a_restart(self, group: NodeGroup, restart: Restart) -> None:
+        """A new provider shows the same ids of machines."""
+        before = {instance.id for instance in group.instances()}
+        [again] = [each for each in restart().groups() if each.id == group.id]
+        after = {instance.id for instance in again.instances()}
+        assert after == before, f"instances() shows {sorted(before)}, and after a restart {sorted(after)}"
+
+    @needs(Ability.TRUTH)
+    def test_machines_are_named_like_their_nodes(self, cloud: Cloud, provider: Provider) -> None:
+        """`Instance.id` is the provider ID of the node that the machine becomes, letter by letter."""
+        for group in provider.groups():
+            shown = {instance.id for instance in group.instances()}
+            missing = sorted({machine_of(node) for node in cloud.nodes(group.id)} - shown)
+            assert not missing, f"nodes of group {group.id} have provider IDs {missing}, instances() shows {shown}"
+
+    @needs(Ability.TRUTH)
+    def test_a_node_belongs_to_the_group_of_its_machine(self, cloud: Cloud, provider: Provider) -> None:
+        """`group_of` tells the group of every node whose machine the last refresh has seen."""
+        for group in provider.groups():
+            for node in cloud.nodes(group.id):
+                told = provider.group_of(node)
+                assert told == group.id, f"group_of tells {told!r} for {machine_of(node)}, which is of {group.id}"
+
+    def test_a_node_of_another_cloud_belongs_to_no_group(self, cloud: Cloud, provider: Provider) -> None:
+        """`group_of` is None for a node whose provider ID is in another cloud's words."""
+        node = cloud.foreign_node()
+        told = provider.group_of(node)
+        assert told is None, f"group_of tells {told!r} for {machine_of(node)}, which is of another cloud"
+
+    def test_a_node_without_a_provider_id_belongs_to_no_group(self, provider: Provider) -> None:
+        """`group_of` is None, and no error, for a node that has no provider ID (yet)."""
+        told = provider.group_of(a_node("nameless", provider_id=""))
+        assert told is None, f"group_of tells {told!r} for a node without provider ID and labels"
+
+    def test_a_machine_that_never_was_belongs_to_no_group(self, cloud: Cloud, provider: Provider) -> None:
+        """`group_of` goes by the machines that are there, not by what an id looks like."""
+        node = cloud.unknown_node()
+        told = provider.group_of(node)
+        assert told is None, f"group_of tells {told!r} for {machine_of(node)}, but there is no such machine"
+
+    @declares(Capability.HAS_INSTANCE)
+    def test_a_machine_that_is_there_is_known(self, cloud: Cloud, provider: Provider) -> None:
+        """`has_instance` is True for a node whose machine the last refresh has seen."""
+        nodes = cloud.nodes(cloud.group())
+        if not nodes:
+            pytest.skip(f"group {cloud.group()} has no machines")
+        told = provider.has_instance(nodes[0])
+        assert told is True, f"has_instance tells {told} for {machine_of(nodes[0])}, which is there"
+
+    @needs(Ability.VANISH)
+    @declares(Capability.HAS_INSTANCE)
+    def test_a_machine_that_vanished_is_missed(self, cloud: Cloud, provider: Provider) -> None:
+        """`has_instance` is False for a node whose machine is gone since the provider saw it."""
+        node = cloud.vanish(cloud.group())
+        provider.refresh()
+        told = provider.has_instance(node)
+        assert told is False, f"has_instance tells {told} for {machine_of(node)}, which is gone"
+
+    @declares(Capability.HAS_INSTANCE)
+    def test_a_machine_of_another_cloud_is_not_missed(self, cloud: Cloud, provider: Provider) -> None:
+        """`has_instance` is None for a node that is none of this provider's business."""
+        node = cloud.foreign_node()
+        told = provider.has_instance(node)
+        assert told is None, f"has_instance tells {told} for {machine_of(node)}, which is of another cloud"

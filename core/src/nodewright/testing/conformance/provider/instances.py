@@ -1,0 +1,139 @@
+"""Machines in all states of their lives."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from nodewright.api import ErrorClass, Instance, InstanceState, NodeGroup, Provider
+from nodewright.testing.conformance.cloud import Ability, Cloud
+from nodewright.testing.conformance.provider.base import (
+    ProviderSuite,
+    Restart,
+    group_of,
+    has_room,
+    machine_of,
+    needs,
+    reread,
+    unregistered,
+    with_spare,
+)
+from nodewright.testing.conformance.provider.machines import creating, failed_order
+
+
+class InstancesConformance(ProviderSuite):
+    """`NodeGroup.instances`."""
+
+    def test_machines_that_run_are_running(self, group: NodeGroup) -> None:
+        """At rest, as many machines are shown in state Running as the group is asked for."""
+        running = [instance for instance in group.instances() if instance.state is InstanceState.RUNNING]
+        assert len(running) == group.target_size, (
+            f"at rest with target_size {group.target_size}, instances() shows {len(running)} machines as running: "
+            f"{_states(group)}"
+        )
+
+
+@needs(Ability.CHANGE)
+class LifeConformance(ProviderSuite):
+    """`Instance.state`, from order to end."""
+
+    @needs(Ability.HOLD, Ability.TRUTH)
+    def test_a_machine_in_creation_is_creating(self, cloud: Cloud, provider: Provider) -> None:
+        """A machine that was ordered and does not run yet is shown in state Creating."""
+        group, young = creating(cloud, provider)
+        state = _states(group).get(young)
+        assert state is InstanceState.CREATING, f"machine {young} is in creation, instances() shows it as {state}"
+
+    def test_a_machine_that_has_come_is_running(self, cloud: Cloud, provider: Provider, group: NodeGroup) -> None:
+        """A machine that was in creation, and runs by now, is shown in state Running."""
+        size = has_room(cloud, group, 1)
+        group.increase(1)
+        provider.refresh()
+        cloud.settle()
+        group = reread(provider, group)
+        running = list(_states(group).values()).count(InstanceState.RUNNING)
+        assert running == size + 1, f"{size} machines and a new one run, instances() shows {_states(group)}"
+
+    def test_a_machine_that_is_deleted_is_not_running(self, cloud: Cloud, provider: Provider) -> None:
+        """A machine that was just deleted is shown in state Deleting, or not at all."""
+        group, nodes = with_spare(cloud, provider, 1)
+        group.delete_nodes(nodes[:1])
+        state = _states(reread(provider, group)).get(machine_of(nodes[0]), InstanceState.DELETING)
+        assert state is InstanceState.DELETING, f"{machine_of(nodes[0])} is being deleted, but shown as {state}"
+
+    def test_a_machine_that_is_deleted_is_not_running_after_a_restart(
+        self, cloud: Cloud, provider: Provider, restart: Restart
+    ) -> None:
+        """A new provider shows a machine that was just deleted in state Deleting, or not at all."""
+        group, nodes = with_spare(cloud, provider, 1)
+        group.delete_nodes(nodes[:1])
+        again = group_of(restart(), group.id)
+        state = _states(again).get(machine_of(nodes[0]), InstanceState.DELETING)
+        assert state is InstanceState.DELETING, f"after a restart {machine_of(nodes[0])} is shown as {state}"
+
+    def test_a_machine_that_is_gone_is_not_shown(self, cloud: Cloud, provider: Provider) -> None:
+        """A machine that was deleted, and is gone, is shown no more."""
+        group, nodes = with_spare(cloud, provider, 1)
+        group.delete_nodes(nodes[:1])
+        provider.refresh()
+        cloud.settle()
+        shown = _states(reread(provider, group))
+        assert machine_of(nodes[0]) not in shown, f"{machine_of(nodes[0])} is gone, instances() shows {shown}"
+
+
+@needs(Ability.CHANGE)
+class FailureConformance(ProviderSuite):
+    """`Instance.error`: machines that were ordered and will never come."""
+
+    @pytest.mark.parametrize("why", list(ErrorClass), ids=str)
+    def test_a_failed_order_tells_why(self, cloud: Cloud, provider: Provider, why: ErrorClass) -> None:
+        """An order that failed is shown as a machine with an error of the right class."""
+        _, failed = failed_order(cloud, provider, why)
+        told = {instance.error.error_class for instance in failed if instance.error}
+        assert told == {why}, f"an order failed for {why}, the errors of instances() say {sorted(told) or 'nothing'}"
+
+    def test_a_failed_order_is_creating(self, cloud: Cloud, provider: Provider) -> None:
+        """A machine with an error is shown in state Creating: only so is it taken as one that will not come."""
+        _, failed = failed_order(cloud, provider)
+        wrong = {instance.id: instance.state for instance in failed if instance.state is not InstanceState.CREATING}
+        assert not wrong, f"machines that failed are shown in other states than Creating: {wrong}"
+
+    def test_every_failed_machine_is_shown(self, cloud: Cloud, provider: Provider) -> None:
+        """Of two machines that failed, two are shown, each with an id of its own."""
+        _, failed = failed_order(cloud, provider, count=2)
+        ids = {instance.id for instance in failed}
+        assert len(ids) == 2, f"2 machines failed, instances() shows {sorted(ids)}"
+
+    def test_the_code_of_a_failure_is_the_same_for_all(self, cloud: Cloud, provider: Provider) -> None:
+        """`InstanceError.code` is the cloud's own word, not empty and without a machine's id: metrics count by it."""
+        _, failed = failed_order(cloud, provider, count=2)
+        codes = {instance.error.code for instance in failed if instance.error}
+        told = f"2 machines failed for one reason, their codes are {sorted(codes)}"
+        assert len(codes) == 1, told
+        assert all(codes), told
+
+    def test_a_stock_out_names_a_pool_of_the_group(self, cloud: Cloud, provider: Provider) -> None:
+        """If a stock-out names a pool, it is one of the group's `pools`: other groups are kept off it as well."""
+        group, failed = failed_order(cloud, provider, ErrorClass.STOCK_OUT)
+        named = {instance.error.pool for instance in failed if instance.error and instance.error.pool}
+        pools = set(group.pools()) or named
+        assert named <= pools, f"pools {sorted(named)} ran dry, group {group.id} draws from {sorted(pools)}"
+
+    def test_an_old_failure_does_not_stick(self, cloud: Cloud, provider: Provider) -> None:
+        """After a failed order was taken back, the next one that the cloud fills shows no error."""
+        group, failed = failed_order(cloud, provider)
+        group.delete_nodes([unregistered(instance.id) for instance in failed])
+        cloud.heal()
+        cloud.settle()
+        group = reread(provider, group)
+        group.increase(1)
+        cloud.settle()
+        wrong = [instance for instance in reread(provider, group).instances() if instance.error]
+        assert not wrong, f"the cloud filled a new order, instances() still shows {wrong}"
+
+
+def _states(group: NodeGroup) -> Mapping[str, InstanceState]:
+    return {instance.id: instance.state for instance in group.instances() if not _failed(instance)}
+
+
+def _failed(instance: Instance) -> bool:
+    return instance.error is not None

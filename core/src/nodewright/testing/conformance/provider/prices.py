@@ -1,0 +1,28 @@
+"""Whether there are prices; what prices must be like has a suite of its own."""
+
+from datetime import timedelta
+
+import pytest
+
+from nodewright.api import Capability, NodeGroup, PricingModel, Provider
+from nodewright.testing.clock import EPOCH
+from nodewright.testing.conformance.provider.base import ProviderSuite, declares
+
+
+@declares(Capability.PRICES)
+class PricesConformance(ProviderSuite):
+    """`Provider.pricing`."""
+
+    def test_there_are_prices_after_a_refresh(self, provider: Provider) -> None:
+        """A provider that declares prices has a `PricingModel` once it is refreshed."""
+        pricing = provider.pricing()
+        assert isinstance(pricing, PricingModel), f"pricing() is {pricing!r}"
+
+    def test_a_node_of_the_group_has_a_price(self, provider: Provider, group: NodeGroup) -> None:
+        """A node like the group's template costs more than nothing for an hour."""
+        pricing, template = provider.pricing(), group.template()
+        if pricing is None or template is None:
+            pytest.skip(f"group {group.id} has no template, or its provider no prices")
+        price = pricing.node_price(template, EPOCH, EPOCH + timedelta(hours=1))
+        assert price is not None, f"the price of a node of group {group.id} is not known"
+        assert price > 0, f"the price of a node of group {group.id} for an hour is {price}"

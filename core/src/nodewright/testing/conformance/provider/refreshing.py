@@ -1,0 +1,95 @@
+"""What a refresh does, and what it leaves alone."""
+
+import contextlib
+
+import pytest
+
+from nodewright.api import GroupNotFoundError, InstanceState, NodeGroup, Provider
+from nodewright.testing.conformance.cloud import Ability, Cloud
+from nodewright.testing.conformance.provider.base import ProviderSuite, facts, group_of, machine_of, needs
+
+
+class RefreshConformance(ProviderSuite):
+    """`Provider.refresh`."""
+
+    @needs(Ability.RESIZE)
+    def test_refresh_sees_a_group_that_somebody_resized(self, cloud: Cloud, provider: Provider) -> None:
+        """A size that somebody else set shows after the next refresh."""
+        size = cloud.target(cloud.group()) + 1
+        cloud.resize(cloud.group(), size)
+        provider.refresh()
+        told = group_of(provider, cloud.group()).target_size
+        assert told == size, f"somebody set the size to {size}, after a refresh target_size is {told}"
+
+    @needs(Ability.VANISH)
+    def test_refresh_sees_that_a_machine_vanished(self, cloud: Cloud, provider: Provider) -> None:
+        """A machine that is gone is not shown as running after the next refresh."""
+        gone = machine_of(cloud.vanish(cloud.group()))
+        provider.refresh()
+        instances = group_of(provider, cloud.group()).instances()
+        running = {instance.id for instance in instances if instance.state is InstanceState.RUNNING}
+        assert gone not in running, f"machine {gone} is gone, after a refresh instances() shows it as running"
+
+    @needs(Ability.ADD_GROUP)
+    def test_refresh_finds_a_new_group(self, cloud: Cloud, provider: Provider) -> None:
+        """A group that somebody added shows after the next refresh."""
+        added = cloud.add_group()
+        provider.refresh()
+        ids = [group.id for group in provider.groups()]
+        assert added in ids, f"somebody added group {added}, after a refresh groups() shows {ids}"
+
+    @needs(Ability.REMOVE_GROUP)
+    def test_refresh_forgets_a_group_that_is_gone(self, cloud: Cloud, provider: Provider) -> None:
+        """A group that somebody removed is not shown after the next refresh."""
+        cloud.remove_group(cloud.group())
+        provider.refresh()
+        ids = [group.id for group in provider.groups()]
+        assert cloud.group() not in ids, f"somebody removed group {cloud.group()}, after a refresh groups() shows {ids}"
+
+    @needs(Ability.REMOVE_GROUP, Ability.CHANGE)
+    def test_an_action_on_a_group_that_is_gone_does_not_find_it(self, cloud: Cloud, group: NodeGroup) -> None:
+        """`increase` of a group that somebody removed since the last refresh raises `GroupNotFoundError`."""
+        cloud.remove_group(group.id)
+        with pytest.raises(GroupNotFoundError):
+            group.increase(1)
+
+    @needs(Ability.CUT)
+    def test_a_failed_refresh_leaves_the_facts_alone(self, cloud: Cloud, provider: Provider) -> None:
+        """When a refresh fails at once, groups are as they were before."""
+        before = facts(provider)
+        cloud.cut()
+        with contextlib.suppress(Exception):
+            provider.refresh()
+        after = facts(provider)
+        assert after == before, f"a failed refresh changed the groups from {before} to {after}"
+
+    @needs(Ability.BREAK_AFTER, Ability.COUNT, Ability.RESIZE)
+    def test_a_refresh_that_fails_half_way_leaves_the_facts_alone(self, cloud: Cloud, provider: Provider) -> None:
+        """When a refresh fails after some of its calls, no fact is newer than others."""
+        already = cloud.calls()
+        provider.refresh()
+        needed = cloud.calls() - already
+        before = facts(provider)
+        cloud.resize(cloud.group(), cloud.target(cloud.group()) + 1)
+        for answered in range(1, needed):
+            cloud.break_after(answered)
+            try:
+                provider.refresh()
+            except Exception:
+                after = facts(provider)
+                assert after == before, f"a refresh that failed after {answered} calls changed {before} to {after}"
+            else:
+                before = facts(provider)
+            cloud.heal()
+
+    @needs(Ability.CUT)
+    def test_refresh_recovers(self, cloud: Cloud, provider: Provider) -> None:
+        """When the cloud answers again, so does the provider."""
+        cloud.cut()
+        with contextlib.suppress(Exception):
+            provider.refresh()
+        cloud.heal()
+        try:
+            provider.refresh()
+        except Exception as error:
+            pytest.fail(f"the cloud answers again, but refresh raises {error!r}")

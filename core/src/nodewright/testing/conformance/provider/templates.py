@@ -1,0 +1,164 @@
+"""What a new node will look like."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from nodewright.api import Capability, NodeGroup, NodeTemplate, Provider
+from nodewright.testing.conformance.cloud import Cloud, ExpectedTemplate
+from nodewright.testing.conformance.provider.base import ProviderSuite, declares, group_of
+
+_WELL_KNOWN = (
+    "kubernetes.io/arch",
+    "kubernetes.io/os",
+    "node.kubernetes.io/instance-type",
+    "topology.kubernetes.io/zone",
+)
+_NEEDED = ("cpu", "memory", "pods")
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_VALUE = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?")
+_KEY = re.compile(r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+#: A tenth of a core: less, and somebody has counted in cores.
+_LEAST_CPU = 100
+#: A node with less would not start; less, and somebody has counted in KiB or MiB.
+_LEAST_MEMORY = 256 << 20
+
+
+@declares(Capability.SCALE_FROM_ZERO)
+class TemplateConformance(ProviderSuite):
+    """`NodeGroup.template`."""
+
+    def test_the_group_has_a_template(self, group: NodeGroup) -> None:
+        """A provider that declares scale-from-zero knows what a node of the group will look like."""
+        assert group.template() is not None, f"template() of group {group.id} is None"
+
+    def test_templates_show_the_well_known_labels(self, provider: Provider) -> None:
+        """Zone, instance type, architecture and operating system are labels of every template."""
+        for name, template in _templates(provider):
+            missing = [label for label in _WELL_KNOWN if not template.labels.get(label)]
+            assert not missing, f"the template of group {name} lacks labels: {', '.join(missing)}"
+
+    def test_templates_have_labels_that_nodes_can_have(self, provider: Provider) -> None:
+        """Labels keep to the rules of Kubernetes, whatever the cloud allows in its tags."""
+        for name, template in _templates(provider):
+            wrong = {
+                key: value
+                for key, value in template.labels.items()
+                if not _KEY.fullmatch(key) or not _VALUE.fullmatch(value)
+            }
+            assert not wrong, f"the template of group {name} has labels that no node can have: {wrong}"
+
+    def test_templates_have_taints_that_nodes_can_have(self, provider: Provider) -> None:
+        """Taints have a key and one of the three effects."""
+        for name, template in _templates(provider):
+            wrong = [str(taint) for taint in template.taints if not taint.key or taint.effect not in _EFFECTS]
+            assert not wrong, f"the template of group {name} has taints that no node can have: {wrong}"
+
+    def test_resources_are_whole_numbers(self, provider: Provider) -> None:
+        """All amounts are integers that are not negative."""
+        for name, template in _templates(provider):
+            wrong = {
+                resource: amount
+                for amounts in (template.capacity, template.allocatable)
+                for resource, amount in amounts.items()
+                if type(amount) is not int or amount < 0
+            }
+            assert not wrong, f"the template of group {name} has amounts that are no whole numbers: {wrong}"
+
+    def test_pods_find_room(self, provider: Provider) -> None:
+        """cpu, memory and pods are in capacity and allocatable, and not zero."""
+        for name, template in _templates(provider):
+            for kind, amounts in (("capacity", template.capacity), ("allocatable", template.allocatable)):
+                missing = [resource for resource in _NEEDED if not amounts.get(resource)]
+                assert not missing, f"the template of group {name} has no {', '.join(missing)} in its {kind}"
+
+    def test_cpu_is_in_milli_cores(self, provider: Provider) -> None:
+        """cpu is counted in milli-cores: 2000 for two cores."""
+        for name, template in _templates(provider):
+            amount = template.capacity.get("cpu", _LEAST_CPU)
+            assert amount >= _LEAST_CPU, f"the template of group {name} has {amount} cpu: count in milli-cores"
+
+    def test_memory_is_in_bytes(self, provider: Provider) -> None:
+        """Memory is counted in bytes."""
+        for name, template in _templates(provider):
+            amount = template.capacity.get("memory", _LEAST_MEMORY)
+            assert amount >= _LEAST_MEMORY, f"the template of group {name} has {amount} of memory: count in bytes"
+
+    def test_no_more_is_allocatable_than_there_is(self, provider: Provider) -> None:
+        """Of each resource, allocatable is no more than capacity."""
+        for name, template in _templates(provider):
+            wrong = {
+                resource: (amount, template.capacity.get(resource, 0))
+                for resource, amount in template.allocatable.items()
+                if amount > template.capacity.get(resource, 0)
+            }
+            assert not wrong, f"the template of group {name} lets pods use more than there is (of): {wrong}"
+
+    def test_daemon_sets_are_left_to_the_core(self, provider: Provider) -> None:
+        """`NodeTemplate.pods` holds static pods only: the core adds those of DaemonSets, and counts them once."""
+        for name, template in _templates(provider):
+            wrong = [
+                pod.key
+                for pod in template.pods
+                if any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references)
+            ]
+            assert not wrong, f"the template of group {name} brings pods of DaemonSets: {wrong}"
+
+    def test_templates_show_the_labels_of_their_group(self, cloud: Cloud, provider: Provider) -> None:
+        """Labels that the cloud's set-up gives to nodes are labels of the template."""
+        for name, template, expected in _expected(cloud, provider):
+            shown = {key: template.labels.get(key) for key in expected.labels}
+            assert shown == expected.labels, f"nodes of group {name} have {expected.labels}, its template has {shown}"
+
+    def test_templates_show_the_taints_of_their_group(self, cloud: Cloud, provider: Provider) -> None:
+        """Taints that the cloud's set-up gives to nodes are taints of the template, and there are no others."""
+        for name, template, expected in _expected(cloud, provider):
+            if expected.taints is not None:
+                shown, wanted = sorted(map(str, template.taints)), sorted(map(str, expected.taints))
+                assert shown == wanted, f"nodes of group {name} have taints {wanted}, its template has {shown}"
+
+    def test_templates_show_the_resources_of_their_group(self, cloud: Cloud, provider: Provider) -> None:
+        """Capacity and allocatable are those that nodes of the group have, extended resources included."""
+        for name, template, expected in _expected(cloud, provider):
+            for kind in ("capacity", "allocatable"):
+                wanted: Mapping[str, int] = getattr(expected, kind)
+                shown = {resource: getattr(template, kind).get(resource) for resource in wanted}
+                assert shown == wanted, f"nodes of group {name} have {kind} {wanted}, its template has {shown}"
+
+    def test_gpus_are_named_as_on_the_nodes(self, cloud: Cloud, provider: Provider) -> None:
+        """`gpu_config` tells label, type and resource of the GPUs of a group."""
+        for name, template, expected in _expected(cloud, provider):
+            if expected.gpu is not None:
+                told = provider.gpu_config(template.labels)
+                assert told == expected.gpu, f"GPUs of group {name} are {expected.gpu}, gpu_config tells {told}"
+
+    def test_gpus_are_of_a_type_that_the_cloud_offers(self, provider: Provider) -> None:
+        """The GPU type of every template that has one is among `gpu_types`."""
+        for name, template in _templates(provider):
+            kind = template.labels.get(provider.gpu_label) if provider.gpu_label else None
+            offered = provider.gpu_types()
+            assert kind is None or kind in offered, f"group {name} has GPUs {kind}, gpu_types() has {sorted(offered)}"
+
+    def test_a_node_without_gpus_has_none(self, provider: Provider) -> None:
+        """`gpu_config` is None for labels that tell of no GPU."""
+        told = provider.gpu_config({"kubernetes.io/os": "linux"})
+        assert told is None, f"gpu_config tells {told} of a node whose labels tell of no GPU"
+
+
+def _templates(provider: Provider) -> Iterator[tuple[str, NodeTemplate]]:
+    for group in provider.groups():
+        template = group.template()
+        if template is not None:
+            yield group.id, template
+
+
+def _expected(cloud: Cloud, provider: Provider) -> Iterator[tuple[str, NodeTemplate, ExpectedTemplate]]:
+    expectations = cloud.expected_templates()
+    if not expectations:
+        pytest.skip("the cloud under test can't tell what templates must show")
+    for name, expected in expectations.items():
+        template = group_of(provider, name).template()
+        if template is None:
+            pytest.fail(f"template() of group {name} is None, though the cloud tells what it must show")
+        yield name, template, expected

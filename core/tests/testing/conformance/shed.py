@@ -1,0 +1,164 @@
+"""A cloud in memory: racks of like machines in a shed, with an API that counts its calls and can be broken."""
+
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+
+class ShedError(Exception):
+    """The shed says no; *code* is its own word for why."""
+
+    def __init__(self, code, message=""):
+        super().__init__(f"{code}: {message}")
+        self.code = code
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    number: int
+    state: str = "up"  # coming, up, broken, going
+    why: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rack:
+    """As many machines of a model as are wanted."""
+
+    name: str
+    model: str = "barrow"
+    wanted: int = 2
+    least: int = 1
+    most: int = 5
+    label: str = ""
+    unneeded_minutes: int = 0
+    ours: bool = False
+    machines: tuple[Machine, ...] = ()
+
+
+@dataclass
+class Shed:
+    """Methods up to `read` are the API; the others are done by whoever owns the shed."""
+
+    racks: dict[str, Rack] = field(default_factory=dict)
+    calls: int = 0
+    #: Code that all calls are refused with, after so many that are answered.
+    broken: str = ""
+    answered: int = 0
+    lost: bool = False
+    deletable: int | None = None
+    stock: int | None = None
+    #: What comes of orders: up, coming, broken, or nothing.
+    delivery: str = "up"
+    why: str = ""
+    refusal: str = ""
+    numbers: count = field(default_factory=lambda: count(1))
+
+    def order(self, name, number, most, *, whole=False):
+        """Want more machines, up to *most*, and all or none of them if *whole*."""
+        rack = self._call(name)
+        if rack.wanted + number > most:
+            raise ShedError("Full", f"rack {name} holds {most} machines")
+        if self.refusal:
+            raise ShedError(self.refusal, f"no {rack.model} for rack {name}")
+        if whole and self.stock is not None and number > self.stock:
+            raise ShedError("SoldOut", f"{self.stock} of {number} are left for rack {name}")
+        self._want(name, rack.wanted + number)
+        self._answer()
+
+    def scrap(self, name, numbers, least):
+        """Take machines away and want fewer by as many, but not fewer than *least*."""
+        rack = self._call(name)
+        known = {machine.number: machine for machine in rack.machines}
+        doomed = [number for number in numbers if number in known and known[number].state != "going"]
+        if doomed and rack.wanted - len(doomed) < least:
+            raise ShedError("Few", f"rack {name} keeps {least} machines")
+        part = doomed[: self.deletable]
+        self.racks[name] = replace(rack, wanted=rack.wanted - len(part), machines=_without(rack, part))
+        self._answer()
+        if part != doomed:
+            raise ShedError("Busy", f"{len(part)} of {len(doomed)} machines were taken from rack {name}")
+
+    def cancel(self, name, number):
+        """Want fewer, but no fewer than there are."""
+        rack = self._call(name)
+        if rack.wanted - number < len(_present(rack)):
+            raise ShedError("Few", f"rack {name} has {len(_present(rack))} machines")
+        self.racks[name] = replace(rack, wanted=rack.wanted - number)
+        self._answer()
+
+    def build(self, rack):
+        self._call()
+        self.racks[rack.name] = rack
+        self._answer()
+
+    def dismantle(self, name):
+        rack = self._call(name)
+        if rack.wanted or not rack.ours:
+            raise ShedError("InUse", f"rack {name} is in use")
+        del self.racks[name]
+
+    def read(self):
+        """All racks."""
+        self._call()
+        return dict(self.racks)
+
+    def read_prices(self):
+        """Price of an hour by model."""
+        self._call()
+        return {"barrow": 0.1, "loom": 1.5}
+
+    def set(self, name, wanted):
+        """Want so many machines, whatever the rack holds."""
+        self._want(name, wanted)
+
+    def lose(self, name):
+        """The oldest machine is gone; return it."""
+        rack = self.racks[name]
+        self.racks[name] = replace(rack, machines=rack.machines[1:])
+        self.work()
+        return rack.machines[0]
+
+    def work(self):
+        """Bring and take away what was ordered."""
+        for name, rack in list(self.racks.items()):
+            machines = tuple(machine for machine in rack.machines if machine.state != "going")
+            if self.delivery == "up":
+                machines = tuple(replace(each, state="up") if each.state == "coming" else each for each in machines)
+            self.racks[name] = replace(rack, machines=machines)
+            self._want(name, rack.wanted)
+
+    def _want(self, name, wanted):
+        rack = replace(self.racks[name], wanted=wanted)
+        machines = rack.machines
+        for surplus in _present(rack)[wanted:]:
+            machines = tuple(each for each in machines if each != surplus)
+        for _ in range(wanted - len(_present(rack))):
+            if self.stock == 0 or self.delivery == "nothing":
+                break
+            self.stock = None if self.stock is None else self.stock - 1
+            state = "coming" if self.delivery == "up" else self.delivery
+            machines = (*machines, Machine(number=next(self.numbers), state=state, why=self.why))
+        self.racks[name] = replace(rack, machines=machines)
+
+    def _call(self, name=None):
+        self.calls += 1
+        self.answered -= 1
+        if self.broken and self.answered < 0:
+            raise ShedError(self.broken, "the door is shut")
+        if name is not None and name not in self.racks:
+            raise ShedError("NoRack", f"there is no rack {name}")
+        return self.racks.get(name)
+
+    def _answer(self):
+        lost, self.lost = self.lost, False
+        if lost:
+            raise ShedError("NoAnswer", "nobody knows whether it was done")
+
+
+def _present(rack):
+    return [machine for machine in rack.machines if machine.state != "going"]
+
+
+def _without(rack, numbers):
+    """What was up is going; what never came is gone."""
+    kept = [each for each in rack.machines if each.number not in numbers or each.state in ("up", "going")]
+    return tuple(replace(each, state="going") if each.number in numbers else each for each in kept)
