@@ -6,8 +6,8 @@ import pytest
 from nodewright.api import InstanceState, ProviderContext
 from nodewright.testing import SteppedClock
 from nodewright.testing.conformance import Ability, Cloud, ExpectedTemplate, ProviderConformance
+from nodewright_example_shed import provider
 from nodewright_example_shed.inventory import Inventory
-from nodewright_example_shed.provider import ShedProvider
 
 SMALL = {
     "labels": {
@@ -30,6 +30,16 @@ def a_rack(name, *, size, least=1, places=8):
     return {"min": least, "places": places, "wanted": size, "machines": machines, "template": SMALL}
 
 
+class Watched(Inventory):
+    """What the provider reads and writes, counted."""
+
+    uses = 0
+
+    def read(self):
+        Watched.uses += 1
+        return super().read()
+
+
 class Shed(Cloud):
     """A shed whose people do what the tests say."""
 
@@ -44,6 +54,7 @@ class Shed(Cloud):
             Ability.OTHER_GROUP,
             Ability.ADD_GROUP,
             Ability.REMOVE_GROUP,
+            Ability.COUNT,
             Ability.CUT,
             Ability.POPULATE,
         }
@@ -56,8 +67,8 @@ class Shed(Cloud):
         self.forgotten = set()
 
     def provider(self):
-        config = ShedProvider.Config(inventory=self.file)
-        return ShedProvider(config, ProviderContext(clock=SteppedClock()))
+        config = provider.ShedConfig(inventory=self.file)
+        return provider.ShedProvider(config, ProviderContext(clock=SteppedClock()))
 
     def group(self):
         return "left"
@@ -120,6 +131,9 @@ class Shed(Cloud):
         if not self.file.exists():
             self.file.with_suffix(".away").rename(self.file)
 
+    def calls(self):
+        return Watched.uses
+
     def populate(self, machines):
         with self.inventory.change() as racks:
             racks["crowd"] = a_rack("crowd", size=machines, places=machines)
@@ -127,5 +141,6 @@ class Shed(Cloud):
 
 class TestShed(ProviderConformance):
     @pytest.fixture
-    def cloud(self, tmp_path):
+    def cloud(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(provider, "Inventory", Watched)
         return Shed(tmp_path)

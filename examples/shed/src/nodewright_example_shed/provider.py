@@ -115,13 +115,10 @@ class Rack(NodeGroup):
         """Have machines carried out, and want as many fewer."""
         with self._changing() as rack:
             machines = rack["machines"]
-            going = []
             for node in nodes:
-                state = machines.get(node.spec.provider_id)
-                if state is None and not node.spec.provider_id.startswith(f"shed://{self.id}/"):
+                if not node.spec.provider_id.startswith(f"shed://{self.id}/"):
                     raise ForeignNodeError(f"node {node.name} is no machine of rack {self.id}")
-                if state in ("Creating", "Running"):
-                    going.append(node.spec.provider_id)
+            going = {node.spec.provider_id for node in nodes} & _staying(machines)
             if going and rack["wanted"] - len(going) < rack["min"]:
                 raise SizeLimitError(f"rack {self.id} keeps at least {rack['min']} machines")
             machines |= dict.fromkeys(going, "Deleting")
@@ -130,9 +127,9 @@ class Rack(NodeGroup):
     def decrease_target(self, count: int) -> None:
         """Give up machines that are wanted and not there."""
         with self._changing() as rack:
-            staying = sum(state != "Deleting" for state in rack["machines"].values())
+            staying = len(_staying(rack["machines"]))
             if rack["wanted"] - count < staying:
-                raise SizeLimitError(f"rack {self.id} has {staying} machines: none is given up by wanting fewer")
+                raise SizeLimitError(f"rack {self.id} has {staying} machines, which would have to go")
             rack["wanted"] -= count
 
     @contextmanager
@@ -143,6 +140,10 @@ class Rack(NodeGroup):
                 raise GroupNotFoundError(f"the shed has no rack {self.id} any more")
             yield racks[self.id]
         self._rack = racks[self.id]
+
+
+def _staying(machines: dict[str, str]) -> set[str]:
+    return {machine for machine, state in machines.items() if state != "Deleting"}
 
 
 @contextmanager
