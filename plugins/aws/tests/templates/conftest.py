@@ -22,6 +22,7 @@ class SmallAws:
         #: Versions by id; the last is the latest, the first the default one.
         self.templates: dict[str, list[dict]] = {}
         self.images: dict[str, dict] = {}
+        self.parameters: dict[str, str] = {}
         #: Types by requirements.
         self.matching: list[tuple[dict, list[str]]] = []
         #: Zones by type; types that are not here are offered nowhere.
@@ -39,9 +40,12 @@ class SmallAws:
         return [arguments for asked, arguments in self.asked if asked == operation]
 
     def call(self, service: str, operation: str, **arguments) -> dict:
-        assert service == {"describe_launch_configurations": "autoscaling", "describe_nodegroup": "eks"}.get(
-            operation, "ec2"
-        )
+        services = {
+            "describe_launch_configurations": "autoscaling",
+            "describe_nodegroup": "eks",
+            "get_parameters": "ssm",
+        }
+        assert service == services.get(operation, "ec2")
         self.asked.append((operation, arguments))
         if operation in self.failures:
             raise self.failures[operation]
@@ -98,6 +102,15 @@ class SmallAws:
         return {
             "Images": [{"ImageId": image, **self.images[image]} for image in wanted["Values"] if image in self.images]
         }
+
+    def get_parameters(self, asked: dict) -> dict:
+        assert len(asked["Names"]) <= 10
+        told = []
+        for name in asked["Names"]:
+            plain, colon, selector = name.partition(":")
+            if plain in self.parameters:
+                told.append({"Name": plain, "Selector": colon + selector, "Value": self.parameters[plain]})
+        return {"Parameters": told, "InvalidParameters": []}
 
     def get_instance_types_from_instance_requirements(self, asked: dict) -> dict:
         names = next((types for wishes, types in self.matching if wishes == asked["InstanceRequirements"]), [])

@@ -155,6 +155,45 @@ def test_an_image_that_is_shared_later_is_found(aws, clock, templates, a_reading
     assert templates.template(group).labels["kubernetes.io/os"] == "windows"
 
 
+def test_images_that_are_parameters_are_looked_up(aws, clock, templates, a_reading):
+    aws.images |= {"ami-1": {"Platform": "windows"}, "ami-2": {}}
+    for number in range(12):
+        aws.parameters[f"/images/{number}"] = "ami-1"
+        selector = ":3" if number == 0 else ""
+        aws.configurations[f"config-{number}"] = {
+            "InstanceType": "m5.large",
+            "ImageId": f"resolve:ssm:/images/{number}{selector}",
+        }
+    groups = [a_reading(f"group-{number}", LaunchConfigurationName=f"config-{number}") for number in range(12)]
+    for _ in range(2):
+        templates.refresh(groups)
+    assert {templates.template(group).labels["kubernetes.io/os"] for group in groups} == {"windows"}
+    assert aws.counts["get_parameters"] == 2
+    aws.parameters["/images/5"] = "ami-2"
+    clock.advance(1600)
+    templates.refresh(groups)
+    assert templates.template(groups[5]).labels["kubernetes.io/os"] == "linux"
+
+
+@pytest.mark.parametrize("denied", [True, False])
+def test_a_parameter_that_can_t_be_read_is_no_harm_and_told_once(aws, clock, templates, a_reading, caplog, denied):
+    aws.templates["lt-1"] = [{"InstanceType": "m5.large", "ImageId": "resolve:ssm:/images/web"}]
+    if denied:
+        aws.failures["get_parameters"] = AccessDeniedError("ssm:GetParameters is not allowed")
+    group = launching(a_reading, "lt-1")
+    for _ in range(3):
+        templates.refresh([group])
+        clock.advance(80)
+    assert types(templates, [group]) == ["m5.large"]
+    assert aws.counts["get_parameters"] == 3
+    reason = "ssm:GetParameters is not allowed" if denied else "there is no such parameter"
+    (message,) = caplog.messages
+    assert message == (
+        "the image resolve:ssm:/images/web of a launch template can't be looked up, so that templates go without what "
+        f"it tells: {reason}"
+    )
+
+
 def test_what_no_group_needs_any_more_is_forgotten(aws, templates, a_reading):
     aws.templates["lt-1"] = [{"InstanceType": "m5.large"}]
     group = launching(a_reading, "lt-1")

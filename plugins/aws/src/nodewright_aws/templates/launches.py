@@ -1,14 +1,15 @@
 """All that a group may launch: types, images and lifecycles, wherever it is written."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from nodewright.api import Clock, NodewrightError, PermanentError
 
 from nodewright_aws.calls import Calls
 from nodewright_aws.groups.reading import GroupReading
 from nodewright_aws.pools import Lifecycle
+from nodewright_aws.templates.image_aliases import ImageAliases
 from nodewright_aws.templates.images import Image, Images
 from nodewright_aws.templates.launch import Launch
 from nodewright_aws.templates.launch_configurations import LaunchConfigurations
@@ -16,6 +17,8 @@ from nodewright_aws.templates.launch_templates import LaunchTemplates, Version
 from nodewright_aws.templates.managed import ManagedGroup, ManagedGroups, ManagedName
 from nodewright_aws.templates.offerings import Offerings
 from nodewright_aws.templates.requirements import InstanceTypes, Requirements
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +40,7 @@ class Launches:
     def __init__(self, aws: Calls, clock: Clock) -> None:
         self._configurations = LaunchConfigurations(aws, clock)
         self._templates = LaunchTemplates(aws, clock)
+        self._aliases = ImageAliases(aws, clock)
         self._images = Images(aws, clock)
         self._types = InstanceTypes(aws, clock)
         self._offerings = Offerings(aws, clock)
@@ -47,14 +51,14 @@ class Launches:
         self._managed.refresh(name for group in groups if (name := ManagedName.of(group)))
         self._configurations.refresh(group.launch_configuration for group in groups if group.launch_configuration)
         self._templates.refresh(version for group in groups for version, _ in _versions(group))
-        launches = [launch for group in groups for launch in self._known_launches(group)]
-        self._images.refresh(launch.image for launch in launches)
-        self._types.refresh(requirements for group in groups for requirements in self._known_requirements(group))
+        self._aliases.refresh(launch.image for _, launch in _known(self._entries, groups))
+        self._images.refresh(launch.image for _, launch in _known(self._launched, groups))
+        self._types.refresh(_known(self._requirements, groups))
         self._offerings.refresh(self.types(groups))
 
     def types(self, groups: Iterable[GroupReading]) -> list[str]:
         """Return the names of all types that *groups* may launch, as far as that is known."""
-        return sorted({offer.instance_type for group in groups for offer in self._known_offers(group)})
+        return sorted({offer.instance_type for offer in _known(self.offers, groups)})
 
     def managed(self, group: GroupReading) -> ManagedGroup | None:
         """Return what EKS says about *group*; None if it does not manage it, or does not tell."""
@@ -64,12 +68,12 @@ class Launches:
     def offers(self, group: GroupReading) -> tuple[Offer, ...]:
         """Return all types that *group* may launch, in its order, each once; raises `NodewrightError`."""
         offers: dict[str, Offer] = {}
-        for override, launch in self._entries(group):
+        for override, launch in self._launched(group):
             image = self._images.get(launch.image)
             if named := _named(override, launch):
                 names: tuple[str, ...] = (named,)
-            elif requirements := self._requirements(group, override, launch):
-                names = self._types.get(requirements)
+            elif wishes := _wishes(override, launch):
+                names = self._types.get(self._requirement(group, wishes, launch))
             else:
                 raise PermanentError(f"group {group.name} names no instance type, neither itself nor what it launches")
             for name in names:
@@ -78,48 +82,33 @@ class Launches:
                 offers.setdefault(name, offer)
         return tuple(offers.values())
 
-    def _entries(self, group: GroupReading) -> Iterator[tuple[Mapping[str, Any], Launch]]:
-        """Yield every override of *group* with what it overrides; one that overrides nothing if it has none."""
+    def _entries(self, group: GroupReading) -> list[tuple[Mapping[str, Any], Launch]]:
+        """Return every override of *group* with what it overrides; one that overrides nothing if it has none."""
         if group.launch_configuration:
-            yield {}, self._configurations.get(group.launch_configuration)
-            return
+            return [({}, self._configurations.get(group.launch_configuration))]
         versions = _versions(group)
         if not versions:
             raise PermanentError(f"group {group.name} has neither a launch template nor a launch configuration")
-        for version, override in versions:
-            yield override, self._templates.get(version)
+        return [(override, self._templates.get(version)) for version, override in versions]
 
-    def _known_offers(self, group: GroupReading) -> Sequence[Offer]:
-        try:
-            return self.offers(group)
-        except NodewrightError:
-            return ()
-
-    def _known_launches(self, group: GroupReading) -> list[Launch]:
-        try:
-            return [launch for _, launch in self._entries(group)]
-        except NodewrightError:
-            return []
-
-    def _known_requirements(self, group: GroupReading) -> list[Requirements]:
-        try:
-            entries = list(self._entries(group))
-        except NodewrightError:
-            return []
+    def _launched(self, group: GroupReading) -> list[tuple[Mapping[str, Any], Launch]]:
+        """Return the same with images by their ids, as far as these are known."""
         return [
-            requirements
-            for override, launch in entries
-            if not _named(override, launch) and (requirements := self._requirements(group, override, launch))
+            (override, replace(launch, image=self._aliases.resolve(launch.image)))
+            for override, launch in self._entries(group)
         ]
 
-    def _requirements(self, group: GroupReading, override: Mapping[str, Any], launch: Launch) -> Requirements | None:
-        wishes = override.get("InstanceRequirements") or launch.requirements
-        if not wishes:
-            return None
+    def _requirements(self, group: GroupReading) -> list[Requirements]:
+        return [
+            self._requirement(group, wishes, launch)
+            for override, launch in self._launched(group)
+            if not _named(override, launch) and (wishes := _wishes(override, launch))
+        ]
+
+    def _requirement(self, group: GroupReading, wishes: Mapping[str, Any], launch: Launch) -> Requirements:
         managed = self.managed(group)
-        return Requirements.of(
-            wishes, arch=managed.architecture if managed else "", image=self._images.get(launch.image)
-        )
+        image = self._images.get(launch.image)
+        return Requirements.of(wishes, arch=managed.architecture if managed else "", image=image)
 
 
 def lifecycles(group: GroupReading, offers: Sequence[Offer]) -> tuple[Lifecycle, ...]:
@@ -173,3 +162,16 @@ def _versions(group: GroupReading) -> list[tuple[Version, Mapping[str, Any]]]:
 def _named(override: Mapping[str, Any], launch: Launch) -> str:
     name: str = override.get("InstanceType", "")
     return name or ("" if override.get("InstanceRequirements") else launch.instance_type)
+
+
+def _wishes(override: Mapping[str, Any], launch: Launch) -> Mapping[str, Any]:
+    return override.get("InstanceRequirements") or launch.requirements
+
+
+def _known(read: Callable[[GroupReading], Iterable[T]], groups: Iterable[GroupReading]) -> Iterator[T]:
+    """Yield what *read* returns for *groups*, except for those that it can't be read of."""
+    for group in groups:
+        try:
+            yield from read(group)
+        except NodewrightError:
+            continue
