@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from bench import decide, live, openb, packed, picture, place, trace, wire
+from bench import aws, decide, live, openb, packed, picture, place, trace, wire
 from bench.measure import Case, duration, in_own_process, report
 
 _CASES: list[Case] = [
@@ -16,6 +16,7 @@ _CASES: list[Case] = [
     *picture.CASES,
     *live.CASES,
     *trace.CASES,
+    *aws.CASES,
 ]
 _LINE = "{:<44} {:>9} {:>9} {:>8} {:>9}  {}"
 

@@ -229,7 +229,7 @@ def _group(dice: Dice, id_: str, nodes: Sequence[Node], members: Sequence[Node])
         allocatable=model.allocatable,
         pods=(a_pod("proxy", namespace="kube-system", cpu="50m", owner="Node/x"),) if dice.chance(30) else (),
         csi_drivers={"disk.example.com": 2} if dice.chance(30) else {},
-        zones=("zone-a", "zone-b") if dice.chance(30) else (),
+        zones=("zone-a", "zone-b") if len(members) == 1 else (),
     )
     machines = [Instance(id=node.spec.provider_id, state=InstanceState.RUNNING) for node in members]
     machines += [_machine(dice, f"cloud://{id_}/{number}") for number in range(dice.pick((0, 0, 1, 2)))]

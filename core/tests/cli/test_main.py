@@ -169,8 +169,8 @@ class TestOverview:
         output = capsys.readouterr().out
         assert output.startswith(f"{USAGE}\n")
         lines = output.splitlines()
-        assert "  hello      says hello" in lines
-        assert "  plugins    show every plugin: where it comes from, and whether it works" in lines
+        assert "  hello        says hello" in lines
+        assert "  plugins      show every plugin: where it comes from, and whether it works" in lines
         assert any(line.startswith("  run ") for line in lines)
 
     def test_a_command_that_can_not_be_imported_hides_no_other(
@@ -179,8 +179,8 @@ class TestOverview:
         install("acme", {"commands/hello": "Hello"}, "import boto4")
         assert main(["-h"]) == 0
         lines = capsys.readouterr().out.splitlines()
-        assert "  hello      (can't be loaded; nodewright plugins tells why)" in lines
-        assert "  plugins    show every plugin: where it comes from, and whether it works" in lines
+        assert "  hello        (can't be loaded; nodewright plugins tells why)" in lines
+        assert "  plugins      show every plugin: where it comes from, and whether it works" in lines
 
     def test_a_built_in_command_that_can_not_be_imported_hides_no_other_either(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -188,8 +188,8 @@ class TestOverview:
         monkeypatch.setitem(BUILT_IN, "broken", "nowhere.to_be:Found")
         assert main(["-h"]) == 0
         lines = capsys.readouterr().out.splitlines()
-        assert "  broken     (can't be loaded: ModuleNotFoundError: No module named 'nowhere')" in lines
-        assert any(line.startswith("  plugins    show every plugin") for line in lines)
+        assert "  broken       (can't be loaded: ModuleNotFoundError: No module named 'nowhere')" in lines
+        assert any(line.startswith("  plugins      show every plugin") for line in lines)
 
     def test_the_overview_imports_nothing_heavy(self) -> None:
         program = (

@@ -13,10 +13,12 @@ from nodewright.strategies.most_pods import MostPods
 from nodewright.strategies.price import Price
 from nodewright.strategies.priority import Priority
 from nodewright.strategies.random import Random
-from nodewright.testing.conformance.drain_rules import DrainRuleConformance
-from nodewright.testing.conformance.estimators import EstimatorConformance
-from nodewright.testing.conformance.expanders import ExpanderConformance
-from nodewright.testing.conformance.processors import PendingPodsProcessorConformance
+from nodewright.testing.conformance import (
+    DrainRuleConformance,
+    EstimatorConformance,
+    ExpanderConformance,
+    PendingPodsProcessorConformance,
+)
 from nodewright.testing.worlds import built_in_drain_rules
 
 

@@ -1,5 +1,7 @@
 """The double behaves as AWS does where moto does not, over HTTP and to boto3."""
 
+from email.utils import parsedate_to_datetime
+
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 from nodewright_aws.testing import Notice, Trouble
@@ -34,6 +36,13 @@ def test_a_group_is_described_with_its_sizes_tags_and_machines(double):
         ("eu-west-1b", "InService"),
     ]
     assert {tag["Key"]: tag["Value"] for tag in group["Tags"]} == {"team": "web"}
+
+
+def test_answers_are_dated_by_the_clock(double):
+    answer = double.client("autoscaling").describe_auto_scaling_groups()
+
+    date = answer["ResponseMetadata"]["HTTPHeaders"]["date"]
+    assert parsedate_to_datetime(date) == double.clock.now().replace(microsecond=0)
 
 
 def test_groups_come_in_pages_and_are_found_by_tag(double):

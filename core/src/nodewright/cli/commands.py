@@ -10,6 +10,7 @@ from nodewright.plugins.registry import Registry
 #: Nodewright's own commands; distributions add theirs in the entry-point group ``nodewright.commands``.
 BUILT_IN = {
     "config": "nodewright.cli.config:ConfigCommand",
+    "conformance": "nodewright.cli.conformance:ConformanceCommand",
     "decide": "nodewright.cli.decide:DecideCommand",
     "dump": "nodewright.cli.dump:DumpCommand",
     "manifests": "nodewright.cli.manifests:ManifestsCommand",

@@ -55,64 +55,6 @@ _MODELS = {
 _RESERVED = {"cpu": 100, "memory": _GIB}
 
 
-class ShedConfig(PluginConfig):
-    key: str = ""
-
-
-class ShedProvider(Provider):
-    """Racks as groups."""
-
-    Config = ShedConfig
-    capabilities = frozenset(Capability)
-    gpu_label = _LABEL
-
-    @property
-    def group_class(self):
-        return ShedGroup
-
-    def __init__(self, config, context, shed):
-        super().__init__(config, context)
-        self.shed = shed
-        self._groups = {}
-        self._owners = {}
-        self._prices = None
-
-    def refresh(self):
-        with translated():
-            racks, prices = self.shed.read(), self.shed.read_prices()
-        self._groups = {name: self.group_class(self, rack) for name, rack in racks.items()}
-        self._owners = {id_of(name, each): name for name, rack in racks.items() for each in rack.machines}
-        self._prices = ShedPrices(prices)
-
-    def groups(self):
-        return tuple(self._groups.values())
-
-    def group_of(self, node):
-        return self._owners.get(node.spec.provider_id)
-
-    def has_instance(self, node):
-        if not node.spec.provider_id.startswith("shed://"):
-            return None
-        return node.spec.provider_id in self._owners
-
-    def pricing(self):
-        return self._prices
-
-    def gpu_types(self):
-        return frozenset({"tesla"})
-
-    def gpu_config(self, labels):
-        kind = labels.get(_LABEL)
-        return GpuConfig(label=_LABEL, type=kind, resource="nvidia.com/gpu") if kind else None
-
-    def machine_types(self):
-        return tuple(_MODELS)
-
-    def propose_group(self, machine_type, *, labels, taints, resources):
-        rack = Rack(name=f"our-{machine_type}", model=machine_type, wanted=0, least=0, ours=True)
-        return self.group_class(self, rack, exists=False, labels=labels, taints=taints)
-
-
 class ShedGroup(NodeGroup):
     """A rack as it was read."""
 
@@ -230,6 +172,61 @@ class ShedGroup(NodeGroup):
         """What the shed's word for a lack of machines means."""
         pool = self.pools()[0] if code == "SoldOut" else ""
         return InstanceError(error_class=_CLASSES[code], code=code, message=message, pool=pool)
+
+
+class ShedConfig(PluginConfig):
+    key: str = ""
+
+
+class ShedProvider(Provider):
+    """Racks as groups."""
+
+    Config = ShedConfig
+    capabilities = frozenset(Capability)
+    gpu_label = _LABEL
+    group_class = ShedGroup
+
+    def __init__(self, config, context, shed):
+        super().__init__(config, context)
+        self.shed = shed
+        self._groups = {}
+        self._owners = {}
+        self._prices = None
+
+    def refresh(self):
+        with translated():
+            racks, prices = self.shed.read(), self.shed.read_prices()
+        self._groups = {name: self.group_class(self, rack) for name, rack in racks.items()}
+        self._owners = {id_of(name, each): name for name, rack in racks.items() for each in rack.machines}
+        self._prices = ShedPrices(prices)
+
+    def groups(self):
+        return tuple(self._groups.values())
+
+    def group_of(self, node):
+        return self._owners.get(node.spec.provider_id)
+
+    def has_instance(self, node):
+        if not node.spec.provider_id.startswith("shed://"):
+            return None
+        return node.spec.provider_id in self._owners
+
+    def pricing(self):
+        return self._prices
+
+    def gpu_types(self):
+        return frozenset({"tesla"})
+
+    def gpu_config(self, labels):
+        kind = labels.get(_LABEL)
+        return GpuConfig(label=_LABEL, type=kind, resource="nvidia.com/gpu") if kind else None
+
+    def machine_types(self):
+        return tuple(_MODELS)
+
+    def propose_group(self, machine_type, *, labels, taints, resources):
+        rack = Rack(name=f"our-{machine_type}", model=machine_type, wanted=0, least=0, ours=True)
+        return self.group_class(self, rack, exists=False, labels=labels, taints=taints)
 
 
 class ShedPrices(PricingModel):

@@ -9,4 +9,4 @@ from .shed_cloud import ShedCloud
 class TestShed(ProviderConformance):
     @pytest.fixture
     def cloud(self, request):
-        return ShedCloud(request.config.pluginmanager.get_plugin("under-test").provider)
+        return ShedCloud(request.config.pluginmanager.get_plugin("under-test").subject)

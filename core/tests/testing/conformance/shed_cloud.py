@@ -25,6 +25,7 @@ class ShedCloud(Cloud):
 
     abilities = frozenset(Ability)
     failures = refusals = frozenset(ErrorClass)
+    patience = 1.0
 
     def __init__(self, provider_class):
         self.provider_class = provider_class
@@ -32,6 +33,7 @@ class ShedCloud(Cloud):
             Rack(name="web", label="front"),
             Rack(name="spare", least=0, unneeded_minutes=3),
             Rack(name="gpu", model="loom", wanted=1),
+            Rack(name="attic", wanted=0, least=0),
         )
         self.shed = Shed(racks={rack.name: rack for rack in racks})
         for rack in racks:

@@ -20,5 +20,5 @@ def parse_duration(value: object) -> timedelta:
     raise ValueError(f"{value!r} is not a duration: write a number with a unit, such as 90s, 5m or 1h30m")
 
 
-#: A span of time, read from text.
+#: A span of time, read from text. Defaults are text, too, and validated, so that the schema shows what people write.
 Duration = Annotated[timedelta, BeforeValidator(parse_duration), WithJsonSchema({"type": "string"})]

@@ -121,6 +121,11 @@ def test_every_pool_that_was_found_dry_since_the_last_success_is_told(world: Wor
     assert [error.pool[:10] for error in world.activities.failures(SHORT, pools)] == ["eu-west-1a", "eu-west-1b"]
 
 
+def test_an_old_launch_that_is_still_open_comes_first_and_hides_nothing(world: World) -> None:
+    world.show(a_launch("WaitingForSpotInstanceId", -9000), a_launch("Failed", -60, NO_SPOT))
+    assert world.code() == "InsufficientInstanceCapacity"
+
+
 @pytest.mark.parametrize(
     "other",
     [

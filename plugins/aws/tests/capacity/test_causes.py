@@ -27,7 +27,7 @@ NO_FLEET = (
         (NO_SPOT, STOCK_OUT, "InsufficientInstanceCapacity"),
         (NO_FLEET, STOCK_OUT, "UnfulfillableCapacity"),
         (
-            "Your Spot request price of 0.015 is lower than the minimum required Spot request fulfillment price of 0.07",
+            "Your Spot request price of 0.015 is lower than the minimum required Spot request fulfillment price.",
             STOCK_OUT,
             "SpotMaxPriceTooLow",
         ),

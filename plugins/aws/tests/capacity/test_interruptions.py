@@ -143,9 +143,35 @@ def test_a_machine_that_outlives_the_news_is_not_doomed_for_ever() -> None:
 def test_a_message_that_comes_twice_says_nothing_new(caplog: pytest.LogCaptureFixture) -> None:
     world = World()
     world.send(SPOT, SPOT)
-    with caplog.at_level(logging.WARNING):
+    with caplog.at_level(logging.INFO):
         assert len(world.doomed()) == 1
-    assert len(caplog.messages) == 1
+    assert caplog.messages == [f"machine {MACHINE.id} of group spot: AWS takes the spot machine back (terminate)"]
+
+
+def test_a_machine_that_was_told_to_go_already_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
+    world = World()
+    world.send(an_event("EC2 Instance State-change Notification", state="shutting-down"))
+    with caplog.at_level(logging.INFO):
+        assert world.doomed(a_reading(instances=[an_instance(1, "Terminating")])) == {}
+    assert caplog.messages == []
+
+
+def test_a_queue_of_other_things_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    world = World(delete_messages=False)
+    world.send("not JSON", "{}")
+    world.doomed()
+    world.doomed()
+    (told,) = caplog.messages
+    assert told.startswith(f"2 messages in the queue {URL} are no events of EventBridge: see who sends them")
+
+
+def test_an_interruption_follows_upon_a_recommendation() -> None:
+    world = World(rebalance=Rebalance.AVOID)
+    group = a_reading(instances=[MACHINE], capacity_rebalance=True)
+    world.send(REBALANCE)
+    assert world.doomed(group) == {MACHINE.id: "AWS expects to take the spot machine back"}
+    world.send(SPOT)
+    assert world.doomed(group) == {MACHINE.id: "AWS takes the spot machine back (terminate)"}
 
 
 def test_a_hundred_messages_are_read_in_a_loop_and_the_rest_in_the_next() -> None:
@@ -162,7 +188,9 @@ def test_messages_of_somebody_else_stay_on_the_queue_for_all_to_see() -> None:
     world.send(SPOT)
     assert world.doomed()
     assert len(world.waiting) == 1
-    assert [operation for operation, _ in world.aws.asked] == ["receive_message"] * 2
+    world.clock.advance(3600)
+    assert world.doomed() == {}
+    assert [operation for operation, _ in world.aws.asked] == ["receive_message"] * 4
 
 
 def test_a_queue_is_found_by_its_name_once() -> None:

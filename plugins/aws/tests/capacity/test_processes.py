@@ -8,6 +8,7 @@ from nodewright_aws.groups.processes import Notices, can_grow, notes
 
 from .an_aws import a_reading
 
+ZONES = ("eu-west-1a", "eu-west-1b")
 QUIET = frozenset({"AZRebalance"})
 
 
@@ -16,13 +17,8 @@ QUIET = frozenset({"AZRebalance"})
     [
         ({"suspended_processes": {"Launch"}}, "its process Launch is suspended"),
         ({"suspended_processes": {"Terminate"}}, "its process Terminate is suspended"),
-        ({"zones": ("eu-west-1a", "eu-west-1b")}, "it has several zones and AWS may terminate nodes"),
+        ({"zones": ZONES}, "it has several zones and AWS may terminate nodes"),
         ({"desired": 12}, "AWS is asked for 12 machines, outside its limits 0 to 10"),
-        ({"capacity_unit": "vcpu"}, "it counts capacity in weights or units, not in machines"),
-        (
-            {"mixed_instances_policy": {"LaunchTemplate": {"Overrides": [{"WeightedCapacity": "2"}]}}},
-            "it counts capacity in weights or units, not in machines",
-        ),
     ],
 )
 def test_a_set_up_that_people_should_know_of_is_noted(settings: dict[str, Any], note: str) -> None:
@@ -34,9 +30,9 @@ def test_a_set_up_that_people_should_know_of_is_noted(settings: dict[str, Any], 
     "settings",
     [
         {},
-        {"zones": ("eu-west-1a", "eu-west-1b"), "suspended_processes": QUIET},
-        {"mixed_instances_policy": {"LaunchTemplate": {"Overrides": [{"InstanceType": "m5.large"}]}}},
-        {"mixed_instances_policy": {"LaunchTemplate": {"Overrides": [{"WeightedCapacity": "1"}]}}},
+        {"zones": ZONES, "suspended_processes": QUIET},
+        {"zones": ZONES, "protects_new": True},
+        {"zones": ZONES, "tags": {"eks:nodegroup-name": "workers"}},
     ],
 )
 def test_a_group_that_is_in_order_is_not_talked_of(settings: dict[str, Any]) -> None:

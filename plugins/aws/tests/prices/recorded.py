@@ -53,13 +53,20 @@ class RecordedAws:
                 yield a_product(instance_type, price) if isinstance(price, float) else price
 
 
-def a_product(instance_type, price, *, currency="USD", tenancy="Shared", family="Compute Instance", unit="Hrs"):
+def a_product(
+    instance_type, price, *, currency="USD", tenancy="Shared", family="Compute Instance", unit="Hrs", market="OnDemand"
+):
     """An entry of a price list, as GetProducts has it when its JSON is read."""
     dimension = {"unit": unit, "pricePerUnit": {currency: f"{price:.10f}"}, "beginRange": "0", "endRange": "Inf"}
     return {
         "product": {
             "productFamily": family,
-            "attributes": {"instanceType": instance_type, "tenancy": tenancy, "operatingSystem": "Linux"},
+            "attributes": {
+                "instanceType": instance_type,
+                "tenancy": tenancy,
+                "operatingSystem": "Linux",
+                "marketoption": market,
+            },
             "sku": "ABCDEFGH12345678",
         },
         "serviceCode": "AmazonEC2",
@@ -85,7 +92,7 @@ def spot(instance_type, zone="eu-west-1a"):
     return Pool(zone=zone, instance_type=instance_type, lifecycle=Lifecycle.SPOT)
 
 
-_SHAPES = {
+SHAPES = {
     shape.name: shape
     for shape in (
         Shape(name="m5.large", vcpus=2, memory_mib=8192),
@@ -96,9 +103,9 @@ _SHAPES = {
 }
 
 
-def prices_of(aws, clock, region=REGION, **settings):
+def prices_of(aws, clock, region=REGION, shapes=SHAPES.get, **settings):
     """`Prices` with *settings* as in YAML, and no chance in when it asks again."""
-    return Prices(aws, PriceSettings.model_validate(settings), clock, region, shapes=_SHAPES.get, chance=_Steady())
+    return Prices(aws, PriceSettings.model_validate(settings), clock, region, shapes=shapes, chance=_Steady())
 
 
 class _Steady(Random):

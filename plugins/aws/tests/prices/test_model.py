@@ -8,7 +8,7 @@ from nodewright.testing import EPOCH, a_pod, a_template
 from nodewright_aws.pools import POOLS_ANNOTATION, join
 from nodewright_aws.prices.table import bundled
 
-from .recorded import HOUR, a_spot_price, on_demand, prices_of, spot
+from .recorded import HOUR, SHAPES, a_spot_price, on_demand, prices_of, spot
 
 
 def a_template_of(*pools, **fields):
@@ -102,8 +102,22 @@ def test_pods_cost_their_largest_share_of_the_machine_on_which_that_is_cheapest(
     assert price(cpu="0", memory="0") == 0
 
 
-def test_pods_cost_what_the_cheapest_pool_of_a_type_does(aws, clock):
+@pytest.mark.parametrize("order", [1, -1])
+def test_pods_cost_what_the_cheapest_pool_of_a_type_does(aws, clock, order):
     aws.spot = [[a_spot_price("m5.large", "eu-west-1a", 0.04)]]
     prices = prices_of(aws, clock)
-    prices.refresh([on_demand("m5.large"), spot("m5.large")])
+    prices.refresh([on_demand("m5.large"), spot("m5.large")][::order])
     assert prices.model().pod_price(a_pod(cpu="2"), EPOCH, EPOCH + HOUR) == pytest.approx(0.04)
+
+
+def test_the_model_is_made_anew_only_when_something_changed(aws, clock):
+    shapes = {}
+    prices = prices_of(aws, clock, shapes=shapes.get)
+    prices.refresh([on_demand("m5.large")])
+    before = prices.model()
+    prices.refresh([on_demand("m5.large")])
+    assert prices.model() is before
+    assert before.pod_price(a_pod(), EPOCH, EPOCH + HOUR) is None
+    shapes["m5.large"] = SHAPES["m5.large"]
+    prices.refresh([on_demand("m5.large")])
+    assert prices.model().pod_price(a_pod(), EPOCH, EPOCH + HOUR) > 0, "by now it is known what the type has"

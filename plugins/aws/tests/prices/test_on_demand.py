@@ -8,7 +8,6 @@ from time import perf_counter
 
 import pytest
 from nodewright.api import AccessDeniedError
-from nodewright_aws.prices.price_list import endpoint_region
 from nodewright_aws.prices.table import Table, bundled
 
 from .recorded import RecordedAws, a_product, on_demand, prices_of
@@ -124,10 +123,11 @@ def test_without_leave_to_read_the_list_the_table_holds(aws, clock, caplog):
         a_product("m5.large", 9.9, tenancy="Dedicated"),
         a_product("m5.large", 9.9, tenancy="Host"),
         a_product("m5.large", 9.9, unit="Quantity"),
+        a_product("m5.large", 9.9, market="CapacityBlock"),
         a_product("m5.large", 9.9, currency="CNY"),
         a_product("m5.large", 9.9) | {"terms": {"Reserved": {}}},
     ],
-    ids=["nothing", "dedicated", "host", "no hours", "other currency", "reserved"],
+    ids=["nothing", "dedicated", "host", "no hours", "capacity block", "other currency", "reserved"],
 )
 def test_products_that_are_no_shared_machine_by_the_hour_are_passed_over(aws, clock, product):
     aws.listed = {"eu-west-1": {"m5.large": product}}
@@ -161,20 +161,6 @@ def test_prices_can_be_told_in_another_currency(aws, clock):
     assert prices.model().currency == "EUR"
     assert price_of(prices, on_demand("m5.large")) == pytest.approx(0.107 * 0.9, rel=1e-3)
     assert price_of(prices, on_demand("c5.large")) == 0.08
-
-
-@pytest.mark.parametrize(
-    ("region", "endpoint"),
-    [
-        ("eu-west-1", "eu-central-1"),
-        ("ap-northeast-1", "ap-south-1"),
-        ("us-west-2", "us-east-1"),
-        ("sa-east-1", "us-east-1"),
-        ("cn-north-1", "cn-northwest-1"),
-    ],
-)
-def test_few_regions_answer_for_all(region, endpoint):
-    assert endpoint_region(region) == endpoint
 
 
 def test_types_without_a_price_are_told_once(aws, clock, caplog):

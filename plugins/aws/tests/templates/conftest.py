@@ -7,7 +7,7 @@ import pytest
 from nodewright.api import NodewrightError, PermanentError
 from nodewright.testing import SteppedClock
 from nodewright_aws.groups.reading import GroupReading, parse_group
-from nodewright_aws.shapes.shape import Shape
+from nodewright_aws.shapes.shape import Gpu, Shape
 from nodewright_aws.templates.settings import TemplateSettings
 from nodewright_aws.templates.templates import Templates
 
@@ -24,6 +24,8 @@ class SmallAws:
         self.images: dict[str, dict] = {}
         #: Types by requirements.
         self.matching: list[tuple[dict, list[str]]] = []
+        #: Zones by type; types that are not here are offered nowhere.
+        self.offered: dict[str, list[str]] = {}
         self.nodegroups: dict[tuple[str, str], dict] = {}
         self.failures: dict[str, NodewrightError] = {}
         self.asked: list[tuple[str, dict]] = []
@@ -101,6 +103,17 @@ class SmallAws:
         names = next((types for wishes, types in self.matching if wishes == asked["InstanceRequirements"]), [])
         return {"InstanceTypes": [{"InstanceType": name} for name in names]}
 
+    def describe_instance_type_offerings(self, asked: dict) -> dict:
+        assert asked["LocationType"] == "availability-zone"
+        (wanted,) = asked["Filters"]
+        return {
+            "InstanceTypeOfferings": [
+                {"InstanceType": name, "LocationType": "availability-zone", "Location": zone}
+                for name in wanted["Values"]
+                for zone in self.offered.get(name, ())
+            ]
+        }
+
     def describe_nodegroup(self, asked: dict) -> dict:
         name = asked["clusterName"], asked["nodegroupName"]
         if name not in self.nodegroups:
@@ -125,6 +138,7 @@ class SmallCatalogue:
                 _a_shape("m5.xlarge", 4, 16, interfaces=4, addresses_per_interface=15),
                 _a_shape("c5.xlarge", 4, 8, interfaces=4, addresses_per_interface=15),
                 _a_shape("m6g.large", 2, 8, interfaces=3, addresses_per_interface=10, arch="arm64"),
+                _a_shape("g5.xlarge", 4, 16, gpu=Gpu(name="A10G", manufacturer="NVIDIA", count=1)),
                 _a_shape("mac1.metal", 12, 32, interfaces=8, addresses_per_interface=30, spot=False),
             )
         }

@@ -1,5 +1,7 @@
 """Managed node groups of EKS."""
 
+from dataclasses import replace
+
 import pytest
 from nodewright.api import AccessDeniedError, CloudUnavailableError, GroupOptions, Taint
 from nodewright_aws.shapes.allocatable import capacity_and_allocatable
@@ -104,6 +106,39 @@ def test_disk_and_pods_are_those_that_eks_gives(template_of, web, catalogue):
     assert (template.capacity, template.allocatable) == expected
 
 
+def test_an_image_of_the_user_s_own_lets_in_as_many_pods_as_the_settings_say(
+    aws, make_templates, a_reading, mixed, web, catalogue
+):
+    catalogue.shapes["m5.large"] = replace(catalogue.shapes["m5.large"], interfaces=15, addresses_per_interface=50)
+    templates, group = make_templates(), web()
+    templates.refresh([group])
+    assert templates.template(group).capacity["pods"] == 110
+    aws.nodegroups["prod", "web"]["amiType"] = "CUSTOM"
+    templates = make_templates()
+    templates.refresh([group])
+    assert templates.template(group).capacity["pods"] == 15 * 49 + 2
+
+
+def test_the_kind_of_image_tells_which_disk_is_for_pods(aws, template_of, web, catalogue):
+    aws.nodegroups["prod", "web"]["amiType"] = "BOTTLEROCKET_x86_64"
+    aws.templates["lt-1"][0]["BlockDeviceMappings"] = [
+        {"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 200}},
+        {"DeviceName": "/dev/xvdb", "Ebs": {"VolumeSize": 50}},
+    ]
+    kubelet = KubeletSettings(max_pods="managed", ami_family="bottlerocket")
+    expected, _ = capacity_and_allocatable(catalogue.shapes["m5.large"], kubelet, root_volume_gib=50)
+    assert template_of(web()).capacity == expected
+
+
+def test_no_image_is_named_if_there_are_several(aws, template_of, a_reading, mixed, web):
+    web()
+    aws.templates["lt-2"] = [{"ImageId": "ami-2"}]
+    other = {"InstanceType": "m5.xlarge", "LaunchTemplateSpecification": {"LaunchTemplateId": "lt-2", "Version": "1"}}
+    template = template_of(a_reading(tags=EKS, MixedInstancesPolicy=mixed("lt-1", "m5.large", other)))
+    assert "eks.amazonaws.com/nodegroup-image" not in template.labels
+    assert template.labels["eks.amazonaws.com/nodegroup"] == "web"
+
+
 def test_settings_go_before_what_eks_gives(make_templates, web, catalogue):
     templates, group = make_templates(kubelet={"maxPods": 17}), web()
     templates.refresh([group])
@@ -143,6 +178,20 @@ def test_without_eks_templates_go_by_tags(aws, templates, web, caplog, error):
         "EKS does not tell what nodes of the managed node group 'web' of cluster 'prod' and 1 more look like, so that "
         f"templates go by the tags of their Auto Scaling groups: {error}"
     )
+
+
+def test_what_is_refused_for_one_cluster_may_be_allowed_for_another(aws, templates, web):
+    groups = [web("one", **{"eks:cluster-name": "test"}), web("two")]
+    allowed = aws.describe_nodegroup
+
+    def describe(asked):
+        if asked["clusterName"] == "test":
+            raise AccessDeniedError("not allowed")
+        return allowed(asked)
+
+    aws.describe_nodegroup = describe
+    templates.refresh(groups)
+    assert templates.template(groups[1]).labels["team"] == "web"
 
 
 def test_a_managed_group_that_is_gone_is_no_harm_to_others(aws, templates, web):

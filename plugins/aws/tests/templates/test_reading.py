@@ -144,6 +144,25 @@ def test_images_are_asked_for_two_hundred_at_a_time(aws, templates, a_reading):
     assert aws.counts["describe_images"] == 2
 
 
+def test_an_image_that_is_shared_later_is_found(aws, clock, templates, a_reading):
+    aws.templates["lt-1"] = [{"InstanceType": "m5.large", "ImageId": "ami-1"}]
+    group = launching(a_reading, "lt-1")
+    templates.refresh([group])
+    assert templates.template(group).labels["kubernetes.io/os"] == "linux"
+    aws.images["ami-1"] = {"Platform": "windows"}
+    clock.advance(1600)
+    templates.refresh([group])
+    assert templates.template(group).labels["kubernetes.io/os"] == "windows"
+
+
+def test_what_no_group_needs_any_more_is_forgotten(aws, templates, a_reading):
+    aws.templates["lt-1"] = [{"InstanceType": "m5.large"}]
+    group = launching(a_reading, "lt-1")
+    for groups in ([group], [], [group]):
+        templates.refresh(groups)
+    assert aws.counts[VERSIONS] == 2
+
+
 def test_the_same_requirements_are_asked_for_once(aws, clock, templates, a_reading, mixed):
     wishes = {"VCpuCount": {"Min": 2}, "MemoryMiB": {"Min": 1}}
     aws.templates["lt-1"] = [{"ImageId": "ami-1"}]

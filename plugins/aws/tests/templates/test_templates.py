@@ -1,6 +1,7 @@
 """Templates of groups: what is in them, and where it comes from."""
 
 import logging
+from dataclasses import replace
 
 import pytest
 from nodewright.api import (
@@ -92,6 +93,36 @@ def test_pods_of_bottlerocket_write_to_its_second_disk(aws, template_of, a_readi
     assert template_of(a_reading(LaunchTemplate=large)).capacity == expected
 
 
+def test_processors_may_be_switched_off(aws, template_of, a_reading, large):
+    aws.templates["lt-1"][0]["CpuOptions"] = {"CoreCount": 1, "ThreadsPerCore": 1}
+    assert template_of(a_reading(LaunchTemplate=large)).capacity["cpu"] == 1000
+
+
+def test_only_interfaces_that_are_made_as_efa_are_promised(aws, catalogue, template_of, a_reading, large):
+    catalogue.shapes["m5.large"] = replace(catalogue.shapes["m5.large"], efa_interfaces=4)
+    assert "vpc.amazonaws.com/efa" not in template_of(a_reading(LaunchTemplate=large)).capacity
+    interfaces = [{"InterfaceType": kind} for kind in ("efa", "efa-only", "interface")]
+    aws.templates["lt-1"].append({"InstanceType": "m5.large", "NetworkInterfaces": interfaces})
+    template = template_of(a_reading(LaunchTemplate=large | {"Version": "2"}))
+    assert template.allocatable["vpc.amazonaws.com/efa"] == 2
+
+
+def test_volumes_that_machines_come_with_are_not_for_pods(aws, template_of, a_reading, large):
+    plain = template_of(a_reading(LaunchTemplate=large)).csi_drivers["ebs.csi.aws.com"]
+    aws.templates["lt-1"].append(
+        {
+            "InstanceType": "m5.large",
+            "BlockDeviceMappings": [
+                {"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 20}},
+                {"DeviceName": "/dev/xvdb", "Ebs": {"VolumeSize": 20}},
+                {"DeviceName": "/dev/xvdc", "VirtualName": "ephemeral0"},
+            ],
+        }
+    )
+    more = template_of(a_reading(LaunchTemplate=large | {"Version": "2"})).csi_drivers["ebs.csi.aws.com"]
+    assert more == plain - 1
+
+
 def test_a_launch_configuration_tells_the_same(aws, template_of, a_reading):
     aws.configurations["old"] = {"InstanceType": "m5.xlarge", "ImageId": "ami-1", "SpotPrice": "0.1"}
     template = template_of(a_reading(LaunchConfigurationName="old"))
@@ -160,6 +191,29 @@ def test_a_mixed_group_promises_no_architecture_that_not_all_have(aws, template_
     assert template.capacity["cpu"] == 2000
 
 
+def test_a_mixed_group_promises_no_device_that_not_all_have(template_of, a_reading, mixed, large):
+    mixed_up = template_of(a_reading(MixedInstancesPolicy=mixed("lt-1", "g5.xlarge", "m5.xlarge")))
+    assert "nvidia.com/gpu" not in mixed_up.capacity | mixed_up.allocatable
+    assert template_of(a_reading(MixedInstancesPolicy=mixed("lt-1", "g5.xlarge"))).allocatable["nvidia.com/gpu"] == 1
+
+
+def test_an_override_may_have_a_launch_template_of_its_own(aws, template_of, a_reading, mixed, large):
+    aws.templates["lt-2"] = [{"InstanceType": "c5.xlarge", "CpuOptions": {"CoreCount": 1, "ThreadsPerCore": 2}}]
+    own = {"LaunchTemplateSpecification": {"LaunchTemplateId": "lt-2", "Version": "1"}}
+    template = template_of(a_reading(MixedInstancesPolicy=mixed("lt-1", own)))
+    assert (template.labels[TYPE], template.capacity["cpu"]) == ("c5.xlarge", 2000)
+
+
+def test_a_type_that_is_named_twice_is_launched_as_it_is_named_first(aws, template_of, a_reading, mixed, large):
+    aws.templates["lt-2"] = [{"CpuOptions": {"CoreCount": 1, "ThreadsPerCore": 1}}]
+    again = {
+        "InstanceType": "m5.large",
+        "LaunchTemplateSpecification": {"LaunchTemplateId": "lt-2", "Version": "1"},
+    }
+    template = template_of(a_reading(MixedInstancesPolicy=mixed("lt-1", "m5.large", again)))
+    assert template.capacity["cpu"] == 2000
+
+
 @pytest.mark.parametrize(("choice", "chosen"), [("first", "c5.xlarge"), ("largest", "m5.xlarge")])
 def test_settings_choose_one_type_of_a_mixed_group(make_templates, a_reading, mixed, large, choice, chosen):
     templates = make_templates(mixedInstances=choice)
@@ -200,6 +254,13 @@ def test_types_that_meet_requirements_are_asked_for_with_the_architecture_of_the
     ]
     assert template.capacity["cpu"] == 2000
     assert template.annotations[POOLS_ANNOTATION] == "eu-west-1a/m5.large,eu-west-1a/m5.xlarge,eu-west-1a/c5.xlarge"
+
+
+def test_requirements_of_the_group_go_before_the_type_of_the_launch_template(aws, template_of, a_reading, mixed, large):
+    wishes = {"VCpuCount": {"Min": 4}, "MemoryMiB": {"Min": 1}}
+    aws.matching.append((wishes, ["c5.xlarge"]))
+    template = template_of(a_reading(MixedInstancesPolicy=mixed("lt-1", {"InstanceRequirements": wishes})))
+    assert template.labels[TYPE] == "c5.xlarge"
 
 
 def test_a_launch_template_may_have_requirements_too(aws, template_of, a_reading, mixed):
@@ -246,17 +307,18 @@ def test_a_launch_template_that_is_gone_is_the_trouble_of_its_group_alone(templa
     assert templates.template(other) is not None
 
 
-def test_nodes_are_the_model_if_nobody_may_read_what_their_group_launches(aws, templates, a_reading, caplog):
-    aws.failures["describe_launch_template_versions"] = AccessDeniedError("not authorized")
+def test_nodes_are_the_model_if_nobody_may_read_what_their_group_launches(aws, clock, templates, a_reading, caplog):
     launch = {"LaunchTemplateId": "lt-1", "Version": "1"}
     manned, empty = a_reading("manned", machines="a:i-1", LaunchTemplate=launch), a_reading(LaunchTemplate=launch)
-    for _ in range(2):
+    for number in range(2):
+        aws.failures["describe_launch_template_versions"] = AccessDeniedError(f"not authorized ({number})")
         templates.refresh([manned, empty])
+        clock.advance(120)
     assert templates.template(manned) is None
     with pytest.raises(AccessDeniedError, match="not authorized"):
         templates.template(empty)
     assert caplog.messages == [
-        "what group manned launches can't be told, so that its nodes are the only model of new ones: not authorized"
+        "what group manned launches can't be told, so that its nodes are the only model of new ones: not authorized (0)"
     ]
 
 
@@ -295,6 +357,22 @@ def test_what_was_known_stays_while_aws_is_away(aws, catalogue, clock, templates
     assert templates.template(group).labels[TYPE] == "m5.xlarge"
 
 
+def test_a_change_that_can_t_be_read_for_the_moment_keeps_what_was_known(aws, templates, a_reading, large):
+    templates.refresh([a_reading(LaunchTemplate=large)])
+    aws.failures["describe_launch_template_versions"] = ThrottledError("slow down")
+    changed = a_reading(LaunchTemplate=large | {"Version": "2"})
+    templates.refresh([changed])
+    assert templates.template(changed).labels[TYPE] == "m5.large"
+
+
+def test_a_change_to_something_that_is_not_there_is_told(aws, templates, a_reading, large):
+    templates.refresh([a_reading(LaunchTemplate=large)])
+    changed = a_reading(LaunchTemplate=large | {"Version": "2"})
+    templates.refresh([changed])
+    with pytest.raises(PermanentError, match="version 2 of launch template lt-1 can't be read"):
+        templates.template(changed)
+
+
 def test_a_passing_trouble_is_over_with_the_next_refresh(aws, templates, a_reading, large):
     group = a_reading(LaunchTemplate=large)
     aws.failures["describe_launch_template_versions"] = ThrottledError("slow down")
@@ -330,12 +408,19 @@ class TestTheNextMachine:
     def test_comes_up_where_the_fewest_machines_are(self, templates, a_reading, large):
         group = a_reading(
             zones="abc",
-            machines="a:i-1 a:i-5:m5.large:Terminating a:i-7:m5.large:Warmed:Stopped "
+            machines="a:i-1 a:i-5:m5.large:Terminating a:i-8:m5.large:Terminating:Wait a:i-7:m5.large:Warmed:Stopped "
             "b:i-2 b:i-3 c:i-4:m5.large:Pending:Wait c:i-6",
             LaunchTemplate=large,
         )
         templates.refresh([group])
         assert templates.complete(group, templates.template(group)).labels[ZONE] == "eu-west-1a"
+
+    def test_does_not_come_up_where_its_type_is_not_offered(self, aws, templates, a_reading, large):
+        aws.offered = {"m5.large": ["eu-west-1b", "eu-west-1c"]}
+        group = a_reading(zones="abc", machines="b:i-1", LaunchTemplate=large)
+        templates.refresh([group])
+        assert templates.template(group).labels[ZONE] == "eu-west-1b"
+        assert templates.complete(group, templates.template(group)).labels[ZONE] == "eu-west-1c"
 
     def test_changes_nothing_in_what_is_promised_of_the_group(self, templates, a_reading, large):
         promises = []
@@ -348,7 +433,8 @@ class TestTheNextMachine:
     def test_moves_the_labels_of_a_real_node_to_its_zone(self, templates, a_reading, large):
         group = a_reading(zones="ab", machines="a:i-1", LaunchTemplate=large)
         templates.refresh([group])
-        real = NodeTemplate(labels={ZONE: "eu-west-1a", "team": "web"}, capacity={}, allocatable={}, from_node="node-1")
+        labels = {ZONE: "eu-west-1a", "topology.k8s.aws/zone-id": "euw1-az3", "team": "web"}
+        real = NodeTemplate(labels=labels, capacity={}, allocatable={}, from_node="node-1")
         completed = templates.complete(group, real)
         assert completed.labels == {ZONE: "eu-west-1b", "team": "web"}
         assert completed.from_node == "node-1"
@@ -371,7 +457,7 @@ class TestTheNextMachine:
             tags={f"{TAG}/resources/nvidia.com/gpu": "4", f"{TAG}/resources/cpu": "1"}, LaunchTemplate=large
         )
         templates.refresh([group])
-        real = NodeTemplate(capacity={"cpu": 2000}, allocatable={"cpu": 1930})
+        real = NodeTemplate(labels={TYPE: "m5.large"}, capacity={"cpu": 2000}, allocatable={"cpu": 1930})
         completed = templates.complete(group, real)
         assert completed.capacity == {"cpu": 2000, "nvidia.com/gpu": 4}
         assert completed.allocatable == {"cpu": 1930, "nvidia.com/gpu": 4}
@@ -390,6 +476,13 @@ class TestTheNextMachine:
         assert completed.allocatable["cpu"] == 3920
         assert completed.allocatable["memory"] == templates.template(group).allocatable["memory"] < 8 * GIB
         assert completed.capacity["example.com/disks"] == 1
+
+    def test_has_as_much_as_the_node_that_is_there_where_tags_tell_how_much(self, templates, a_reading, mixed, large):
+        policy = mixed("lt-1", "m5.xlarge", "m5.large")
+        group = a_reading(machines="a:i-1", tags={f"{TAG}/resources/cpu": "1"}, MixedInstancesPolicy=policy)
+        templates.refresh([group])
+        real = NodeTemplate(labels={TYPE: "m5.xlarge"}, capacity={"cpu": 4000}, allocatable={"cpu": 3920})
+        assert templates.complete(group, real).allocatable == {"cpu": 3920}
 
     def test_of_several_zones_is_a_guess_that_is_told_once(self, templates, a_reading, large, caplog):
         group = a_reading(zones="ab", LaunchTemplate=large)
@@ -431,6 +524,25 @@ class TestPools:
             "eu-west-1b/m5.large",
             "eu-west-1b/m5.xlarge",
         ]
+
+    def test_leave_out_zones_that_do_not_have_the_type(self, aws, templates, a_reading, mixed, large):
+        aws.offered = {"m5.large": ["eu-west-1a", "eu-west-1b"], "m5.xlarge": ["eu-west-1b"]}
+        group = a_reading(zones="abc", MixedInstancesPolicy=mixed("lt-1", "m5.large", "m5.xlarge"))
+        templates.refresh([group])
+        assert list(map(str, templates.pools(group))) == [
+            "eu-west-1a/m5.large",
+            "eu-west-1b/m5.large",
+            "eu-west-1b/m5.xlarge",
+        ]
+        assert aws.counts["describe_instance_type_offerings"] == 1
+
+    def test_are_in_all_zones_if_nobody_may_read_which_have_the_type(self, aws, templates, a_reading, large, caplog):
+        aws.failures["describe_instance_type_offerings"] = AccessDeniedError("no")
+        group = a_reading(LaunchTemplate=large)
+        templates.refresh([group])
+        templates.refresh([group])
+        assert list(map(str, templates.pools(group))) == ["eu-west-1a/m5.large"]
+        assert caplog.messages == ["it can't be read which zones offer which instance types, so that all count: no"]
 
     def test_of_spot_leave_out_types_that_are_not_sold_so(self, templates, a_reading, mixed, large):
         policy = mixed("lt-1", "m5.large", "mac1.metal", OnDemandPercentageAboveBaseCapacity=0)

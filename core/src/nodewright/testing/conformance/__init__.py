@@ -12,6 +12,25 @@ Needs pytest: ``pip install nodewright[conformance]``.
 """
 
 from nodewright.testing.conformance.cloud import Ability, Cloud, ExpectedTemplate
+from nodewright.testing.conformance.drain_rules import DrainRuleConformance
+from nodewright.testing.conformance.estimators import EstimatorConformance
+from nodewright.testing.conformance.expanders import ExpanderConformance
+from nodewright.testing.conformance.prices import PricingConformance
+from nodewright.testing.conformance.processors import (
+    PendingPodsProcessorConformance,
+    ScaleDownCandidatesProcessorConformance,
+)
 from nodewright.testing.conformance.provider import ProviderConformance
 
-__all__ = ["Ability", "Cloud", "ExpectedTemplate", "ProviderConformance"]
+__all__ = [
+    "Ability",
+    "Cloud",
+    "DrainRuleConformance",
+    "EstimatorConformance",
+    "ExpanderConformance",
+    "ExpectedTemplate",
+    "PendingPodsProcessorConformance",
+    "PricingConformance",
+    "ProviderConformance",
+    "ScaleDownCandidatesProcessorConformance",
+]

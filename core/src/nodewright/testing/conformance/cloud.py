@@ -1,5 +1,6 @@
 """What the author of a provider tells the suite about the cloud behind it."""
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -99,6 +100,9 @@ class Cloud(ABC):
     failures: ClassVar[frozenset[ErrorClass]] = frozenset()
     #: Reasons for which `refuse` can refuse orders at once.
     refusals: ClassVar[frozenset[ErrorClass]] = frozenset()
+
+    #: Seconds after which an action that has not returned is one that waits for machines.
+    patience: ClassVar[float] = 60.0
 
     @abstractmethod
     def provider(self) -> Provider:
@@ -265,5 +269,6 @@ class Cloud(ABC):
                 if found.id == group:
                     return found.target_size, tuple(found.instances())
         finally:
-            provider.close()
+            with contextlib.suppress(Exception):
+                provider.close()
         raise LookupError(f"a new provider finds no group {group!r}")

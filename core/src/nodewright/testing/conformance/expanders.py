@@ -91,8 +91,8 @@ class ExpanderConformance(PlanConformance):
         self, expander: Expander, options: Sequence[Option], twins: Sequence[Option]
     ) -> None:
         """One that has chosen before answers like one that has not: nothing is kept between calls."""
-        for earlier in (*([option] for option in options), twins, at_price(0.1, options)):
-            best(expander, earlier)
+        for earlier in (options[:2], options[1:], twins, at_price(0.1, options)):
+            _answer(expander, earlier)
         experienced, fresh = _answer(expander, options), _answer(reborn(expander), options)
         assert experienced == fresh, f"of {names(options)} it chose {experienced} after other questions, else {fresh}"
 
@@ -120,11 +120,12 @@ class ExpanderConformance(PlanConformance):
 
     def test_what_is_tried_is_tried_in_a_fork(self, expander: Expander, options: Sequence[Option]) -> None:
         """Nodes and pods are added to the simulation in forks of it, which are taken back."""
-        context = a_context()
-        watched = Watched(context.simulation)
-        with asked(replace(context, simulation=watched)) as given:
-            expander.plan(list(options), given)
-            expander.best(list(options), given)
+        simulation = a_context().simulation
+        watched = Watched(simulation)
+        context = replace(a_context(), simulation=watched)
+        with simulation.fork():
+            expander.plan(list(options), context)
+            expander.best(list(options), context)
         assert not watched.changes, f"it called {' and '.join(watched.changes)} outside of simulation.fork()"
 
     def test_unknown_prices_are_no_error(self, expander: Expander, options: Sequence[Option]) -> None:
@@ -173,9 +174,9 @@ class ExpanderConformance(PlanConformance):
 
 
 def _answer(expander: Expander, options: Sequence[Option]) -> object:
-    """What *expander* makes of *options*, to be compared: its plan, or else whom it keeps."""
-    planned = plan(expander, options)
-    return names(best(expander, options)) if planned is None else [(each.group.id, each.nodes) for each in planned]
+    """What *expander* makes of *options*, to be compared: its plan, and whom it keeps without one."""
+    planned = [(option.group.id, option.nodes) for option in plan(expander, options) or ()]
+    return planned, names(best(expander, options))
 
 
 def _assert_chosen_from(options: Sequence[Option], answer: Sequence[Option]) -> None:

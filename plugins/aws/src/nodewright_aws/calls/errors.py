@@ -17,6 +17,8 @@ from nodewright.api import (
     ThrottledError,
 )
 
+from nodewright_aws.calls.rights import action_of
+
 _THROTTLED = frozenset(
     {
         "BandwidthLimitExceeded",
@@ -185,7 +187,8 @@ def _refusal(error: Exception, service: str, operation: str) -> NodewrightError:
         )
     if code in _DENIED:
         return AccessDeniedError(
-            f"AWS does not allow {call}: {text}; allow {call} in the policy of the role", status=status
+            f"AWS does not allow {call}: {text}; allow {action_of(*call.split(':'))} in the policy of the role",
+            status=status,
         )
     if code in _NOT_SUBSCRIBED:
         return AccessDeniedError(

@@ -84,6 +84,9 @@ _MEANINGS: tuple[tuple[ErrorClass, str, tuple[str, ...]], ...] = (
     (ErrorClass.OTHER, "LifecycleHookAbandoned", ("lifecycle hook", "lifecycle action")),
     (ErrorClass.OTHER, "UnhealthyAtStart", ("became unhealthy",)),
 )
+_UNKNOWN = (ErrorClass.OTHER, "LaunchFailed")
+#: All that causes may have, by class and code.
+CODES = frozenset({_UNKNOWN, *((kind, code) for kind, code, _ in _MEANINGS)})
 #: AWS tries again by itself, soon.
 _PASSING = (
     "requestlimitexceeded",
@@ -143,7 +146,7 @@ def cause_of(message: str, zone: str = "") -> Cause | None:
     meant = next(((kind, code) for kind, code, marks in _MEANINGS if any(mark in said for mark in marks)), None)
     if meant is None and any(mark in said for mark in _PASSING):
         return None
-    error_class, code = meant or (ErrorClass.OTHER, "LaunchFailed")
+    error_class, code = meant or _UNKNOWN
     named_type, named_zone = _TYPE.search(message), _ZONE.search(message)
     return Cause(
         error_class=error_class,

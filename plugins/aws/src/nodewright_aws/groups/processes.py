@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from nodewright.api import ErrorClass, InstanceError
 
@@ -38,24 +37,20 @@ def _notes(group: GroupReading) -> Iterator[str]:
         yield "its process Launch is suspended, so that it can't grow: resume it, or leave the group out"
     if "Terminate" in suspended:
         yield "its process Terminate is suspended: AWS replaces no broken machine and may exceed the maximum"
-    if len(group.zones) > 1 and not {"AZRebalance", "Launch", "Terminate"} & suspended:
+    if _may_be_rebalanced(group):
         yield (
             "it has several zones and AWS may terminate nodes, without draining them, to balance these: suspend its"
             " process AZRebalance, or make a group for each zone"
-        )
-    if _is_weighted(group):
-        yield (
-            "it counts capacity in weights or units, not in machines, so that its sizes are misread: take the weights"
-            " off its overrides, and DesiredCapacityType off the group"
         )
     if not group.min_size <= group.desired <= group.max_size:
         yield f"AWS is asked for {group.desired} machines, outside its limits {group.min_size} to {group.max_size}"
 
 
-def _is_weighted(group: GroupReading) -> bool:
-    template: dict[str, Any] = group.mixed_instances_policy.get("LaunchTemplate", {})
-    weights = {override.get("WeightedCapacity", "1") for override in template.get("Overrides", ())}
-    return bool(weights - {"1"}) or group.capacity_unit != "units"
+def _may_be_rebalanced(group: GroupReading) -> bool:
+    """Tell whether AWS may terminate a machine that nobody drains, for the sake of zones."""
+    drained_by_eks = "eks:nodegroup-name" in group.tags
+    rebalances = not {"AZRebalance", "Launch", "Terminate"} & group.suspended_processes
+    return len(group.zones) > 1 and rebalances and not group.protects_new and not drained_by_eks
 
 
 class Notices:

@@ -49,8 +49,8 @@ class GroupReading:
     warm_pool_size: int | None = None
     #: Whether AWS orders another machine when it expects to take one back.
     capacity_rebalance: bool = False
-    #: What sizes count: ``units``, ``vcpu`` or ``memory-mib``.
-    capacity_unit: str = "units"
+    #: Whether new machines are protected from AWS' own choices of what to terminate.
+    protects_new: bool = False
 
 
 def parse_group(body: Mapping[str, Any]) -> GroupReading:
@@ -71,7 +71,7 @@ def parse_group(body: Mapping[str, Any]) -> GroupReading:
         suspended_processes=frozenset(process["ProcessName"] for process in body.get("SuspendedProcesses", ())),
         warm_pool_size=body.get("WarmPoolSize", 0) if "WarmPoolConfiguration" in body else None,
         capacity_rebalance=body.get("CapacityRebalance", False),
-        capacity_unit=body.get("DesiredCapacityType") or "units",
+        protects_new=body.get("NewInstancesProtectedFromScaleIn", False),
     )
 
 

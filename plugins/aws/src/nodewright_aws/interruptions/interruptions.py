@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from nodewright.api import Clock
 
 from nodewright_aws.calls import Calls
+from nodewright_aws.groups.lifecycle import is_counted
 from nodewright_aws.groups.reading import GroupReading
 from nodewright_aws.interruptions.events import Event, Kind, parse_event
 from nodewright_aws.interruptions.queue import Queue
@@ -37,6 +38,9 @@ class Interruptions:
         self._clock = clock
         self._queue = Queue(aws, settings) if settings.queue else None
         self._dooms: dict[str, _Doom] = {}
+        #: News that is known: a queue may tell it again.
+        self._known: set[tuple[str, Kind]] = set()
+        self._strange = False
 
     @property
     def doomed(self) -> Mapping[str, str]:
@@ -47,27 +51,40 @@ class Interruptions:
         """Read the queue, if there is one, and forget machines that are gone from their *groups*."""
         if self._queue is None:
             return
-        group_of = {instance.id: group for group in groups for instance in group.instances}
+        # A machine that was told to go, by us or somebody else, is no news.
+        group_of = {each.id: group for group in groups for each in group.instances if is_counted(each)}
         now = self._clock.now()
         self._dooms = {
             machine: doom for machine, doom in self._dooms.items() if machine in group_of and now < doom.until
         }
+        self._known = {(machine, kind) for machine, kind in self._known if machine in group_of}
+        strange = 0
         for body in self._queue.bodies():
             try:
                 event = parse_event(body)
-            except ValueError as error:
-                _log.warning("a message in the queue of interruptions is passed over: %s", error)
+            except ValueError:
+                strange += 1
             else:
                 if event is not None:
                     self._note(event, group_of, now)
+        if strange and not self._strange:
+            _log.warning(
+                "%d messages in the queue %s are no events of EventBridge: see who sends them, and whether it is the "
+                "right queue",
+                strange,
+                self._settings.queue,
+            )
+        self._strange = strange > 0
 
     def _note(self, event: Event, group_of: Mapping[str, GroupReading], now: datetime) -> None:
         for machine in event.instances:
             # The queue tells of all machines of the account.
-            if machine not in group_of or machine in self._dooms:
+            if machine not in group_of or (machine, event.kind) in self._known:
                 continue
+            self._known.add((machine, event.kind))
             group = group_of[machine]
-            _log.warning("machine %s of group %s: %s", machine, group.name, event)
+            level = logging.WARNING if event.kind is Kind.MAINTENANCE else logging.INFO
+            _log.log(level, "machine %s of group %s: %s", machine, group.name, event)
             if self._is_doom(event, group):
                 self._dooms[machine] = _Doom(why=str(event), until=now + _BELIEVED[event.kind])
 

@@ -16,7 +16,7 @@ _COMBINED: Mapping[Mixed, Callable[[Sequence[float]], float]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class PriceBook:
-    """Prices for an hour. Never changes; safe to read from any thread."""
+    """Prices for an hour. Says the same for good; safe to read from any thread."""
 
     region: str
     settings: PriceSettings
@@ -24,19 +24,26 @@ class PriceBook:
     on_demand: Mapping[tuple[str, str], float] = field(default_factory=dict)
     #: By zone and instance type.
     spot: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    #: What was reckoned before: thousands of pools are asked for again and again, each held against all rules.
+    _reckoned: dict[Pool, float | None] = field(default_factory=dict, compare=False, repr=False)
 
     def price(self, pool: Pool) -> float | None:
         """Return what a machine of *pool* costs, None if that is not known."""
-        price = self._asked(pool)
-        if price is not None:
-            price *= self.settings.exchange_rate or 1.0
-        rule = next((rule for rule in self.settings.overlay if rule.matches(pool, self.region)), None)
-        return rule.applied(price) if rule else price
+        if pool not in self._reckoned:
+            self._reckoned[pool] = self._reckon(pool)
+        return self._reckoned[pool]
 
     def price_of_any(self, pools: Iterable[Pool]) -> float | None:
         """Return what a machine costs that comes from one of *pools*: of those whose price is known."""
         known = [price for price in map(self.price, pools) if price is not None]
         return _COMBINED[self.settings.mixed](known) if known else None
+
+    def _reckon(self, pool: Pool) -> float | None:
+        price = self._asked(pool)
+        if price is not None:
+            price *= self.settings.exchange_rate or 1.0
+        rule = next((rule for rule in self.settings.overlay if rule.matches(pool, self.region)), None)
+        return rule.applied(price) if rule else price
 
     def _asked(self, pool: Pool) -> float | None:
         """Return what AWS asks, in its own currency."""

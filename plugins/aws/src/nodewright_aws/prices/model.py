@@ -33,16 +33,18 @@ class Machine:
 
 
 class AwsPricing(PricingModel):
-    """Prices of a `PriceBook`. *machines* are the kinds in use."""
+    """Prices of a `PriceBook`. *machines* are the kinds in use. Safe to use from any thread."""
 
     def __init__(self, book: PriceBook, *, currency: str, machines: Collection[Machine] = ()) -> None:
         self.currency = currency
         self._book = book
         self._machines = machines
+        #: By what lists their pools: a template may name a thousand, and is asked for in every loop.
+        self._listed: dict[str, float | None] = {}
 
     def node_price(self, template: NodeTemplate, start: datetime, end: datetime) -> float | None:
         """Return the price of a node from the pools that its template names, or else that its labels tell."""
-        price = self._book.price_of_any(pools_of(template))
+        price = self._hourly(template)
         return None if price is None else price * ((end - start) / _HOUR)
 
     def pod_price(self, pod: Pod, start: datetime, end: datetime) -> float | None:
@@ -52,19 +54,22 @@ class AwsPricing(PricingModel):
         prices = [machine.price * share for machine, share in shares if share is not None]
         return min(prices) * ((end - start) / _HOUR) if prices else None
 
+    def _hourly(self, template: NodeTemplate) -> float | None:
+        listed = template.annotations.get(POOLS_ANNOTATION, "")
+        if not listed:
+            return self._book.price_of_any(pools_by_labels(template.labels))
+        if listed not in self._listed:
+            self._listed[listed] = self._book.price_of_any(split(listed))
+        return self._listed[listed]
 
-def pools_of(template: NodeTemplate) -> tuple[Pool, ...]:
-    """Return the pools that a node like *template* may come from; none if it does not tell.
 
-    A zone that the labels do not tell is empty.
-    """
-    if listed := template.annotations.get(POOLS_ANNOTATION, ""):
-        return split(listed)
-    instance_type = _first(template.labels, _TYPE_LABELS)
+def pools_by_labels(labels: Mapping[str, str]) -> tuple[Pool, ...]:
+    """Return the pool that a node with *labels* comes from, its zone empty if they do not tell; none without a type."""
+    instance_type = _first(labels, _TYPE_LABELS)
     if not instance_type:
         return ()
-    lifecycle = Lifecycle.SPOT if _is_spot(template.labels) else Lifecycle.ON_DEMAND
-    return (Pool(zone=_first(template.labels, _ZONE_LABELS), instance_type=instance_type, lifecycle=lifecycle),)
+    lifecycle = Lifecycle.SPOT if _is_spot(labels) else Lifecycle.ON_DEMAND
+    return (Pool(zone=_first(labels, _ZONE_LABELS), instance_type=instance_type, lifecycle=lifecycle),)
 
 
 def resources_of(shape: Shape) -> Resources:

@@ -40,7 +40,7 @@ class OnDemandPrices:
         if self._source is OnDemandSource.API:
             with self._agenda.questions(in_use) as questions:
                 self._ask(questions)
-        noted = {key: self._told.get(key) or bundled().price(*key) for key in in_use}
+        noted = {key: self._told.get(key, bundled().price(*key)) for key in in_use}
         self.known = {key: price for key, price in noted.items() if price is not None}
 
     def _ask(self, questions: Collection[Key]) -> None:

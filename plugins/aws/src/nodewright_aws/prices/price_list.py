@@ -7,9 +7,6 @@ from typing import Any
 
 from nodewright_aws.calls import Calls
 
-#: The few regions that answer for all others of their partition, by how the names of the others begin.
-_ENDPOINTS = {"cn-": "cn-northwest-1", "eu-": "eu-central-1", "il-": "eu-central-1", "ap-": "ap-south-1"}
-_ENDPOINT = "us-east-1"
 _LINUX = {
     "operatingSystem": "Linux",
     "preInstalledSw": "NA",
@@ -17,14 +14,10 @@ _LINUX = {
     "operation": "RunInstances",
 }
 _SHARED = "Shared"
+_ON_DEMAND = "OnDemand"
 _BARE = "Compute Instance (bare metal)"
 #: Types for one request: a filter's value has at most 1,024 characters.
 _TYPES = 40
-
-
-def endpoint_region(region: str) -> str:
-    """Return the region whose price list API tells the prices of *region*."""
-    return next((endpoint for start, endpoint in _ENDPOINTS.items() if region.startswith(start)), _ENDPOINT)
 
 
 def currency_of(region: str) -> str:
@@ -52,16 +45,18 @@ def on_demand_prices(aws: Calls, place: str, types: Collection[str] = ()) -> dic
 
 
 def _is_for_everyone(product: dict[str, Any]) -> bool:
-    """Tell whether the machine is shared, as all are but those of bare metal, or rented by the customer as a whole."""
-    return product["attributes"].get("tenancy") == _SHARED or product.get("productFamily") == _BARE
+    """Tell whether it is a machine as groups launch them: shared, but those of bare metal, and no block of capacity."""
+    attributes = product["attributes"]
+    is_shared = attributes.get("tenancy") == _SHARED or product.get("productFamily") == _BARE
+    return is_shared and attributes.get("marketoption", _ON_DEMAND) == _ON_DEMAND
 
 
 def _price(product: dict[str, Any], currency: str) -> float | None:
     """Return the price of an hour; reservations and blocks of capacity have none, or nothing."""
-    terms = product.get("terms", {}).get("OnDemand", {}).values()
+    terms = product.get("terms", {}).get(_ON_DEMAND, {}).values()
     dimensions = (dimension for term in terms for dimension in term["priceDimensions"].values())
     amounts = (float(each["pricePerUnit"].get(currency, 0)) for each in dimensions if each["unit"] == "Hrs")
-    return max((amount for amount in amounts if amount > 0), default=None)
+    return max(amounts, default=0.0) or None
 
 
 def _filter(field: str, value: str) -> dict[str, str]:

@@ -40,6 +40,8 @@ class Prices:
         self._on_demand = OnDemandPrices(aws, clock, settings, region, chance)
         self._spot = SpotPrices(aws, clock, settings.spot_interval, chance)
         self._model = AwsPricing(PriceBook(region=region, settings=settings), currency=self._currency)
+        #: What the model was made from, so that it is made anew only when something has changed.
+        self._basis: object = None
         #: Instance types in use of which no pool has a known price.
         self.unpriced: frozenset[str] = frozenset()
 
@@ -57,8 +59,11 @@ class Prices:
             on_demand=self._on_demand.known,
             spot=self._spot.known,
         )
-        self._note_unpriced(book, pools)
-        self._model = AwsPricing(book, currency=self._currency, machines=self._machines(book, pools))
+        basis = book, frozenset(pools), frozenset(filter(self._shapes, {pool.instance_type for pool in pools}))
+        if basis != self._basis:
+            self._basis = basis
+            self._note_unpriced(book, pools)
+            self._model = AwsPricing(book, currency=self._currency, machines=self._machines(book, pools))
 
     def model(self) -> PricingModel:
         """Return the prices as of the last refresh. They do not change any more."""
@@ -88,7 +93,8 @@ class Prices:
             named = ", ".join(sorted(unpriced)[:_NAMED]) + (", …" if len(unpriced) > _NAMED else "")
             _log.warning(
                 "no price is known of %d of %d instance types in use in %s (%s): groups of these alone take part in no "
-                "comparison of prices; write what they cost in prices.overlay, or set prices.onDemand to api",
+                "comparison of prices; write what they cost in prices.overlay, or use prices.onDemand: api for new "
+                "types, prices.spotRatio for spot",
                 len(unpriced),
                 len(types),
                 self._region,

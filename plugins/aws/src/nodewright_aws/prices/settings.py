@@ -82,10 +82,10 @@ class PriceSettings(PluginConfig):
 
     on_demand: OnDemandSource = OnDemandSource.TABLE
     #: How often the price list is read again.
-    on_demand_interval: Duration = Field(default=timedelta(hours=12), ge=timedelta(minutes=10))
+    on_demand_interval: Duration = Field(default="12h", validate_default=True, ge=timedelta(minutes=10))
     spot: SpotSource = SpotSource.HISTORY
     #: How often spot prices are read again.
-    spot_interval: Duration = Field(default=timedelta(minutes=5), ge=timedelta(minutes=1))
+    spot_interval: Duration = Field(default="5m", validate_default=True, ge=timedelta(minutes=1))
     #: Of the price on demand, for spot pools whose price is not known; without it, they have none.
     spot_ratio: float | None = Field(default=None, gt=0, le=1)
     mixed: Mixed = Mixed.MEAN

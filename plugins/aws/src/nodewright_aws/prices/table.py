@@ -26,7 +26,7 @@ class Table:
             return price
         factor = entry.get("factors", {}).get(family)
         base = self._base.get(family, {}).get(size)
-        return None if factor is None or base is None else round(base * factor, 6)
+        return None if factor is None or base is None else round(base * factor, 5)
 
     def date(self, region: str) -> str:
         """Return when the prices of *region* were noted; empty if they were not."""

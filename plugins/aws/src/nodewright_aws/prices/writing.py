@@ -4,15 +4,15 @@ import json
 import re
 from argparse import ArgumentParser, Namespace
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nodewright_aws.calls import Aws
+from nodewright_aws.calls import Aws, Calls
 from nodewright_aws.config import AwsConfig
-from nodewright_aws.prices.price_list import endpoint_region, on_demand_prices
+from nodewright_aws.prices.price_list import on_demand_prices
 
 BASE = "us-east-1"
 #: How far a price may be from the base region's times the factor of its family, as a part of it.
@@ -36,12 +36,18 @@ class Listing:
     prices: Mapping[str, float]
 
 
-def table_of(exact: Mapping[str, Listing], rough: Mapping[str, Listing]) -> dict[str, Any]:
-    """Return the content of the table. Of a region that both know, the *exact* listing counts."""
-    base = exact[BASE].prices
-    regions = {region: _rough(listing, rough.get(BASE), base) for region, listing in rough.items() if region != BASE}
-    regions |= {region: _exact(region, listing, base) for region, listing in exact.items()}
-    return {"base": BASE, "regions": dict(sorted(regions.items()))}
+def table_of(
+    exact: Mapping[str, Listing], rough: Mapping[str, Listing], known: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the content of the table: of a region that both know, the *exact* listing counts.
+
+    Regions of which they say nothing are left as they are in the content that is *known*.
+    """
+    entries = dict(known["regions"]) if known else {}
+    base = exact[BASE].prices if BASE in exact else _joined(entries[BASE]["prices"])
+    entries |= {region: _rough(listing, rough.get(BASE), base) for region, listing in rough.items() if region != BASE}
+    entries |= {region: _exact(region, listing, base) for region, listing in exact.items()}
+    return {"base": BASE, "regions": dict(sorted(entries.items()))}
 
 
 def read_listing(text: str, *, source: str, date: str) -> dict[str, Listing]:
@@ -68,31 +74,33 @@ def read_libcloud(content: Mapping[str, Any]) -> dict[str, Listing]:
     return {region: Listing(date=date, source="libcloud", prices=prices) for region, prices in regions.items()}
 
 
-def read_api(regions: Iterable[str], profile: str) -> dict[str, Listing]:
-    """Return the listings of *regions* that AWS itself gives."""
+def read_api(regions: Iterable[str], aws_of: Callable[[str], Calls]) -> dict[str, Listing]:
+    """Return the listings of *regions* that AWS itself gives, asked in each as *aws_of* has it."""
     today = f"{datetime.now(UTC):%Y-%m-%d}"
-    listings = {}
-    for region in regions:
-        aws = Aws(AwsConfig(region=endpoint_region(region), profile=profile), user_agent="nodewright-prices")
-        prices = on_demand_prices(aws, region)
-        listings[region] = Listing(date=today, source="price list API", prices=prices)
-        aws.close()
-    return listings
+    return {
+        region: Listing(date=today, source="price list API", prices=on_demand_prices(aws_of(region), region))
+        for region in regions
+    }
 
 
-def main() -> None:
-    """Read the sources that the command line names, and write the table."""
-    chosen = _parse_arguments()
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the sources that the command line names, and write what they tell into the table."""
+    chosen = _parse_arguments(arguments)
     exact: dict[str, Listing] = {}
     for listing in chosen.listing:
         date, _, path = listing.partition(":")
         exact |= read_listing(Path(path).read_text("utf-8"), source=chosen.source, date=date)
-    exact |= read_api(chosen.region, chosen.profile)
+    exact |= read_api(chosen.region, lambda region: Aws(_config(region, chosen.profile), user_agent="nodewright"))
     rough = read_libcloud(json.loads(chosen.libcloud.read_text("utf-8"))) if chosen.libcloud else {}
-    chosen.out.write_text(_text(table_of(exact, rough)), "utf-8")
+    known = json.loads(chosen.out.read_text("utf-8")) if chosen.out.exists() else None
+    chosen.out.write_text(_text(table_of(exact, rough, known)), "utf-8")
 
 
-def _parse_arguments() -> Namespace:
+def _config(region: str, profile: str) -> AwsConfig:
+    return AwsConfig(region=region, profile=profile)
+
+
+def _parse_arguments(arguments: Sequence[str] | None) -> Namespace:
     parser = ArgumentParser(prog="python -m nodewright_aws.prices.table", description=main.__doc__)
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("on-demand.json"))
     parser.add_argument("--region", action="append", default=[], help="ask AWS for the prices of this region")
@@ -108,7 +116,7 @@ def _parse_arguments() -> Namespace:
     parser.add_argument(
         "--libcloud", type=Path, help="pricing.json of Apache Libcloud, for regions not known otherwise"
     )
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 def _exact(region: str, listing: Listing, base: Mapping[str, float]) -> dict[str, Any]:
@@ -133,7 +141,7 @@ def _rough(listing: Listing, known_base: Listing | None, base: Mapping[str, floa
     changes = _agreed(known_base.prices, base) if known_base else {}
     for family, change in changes.items():
         if family in factors and abs(change - 1) > _CHANGED:
-            factors[family] = round(factors[family] / change, 4)
+            factors[family] = round(factors[family] / change, 6)
     return _entry(listing, factors=factors)
 
 
@@ -143,7 +151,7 @@ def _agreed(prices: Mapping[str, float], base: Mapping[str, float]) -> dict[str,
     for name, price in prices.items():
         if price > 0 and name in base:
             ratios[name.partition(".")[0]].append(price / base[name])
-    return {family: round(_agreed_by_most(sorted(found)), 4) for family, found in sorted(ratios.items())}
+    return {family: round(_agreed_by_most(sorted(found)), 6) for family, found in sorted(ratios.items())}
 
 
 def _agreed_by_most(ratios: list[float]) -> float:
@@ -162,6 +170,10 @@ def _by_family(prices: Mapping[str, float]) -> dict[str, dict[str, float]]:
         family, _, size = name.partition(".")
         families[family][size] = price
     return dict(families)
+
+
+def _joined(prices: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    return {f"{family}.{size}": price for family, sizes in prices.items() for size, price in sizes.items()}
 
 
 def _entry(listing: Listing, **fields: Any) -> dict[str, Any]:

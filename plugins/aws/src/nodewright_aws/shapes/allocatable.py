@@ -28,7 +28,8 @@ def capacity_and_allocatable(
 
     Rather less than it will really report, so that no pod is promised a node that can't hold it. *root_volume_gib* is
     the volume that holds what pods write: the root volume, or Bottlerocket's second one. If it is None and no disks of
-    the machine take its place, ephemeral storage is left out. Devices count as soon as their plugin would show them.
+    the machine take its place, ephemeral storage is left out. Devices count as if their plugins already showed them.
+    What machines are launched without, be it cores or EFA interfaces, *shape* must not have.
     """
     capacity = {
         "cpu": 1000 * shape.vcpus,

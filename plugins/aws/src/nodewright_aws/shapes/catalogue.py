@@ -61,24 +61,35 @@ class Catalogue:
         if self._static or (self._silent_until is not None and now < self._silent_until):
             return
         due = sorted(name for name in wanted if name not in kept or kept[name].until <= now)
+        if not due:
+            return
         try:
             for batch in _batches(due):
                 kept = kept | self._ask(batch, now)
                 self._answers = kept
-            self._silent_until = None
         except NodewrightError as error:
-            self._silent_until = now + _earlier(_SILENT_FOR)
-            _log.warning(
-                "AWS tells nothing about %d instance types, so the table that comes along is used (%s): %s",
-                len([name for name in due if name not in kept]),
-                bundled().origin,
-                error,
-            )
+            self._told_nothing(error, now)
+        else:
+            self._told()
 
     def get(self, name: str) -> Shape | None:
         """The type of that *name*, or None if neither AWS nor the table knows it. Never calls AWS."""
         answer = self._answers.get(name)
         return (answer and answer.shape) or bundled().get(name)
+
+    def _told_nothing(self, error: NodewrightError, now: datetime) -> None:
+        if self._silent_until is None:
+            _log.warning(
+                "AWS tells nothing about instance types, so the table that comes along is used (%s): %s",
+                bundled().origin,
+                error,
+            )
+        self._silent_until = now + _earlier(_SILENT_FOR)
+
+    def _told(self) -> None:
+        if self._silent_until is not None:
+            _log.info("AWS tells about instance types again")
+        self._silent_until = None
 
     def _ask(self, names: Sequence[str], now: datetime) -> dict[str, _Answer]:
         # A filter leaves out a name that does not exist; a list of names would fail as a whole for it.

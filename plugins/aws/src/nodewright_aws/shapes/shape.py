@@ -71,7 +71,7 @@ def parse_shape(body: Mapping[str, Any]) -> Shape:
         vcpus=body["VCpuInfo"]["DefaultVCpus"],
         memory_mib=body["MemoryInfo"]["SizeInMiB"],
         arch=_arch(body.get("ProcessorInfo", {}).get("SupportedArchitectures", ())),
-        hypervisor="" if body.get("BareMetal") else body.get("Hypervisor", ""),
+        hypervisor="" if body.get("BareMetal") else body.get("Hypervisor", "nitro"),
         gpu=_gpu(body.get("GpuInfo", {}).get("Gpus", ())),
         neuron_devices=sum(device["Count"] for device in neuron),
         neuron_cores=sum(device["Count"] * device["CoreInfo"]["Count"] for device in neuron),

@@ -1,6 +1,5 @@
 """Images that machines boot."""
 
-import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -12,13 +11,13 @@ from nodewright_aws.calls import Calls
 from nodewright_aws.shapes.settings import AmiFamily
 from nodewright_aws.templates.launch import parse_volumes
 from nodewright_aws.templates.memo import Memo
+from nodewright_aws.templates.troubles import Troubles
 
 _LIFETIME = timedelta(hours=24)
 #: An image that is not there may be shared with the account some time later.
 _LIFETIME_IF_ABSENT = timedelta(minutes=20)
 #: As many values as a filter takes.
 _IDS_PER_CALL = 200
-_ARCHITECTURES = {"x86_64": "amd64", "arm64": "arm64", "i386": "386"}
 #: Beginnings of the names that AWS gives its images.
 _FAMILIES = {
     "amazon-eks-node-al2023": AmiFamily.AL2023,
@@ -27,8 +26,6 @@ _FAMILIES = {
     "amazon-eks-arm64-node-": AmiFamily.AL2,
     "bottlerocket-": AmiFamily.BOTTLEROCKET,
 }
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +43,6 @@ class Image:
     volumes: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def arch(self) -> str:
-        """The architecture as Kubernetes names it; empty if unknown."""
-        return _ARCHITECTURES.get(self.architecture, self.architecture)
-
-    @property
     def family(self) -> AmiFamily | None:
         """Whose image it is, if its name tells."""
         return next((family for prefix, family in _FAMILIES.items() if self.name.startswith(prefix)), None)
@@ -62,7 +54,7 @@ class Images:
     def __init__(self, aws: Calls, clock: Clock) -> None:
         self._aws = aws
         self._memo: Memo[str, Image | None] = Memo(clock, _LIFETIME)
-        self._trouble = ""
+        self._troubles = Troubles()
 
     def refresh(self, ids: Iterable[str]) -> None:
         """Read those that are not known. Raises nothing: what can't be read is warned of."""
@@ -89,15 +81,10 @@ class Images:
         except NodewrightError as error:
             for image in ids:
                 self._memo.fail(image, error)
-            if str(error) != self._trouble:
-                _log.warning(
-                    "images can't be read, so that templates go without the disk sizes and architectures that only "
-                    "they tell: %s",
-                    error,
-                )
-            self._trouble = str(error)
+            without = "templates go without the disk sizes and architectures that only images tell"
+            self._troubles.tell({type(error).__name__: f"{without}, as these can't be read: {error}"})
             return
-        self._trouble = ""
+        self._troubles.tell({})
         found = {body["ImageId"]: _image(body) for body in answer["Images"]}
         for image in ids:
             if image in found:

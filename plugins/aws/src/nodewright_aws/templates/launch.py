@@ -16,6 +16,10 @@ class Launch:
     #: GiB by the name of the device.
     volumes: Mapping[str, int] = field(default_factory=dict)
     spot: bool = False
+    #: What is left of the type's, if some are switched off.
+    vcpus: int | None = None
+    #: Network interfaces of the kind EFA.
+    efa_interfaces: int = 0
 
 
 def parse_configuration(body: Mapping[str, Any]) -> Launch:
@@ -37,6 +41,10 @@ def parse_version(body: Mapping[str, Any]) -> Launch:
         image=data.get("ImageId", ""),
         volumes=parse_volumes(data.get("BlockDeviceMappings", ())),
         spot=data.get("InstanceMarketOptions", {}).get("MarketType") == "spot",
+        vcpus=_vcpus(data.get("CpuOptions", {})),
+        efa_interfaces=sum(
+            interface.get("InterfaceType", "").startswith("efa") for interface in data.get("NetworkInterfaces", ())
+        ),
     )
 
 
@@ -47,3 +55,8 @@ def parse_volumes(mappings: Iterable[Mapping[str, Any]]) -> dict[str, int]:
         for mapping in mappings
         if "DeviceName" in mapping and "VolumeSize" in mapping.get("Ebs", {})
     }
+
+
+def _vcpus(options: Mapping[str, Any]) -> int | None:
+    cores, threads = options.get("CoreCount"), options.get("ThreadsPerCore")
+    return cores * threads if cores and threads else None

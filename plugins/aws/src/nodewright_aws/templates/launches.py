@@ -1,6 +1,6 @@
 """All that a group may launch: types, images and lifecycles, wherever it is written."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from nodewright_aws.templates.launch import Launch
 from nodewright_aws.templates.launch_configurations import LaunchConfigurations
 from nodewright_aws.templates.launch_templates import LaunchTemplates, Version
 from nodewright_aws.templates.managed import ManagedGroup, ManagedGroups, ManagedName
+from nodewright_aws.templates.offerings import Offerings
 from nodewright_aws.templates.requirements import InstanceTypes, Requirements
 
 
@@ -26,16 +27,19 @@ class Offer:
     image: Image | None = None
     #: Whether the type is named, and not just found to meet requirements.
     named: bool = True
+    #: Those that have the type; empty if that is not known.
+    zones: frozenset[str] = frozenset()
 
 
 class Launches:
-    """Reads what groups launch, from launch configurations and templates, images, EC2's types and EKS."""
+    """Reads what groups launch, from launch configurations and templates, images, what EC2 offers, and EKS."""
 
     def __init__(self, aws: Calls, clock: Clock) -> None:
         self._configurations = LaunchConfigurations(aws, clock)
         self._templates = LaunchTemplates(aws, clock)
         self._images = Images(aws, clock)
         self._types = InstanceTypes(aws, clock)
+        self._offerings = Offerings(aws, clock)
         self._managed = ManagedGroups(aws, clock)
 
     def refresh(self, groups: Sequence[GroupReading]) -> None:
@@ -46,6 +50,11 @@ class Launches:
         launches = [launch for group in groups for launch in self._known_launches(group)]
         self._images.refresh(launch.image for launch in launches)
         self._types.refresh(requirements for group in groups for requirements in self._known_requirements(group))
+        self._offerings.refresh(self.types(groups))
+
+    def types(self, groups: Iterable[GroupReading]) -> list[str]:
+        """Return the names of all types that *groups* may launch, as far as that is known."""
+        return sorted({offer.instance_type for group in groups for offer in self._known_offers(group)})
 
     def managed(self, group: GroupReading) -> ManagedGroup | None:
         """Return what EKS says about *group*; None if it does not manage it, or does not tell."""
@@ -64,7 +73,9 @@ class Launches:
             else:
                 raise PermanentError(f"group {group.name} names no instance type, neither itself nor what it launches")
             for name in names:
-                offers.setdefault(name, Offer(instance_type=name, launch=launch, image=image, named=bool(named)))
+                zones = self._offerings.zones(name)
+                offer = Offer(instance_type=name, launch=launch, image=image, named=bool(named), zones=zones)
+                offers.setdefault(name, offer)
         return tuple(offers.values())
 
     def _entries(self, group: GroupReading) -> Iterator[tuple[Mapping[str, Any], Launch]]:
@@ -77,6 +88,12 @@ class Launches:
             raise PermanentError(f"group {group.name} has neither a launch template nor a launch configuration")
         for version, override in versions:
             yield override, self._templates.get(version)
+
+    def _known_offers(self, group: GroupReading) -> Sequence[Offer]:
+        try:
+            return self.offers(group)
+        except NodewrightError:
+            return ()
 
     def _known_launches(self, group: GroupReading) -> list[Launch]:
         try:

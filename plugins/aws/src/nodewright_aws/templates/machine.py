@@ -1,7 +1,7 @@
 """A new machine as Kubernetes will see it, and what several sorts of them have in common."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nodewright.api import Resources
 
@@ -37,7 +37,13 @@ def foresee(offer: Offer, shape: Shape, kubelet: KubeletSettings, managed: Manag
     image = offer.image
     family = (managed.family if managed else None) or (image.family if image else None)
     kubelet = _of_group(kubelet, family, managed)
-    disk = _disk_gib(offer, family, managed)
+    volumes = {**(image.volumes if image else {}), **offer.launch.volumes}
+    disk = _disk_gib(offer, volumes, family, managed)
+    shape = replace(
+        shape,
+        vcpus=min(shape.vcpus, offer.launch.vcpus or shape.vcpus),
+        efa_interfaces=min(shape.efa_interfaces, offer.launch.efa_interfaces),
+    )
     capacity, allocatable = capacity_and_allocatable(shape, kubelet, root_volume_gib=disk)
     windows = (image is not None and image.windows) or (managed is not None and managed.windows)
     labels = {INSTANCE_TYPE: shape.name, ARCH: shape.arch, OS: "windows" if windows else "linux"}
@@ -46,7 +52,7 @@ def foresee(offer: Offer, shape: Shape, kubelet: KubeletSettings, managed: Manag
         capacity=capacity,
         allocatable=allocatable,
         labels=labels,
-        csi_drivers={_EBS_DRIVER: ebs_attach_limit(shape)} if shape.ebs_attachments else {},
+        csi_drivers={_EBS_DRIVER: _attachable(shape, volumes)} if shape.ebs_attachments else {},
     )
 
 
@@ -92,11 +98,17 @@ def _of_group(kubelet: KubeletSettings, family: AmiFamily | None, managed: Manag
     return kubelet.model_copy(update=unset) if unset else kubelet
 
 
-def _disk_gib(offer: Offer, family: AmiFamily | None, managed: ManagedGroup | None) -> int | None:
+def _attachable(shape: Shape, volumes: Mapping[str, int]) -> int:
+    """Return how many volumes pods may have, besides the *volumes* that the machine comes with."""
+    return max(0, ebs_attach_limit(shape) - max(0, len(volumes) - 1))
+
+
+def _disk_gib(
+    offer: Offer, volumes: Mapping[str, int], family: AmiFamily | None, managed: ManagedGroup | None
+) -> int | None:
     """Return the size of the disk that pods write to, None if nothing tells."""
-    image = offer.image
-    volumes = {**(image.volumes if image else {}), **offer.launch.volumes}
-    device = _BOTTLEROCKET_DATA if family is AmiFamily.BOTTLEROCKET else image.root_device if image else ""
+    root = offer.image.root_device if offer.image else ""
+    device = _BOTTLEROCKET_DATA if family is AmiFamily.BOTTLEROCKET else root
     if device in volumes:
         return volumes[device]
     if managed is not None and managed.disk_gib:

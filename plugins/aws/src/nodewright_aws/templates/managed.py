@@ -1,7 +1,7 @@
 """Managed node groups of EKS: what EKS makes of the machines of an Auto Scaling group."""
 
-import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -13,6 +13,7 @@ from nodewright_aws.calls import Calls
 from nodewright_aws.groups.reading import GroupReading
 from nodewright_aws.shapes.settings import AmiFamily
 from nodewright_aws.templates.memo import Memo, concerns_others
+from nodewright_aws.templates.troubles import Troubles
 
 _LIFETIME = timedelta(minutes=6)
 #: EKS answers for one group at a time.
@@ -23,8 +24,6 @@ _EFFECTS = {
     "PREFER_NO_SCHEDULE": "PreferNoSchedule",
 }
 _FAMILIES = {"AL2023_": AmiFamily.AL2023, "AL2_": AmiFamily.AL2, "BOTTLEROCKET_": AmiFamily.BOTTLEROCKET}
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -93,14 +92,15 @@ class ManagedGroups:
     def __init__(self, aws: Calls, clock: Clock) -> None:
         self._aws = aws
         self._memo: Memo[ManagedName, ManagedGroup] = Memo(clock, _LIFETIME)
-        self._troubles: frozenset[str] = frozenset()
+        self._troubles = Troubles()
 
     def refresh(self, names: Iterable[ManagedName]) -> None:
         """Ask for those that are not known, or were asked for some minutes ago. What can't be read is warned of."""
         wanted = list(dict.fromkeys(names))
-        if due := self._memo.due(wanted):
-            self._read_all(due)
-        self._warn(wanted)
+        due = self._memo.due(wanted)
+        for cluster in dict.fromkeys(name.cluster for name in due):
+            self._read_all([name for name in due if name.cluster == cluster])
+        self._tell_troubles(wanted)
 
     def get(self, name: ManagedName) -> ManagedGroup | None:
         """Return what EKS said, None if it never did."""
@@ -111,7 +111,7 @@ class ManagedGroups:
 
     def _read_all(self, names: Sequence[ManagedName]) -> None:
         first, *others = names
-        # Where nobody may ask, or nobody answers, one call finds it out for all.
+        # Where nobody may ask about a cluster, or nobody answers, one call finds it out for all.
         trouble = self._read(first)
         if trouble is not None and concerns_others(trouble):
             for name in others:
@@ -129,20 +129,17 @@ class ManagedGroups:
         self._memo.keep(name, _managed_group(name, answer["nodegroup"]))
         return None
 
-    def _warn(self, wanted: list[ManagedName]) -> None:
-        by_trouble: dict[str, list[ManagedName]] = {}
+    def _tell_troubles(self, wanted: Sequence[ManagedName]) -> None:
+        troubles: dict[Hashable, str] = {}
+        counts = Counter(name.cluster for name in wanted if self._memo.trouble(name))
         for name in wanted:
-            if (trouble := self._memo.trouble(name)) is not None:
-                by_trouble.setdefault(str(trouble), []).append(name)
-        for trouble_text in by_trouble.keys() - self._troubles:
-            names = by_trouble[trouble_text]
-            _log.warning(
-                "EKS does not tell what nodes of the %s look like, so that templates go by the tags of their Auto "
-                "Scaling groups: %s",
-                f"{names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else ""),
-                trouble_text,
-            )
-        self._troubles = frozenset(by_trouble)
+            if (error := self._memo.trouble(name)) is not None and (name.cluster, type(error).__name__) not in troubles:
+                more = f" and {counts[name.cluster] - 1} more" if counts[name.cluster] > 1 else ""
+                troubles[name.cluster, type(error).__name__] = (
+                    f"EKS does not tell what nodes of the {name}{more} look like, so that templates go by the tags of "
+                    f"their Auto Scaling groups: {error}"
+                )
+        self._troubles.tell(troubles)
 
 
 def _managed_group(name: ManagedName, body: Mapping[str, Any]) -> ManagedGroup:

@@ -1,19 +1,30 @@
 """What a group's next machines will be like."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from nodewright.api import NodeTemplate, NodewrightError, Taint
 
-from nodewright_aws.groups.reading import GroupReading
 from nodewright_aws.pools import POOLS_ANNOTATION, Lifecycle, Pool, join
 from nodewright_aws.shapes.shape import Shape
-from nodewright_aws.templates.launches import Offer, lifecycles
+from nodewright_aws.templates.launches import Offer
 from nodewright_aws.templates.machine import INSTANCE_TYPE, Machine, choose, foresee
 from nodewright_aws.templates.managed import ManagedGroup
 from nodewright_aws.templates.settings import MixedInstances, TemplateSettings
 from nodewright_aws.templates.tags import NodeTags
-from nodewright_aws.templates.zones import ZONE, ZONE_LABELS, next_zone, place
+from nodewright_aws.templates.zones import ZONE, ZONE_ID, ZONE_LABELS, place
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """What the template of a group follows from."""
+
+    zones: tuple[str, ...]
+    #: At least one.
+    machines: tuple[tuple[Offer, Shape], ...]
+    bought: tuple[Lifecycle, ...]
+    tags: NodeTags
+    managed: ManagedGroup | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +32,8 @@ class Outlook:
     """What is known of a group's next machines."""
 
     tags: NodeTags
+    #: None if it is not known.
+    setup: Setup | None = None
     #: The zone that the next one is expected in; empty if nothing tells, or if a node is to tell.
     zone: str = ""
     pools: tuple[Pool, ...] = ()
@@ -29,8 +42,8 @@ class Outlook:
     error: NodewrightError | None = None
     #: By instance type.
     machines: Mapping[str, Machine] = field(default_factory=dict)
-    #: What people should know, each to be told once.
-    remarks: tuple[str, ...] = ()
+    #: What people should know, in sentences by what tells one from another.
+    troubles: Mapping[Hashable, str] = field(default_factory=dict)
 
     def complete(self, template: NodeTemplate, choice: MixedInstances) -> NodeTemplate:
         """Return *template*, which may be taken from a real node, as that of the next machine."""
@@ -56,44 +69,39 @@ class Outlook:
     def _moved(self, labels: Mapping[str, str]) -> Mapping[str, str]:
         if not self.zone or labels.get(ZONE, self.zone) == self.zone:
             return labels
-        return {**labels, **{name: self.zone for name in ZONE_LABELS if name in labels}}
+        return {
+            **{name: value for name, value in labels.items() if name != ZONE_ID},
+            **{name: self.zone for name in ZONE_LABELS if name in labels},
+        }
 
 
-def look_out(
-    group: GroupReading,
-    machines: Sequence[tuple[Offer, Shape]],
-    tags: NodeTags,
-    managed: ManagedGroup | None,
-    settings: TemplateSettings,
-    region: str,
-) -> Outlook:
-    """Return the outlook of *group*, which launches *machines* (at least one), in *region*."""
-    foreseen = {shape.name: foresee(offer, shape, settings.kubelet, managed) for offer, shape in machines}
+def look_out(setup: Setup, settings: TemplateSettings, region: str) -> Outlook:
+    """Return the outlook of a group in *region*; where in it the next machine comes up is left open."""
+    tags, managed = setup.tags, setup.managed
+    foreseen = {shape.name: foresee(offer, shape, settings.kubelet, managed) for offer, shape in setup.machines}
     machine = choose(tuple(foreseen.values()), settings.mixed_instances)
-    images = {offer.launch.image for offer, _ in machines}
+    images = {offer.launch.image for offer, _ in setup.machines}
     set_by_eks = managed.node_labels(images.pop() if len(images) == 1 else "") if managed else {}
-    labels = {**machine.labels, **tags.labels, **set_by_eks}
-    pools = _pools(group, machines)
+    pools = _pools(setup)
+    zone = pools[0].zone if pools else next(iter(setup.zones), "")
     template = NodeTemplate(
-        # Where the very next machine comes up changes too often for what is promised of the group as such.
-        labels={**place(min(group.zones, default=""), region), **labels},
+        labels={**place(zone, region), **machine.labels, **tags.labels, **set_by_eks},
         annotations=_annotated({}, pools),
         taints=_joined(tags.taints, managed.taints if managed else ()),
         capacity={**machine.capacity, **tags.resources},
         allocatable={**machine.allocatable, **tags.resources},
         csi_drivers=machine.csi_drivers,
     )
-    zone = labels.get(ZONE) or next_zone(group, settings.zones)
-    return Outlook(tags=tags, zone=zone, pools=pools, template=template, machines=foreseen)
+    return Outlook(setup=setup, tags=tags, pools=pools, template=template, machines=foreseen)
 
 
-def _pools(group: GroupReading, machines: Sequence[tuple[Offer, Shape]]) -> tuple[Pool, ...]:
-    bought = lifecycles(group, [offer for offer, _ in machines])
+def _pools(setup: Setup) -> tuple[Pool, ...]:
     return tuple(
         Pool(zone=zone, instance_type=shape.name, lifecycle=lifecycle)
-        for zone in group.zones
-        for _, shape in machines
-        for lifecycle in bought
+        for zone in setup.zones
+        for offer, shape in setup.machines
+        if not offer.zones or zone in offer.zones
+        for lifecycle in setup.bought
         if (shape.spot if lifecycle is Lifecycle.SPOT else shape.on_demand)
     )
 

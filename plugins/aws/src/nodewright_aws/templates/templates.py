@@ -1,7 +1,6 @@
 """Templates of Auto Scaling groups."""
 
-import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from nodewright.api import (
@@ -19,12 +18,12 @@ from nodewright_aws.groups.reading import GroupReading
 from nodewright_aws.pools import Pool
 from nodewright_aws.shapes.catalogue import Catalogue
 from nodewright_aws.shapes.shape import Shape
-from nodewright_aws.templates.launches import Launches, Offer, refuse_units
-from nodewright_aws.templates.outlook import Outlook, look_out
+from nodewright_aws.templates.launches import Launches, Offer, lifecycles, refuse_units
+from nodewright_aws.templates.outlook import Outlook, Setup, look_out
 from nodewright_aws.templates.settings import TemplateSettings
 from nodewright_aws.templates.tags import NodeTags, read_tags
-
-_log = logging.getLogger(__name__)
+from nodewright_aws.templates.troubles import Troubles
+from nodewright_aws.templates.zones import ZONE, next_zone
 
 
 class Templates:
@@ -36,7 +35,7 @@ class Templates:
         self._settings = settings
         self._region = region
         self._outlooks: Mapping[str, Outlook] = {}
-        self._told: frozenset[str] = frozenset()
+        self._troubles = Troubles()
 
     def refresh(self, groups: Sequence[GroupReading]) -> None:
         """Read what *groups* launch, as far as it is not known. Raises nothing: what is missing is told by `template`.
@@ -44,12 +43,11 @@ class Templates:
         Called in `Provider.refresh`. The number of calls does not depend on how many machines there are.
         """
         self._launches.refresh(groups)
-        trouble = self._learn(self._types(groups))
+        trouble = self._learn(self._launches.types(groups))
         self._outlooks = {group.name: self._outlook(group, trouble) for group in groups}
-        remarks = frozenset(remark for outlook in self._outlooks.values() for remark in outlook.remarks)
-        for remark in sorted(remarks - self._told):
-            _log.warning("%s", remark)
-        self._told = remarks
+        self._troubles.tell(
+            {trouble: text for outlook in self._outlooks.values() for trouble, text in outlook.troubles.items()}
+        )
 
     def template(self, group: GroupReading) -> NodeTemplate | None:
         """Return a new node of *group*; None if that can't be told but the group has machines, which tell it.
@@ -84,16 +82,7 @@ class Templates:
             raise GroupNotFoundError(f"group {group.name} was not there when AWS was last asked")
         return self._outlooks[group.name]
 
-    def _types(self, groups: Iterable[GroupReading]) -> set[str]:
-        types: set[str] = set()
-        for group in groups:
-            try:
-                types.update(offer.instance_type for offer in self._launches.offers(group))
-            except NodewrightError:
-                continue  # told by the group's outlook
-        return types
-
-    def _learn(self, types: set[str]) -> NodewrightError | None:
+    def _learn(self, types: Iterable[str]) -> NodewrightError | None:
         try:
             self._catalogue.refresh(types)
         except NodewrightError as error:
@@ -103,32 +92,46 @@ class Templates:
     def _outlook(self, group: GroupReading, trouble: NodewrightError | None) -> Outlook:
         managed = self._launches.managed(group)
         tags = read_tags({**group.tags, **(managed.tags if managed else {})})
-        remarks = [f"group {group.name}: {mistake}" for mistake in tags.mistakes]
+        troubles: dict[Hashable, str] = {
+            (group.name, mistake): f"group {group.name}: {mistake}" for mistake in tags.mistakes
+        }
         try:
             refuse_units(group)
         except PermanentError as error:
-            return Outlook(tags=tags, error=error, remarks=tuple(remarks))
+            return Outlook(tags=tags, error=error, troubles=troubles)
         try:
-            machines = self._machines(group, trouble, remarks)
+            machines = self._machines(group, trouble, troubles)
         except NodewrightError as error:
-            return self._without(group, error, tags, remarks)
+            return self._without(group, error, tags, troubles)
         if len(group.zones) > 1:
-            remarks.append(
+            troubles[group.name, "zones"] = (
                 f"group {group.name} has several zones ({', '.join(group.zones)}), and nobody can say in which of them "
                 "its next machine comes up: for pods that need a certain zone, as those with volumes do, make a group "
                 "for each zone"
             )
-        outlook = look_out(group, machines, tags, managed, self._settings, self._region)
-        return replace(outlook, remarks=tuple(remarks))
+        setup = Setup(
+            zones=group.zones,
+            machines=machines,
+            bought=lifecycles(group, [offer for offer, _ in machines]),
+            tags=tags,
+            managed=managed,
+        )
+        before = self._outlooks.get(group.name)
+        outlook = before if before and before.setup == setup else look_out(setup, self._settings, self._region)
+        return replace(outlook, zone=self._zone(group, outlook), troubles=troubles)
+
+    def _zone(self, group: GroupReading, outlook: Outlook) -> str:
+        told = outlook.tags.labels.get(ZONE)
+        return told or next_zone(group, self._settings.zones, possible={pool.zone for pool in outlook.pools})
 
     def _machines(
-        self, group: GroupReading, trouble: NodewrightError | None, remarks: list[str]
-    ) -> list[tuple[Offer, Shape]]:
+        self, group: GroupReading, trouble: NodewrightError | None, troubles: dict[Hashable, str]
+    ) -> tuple[tuple[Offer, Shape], ...]:
         """Return what *group* launches; raises `NodewrightError` if there is a type that can't be left out."""
         offers = self._launches.offers(group)
-        machines = [
+        machines = tuple(
             (offer, shape) for offer in offers if (shape := self._catalogue.get(offer.instance_type)) is not None
-        ]
+        )
         known = {shape.name for _, shape in machines}
         unknown = [offer for offer in offers if offer.instance_type not in known]
         if not unknown:
@@ -140,17 +143,19 @@ class Templates:
             raise trouble or PermanentError(
                 f"{text}. Correct them, or have AWS asked for those that are new (staticInstanceList: false)"
             )
-        remarks.append(f"{text}. They are left out")
+        troubles[group.name, "types"] = f"{text}. They are left out"
         return machines
 
-    def _without(self, group: GroupReading, error: NodewrightError, tags: NodeTags, remarks: list[str]) -> Outlook:
+    def _without(
+        self, group: GroupReading, error: NodewrightError, tags: NodeTags, troubles: dict[Hashable, str]
+    ) -> Outlook:
         """Return the outlook of a group of which *error* keeps anybody from telling what it launches."""
         before = self._outlooks.get(group.name)
         if isinstance(error, TemporaryError) and before is not None and before.template is not None:
             return before
         if not group.instances:
-            return Outlook(tags=tags, error=error, remarks=tuple(remarks))
-        remarks.append(
+            return Outlook(tags=tags, error=error, troubles=troubles)
+        troubles[group.name, "launches"] = (
             f"what group {group.name} launches can't be told, so that its nodes are the only model of new ones: {error}"
         )
-        return Outlook(tags=tags, remarks=tuple(remarks))
+        return Outlook(tags=tags, troubles=troubles)

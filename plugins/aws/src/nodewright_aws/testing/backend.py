@@ -28,8 +28,9 @@ class Moto:
 
         for service in ("autoscaling", "eks", "sqs", "ssm"):
             get_backend(service)[self.account][self.region].reset()
-        for template in self.call("ec2", "describe_launch_templates")["LaunchTemplates"]:
-            self.call("ec2", "delete_launch_template", LaunchTemplateId=template["LaunchTemplateId"])
+        while found := self.call("ec2", "describe_launch_templates")["LaunchTemplates"]:
+            for template in found:
+                self.call("ec2", "delete_launch_template", LaunchTemplateId=template["LaunchTemplateId"])
 
     def answer(self, request: Request) -> Reply:
         """Return what moto answers."""

@@ -45,7 +45,7 @@ class AwsDouble:
         self._lock = RLock()
         self._moto = Moto(region)
         self._clients: dict[str, Any] = {}
-        self._server = Server(self._serve, port=port)
+        self._server = Server(self._serve, self.clock, port=port)
         self._begin()
 
     def _begin(self) -> None:

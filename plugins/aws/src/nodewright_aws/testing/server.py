@@ -3,20 +3,27 @@
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from typing import Any
+
+from nodewright.api import Clock
 
 from nodewright_aws.testing.messages import HangUpError, Reply, Request
 from nodewright_aws.testing.wire import read_request
 
 
 class Server:
-    """Serves *answer* until it is stopped; `url` is where. A port of 0 is any that is free."""
+    """Serves *answer* until it is stopped; `url` is where. A port of 0 is any that is free.
 
-    def __init__(self, answer: Callable[[Request], Reply], *, port: int = 0) -> None:
+    Answers are dated by *clock*.
+    """
+
+    def __init__(self, answer: Callable[[Request], Reply], clock: Clock, *, port: int = 0) -> None:
         self._http = _Http(("127.0.0.1", port), _Handler)
         self._http.answer = answer
+        self._http.clock = clock
         self._thread = Thread(target=self._http.serve_forever, args=(0.02,), name="aws-double", daemon=True)
         self.url = f"http://127.0.0.1:{self._http.server_port}"
 
@@ -37,6 +44,7 @@ class _Http(ThreadingHTTPServer):
     daemon_threads = False
     request_queue_size = 128
     answer: Callable[[Request], Reply]
+    clock: Clock
 
     def __init__(self, *arguments: Any) -> None:
         self._lock = Lock()
@@ -87,7 +95,8 @@ class _Handler(BaseHTTPRequestHandler):
         except HangUpError:
             self.close_connection = True
             return
-        self.send_response(reply.status)
+        self.send_response_only(reply.status)
+        self.send_header("Date", format_datetime(self.server.clock.now(), usegmt=True))
         for name, value in reply.headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(reply.body)))

@@ -9,7 +9,11 @@ from nodewright.testing.conformance.provider.declaration import DeclarationConfo
 from nodewright.testing.conformance.provider.decrease import DecreaseConformance
 from nodewright.testing.conformance.provider.deletion import DeletionConformance, PartialDeletionConformance
 from nodewright.testing.conformance.provider.facts import FactsConformance
-from nodewright.testing.conformance.provider.faults import ActionFaultConformance, RefreshFaultConformance
+from nodewright.testing.conformance.provider.faults import (
+    ActionFaultConformance,
+    OtherActionFaultConformance,
+    RefreshFaultConformance,
+)
 from nodewright.testing.conformance.provider.growth import GrowthConformance
 from nodewright.testing.conformance.provider.identity import IdentityConformance
 from nodewright.testing.conformance.provider.instances import (
@@ -42,6 +46,7 @@ class ProviderConformance(
     LifeConformance,
     FailureConformance,
     ActionFaultConformance,
+    OtherActionFaultConformance,
     CrashConformance,
     ConcurrencyConformance,
     ProposalConformance,

@@ -10,9 +10,6 @@ from nodewright.api import NodeGroup, Provider
 from nodewright.testing.conformance.cloud import Ability, Cloud
 from nodewright.testing.conformance.provider.base import ProviderSuite, facts, group_of, has_room, needs
 
-#: Seconds after which something that should have ended hangs.
-_PATIENCE = 60.0
-
 
 @needs(Ability.CHANGE)
 class ConcurrencyConformance(ProviderSuite):
@@ -33,7 +30,7 @@ class ConcurrencyConformance(ProviderSuite):
         provider.refresh()
         groups = [group_of(provider, name) for name in names]
         before = [has_room(cloud, group, count) for count, group in enumerate(groups, 1)]
-        _at_once(*(_order(group, count) for count, group in enumerate(groups, 1)))
+        _at_once(*(_order(group, count) for count, group in enumerate(groups, 1)), patience=cloud.patience)
         after = [cloud.target(name) for name in names]
         assert after == [before[0] + 1, before[1] + 2], (
             f"groups {names} of {before} machines were grown by 1 and 2 at once, the cloud is asked for {after}"
@@ -58,20 +55,27 @@ class ConcurrencyConformance(ProviderSuite):
                 provider.refresh()
                 facts(provider)
 
-        _at_once(read, _order(group, 1))
+        _at_once(read, _order(group, 1), patience=cloud.patience)
+
+    @needs(Ability.HOLD)
+    def test_an_order_does_not_wait_for_machines(self, cloud: Cloud, group: NodeGroup) -> None:
+        """`increase` returns when the cloud has accepted the order, not when the machines are there."""
+        has_room(cloud, group, 1)
+        cloud.hold()
+        _at_once(_order(group, 1), patience=cloud.patience)
 
 
 def _order(group: NodeGroup, count: int) -> Callable[[], None]:
     return lambda: group.increase(count)
 
 
-def _at_once(*jobs: Callable[[], None]) -> None:
+def _at_once(*jobs: Callable[[], None], patience: float) -> None:
     """Do all *jobs* on threads of their own, begun together; fail if one raises."""
     errors: list[Exception] = []
     start = Barrier(len(jobs))
 
     def run(job: Callable[[], None]) -> None:
-        start.wait(_PATIENCE)
+        start.wait(patience)
         try:
             job()
         except Exception as error:
@@ -81,6 +85,6 @@ def _at_once(*jobs: Callable[[], None]) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(_PATIENCE)
-        assert not thread.is_alive(), f"what was done at once has not ended within {_PATIENCE:g} s"
+        thread.join(patience)
+        assert not thread.is_alive(), f"what was begun has not ended within {patience:g} s"
     assert not errors, f"what was done at once raised {errors}"

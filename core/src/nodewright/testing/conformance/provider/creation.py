@@ -44,15 +44,22 @@ class CreationConformance(ProviderSuite):
     """`NodeGroup.create` and `NodeGroup.delete`."""
 
     def test_a_group_is_created(self, cloud: Cloud, provider: Provider) -> None:
-        """After `create` and a refresh, `groups` shows the group under the id that was proposed."""
+        """After `create` and a refresh, `groups` shows a group under the id that was proposed, and it exists."""
         created = _create(cloud, provider)
-        ids = [group.id for group in provider.groups()]
-        assert created in ids, f"group {created} was created, after a refresh groups() shows {ids}"
+        assert group_of(provider, created).exists, f"group {created} was created, but its exists is False"
 
     def test_a_created_group_is_known_as_one(self, cloud: Cloud, provider: Provider, restart: Restart) -> None:
         """`autoprovisioned` is True for a group that Nodewright created, after a restart as well."""
         created = _create(cloud, provider)
         assert group_of(restart(), created).autoprovisioned, f"group {created} is not autoprovisioned after a restart"
+
+    @needs(Ability.ADD_GROUP)
+    def test_a_group_of_somebody_else_is_not_taken_for_a_created_one(self, cloud: Cloud, provider: Provider) -> None:
+        """`autoprovisioned` is False for a group that Nodewright did not create: it would be deleted when empty."""
+        added = cloud.add_group()
+        provider.refresh()
+        wrong = [group.id for group in provider.groups() if group.id == added and group.autoprovisioned]
+        assert not wrong, f"somebody else made group {added}, but its autoprovisioned is True"
 
     def test_an_empty_group_is_deleted(self, cloud: Cloud, provider: Provider) -> None:
         """`delete` removes an empty group that Nodewright created."""

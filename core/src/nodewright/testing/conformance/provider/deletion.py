@@ -184,6 +184,15 @@ class DeletionConformance(ProviderSuite):
         assert doomed not in left, f"machine {doomed} was to be deleted whatever the minimum, but is still there"
 
     @declares(Capability.FORCE_DELETE)
+    def test_a_forced_deletion_lowers_the_target(self, cloud: Cloud, provider: Provider) -> None:
+        """`force_delete_nodes` lowers the target as `delete_nodes` does."""
+        group, nodes = with_spare(cloud, provider, 1)
+        before = cloud.target(group.id)
+        group.force_delete_nodes(nodes[:1])
+        after = cloud.target(group.id)
+        assert after == before - 1, f"after one of {before} machines was deleted the cloud is asked for {after}"
+
+    @declares(Capability.FORCE_DELETE)
     def test_a_forced_deletion_of_a_foreign_node_is_refused(self, cloud: Cloud, provider: Provider) -> None:
         """`force_delete_nodes` raises `ForeignNodeError` as `delete_nodes` does."""
         group, _ = with_spare(cloud, provider, 1)

@@ -5,9 +5,25 @@ from collections.abc import Callable
 
 import pytest
 
-from nodewright.api import AccessDeniedError, NodeGroup, NodewrightError, Provider, TemporaryError, ThrottledError
+from nodewright.api import (
+    AccessDeniedError,
+    Capability,
+    NodeGroup,
+    NodewrightError,
+    Provider,
+    TemporaryError,
+    ThrottledError,
+)
 from nodewright.testing.conformance.cloud import Ability, Cloud
 from nodewright.testing.conformance.provider.base import ProviderSuite, has_room, needs, with_spare
+from nodewright.testing.conformance.provider.machines import starved
+
+#: Actions that are rarer than growth and deletion, and what a provider has to declare for them.
+_RARE = {
+    "decrease_target": None,
+    "increase_atomically": Capability.ATOMIC_INCREASE,
+    "force_delete_nodes": Capability.FORCE_DELETE,
+}
 
 
 class RefreshFaultConformance(ProviderSuite):
@@ -117,6 +133,57 @@ class ActionFaultConformance(ProviderSuite):
         cloud.cut()
         with pytest.raises(TemporaryError):
             group.delete_nodes(nodes[:1])
+
+
+@needs(Ability.CHANGE)
+class OtherActionFaultConformance(ProviderSuite):
+    """Errors of actions that are rarer, by the same rules."""
+
+    @needs(Ability.THROTTLE)
+    @pytest.mark.parametrize("action", list(_RARE))
+    def test_a_rare_action_that_is_throttled_says_so(self, cloud: Cloud, provider: Provider, action: str) -> None:
+        """`decrease_target`, `increase_atomically` and `force_delete_nodes` raise `ThrottledError` as well."""
+        act = _rare(action, cloud, provider)
+        cloud.throttle()
+        with pytest.raises(ThrottledError):
+            act()
+
+    @needs(Ability.DENY)
+    @pytest.mark.parametrize("action", list(_RARE))
+    def test_a_rare_action_that_is_denied_says_so(self, cloud: Cloud, provider: Provider, action: str) -> None:
+        """`decrease_target`, `increase_atomically` and `force_delete_nodes` raise `AccessDeniedError` as well."""
+        act = _rare(action, cloud, provider)
+        cloud.deny()
+        with pytest.raises(AccessDeniedError):
+            act()
+
+    @needs(Ability.CUT)
+    @pytest.mark.parametrize("action", list(_RARE))
+    def test_a_rare_action_in_a_cloud_that_is_not_there_says_so(
+        self, cloud: Cloud, provider: Provider, action: str
+    ) -> None:
+        """`decrease_target`, `increase_atomically` and `force_delete_nodes` raise `TemporaryError` as well."""
+        act = _rare(action, cloud, provider)
+        cloud.cut()
+        with pytest.raises(TemporaryError):
+            act()
+
+
+def _rare(action: str, cloud: Cloud, provider: Provider) -> Callable[[], None]:
+    """What does *action* in a way that the cloud would accept; skip the test if the provider or the cloud can't."""
+    capability = _RARE[action]
+    if capability is not None and capability not in provider.capabilities:
+        pytest.skip(f"the provider does not declare {capability}")
+    if action == "decrease_target":
+        if Ability.STARVE not in cloud.abilities:
+            pytest.skip(f"the cloud under test can't {Ability.STARVE}")
+        starving, _ = starved(cloud, provider, 1)
+        return lambda: starving.decrease_target(1)
+    group, nodes = with_spare(cloud, provider, 1)
+    if action == "force_delete_nodes":
+        return lambda: group.force_delete_nodes(nodes[:1])
+    has_room(cloud, group, 1)
+    return lambda: group.increase_atomically(1)
 
 
 def _error_of(action: Callable[[], None]) -> str:

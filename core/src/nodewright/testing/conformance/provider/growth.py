@@ -96,6 +96,18 @@ class GrowthConformance(ProviderSuite):
         after = cloud.target(group.id)
         assert after == before, f"the cloud refused an order, but its target went from {before} to {after}"
 
+    def test_a_refused_order_does_not_hinder_the_next(self, cloud: Cloud, group: NodeGroup) -> None:
+        """What the cloud refused takes no room: the next order is given as if it was the first."""
+        size = _refuse(cloud, group, *cloud.refusals)
+        with contextlib.suppress(NodewrightError):
+            group.increase(group.max_size - size)
+        cloud.heal()
+        before = has_room(cloud, group, 1)
+        with contextlib.suppress(SizeLimitError):
+            group.increase(1)
+        after = cloud.target(group.id)
+        assert after == before + 1, f"after a refused order increase(1) took the target from {before} to {after}"
+
     def test_a_refused_order_names_a_pool_of_the_group(self, cloud: Cloud, group: NodeGroup) -> None:
         """If the `CapacityError` of a stock-out names a pool, it is one of the group's `pools`."""
         _refuse(cloud, group, ErrorClass.STOCK_OUT)

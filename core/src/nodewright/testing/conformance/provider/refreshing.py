@@ -63,14 +63,25 @@ class RefreshConformance(ProviderSuite):
         after = facts(provider)
         assert after == before, f"a failed refresh changed the groups from {before} to {after}"
 
+    @needs(Ability.CUT)
+    def test_a_failed_refresh_leaves_nodes_in_their_groups(self, cloud: Cloud, provider: Provider) -> None:
+        """When a refresh fails, `group_of` still tells the groups of nodes."""
+        nodes = cloud.nodes(cloud.group())
+        before = [provider.group_of(node) for node in nodes]
+        cloud.cut()
+        with contextlib.suppress(Exception):
+            provider.refresh()
+        after = [provider.group_of(node) for node in nodes]
+        assert after == before, f"a failed refresh changed the groups of nodes from {before} to {after}"
+
     @needs(Ability.BREAK_AFTER, Ability.COUNT, Ability.RESIZE)
     def test_a_refresh_that_fails_half_way_leaves_the_facts_alone(self, cloud: Cloud, provider: Provider) -> None:
         """When a refresh fails after some of its calls, no fact is newer than others."""
         already = cloud.calls()
         provider.refresh()
         needed = cloud.calls() - already
-        before = facts(provider)
         cloud.resize(cloud.group(), cloud.target(cloud.group()) + 1)
+        before = facts(provider)
         for answered in range(1, needed):
             cloud.break_after(answered)
             try:

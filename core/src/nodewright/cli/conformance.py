@@ -1,0 +1,173 @@
+"""``nodewright conformance``: whether a provider keeps the contract with the account that it is configured for."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from nodewright.api import Command, ConfigurationError, NodewrightError
+
+if TYPE_CHECKING:
+    from nodewright.testing.conformance.live.trial import Trial
+
+_INSTALL = "the suite is run by pytest, which is not installed: pip install 'nodewright[conformance]'"
+_HELP = """\
+Without --full nothing is changed: the suite reads what there is, and actions are
+refused before they reach the provider. With --full, one group is resized again and
+again, and its machines are deleted; take one that nobody needs. It is set back to
+its size after each test and at the end, also after Ctrl-C.
+
+Exit status: 0 if no rule is broken, 1 if one is, 2 if the suite could not run."""
+
+COULD_NOT_RUN = 2
+
+
+class ConformanceCommand(Command):
+    """Runs the provider suite against a live account."""
+
+    summary: ClassVar[str] = "hold a provider against the rules, with the account that it is configured for"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Describe the arguments."""
+        parser.formatter_class = RawDescriptionHelpFormatter
+        parser.epilog = _HELP
+        parser.add_argument(
+            "--provider", required=True, metavar="NAME", help="an entry of `providers`; the second of a kind is kind-2"
+        )
+        parser.add_argument("--config", required=True, type=Path, metavar="FILE", help="the configuration with it")
+        parser.add_argument("--group", metavar="ID", help="the group that is looked at (default: one with machines)")
+        parser.add_argument("--full", action="store_true", help="resize the group, too; needs --group")
+        parser.add_argument("--yes", action="store_true", help="with --full: do not ask")
+        parser.add_argument(
+            "--keep-going", action="store_true", help="with --full: go on after the first rule that is broken"
+        )
+        parser.add_argument(
+            "--timeout",
+            type=_duration,
+            default=timedelta(minutes=15),
+            metavar="DURATION",
+            help="with --full: how long the group may take to come to rest (default: 15m)",
+        )
+        parser.add_argument(
+            "--poll",
+            type=_duration,
+            default=timedelta(seconds=10),
+            metavar="DURATION",
+            help="with --full: how often it is looked at meanwhile (default: 10s)",
+        )
+        parser.add_argument("--report", type=Path, metavar="FILE", help="write all results to FILE.md or FILE.json")
+
+    def run(self, arguments: Namespace) -> int:
+        """Try all rules; 0 if none is broken, 1 if one is, 2 if that could not be found out."""
+        complaint = _complaint(arguments)
+        if complaint:
+            return _refuse(complaint)
+        try:
+            return _tried(arguments)
+        except ConfigurationError:
+            raise
+        except NodewrightError as error:
+            return _refuse(str(error))
+
+
+def _complaint(arguments: Namespace) -> str:
+    """Say what is wrong with the arguments, if anything is."""
+    if arguments.full and not arguments.group:
+        return "--full needs --group: name the group that is to be resized"
+    report: Path | None = arguments.report
+    if report is not None and report.suffix not in (".md", ".json"):
+        return f"--report {report}: name a file that ends in .md or .json"
+    if report is not None and not report.parent.is_dir():
+        return f"--report {report}: there is no directory {report.parent}"
+    return "" if find_spec("pytest") else _INSTALL
+
+
+def _tried(arguments: Namespace) -> int:
+    # pytest and the suite: nobody else waits for them.
+    from nodewright.testing.conformance.live.cloud import Patience
+    from nodewright.testing.conformance.live.secrets import masked
+    from nodewright.testing.conformance.live.trial import Account, Trial, open_account, open_group
+
+    account = Account(arguments.config, arguments.provider)
+    try:
+        if arguments.full:
+            patience = Patience(deadline=arguments.timeout, interval=arguments.poll)
+            trial = Trial(account, open_group(account, arguments.group, patience))
+        else:
+            trial = Trial(account, open_account(account, arguments.group or ""))
+    except NodewrightError as error:
+        return _refuse(f"{arguments.provider} can't be read: {masked(str(error), account.secrets)}")
+    print(trial.announcement)
+    if arguments.full and not arguments.yes and not _agreed():
+        return COULD_NOT_RUN
+    with _terminated_as_interrupted():
+        return _judged(trial, arguments)
+
+
+def _judged(trial: Trial, arguments: Namespace) -> int:
+    from nodewright.cli.rule_table import RuleTable
+    from nodewright.testing.conformance.live.pages import as_json, as_markdown
+
+    table = RuleTable()
+    report = trial.run(begin=table.begin, tell=table.tell, keep_going=arguments.keep_going or not arguments.full)
+    table.end()
+    print(f"\n{report.summary}")
+    if report.trouble:
+        print(f"nodewright conformance: {report.trouble}", file=sys.stderr)
+    if arguments.report is not None:
+        page = as_json(report) if arguments.report.suffix == ".json" else as_markdown(report)
+        try:
+            arguments.report.write_text(page, encoding="utf-8")
+        except OSError as error:
+            return _refuse(f"--report {arguments.report}: {error.strerror}")
+    return report.status
+
+
+def _agreed() -> bool:
+    """Ask on the terminal; nobody there is a no."""
+    if not sys.stdin.isatty():
+        _refuse("nobody is there to be asked: add --yes if that is what you want")
+        return False
+    try:
+        answer = input("Go ahead? [y/N] ")
+    except EOFError:
+        answer = ""
+    if answer.strip().lower() in ("y", "yes"):
+        return True
+    _refuse("nothing was changed")
+    return False
+
+
+def _refuse(message: str) -> int:
+    print(f"nodewright conformance: {message}", file=sys.stderr)
+    return COULD_NOT_RUN
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does: the group is set back before the end."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _duration(text: str) -> timedelta:
+    from nodewright.objects.duration import parse_duration
+
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from error

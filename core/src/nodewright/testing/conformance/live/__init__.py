@@ -1,0 +1,1 @@
+"""The provider suite against a live account: what ``nodewright conformance`` runs."""

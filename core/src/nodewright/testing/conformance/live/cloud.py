@@ -1,0 +1,183 @@
+"""A live account as a cloud under test."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from threading import Event
+
+from nodewright.api import (
+    Clock,
+    Instance,
+    InstanceState,
+    NodeGroup,
+    PermanentError,
+    Provider,
+    TemporaryError,
+)
+from nodewright.testing.conformance.cloud import Ability, Cloud
+from nodewright.testing.conformance.live.guard import GuardedProvider
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """How long a group may take to come to rest, and how often it is looked at."""
+
+    deadline: timedelta = timedelta(minutes=15)
+    interval: timedelta = timedelta(seconds=10)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sight:
+    """What a provider said of a group at one time."""
+
+    min_size: int
+    max_size: int
+    target: int
+    instances: tuple[Instance, ...]
+
+    @property
+    def running(self) -> list[str]:
+        """Ids of the machines that run."""
+        return [each.id for each in self.instances if each.state is InstanceState.RUNNING]
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether all machines run that were asked for, and no others are there."""
+        return len(self.running) == len(self.instances) == self.target
+
+    def __str__(self) -> str:
+        states = [each.state.value.lower() for each in self.instances]
+        counted = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states)) or "no machines"
+        return f"{counted}, asked for {self.target}"
+
+
+class LiveCloud(Cloud):
+    """An account that is only read: actions of its groups are refused before they reach the provider."""
+
+    def __init__(self, make: Callable[[], Provider], group: str) -> None:
+        self._make = make
+        self._group = group
+
+    def provider(self) -> Provider:
+        """A new provider, guarded."""
+        return GuardedProvider(self._make())
+
+    def group(self) -> str:
+        """The group that the tests are about."""
+        return self._group
+
+    def prepare(self) -> None:
+        """Make sure that a test may begin."""
+
+    def restore(self) -> None:
+        """Set back what a test has changed."""
+
+
+class ResizedCloud(LiveCloud):
+    """An account of which one group is resized by tests, and set back after each of them; other groups are only read.
+
+    Everything is done with the means of the provider under test, as a live account has no others.
+    """
+
+    abilities = frozenset({Ability.CHANGE})
+
+    def __init__(self, make: Callable[[], Provider], group: str, clock: Clock, patience: Patience) -> None:
+        super().__init__(make, group)
+        self._clock = clock
+        self._patience = patience
+        self._stop = Event()
+        #: The group as it was found.
+        self.found = self.sight()
+
+    def provider(self) -> Provider:
+        """A new provider, all of whose groups are guarded but one."""
+        return GuardedProvider(self._make(), open_group=self._group)
+
+    def sight(self) -> Sight:
+        """Look at the group now. Raises what the provider does."""
+        with self._open() as group:
+            return _seen(group)
+
+    def settle(self) -> None:
+        """Poll until all machines run that were asked for. Raises `TemporaryError` when that takes too long."""
+        self._settled()
+
+    def prepare(self) -> None:
+        """Wait until the group is at rest with as many machines as it was found with."""
+        self.restore()
+
+    def restore(self) -> None:
+        """Set the group back to the size that it was found with, and wait until it is at rest.
+
+        Machines that were there before are kept as far as they are left. Raises `TemporaryError` that tells how the
+        group is, if that does not come about.
+        """
+        wanted = self.found.target
+        with self._open() as group:
+            seen = _seen(group)
+            if seen.target < wanted:
+                group.increase(wanted - seen.target)
+            elif seen.target > wanted:
+                self._shrink(group, seen.target - wanted, seen)
+        seen = self._settled()
+        if seen.target != wanted:
+            raise TemporaryError(
+                f"group {self._group} had {wanted} machines and could not be set back: {seen}; set it back by hand"
+            )
+
+    def _shrink(self, group: NodeGroup, count: int, seen: Sight) -> None:
+        there = [each.id for each in seen.instances if each.state is not InstanceState.DELETING]
+        unmet = min(count, max(0, seen.target - len(there)))
+        if unmet:
+            group.decrease_target(unmet)
+        before = {each.id for each in self.found.instances}
+        # Newcomers go first, the latest of them before all others.
+        newest_first = list(reversed(there))
+        going = sorted(newest_first, key=before.__contains__)[: count - unmet]
+        if going:
+            group.delete_nodes([self.node(instance) for instance in going])
+
+    def _settled(self) -> Sight:
+        end = self._clock.now() + self._patience.deadline
+        while not (seen := self.sight()).at_rest:
+            failed = next(
+                (each.error for each in seen.instances if each.error and each.state is InstanceState.CREATING), None
+            )
+            if failed is not None:
+                raise TemporaryError(
+                    f"group {self._group} does not get the machines that it was asked for: "
+                    f"{failed.code} {failed.message}".rstrip()
+                )
+            if self._clock.now() >= end:
+                minutes = self._patience.deadline.total_seconds() / 60
+                raise TemporaryError(f"group {self._group} has not come to rest within {minutes:g} min: {seen}")
+            self._clock.wait(self._stop, self._patience.interval.total_seconds())
+        return seen
+
+    @contextmanager
+    def _open(self) -> Iterator[NodeGroup]:
+        provider = self._make()
+        try:
+            provider.refresh()
+            yield find_group(provider.groups(), self._group)
+        finally:
+            provider.close()
+
+
+def find_group(groups: Sequence[NodeGroup], name: str) -> NodeGroup:
+    """Return the group called *name*; raises `PermanentError` that names those that there are."""
+    for group in groups:
+        if group.id == name:
+            return group
+    there = ", ".join(sorted(group.id for group in groups)) or "none at all"
+    raise PermanentError(f"the provider finds no group {name!r}; it finds {there}")
+
+
+def _seen(group: NodeGroup) -> Sight:
+    return Sight(
+        min_size=group.min_size,
+        max_size=group.max_size,
+        target=group.target_size,
+        instances=tuple(group.instances()),
+    )

@@ -1,0 +1,166 @@
+"""Providers and groups that can be read and not changed."""
+
+from collections.abc import Mapping, Sequence
+
+from nodewright.api import (
+    GpuConfig,
+    GroupOptions,
+    Instance,
+    Node,
+    NodeGroup,
+    NodeTemplate,
+    PricingModel,
+    Provider,
+    ResourceLimits,
+    Resources,
+    Taint,
+)
+from nodewright.api.errors import WithheldError
+
+
+class GuardedProvider(Provider):
+    """Answers as *provider* does; of its groups only the one called *open_group* lets itself be changed, if any."""
+
+    def __init__(self, provider: Provider, *, open_group: str | None = None) -> None:
+        super().__init__(provider.config, provider.context)
+        self._provider = provider
+        self._open_group = open_group
+        # What a class declares, and an instance may narrow down.
+        for name in ("capabilities", "gpu_label", "balancing_ignored_labels"):
+            setattr(self, name, getattr(provider, name))
+
+    def refresh(self) -> None:
+        """As the provider."""
+        self._provider.refresh()
+
+    def groups(self) -> Sequence[NodeGroup]:
+        """The provider's groups, guarded."""
+        groups = self._provider.groups()
+        return [group if group.id == self._open_group else GuardedGroup(group) for group in groups]
+
+    def group_of(self, node: Node) -> str | None:
+        """As the provider."""
+        return self._provider.group_of(node)
+
+    def has_instance(self, node: Node) -> bool | None:
+        """As the provider."""
+        return self._provider.has_instance(node)
+
+    def pricing(self) -> PricingModel | None:
+        """As the provider."""
+        return self._provider.pricing()
+
+    def resource_limits(self) -> ResourceLimits:
+        """As the provider."""
+        return self._provider.resource_limits()
+
+    def gpu_types(self) -> frozenset[str]:
+        """As the provider."""
+        return self._provider.gpu_types()
+
+    def gpu_config(self, labels: Mapping[str, str]) -> GpuConfig | None:
+        """As the provider."""
+        return self._provider.gpu_config(labels)
+
+    def machine_types(self) -> Sequence[str]:
+        """As the provider."""
+        return self._provider.machine_types()
+
+    def propose_group(
+        self, machine_type: str, *, labels: Mapping[str, str], taints: Sequence[Taint], resources: Resources
+    ) -> NodeGroup:
+        """The provider's proposal, which can't be created."""
+        proposal = self._provider.propose_group(machine_type, labels=labels, taints=taints, resources=resources)
+        return GuardedGroup(proposal)
+
+    def close(self) -> None:
+        """As the provider."""
+        self._provider.close()
+
+
+class GuardedGroup(NodeGroup):
+    """Answers as *group* does; every action raises `WithheldError` and reaches nobody."""
+
+    def __init__(self, group: NodeGroup) -> None:
+        self._group = group
+
+    @property
+    def id(self) -> str:
+        """As the group."""
+        return self._group.id
+
+    @property
+    def min_size(self) -> int:
+        """As the group."""
+        return self._group.min_size
+
+    @property
+    def max_size(self) -> int:
+        """As the group."""
+        return self._group.max_size
+
+    @property
+    def target_size(self) -> int:
+        """As the group."""
+        return self._group.target_size
+
+    @property
+    def exists(self) -> bool:
+        """As the group."""
+        return self._group.exists
+
+    @property
+    def autoprovisioned(self) -> bool:
+        """As the group."""
+        return self._group.autoprovisioned
+
+    def instances(self) -> Sequence[Instance]:
+        """As the group."""
+        return self._group.instances()
+
+    def template(self) -> NodeTemplate | None:
+        """As the group."""
+        return self._group.template()
+
+    def pools(self) -> Sequence[str]:
+        """As the group."""
+        return self._group.pools()
+
+    def options(self, defaults: GroupOptions) -> GroupOptions:
+        """As the group."""
+        return self._group.options(defaults)
+
+    def describe(self) -> str:
+        """As the group."""
+        return self._group.describe()
+
+    def increase(self, count: int) -> None:
+        """Refuse."""
+        self._refuse(f"increase({count})")
+
+    def increase_atomically(self, count: int) -> None:
+        """Refuse."""
+        self._refuse(f"increase_atomically({count})")
+
+    def delete_nodes(self, nodes: Sequence[Node]) -> None:
+        """Refuse."""
+        self._refuse("delete_nodes()")
+
+    def force_delete_nodes(self, nodes: Sequence[Node]) -> None:
+        """Refuse."""
+        self._refuse("force_delete_nodes()")
+
+    def decrease_target(self, count: int) -> None:
+        """Refuse."""
+        self._refuse(f"decrease_target({count})")
+
+    def create(self) -> None:
+        """Refuse."""
+        self._refuse("create()")
+
+    def delete(self) -> None:
+        """Refuse."""
+        self._refuse("delete()")
+
+    def _refuse(self, action: str) -> None:
+        raise WithheldError(f"{action} of group {self.id} is not done: it is only to be read")

@@ -1,0 +1,56 @@
+"""Calls of the cloud, and the end."""
+
+from ..provider import ShedGroup, ShedProvider
+from . import fails
+
+
+@fails("test_a_provider_is_made_without_a_call")
+class LooksAroundFirst(ShedProvider):
+    def __init__(self, config, context, shed):
+        super().__init__(config, context, shed)
+        shed.calls += 1
+
+
+@fails("test_facts_of_groups_are_no_calls")
+class AsksForEveryFact(ShedGroup):
+    def instances(self):
+        self.shed.calls += 1
+        return super().instances()
+
+
+@fails("test_facts_of_nodes_are_no_calls")
+class AsksForEveryNode(ShedProvider):
+    def group_of(self, node):
+        self.shed.calls += 1
+        return super().group_of(node)
+
+
+@fails("test_facts_of_the_cloud_are_no_calls")
+class AsksForPrices(ShedProvider):
+    def pricing(self):
+        self.shed.calls += 1
+        return super().pricing()
+
+
+@fails("test_a_refresh_does_not_call_for_every_machine")
+class AsksForEveryMachine(ShedProvider):
+    def refresh(self):
+        super().refresh()
+        self.shed.calls += len(self._owners)
+
+
+@fails("test_closing_twice_is_no_error")
+class ClosesOnce(ShedProvider):
+    closed = False
+
+    def close(self):
+        if self.closed:
+            raise ValueError("closed already")
+        self.closed = True
+
+
+@fails("test_a_provider_that_never_read_can_be_closed")
+class ClosesWhatItHas(ShedProvider):
+    def close(self):
+        if not self._groups:
+            raise ValueError("nothing to close")

@@ -1,0 +1,283 @@
+"""What becomes of faults, crashes and threads."""
+
+import time
+from contextlib import contextmanager
+
+from nodewright.api import (
+    AccessDeniedError,
+    CloudUnavailableError,
+    NodewrightError,
+    PermanentError,
+    TemporaryError,
+    ThrottledError,
+)
+
+from ..provider import ShedGroup, ShedProvider
+from . import fails
+
+
+@contextmanager
+def instead(wrong, error):
+    """Raise *error* where *wrong* would be raised."""
+    try:
+        yield
+    except wrong as cause:
+        raise error from cause
+
+
+@fails("test_a_refresh_that_is_throttled_says_so")
+class UnavailableIfThrottled(ShedProvider):
+    def refresh(self):
+        with instead(ThrottledError, CloudUnavailableError("the shed does not answer")):
+            super().refresh()
+
+
+@fails("test_a_refresh_that_is_denied_says_so")
+class TemporaryIfDenied(ShedProvider):
+    def refresh(self):
+        with instead(AccessDeniedError, TemporaryError("the door is shut")):
+            super().refresh()
+
+
+@fails("test_a_denial_says_what_is_missing")
+class DeniesWithoutAWord(ShedProvider):
+    def refresh(self):
+        with instead(AccessDeniedError, AccessDeniedError("")):
+            super().refresh()
+
+
+@fails("test_a_refresh_of_a_cloud_that_is_not_there_says_so")
+class LeaksItsLibrary(ShedProvider):
+    def refresh(self):
+        with instead(CloudUnavailableError, ConnectionError("nobody at home")):
+            super().refresh()
+
+
+@fails("test_secrets_are_kept")
+class ShowsItsKey(ShedProvider):
+    def __repr__(self):
+        return f"ShedProvider({self.config.key})"
+
+
+class Orders(ShedGroup):
+    """A group whose orders raise something else."""
+
+    def increase(self, count):
+        with instead(self.wrong, self.error):
+            super().increase(count)
+
+
+@fails("test_an_order_that_is_throttled_says_so")
+class OrderUnavailableIfThrottled(Orders):
+    wrong, error = ThrottledError, CloudUnavailableError("the shed does not answer")
+
+
+@fails("test_an_order_that_is_throttled_is_given_up")
+class OrdersLater(ShedProvider):
+    def __init__(self, config, context, shed):
+        super().__init__(config, context, shed)
+        self.later = []
+
+    def refresh(self):
+        super().refresh()
+        for group in self.groups():
+            while group.id in self.later:
+                self.later.remove(group.id)
+                self.shed.set(group.id, group.target_size + 1)
+
+    class group_class(ShedGroup):  # noqa: N801  takes the attribute's place
+        def increase(self, count):
+            try:
+                super().increase(count)
+            except ThrottledError:
+                self.provider.later.append(self.id)
+                raise
+
+
+@fails("test_an_order_that_is_denied_says_so")
+class OrderTemporaryIfDenied(Orders):
+    wrong, error = AccessDeniedError, TemporaryError("the door is shut")
+
+
+@fails("test_an_order_to_a_cloud_that_is_not_there_says_so")
+class OrderLeaksItsLibrary(ShedGroup):
+    def increase(self, count):
+        if self.shed.broken == "Silence":
+            raise ConnectionError("nobody at home")
+        super().increase(count)
+
+
+class Deletions(ShedGroup):
+    """A group whose deletions raise something else."""
+
+    def delete_nodes(self, nodes):
+        with instead(self.wrong, self.error):
+            super().delete_nodes(nodes)
+
+
+@fails("test_a_deletion_that_is_throttled_says_so")
+class DeletionUnavailableIfThrottled(Deletions):
+    wrong, error = ThrottledError, CloudUnavailableError("the shed does not answer")
+
+
+@fails("test_a_deletion_that_is_denied_says_so")
+class DeletionTemporaryIfDenied(Deletions):
+    wrong, error = AccessDeniedError, TemporaryError("the door is shut")
+
+
+@fails("test_a_deletion_in_a_cloud_that_is_not_there_says_so")
+class DeletionLeaksItsLibrary(ShedGroup):
+    def delete_nodes(self, nodes):
+        if self.shed.broken == "Silence":
+            raise ConnectionError("nobody at home")
+        super().delete_nodes(nodes)
+
+
+@fails("test_a_restart_sees_what_was_ordered")
+class CountsMachinesAfterRestart(ShedProvider):
+    def __init__(self, config, context, shed):
+        super().__init__(config, context, shed)
+        self.first = True
+
+    def refresh(self):
+        super().refresh()
+        self.first, first = False, self.first
+        for group in self.groups():
+            group.first = first
+
+    class group_class(ShedGroup):  # noqa: N801  takes the attribute's place
+        first = False
+
+        @property
+        def target_size(self):
+            coming = [each for each in self.rack.machines if each.state == "coming"]
+            return super().target_size - (len(coming) if self.first else 0)
+
+
+@fails("test_a_restart_orders_nothing")
+class TidiesUpAtTheStart(ShedProvider):
+    """Sets every rack that waits for machines to what is there."""
+
+    tidied = False
+
+    def refresh(self):
+        super().refresh()
+        if not self.tidied and self.shed.delivery == "up":
+            for group in self.groups():
+                coming = [each for each in group.rack.machines if each.state == "coming"]
+                if coming:
+                    self.shed.set(group.id, group.rack.wanted - len(coming))
+        self.tidied = True
+
+
+@fails("test_an_order_without_an_answer_is_not_doubled")
+class TriesAgain(ShedGroup):
+    def increase(self, count):
+        try:
+            super().increase(count)
+        except CloudUnavailableError:
+            super().increase(count)
+
+
+@fails("test_an_order_without_an_answer_is_temporary")
+class GivesUpForGood(ShedGroup):
+    def increase(self, count):
+        lost = self.shed.lost
+        with instead(CloudUnavailableError if lost else (), PermanentError("there was no answer")):
+            super().increase(count)
+
+
+@fails("test_a_deletion_without_an_answer_can_be_repeated")
+class LowersTheTargetAgain(ShedProvider):
+    def __init__(self, config, context, shed):
+        super().__init__(config, context, shed)
+        self.unsure = False
+
+    class group_class(ShedGroup):  # noqa: N801  takes the attribute's place
+        def delete_nodes(self, nodes):
+            unsure, self.provider.unsure = self.provider.unsure, self.shed.lost
+            super().delete_nodes(nodes)
+            if unsure:
+                self.shed.set(self.id, self.rack.wanted - len(nodes))
+
+
+@fails("test_groups_grow_at_the_same_time")
+class OneOrderAtATime(ShedProvider):
+    """Keeps what it is to order where another thread finds it."""
+
+    class group_class(ShedGroup):  # noqa: N801  takes the attribute's place
+        def increase(self, count):
+            self.provider.count = count
+            time.sleep(0.01)
+            super().increase(self.provider.count)
+
+
+@fails("test_an_action_may_outlast_a_refresh")
+class ForgetsOldGroups(ShedProvider):
+    """Takes actions only of the groups that it gave out last, but for those of a thread that it did not see."""
+
+    def refresh(self):
+        before = self.groups()
+        super().refresh()
+        for group in before:
+            group.outdated = True
+
+    class group_class(ShedGroup):  # noqa: N801  takes the attribute's place
+        outdated = False
+
+        def increase(self, count):
+            if self.outdated:
+                raise PermanentError("this group is outdated")
+            super().increase(count)
+
+
+@fails("test_refreshes_and_actions_may_overlap")
+class HoldsNothingTogether(ShedProvider):
+    """Fails to be read while it acts."""
+
+    acting = 0
+
+    def refresh(self):
+        for _ in range(20):
+            if self.acting:
+                raise NodewrightError("something changed while it was read")
+            time.sleep(0.0001)
+        super().refresh()
+
+    class group_class(ShedGroup):  # noqa: N801  takes the attribute's place
+        def increase(self, count):
+            self.provider.acting += 1
+            time.sleep(0.01)
+            try:
+                super().increase(count)
+            finally:
+                self.provider.acting -= 1
+
+
+@fails("test_an_order_does_not_wait_for_machines")
+class WaitsForMachines(ShedGroup):
+    def increase(self, count):
+        super().increase(count)
+        until = time.monotonic() + 1.5
+        while self.shed.delivery == "coming" and time.monotonic() < until:
+            time.sleep(0.01)
+
+
+def rarely(wrong, error):
+    """A group whose rare actions raise something else."""
+
+    class Rarely(ShedGroup):
+        def decrease_target(self, count):
+            with instead(wrong, error):
+                super().decrease_target(count)
+
+        def force_delete_nodes(self, nodes):
+            with instead(wrong, error):
+                super().force_delete_nodes(nodes)
+
+    return Rarely
+
+
+fails("test_a_rare_action_that_is_throttled_says_so")(rarely(ThrottledError, CloudUnavailableError("no answer")))
+fails("test_a_rare_action_that_is_denied_says_so")(rarely(AccessDeniedError, TemporaryError("the door is shut")))
+fails("test_a_rare_action_in_a_cloud_that_is_not_there_says_so")(rarely(CloudUnavailableError, ConnectionError()))

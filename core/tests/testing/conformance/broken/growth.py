@@ -1,0 +1,238 @@
+"""Growth and the giving up of demand."""
+
+from dataclasses import replace
+
+from nodewright.api import CapacityError, ErrorClass, PermanentError, SizeLimitError
+
+from ..provider import ShedGroup, ShedProvider, translated
+from . import fails
+
+
+@fails("test_increase_orders_as_many_machines_as_asked")
+class OneAtATime(ShedGroup):
+    def increase(self, count):
+        super().increase(count if self.rack.wanted + count > self.max_size else min(count, 2))
+
+
+@fails("test_increases_add_up")
+class ForgetsItsFirstOrder(ShedGroup):
+    ordered = 0
+
+    def increase(self, count):
+        super().increase(max(count - self.ordered, 0))
+        self.ordered += count
+
+
+@fails("test_an_order_is_seen_in_the_target")
+class TargetWithoutOrders(ShedProvider):
+    """Takes the machines it saw for the target, in the refresh after an order; a new provider sees all."""
+
+    def refresh(self):
+        before = {name: group.rack.wanted for name, group in self._groups.items()}
+        super().refresh()
+        for name, group in self._groups.items():
+            fresh = [each for each in group.rack.machines if each.state == "coming"]
+            if fresh and name in before:
+                group.rack = replace(group.rack, wanted=before[name])
+
+
+@fails("test_growth_beyond_the_maximum_is_a_size_limit")
+class SaysItInOtherWords(ShedGroup):
+    def increase(self, count):
+        try:
+            super().increase(count)
+        except SizeLimitError as error:
+            raise PermanentError(str(error)) from error
+
+
+@fails("test_growth_beyond_the_maximum_changes_nothing")
+class TakesWhatFits(ShedGroup):
+    def increase(self, count):
+        fits = self.max_size - self.rack.wanted
+        super().increase(min(fits, count))
+        if fits < count:
+            raise SizeLimitError(f"{count - fits} more do not fit")
+
+
+@fails("test_growth_keeps_what_somebody_else_ordered")
+class SetsWhatItRead(ShedGroup):
+    ordered = 0
+
+    def increase(self, count):
+        meanwhile = self.shed.racks.get(self.id, self.rack).wanted - self.rack.wanted - self.ordered
+        if 0 < meanwhile < 3:
+            self.shed.set(self.id, self.rack.wanted)
+        super().increase(count)
+        self.ordered += count
+
+
+@fails("test_the_maximum_holds_against_what_somebody_else_ordered")
+class GoesByWhatItRead(ShedGroup):
+    def increase(self, count):
+        if self.rack.wanted + count > self.max_size:
+            raise SizeLimitError(f"{self.id} would grow beyond {self.max_size}")
+        with translated(self):
+            self.shed.order(self.id, count, 1000)
+
+
+@fails("test_a_refused_order_is_a_lack_of_capacity")
+class ClassesMixedUp(ShedGroup):
+    def increase(self, count):
+        try:
+            super().increase(count)
+        except CapacityError as error:
+            raise CapacityError(replace(error.cause, error_class=ErrorClass.OTHER)) from error
+
+
+@fails("test_a_refused_order_changes_nothing")
+class OrdersAllTheSame(ShedGroup):
+    def increase(self, count):
+        try:
+            super().increase(count)
+        except CapacityError:
+            self.shed.set(self.id, self.rack.wanted + count)
+            raise
+
+
+@fails("test_a_refused_order_names_a_pool_of_the_group")
+class PoolOfAnotherName(ShedGroup):
+    def increase(self, count):
+        try:
+            super().increase(count)
+        except CapacityError as error:
+            raise CapacityError(replace(error.cause, pool="everywhere")) from error
+
+
+@fails("test_an_atomic_increase_orders_as_many_machines_as_asked")
+class NotAtomic(ShedGroup):
+    def increase_atomically(self, count):
+        if self.rack.wanted + count > self.max_size or self.shed.stock is not None or self.shed.broken:
+            super().increase_atomically(count)
+        raise NotImplementedError
+
+
+@fails("test_an_atomic_increase_beyond_the_maximum_is_a_size_limit")
+class AtomicWithoutMaximum(ShedGroup):
+    def increase_atomically(self, count):
+        with translated(self):
+            self.shed.order(self.id, count, 1000, whole=True)
+
+
+@fails("test_an_atomic_increase_takes_all_or_nothing")
+class AtomicInName(ShedGroup):
+    def increase_atomically(self, count):
+        self.increase(count)
+
+
+@fails("test_unmet_demand_is_given_up")
+class GivesUpEverything(ShedGroup):
+    def decrease_target(self, count):
+        unmet = self.rack.wanted - len(self.rack.machines)
+        super().decrease_target(max(unmet, count))
+
+
+@fails("test_met_demand_is_a_size_limit")
+class SilentAboutMetDemand(ShedGroup):
+    def decrease_target(self, count):
+        if len(self.rack.machines) < self.rack.wanted:
+            super().decrease_target(count)
+
+
+@fails("test_met_demand_is_not_given_up")
+class DeletesForMetDemand(ShedGroup):
+    def decrease_target(self, count):
+        if all(machine.state == "up" for machine in self.rack.machines) and self.rack.wanted == 2:
+            self.shed.set(self.id, self.rack.wanted - count)
+            raise SizeLimitError(f"{self.id} has met its demand")
+        super().decrease_target(count)
+
+
+@fails("test_a_machine_in_creation_is_not_given_up")
+class CountsRunningOnes(ShedGroup):
+    def decrease_target(self, count):
+        if any(machine.state == "coming" for machine in self.rack.machines):
+            self.shed.set(self.id, self.rack.wanted - count)
+        else:
+            super().decrease_target(count)
+
+
+@fails("test_a_machine_that_came_meanwhile_is_not_given_up")
+class CountsWhatItRead(ShedGroup):
+    def decrease_target(self, count):
+        if len(self.rack.machines) + count > self.rack.wanted:
+            raise SizeLimitError(f"{self.id} has met its demand")
+        with translated(self):
+            self.shed.read()
+        self.shed.set(self.id, self.rack.wanted - count)
+
+
+@fails("test_a_proposed_group_is_not_there_yet")
+class ExistsByProposal(ShedProvider):
+    def propose_group(self, machine_type, **wishes):
+        group = super().propose_group(machine_type, **wishes)
+        group._exists = True
+        return group
+
+
+@fails("test_a_proposed_group_shows_what_was_wished_for")
+class IgnoresWishes(ShedProvider):
+    def propose_group(self, machine_type, *, labels, taints, resources):
+        return super().propose_group(machine_type, labels=labels, taints=(), resources=resources)
+
+
+@fails("test_a_group_is_created")
+class NeverExists(ShedGroup):
+    @property
+    def exists(self):
+        return not self.rack.ours
+
+
+@fails("test_a_created_group_is_known_as_one")
+class ForgetsWhoseGroupItIs(ShedGroup):
+    @property
+    def autoprovisioned(self):
+        return False
+
+
+@fails("test_an_empty_group_is_deleted")
+class DeletesNothing(ShedGroup):
+    def delete(self):
+        if not self.rack.ours or self.rack.wanted:
+            super().delete()
+
+
+@fails("test_a_group_with_machines_is_not_deleted")
+class DeletesFullGroups(ShedGroup):
+    def delete(self):
+        if self.rack.ours:
+            self.shed.racks.pop(self.id)
+        else:
+            super().delete()
+
+
+@fails("test_a_group_of_somebody_else_is_not_deleted")
+class SilentAboutOthersGroups(ShedGroup):
+    def delete(self):
+        if self.rack.ours:
+            super().delete()
+
+
+@fails("test_a_refused_order_does_not_hinder_the_next")
+class CountsRefusedOrders(ShedGroup):
+    refused = 0
+
+    def increase(self, count):
+        if self.rack.wanted + count + self.refused > self.max_size:
+            raise SizeLimitError(f"{self.id} would grow beyond {self.max_size}")
+        try:
+            super().increase(count)
+        except CapacityError:
+            self.refused += count
+            raise
+
+
+@fails("test_a_group_of_somebody_else_is_not_taken_for_a_created_one")
+class TakesNewGroupsForItsOwn(ShedGroup):
+    @property
+    def autoprovisioned(self):
+        return super().autoprovisioned or self.id == "new"

@@ -1,0 +1,125 @@
+"""Refreshes."""
+
+from dataclasses import replace
+
+from nodewright.api import PermanentError
+
+from ..provider import ShedGroup, ShedPrices, ShedProvider, translated
+from . import fails
+
+
+class Touches(ShedGroup):
+    """Notes what its provider was told to do."""
+
+    def increase(self, count):
+        self.provider.touched.add(self.id)
+        super().increase(count)
+
+    def delete_nodes(self, nodes):
+        self.provider.touched.add(self.id)
+        self.provider.deleted |= {node.spec.provider_id for node in nodes}
+        super().delete_nodes(nodes)
+
+
+class Notes(ShedProvider):
+    """Has a memory for what it was told to do."""
+
+    group_class = Touches
+
+    def __init__(self, config, context, shed):
+        super().__init__(config, context, shed)
+        self.touched = set()
+        self.deleted = set()
+
+
+@fails("test_refresh_sees_a_group_that_somebody_resized")
+class SeesOnlyOwnChanges(Notes):
+    def refresh(self):
+        before = self._groups
+        super().refresh()
+        for name in before.keys() & self._groups.keys() - self.touched:
+            self._groups[name].rack = replace(self._groups[name].rack, wanted=before[name].rack.wanted)
+
+
+@fails("test_refresh_sees_that_a_machine_vanished")
+class ForgetsOnlyWhatItDeleted(Notes):
+    def refresh(self):
+        before = {name: {each.id: each for each in group.instances()} for name, group in self._groups.items()}
+        super().refresh()
+        for name in before.keys() & self._groups.keys():
+            self._groups[name].before = [each for id_, each in before[name].items() if id_ not in self.deleted]
+
+    class group_class(Touches):  # noqa: N801  takes the attribute's place
+        before = ()
+
+        def instances(self):
+            return tuple({each.id: each for each in (*self.before, *super().instances())}.values())
+
+
+@fails("test_refresh_finds_a_new_group")
+class FindsNothingNew(ShedProvider):
+    def refresh(self):
+        known = self._groups.keys()
+        super().refresh()
+        if known:
+            groups = self._groups.items()
+            self._groups = {name: group for name, group in groups if name in known or group.autoprovisioned}
+
+
+@fails("test_refresh_forgets_a_group_that_is_gone")
+class ForgetsNoGroup(ShedProvider):
+    def refresh(self):
+        before = {name: group for name, group in self._groups.items() if not group.autoprovisioned}
+        super().refresh()
+        self._groups = {**before, **self._groups}
+
+
+@fails("test_an_action_on_a_group_that_is_gone_does_not_find_it")
+class TakesGoneForWrong(ShedGroup):
+    def increase(self, count):
+        if self.id not in self.shed.racks:
+            raise PermanentError(f"there is something wrong with {self.id}")
+        super().increase(count)
+
+
+@fails("test_a_failed_refresh_leaves_the_facts_alone")
+class ShowsNothingWhenBlind(ShedProvider):
+    def refresh(self):
+        before = self.shed.calls
+        try:
+            super().refresh()
+        except Exception:
+            if self.shed.calls == before + 1:
+                self._groups = {}
+            raise
+
+
+@fails("test_a_failed_refresh_leaves_nodes_in_their_groups")
+class KnowsNobodyWhenBlind(ShedProvider):
+    def refresh(self):
+        self._owners = {}
+        super().refresh()
+
+
+@fails("test_a_refresh_that_fails_half_way_leaves_the_facts_alone")
+class TakesWhatItGets(ShedProvider):
+    def refresh(self):
+        with translated():
+            racks = self.shed.read()
+            self._groups = {name: self.group_class(self, rack) for name, rack in racks.items()}
+            self._prices = ShedPrices(self.shed.read_prices())
+        self._owners = {each.id: name for name, group in self._groups.items() for each in group.instances()}
+
+
+@fails("test_refresh_recovers")
+class NeverRecovers(ShedProvider):
+    sick = None
+
+    def refresh(self):
+        if self.sick:
+            raise self.sick
+        try:
+            super().refresh()
+        except Exception as error:
+            self.sick = error
+            raise

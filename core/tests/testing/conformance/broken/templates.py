@@ -1,0 +1,125 @@
+"""Templates."""
+
+from dataclasses import replace
+
+from nodewright.api import GpuConfig, Taint
+from nodewright.testing import a_pod
+
+from ..provider import ShedGroup, ShedProvider
+from . import fails
+
+
+class Changed(ShedGroup):
+    """A group whose template is not quite right; *only* if it is of that name."""
+
+    only = ""
+
+    def template(self):
+        template = super().template()
+        return template if self.only not in ("", self.id) else replace(template, **self.change(template))
+
+
+@fails("test_the_group_has_a_template")
+class NoTemplate(ShedGroup):
+    def template(self):
+        return None if self.id == "web" else super().template()
+
+
+@fails("test_templates_show_the_well_known_labels")
+class NoZone(Changed):
+    def change(self, template):
+        return {"labels": {key: value for key, value in template.labels.items() if "zone" not in key}}
+
+
+@fails("test_templates_have_labels_that_nodes_can_have")
+class TagsAsLabels(Changed):
+    def change(self, template):
+        return {"labels": {**template.labels, "Cost Centre": "garden & shed"}}
+
+
+@fails("test_templates_have_taints_that_nodes_can_have")
+class EffectsInLowerCase(Changed):
+    only = "web"
+
+    def change(self, template):
+        return {"taints": (Taint(key="a", value="b", effect="noschedule"),)}
+
+
+@fails("test_resources_are_whole_numbers")
+class Fractions(Changed):
+    def change(self, template):
+        return {"allocatable": {**template.allocatable, "memory": template.allocatable["memory"] * 0.9}}
+
+
+@fails("test_pods_find_room")
+class NoRoomForPods(Changed):
+    def change(self, template):
+        return {"allocatable": {name: amount for name, amount in template.allocatable.items() if name != "pods"}}
+
+
+@fails("test_cpu_is_in_milli_cores")
+class CountsInCores(Changed):
+    only = "web"
+
+    def change(self, template):
+        return {"capacity": {**template.capacity, "cpu": 4}, "allocatable": {**template.allocatable, "cpu": 3}}
+
+
+@fails("test_memory_is_in_bytes")
+class CountsInKibibytes(Changed):
+    only = "web"
+
+    def change(self, template):
+        less = {"memory": template.allocatable["memory"] >> 10}
+        return {"capacity": {**template.capacity, **less}, "allocatable": {**template.allocatable, **less}}
+
+
+@fails("test_no_more_is_allocatable_than_there_is")
+class PromisesMore(Changed):
+    def change(self, template):
+        return {"allocatable": {**template.allocatable, "memory": template.capacity["memory"] + 1}}
+
+
+@fails("test_daemon_sets_are_left_to_the_core")
+class BringsDaemons(Changed):
+    def change(self, template):
+        return {"pods": (a_pod("agent", owner="DaemonSet/agent"),)}
+
+
+@fails("test_templates_show_the_labels_of_their_group")
+class LosesLabels(Changed):
+    def change(self, template):
+        return {"labels": {key: value for key, value in template.labels.items() if key != "shed.example/label"}}
+
+
+@fails("test_templates_show_the_taints_of_their_group")
+class LosesTaints(Changed):
+    only = "gpu"
+
+    def change(self, template):
+        return {"taints": ()}
+
+
+@fails("test_templates_show_the_resources_of_their_group")
+class ReservesNothing(Changed):
+    def change(self, template):
+        return {"allocatable": template.capacity}
+
+
+@fails("test_gpus_are_named_as_on_the_nodes")
+class AnotherResource(ShedProvider):
+    def gpu_config(self, labels):
+        kind = labels.get(self.gpu_label)
+        return GpuConfig(label=self.gpu_label, type=kind, resource="shed.example/gpu") if kind else None
+
+
+@fails("test_gpus_are_of_a_type_that_the_cloud_offers")
+class OffersNoGpus(ShedProvider):
+    def gpu_types(self):
+        return frozenset()
+
+
+@fails("test_a_node_without_gpus_has_none")
+class GpusEverywhere(ShedProvider):
+    def gpu_config(self, labels):
+        return GpuConfig(label=self.gpu_label, type=labels.get(self.gpu_label, "tesla"), resource="nvidia.com/gpu")

@@ -1,0 +1,44 @@
+"""The suites of strategies, tested themselves: for each rule there is a strategy that breaks just that one."""
+
+import inspect
+
+import pytest
+from nodewright.strategies.binpacking import Binpacking
+
+from ..run import run
+from . import broken_drain_rules, broken_estimators, broken_expanders, broken_prices, broken_processors, subjects
+
+SUBJECTS = "strategies/subjects.py"
+#: By class of tests: one that keeps all rules, and those that break one each.
+SUITES = {
+    "TestExpander": (broken_expanders.Frugal, broken_expanders.BROKEN),
+    "TestEstimator": (Binpacking, broken_estimators.BROKEN),
+    "TestPendingPods": (broken_processors.Worthy, broken_processors.PENDING_PODS),
+    "TestCandidates": (broken_processors.Ready, broken_processors.CANDIDATES),
+    "TestPricing": (broken_prices.PriceList, broken_prices.BROKEN),
+    "TestDrainRule": (broken_drain_rules.Batch, broken_drain_rules.BROKEN),
+}
+CASES = [(suite, rule, broken) for suite, (_, table) in SUITES.items() for rule, broken in table.items()]
+
+
+@pytest.mark.parametrize(("suite", "good"), [(suite, good) for suite, (good, _) in SUITES.items()])
+def test_who_keeps_all_rules_passes(suite, good):
+    assert run(good, f"{SUBJECTS}::{suite}") == {}
+
+
+@pytest.mark.parametrize(("suite", "rule", "broken"), CASES, ids=lambda value: getattr(value, "__name__", value))
+def test_who_breaks_a_rule_fails_just_its_test(suite, rule, broken):
+    assert run(broken, f"{SUBJECTS}::{suite}").keys() == {rule}
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_somebody_breaks_every_rule(suite):
+    rules = {name for name, _ in inspect.getmembers(getattr(subjects, suite)) if name.startswith("test_")}
+    assert rules == SUITES[suite][1].keys()
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_every_rule_is_a_sentence(suite):
+    tests = inspect.getmembers(getattr(subjects, suite), inspect.isfunction)
+    rules = {name: inspect.getdoc(test) for name, test in tests if name.startswith("test_")}
+    assert [name for name, rule in rules.items() if not (rule or "").rstrip().endswith(".")] == []
