@@ -80,6 +80,9 @@ class FakeAws:
     def describe_images(self, **arguments):
         return {"Images": []}
 
+    def describe_instance_type_offerings(self, **arguments):
+        return {"InstanceTypeOfferings": []}
+
     def set_desired_capacity(self, **arguments):
         group = self.groups.get(arguments["AutoScalingGroupName"])
         if group is None:
