@@ -14,6 +14,7 @@ from nodewright.api import (
     Taint,
     ThrottledError,
 )
+from nodewright.templates.likeness import fingerprint
 from nodewright_aws.pools import POOLS_ANNOTATION
 from nodewright_aws.shapes.allocatable import capacity_and_allocatable
 from nodewright_aws.shapes.settings import KubeletSettings
@@ -413,44 +414,54 @@ class TestTheNextMachine:
             LaunchTemplate=large,
         )
         templates.refresh([group])
-        assert templates.complete(group, templates.template(group)).labels[ZONE] == "eu-west-1a"
+        template = templates.template(group)
+        assert (template.labels[ZONE], template.labels[EBS_ZONE]) == ("eu-west-1a", "eu-west-1a")
+        assert template.zones == group.zones
 
     def test_does_not_come_up_where_its_type_is_not_offered(self, aws, templates, a_reading, large):
         aws.offered = {"m5.large": ["eu-west-1b", "eu-west-1c"]}
         group = a_reading(zones="abc", machines="b:i-1", LaunchTemplate=large)
         templates.refresh([group])
-        assert templates.template(group).labels[ZONE] == "eu-west-1b"
-        assert templates.complete(group, templates.template(group)).labels[ZONE] == "eu-west-1c"
+        assert templates.template(group).labels[ZONE] == "eu-west-1c"
+        assert templates.template(group).zones == ("eu-west-1b", "eu-west-1c")
 
-    def test_changes_nothing_in_what_is_promised_of_the_group(self, templates, a_reading, large):
+    def test_changes_nothing_but_the_zone_of_what_is_promised(self, templates, a_reading, large):
         promises = []
-        for machines in ("a:i-1", "a:i-1 b:i-2"):
+        for machines in ("a:i-1", "a:i-1 b:i-2 b:i-3"):
             group = a_reading(zones="ab", machines=machines, LaunchTemplate=large)
             templates.refresh([group])
             promises.append(templates.template(group))
-        assert promises[0] == promises[1]
+        assert [promise.labels[ZONE] for promise in promises] == ["eu-west-1b", "eu-west-1a"]
+        assert fingerprint(promises[0]) == fingerprint(promises[1])
 
-    def test_moves_the_labels_of_a_real_node_to_its_zone(self, templates, a_reading, large):
+    def test_of_one_zone_says_nothing_of_others(self, templates, a_reading, large):
+        group = a_reading(LaunchTemplate=large)
+        templates.refresh([group])
+        assert templates.template(group).zones == ()
+
+    def test_has_not_the_zone_id_of_a_node_that_is_elsewhere(self, templates, a_reading, large):
         group = a_reading(zones="ab", machines="a:i-1", LaunchTemplate=large)
         templates.refresh([group])
-        labels = {ZONE: "eu-west-1a", "topology.k8s.aws/zone-id": "euw1-az3", "team": "web"}
-        real = NodeTemplate(labels=labels, capacity={}, allocatable={}, from_node="node-1")
+        labels = {ZONE: "eu-west-1b", "topology.k8s.aws/zone-id": "euw1-az3", "team": "web"}
+        real = NodeTemplate(labels=labels, capacity={}, allocatable={}, zones=group.zones, from_node="node-1")
         completed = templates.complete(group, real)
         assert completed.labels == {ZONE: "eu-west-1b", "team": "web"}
         assert completed.from_node == "node-1"
+        alone = replace(real, zones=())
+        assert templates.complete(group, alone).labels == labels
 
     def test_is_like_the_node_that_is_there_if_so_set(self, make_templates, a_reading, large):
         templates = make_templates(zones="first")
         group = a_reading(zones="ab", machines="a:i-1", LaunchTemplate=large)
         templates.refresh([group])
         assert templates.template(group).labels[ZONE] == "eu-west-1a"
-        real = NodeTemplate(labels={ZONE: "eu-west-1b"}, capacity={}, allocatable={})
-        assert templates.complete(group, real).labels == {ZONE: "eu-west-1b"}
+        assert templates.template(group).zones == ()
 
     def test_has_the_zone_that_a_tag_says(self, templates, a_reading, large):
         group = a_reading(zones="ab", tags={f"{TAG}/label/{ZONE}": "eu-west-1b"}, LaunchTemplate=large)
         templates.refresh([group])
-        assert templates.complete(group, templates.template(group)).labels[ZONE] == "eu-west-1b"
+        assert templates.template(group).labels[ZONE] == "eu-west-1b"
+        assert templates.template(group).zones == ()
 
     def test_has_the_resources_of_tags_that_a_real_node_lacks(self, templates, a_reading, large):
         group = a_reading(

@@ -12,7 +12,7 @@ from nodewright_aws.templates.machine import INSTANCE_TYPE, Machine, choose, for
 from nodewright_aws.templates.managed import ManagedGroup
 from nodewright_aws.templates.settings import MixedInstances, TemplateSettings
 from nodewright_aws.templates.tags import NodeTags
-from nodewright_aws.templates.zones import ZONE, ZONE_ID, ZONE_LABELS, place
+from nodewright_aws.templates.zones import ZONE_ID, ZONE_LABELS, place
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +34,6 @@ class Outlook:
     tags: NodeTags
     #: None if it is not known.
     setup: Setup | None = None
-    #: The zone that the next one is expected in; empty if nothing tells, or if a node is to tell.
-    zone: str = ""
     pools: tuple[Pool, ...] = ()
     template: NodeTemplate | None = None
     #: Why there is no template, if there must not be any without it.
@@ -54,7 +52,8 @@ class Outlook:
             self._lower(allocatable, own.allocatable, self.template.allocatable)
         return replace(
             template,
-            labels=self._moved(template.labels),
+            # It tells of the node's own zone.
+            labels={name: value for name, value in template.labels.items() if name != ZONE_ID or not template.zones},
             annotations=_annotated(template.annotations, self.pools),
             capacity={**self.tags.resources, **capacity},
             allocatable={**self.tags.resources, **allocatable},
@@ -66,17 +65,16 @@ class Outlook:
             if least.get(resource, 0) < own[resource]:
                 real[resource] = min(real[resource], least.get(resource, 0))
 
-    def _moved(self, labels: Mapping[str, str]) -> Mapping[str, str]:
-        if not self.zone or labels.get(ZONE, self.zone) == self.zone:
-            return labels
-        return {
-            **{name: value for name, value in labels.items() if name != ZONE_ID},
-            **{name: self.zone for name in ZONE_LABELS if name in labels},
-        }
+    def in_zone(self, zone: str, possible: tuple[str, ...]) -> "Outlook":
+        """Return the same with the next machine in *zone*, which may be any of *possible*."""
+        if self.template is None:
+            return self
+        labels = {**self.template.labels, **dict.fromkeys(ZONE_LABELS & self.template.labels.keys(), zone)}
+        return replace(self, template=replace(self.template, labels=labels, zones=possible))
 
 
 def look_out(setup: Setup, settings: TemplateSettings, region: str) -> Outlook:
-    """Return the outlook of a group in *region*; where in it the next machine comes up is left open."""
+    """Return the outlook of a group in *region*, with the next machine in the first zone that has any."""
     tags, managed = setup.tags, setup.managed
     foreseen = {shape.name: foresee(offer, shape, settings.kubelet, managed) for offer, shape in setup.machines}
     machine = choose(tuple(foreseen.values()), settings.mixed_instances)

@@ -20,7 +20,7 @@ from nodewright_aws.shapes.catalogue import Catalogue
 from nodewright_aws.shapes.shape import Shape
 from nodewright_aws.templates.launches import Launches, Offer, lifecycles, refuse_units
 from nodewright_aws.templates.outlook import Outlook, Setup, look_out
-from nodewright_aws.templates.settings import TemplateSettings
+from nodewright_aws.templates.settings import TemplateSettings, ZoneChoice
 from nodewright_aws.templates.tags import NodeTags, read_tags
 from nodewright_aws.templates.troubles import Troubles
 from nodewright_aws.templates.zones import ZONE, next_zone
@@ -71,8 +71,8 @@ class Templates:
     def complete(self, group: GroupReading, template: NodeTemplate) -> NodeTemplate:
         """Return a *template*, which may be taken from a real node, as that of the next machine of *group*.
 
-        Resources that only tags tell are added, and the zone is the one foreseen. Where the group also launches types
-        that have less than the node's, that much less is promised. Safe to call from any thread.
+        Resources that only tags tell are added. Where the group also launches types that have less than the node's,
+        that much less is promised. Safe to call from any thread.
         """
         outlook = self._outlooks.get(group.name)
         return outlook.complete(template, self._settings.mixed_instances) if outlook else template
@@ -118,11 +118,14 @@ class Templates:
         )
         before = self._outlooks.get(group.name)
         outlook = before if before and before.setup == setup else look_out(setup, self._settings, self._region)
-        return replace(outlook, zone=self._zone(group, outlook), troubles=troubles)
+        return replace(self._placed(group, outlook), troubles=troubles)
 
-    def _zone(self, group: GroupReading, outlook: Outlook) -> str:
-        told = outlook.tags.labels.get(ZONE)
-        return told or next_zone(group, self._settings.zones, possible={pool.zone for pool in outlook.pools})
+    def _placed(self, group: GroupReading, outlook: Outlook) -> Outlook:
+        """Return *outlook* with the next machine of *group* where it is expected, if it may be in several zones."""
+        possible = tuple(dict.fromkeys(pool.zone for pool in outlook.pools))
+        if self._settings.zones is ZoneChoice.FIRST or ZONE in outlook.tags.labels or len(possible) < 2:
+            return outlook
+        return outlook.in_zone(next_zone(group, possible), possible)
 
     def _machines(
         self, group: GroupReading, trouble: NodewrightError | None, troubles: dict[Hashable, str]
