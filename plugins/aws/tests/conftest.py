@@ -1,13 +1,19 @@
 """One AWS for all tests of a process, emptied before each."""
 
+from functools import cache
+
 import pytest
+from botocore.loaders import JSONFileLoader
 from nodewright.testing.clock import SteppedClock
 from nodewright_aws.testing import AwsDouble
 
 
 @pytest.fixture(scope="session")
 def _double():
-    with AwsDouble(clock=SteppedClock()) as double:
+    with AwsDouble(clock=SteppedClock()) as double, pytest.MonkeyPatch.context() as patch:
+        # The SDK reads megabytes of JSON for every session, and tests make a session each.
+        read = cache(JSONFileLoader().load_file)
+        patch.setattr(JSONFileLoader, "load_file", lambda self, path: read(path))
         yield double
 
 
