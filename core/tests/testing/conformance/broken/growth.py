@@ -5,7 +5,7 @@ from dataclasses import replace
 from nodewright.api import CapacityError, ErrorClass, PermanentError, SizeLimitError
 
 from ..provider import ShedGroup, ShedProvider, translated
-from . import fails
+from .registry import fails
 
 
 @fails("test_increase_orders_as_many_machines_as_asked")
