@@ -131,6 +131,13 @@ class GivesUpEverything(ShedGroup):
         super().decrease_target(max(unmet, count))
 
 
+@fails("test_unmet_demand_is_seen_in_the_target")
+class CountsMachines(ShedGroup):
+    @property
+    def target_size(self):
+        return len([each for each in self.rack.machines if each.state != "going"])
+
+
 @fails("test_met_demand_is_a_size_limit")
 class SilentAboutMetDemand(ShedGroup):
     def decrease_target(self, count):
