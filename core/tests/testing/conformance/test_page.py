@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from nodewright.testing.conformance import ProviderConformance
-from nodewright.testing.conformance.page import conformance_page, tests_of
+from nodewright.testing.conformance.page import conformance_page, rule_names
 
 PAGE = Path(__file__).parents[4] / "docs" / "conformance.md"
 
@@ -15,7 +15,7 @@ def test_the_page_is_up_to_date():
     )
 
 
-@pytest.mark.parametrize("test", tests_of(ProviderConformance))
+@pytest.mark.parametrize("test", rule_names(ProviderConformance))
 def test_a_rule_of_providers_is_one_sentence(test):
     sentence = getattr(ProviderConformance, test).__doc__
     assert sentence.endswith(".")

@@ -27,7 +27,7 @@ def conformance_page() -> str:
     return "\n\n".join((_HEAD, *(_chapter(suite) for suite in _suites()))) + "\n"
 
 
-def tests_of(suite: type[Suite]) -> tuple[str, ...]:
+def rule_names(suite: type[Suite]) -> tuple[str, ...]:
     """The names of a suite's tests, in the order in which they are written."""
     owners = reversed(suite.__mro__)
     return tuple(dict.fromkeys(name for owner in owners for name in vars(owner) if name.startswith("test_")))

@@ -1,7 +1,7 @@
 """Calls of the cloud, and the end."""
 
 from ..provider import ShedGroup, ShedProvider
-from . import fails
+from .registry import fails
 
 
 @fails("test_a_provider_is_made_without_a_call")

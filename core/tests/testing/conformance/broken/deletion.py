@@ -6,7 +6,7 @@ from nodewright.api import ForeignNodeError, PermanentError, SizeLimitError, Tem
 from nodewright.testing import a_node
 
 from ..provider import ShedGroup, id_of, translated
-from . import fails
+from .registry import fails
 
 
 def ids(nodes):

@@ -6,7 +6,7 @@ from datetime import datetime
 from nodewright.api import GroupOptions, ResourceLimits
 
 from ..provider import ShedGroup, ShedPrices, ShedProvider
-from . import fails
+from .registry import fails
 
 
 @fails("test_bounds_are_in_order")

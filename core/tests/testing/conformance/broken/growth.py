@@ -5,7 +5,7 @@ from dataclasses import replace
 from nodewright.api import CapacityError, ErrorClass, PermanentError, SizeLimitError
 
 from ..provider import ShedGroup, ShedProvider, translated
-from . import fails
+from .registry import fails
 
 
 @fails("test_increase_orders_as_many_machines_as_asked")
@@ -129,6 +129,13 @@ class GivesUpEverything(ShedGroup):
     def decrease_target(self, count):
         unmet = self.rack.wanted - len(self.rack.machines)
         super().decrease_target(max(unmet, count))
+
+
+@fails("test_unmet_demand_is_seen_in_the_target")
+class CountsMachines(ShedGroup):
+    @property
+    def target_size(self):
+        return len([each for each in self.rack.machines if each.state != "going"])
 
 
 @fails("test_met_demand_is_a_size_limit")

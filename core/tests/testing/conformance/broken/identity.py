@@ -6,7 +6,7 @@ from nodewright.api import PluginConfig
 from pydantic import ConfigDict
 
 from ..provider import ShedGroup, ShedProvider
-from . import fails
+from .registry import fails
 
 
 @fails("test_capabilities_are_known_ones")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from nodewright.api import ErrorClass, InstanceError, InstanceState
 
 from ..provider import ShedGroup, ShedProvider
-from . import fails
+from .registry import fails
 
 
 @fails("test_machines_that_run_are_running")

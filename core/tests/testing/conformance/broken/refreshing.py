@@ -5,7 +5,7 @@ from dataclasses import replace
 from nodewright.api import PermanentError
 
 from ..provider import ShedGroup, ShedPrices, ShedProvider, translated
-from . import fails
+from .registry import fails
 
 
 class Touches(ShedGroup):

@@ -6,7 +6,7 @@ from nodewright.api import GpuConfig, Taint
 from nodewright.testing import a_pod
 
 from ..provider import ShedGroup, ShedProvider
-from . import fails
+from .registry import fails
 
 
 class Changed(ShedGroup):

@@ -24,6 +24,13 @@ class DecreaseConformance(ProviderSuite):
             f"of {size + 2} machines 2 did not come; after decrease_target(1) the cloud is asked for {after}"
         )
 
+    @needs(Ability.STARVE)
+    def test_unmet_demand_is_seen_in_the_target(self, cloud: Cloud, provider: Provider) -> None:
+        """`target_size` is what the cloud is asked for, not the number of machines that are there."""
+        group, size = starved(cloud, provider, 2)
+        told = group.target_size
+        assert told == size + 2, f"{size} machines are there and 2 more are ordered, target_size is {told}"
+
     def test_met_demand_is_a_size_limit(self, group: NodeGroup) -> None:
         """`decrease_target` raises `SizeLimitError` when all machines that were asked for are there."""
         with pytest.raises(SizeLimitError):
