@@ -4,7 +4,7 @@ BIN := .venv/bin
 UV := $(BIN)/uv
 DISTRIBUTIONS := -e core -e plugins/fake
 OPTIONAL := -e plugins/aws[testing] -e plugins/grpc -e plugins/least-cost
-EXAMPLES := -e examples/near-data
+EXAMPLES := -e examples/near-data -e examples/shed
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test soak bench check format manifests lock clean
@@ -20,7 +20,7 @@ $(UV):
 	$(UV) pip install --quiet --python $(BIN)/python $(DISTRIBUTIONS)
 	@touch $@
 
-.venv/.dev: .venv/.run requirements-dev.lock plugins/aws/pyproject.toml plugins/grpc/pyproject.toml plugins/least-cost/pyproject.toml examples/near-data/pyproject.toml
+.venv/.dev: .venv/.run requirements-dev.lock plugins/aws/pyproject.toml plugins/grpc/pyproject.toml plugins/least-cost/pyproject.toml examples/near-data/pyproject.toml examples/shed/pyproject.toml
 	$(UV) pip install --quiet --python $(BIN)/python --requirement requirements-dev.lock $(DISTRIBUTIONS) $(OPTIONAL) $(EXAMPLES)
 	@touch $@
 

@@ -9,7 +9,7 @@ from nodewright import testing
 from nodewright.api import DrainContext, Expander, PluginConfig
 from nodewright.plugins import Faults, Hooks, Registry, State
 from nodewright.plugins.hookimpls import HOOKS
-from nodewright.testing import SteppedClock, a_group, a_node, a_pod, an_expander_context, an_option
+from nodewright.testing import SteppedClock, a_group, a_node, a_pod, an_expander_context, an_option, conformance
 from nodewright.testing.clock import EPOCH
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +50,18 @@ def test_the_tutorial_shows_the_code_and_the_metadata_of_the_example() -> None:
 def test_the_tutorial_shows_how_the_tests_of_the_example_begin() -> None:
     shown = block("python", "def test_")
     assert (EXAMPLE / "tests/test_near_data.py").read_text().startswith(shown)
+
+
+def test_the_tutorial_shows_how_the_example_is_proven() -> None:
+    assert block("python", "class TestNearData(") == (EXAMPLE / "tests/test_conformance.py").read_text()
+
+
+def test_the_tutorial_lists_every_suite_of_strategies_with_its_fixture() -> None:
+    rows = re.findall(r"^\| ((?:`\w+Conformance`(?:, )?)+) \| `(\w+)`", TUTORIAL, re.MULTILINE)
+    shown = {name: fixture for names, fixture in rows for name in re.findall(r"\w+Conformance", names)}
+    suites = {name for name in conformance.__all__ if name.endswith("Conformance")} - {"ProviderConformance"}
+    assert shown.keys() == suites
+    assert [name for name, fixture in shown.items() if not hasattr(getattr(conformance, name), fixture)] == []
 
 
 def test_the_hook_in_the_tutorial_works() -> None:

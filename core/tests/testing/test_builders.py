@@ -1,7 +1,23 @@
 from datetime import timedelta
 
-from nodewright.api import Taint
-from nodewright.testing import EPOCH, a_group, a_node, a_pod, an_expander_context, an_option, pods_like
+from nodewright.api import ErrorClass, InstanceError, InstanceState, Taint
+from nodewright.testing import (
+    EPOCH,
+    a_daemon_set,
+    a_drain_context,
+    a_failed_instance,
+    a_group,
+    a_node,
+    a_pod,
+    a_processor_context,
+    a_simulation,
+    a_template,
+    an_expander_context,
+    an_instance,
+    an_option,
+    keeping_apart,
+    pods_like,
+)
 
 
 def test_a_pod_without_a_node_is_pending_and_marked_unschedulable() -> None:
@@ -47,3 +63,37 @@ def test_an_option_helps_so_many_pods_or_the_given_ones() -> None:
 
 def test_chance_in_an_expander_context_is_repeatable() -> None:
     assert an_expander_context(seed=7).random.random() == an_expander_context(seed=7).random.random()
+
+
+def test_a_failed_instance_was_ordered_and_will_not_come() -> None:
+    failed = a_failed_instance(error_class=ErrorClass.QUOTA, code="TooMany", pool="eu-a/c5.large")
+    assert failed.state is InstanceState.CREATING
+    assert failed.error == InstanceError(error_class=ErrorClass.QUOTA, code="TooMany", pool="eu-a/c5.large")
+    assert an_instance().error is None
+
+
+def test_gpus_are_resources_of_pods_nodes_and_templates() -> None:
+    found = (a_pod(gpus=1).requests, a_node(gpus=2).allocatable, a_template(gpus=3).capacity)
+    assert [amounts["nvidia.com/gpu"] for amounts in found] == [1, 2, 3]
+    assert "nvidia.com/gpu" not in a_pod().requests
+
+
+def test_pods_that_keep_apart_are_not_placed_together() -> None:
+    with a_simulation().fork() as trial:
+        nodes = trial.add_nodes(a_group(), 2)
+        placed = trial.place(pods_like(keeping_apart(a_pod()), 3))
+        assert sorted(placed.values()) == sorted(nodes)
+
+
+def test_nodes_that_are_added_to_a_simulation_come_with_daemon_sets() -> None:
+    with a_simulation(daemon_sets=[a_daemon_set("logs", cpu="500m")]).fork() as trial:
+        (node,) = trial.add_nodes(a_group(), 1)
+        assert trial.free(node)["cpu"] == 3500
+
+
+def test_contexts_have_what_they_are_given_and_else_an_empty_cluster() -> None:
+    returning = pods_like(a_pod(), 2)
+    context = a_processor_context(groups=[a_group("workers")], returning=[returning])
+    assert ([group.id for group in context.groups], context.returning) == (["workers"], (returning,))
+    assert not context.simulation.place(pods_like(a_pod(), 1))
+    assert a_drain_context(budgets=["default/web"]).budgets == ("default/web",)

@@ -116,7 +116,12 @@ def _judged(trial: Trial, arguments: Namespace) -> int:
     from nodewright.testing.conformance.live.pages import as_json, as_markdown
 
     table = RuleTable()
-    report = trial.run(begin=table.begin, tell=table.tell, keep_going=arguments.keep_going or not arguments.full)
+    report = trial.run(
+        begin=table.begin,
+        tell=table.tell,
+        interrupt=lambda: print("interrupted: wait until all is set back", file=sys.stderr),
+        keep_going=arguments.keep_going or not arguments.full,
+    )
     table.end()
     print(f"\n{report.summary}")
     if report.trouble:

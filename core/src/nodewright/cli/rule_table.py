@@ -19,8 +19,9 @@ class RuleTable:
     def begin(self, rules: Sequence[Rule]) -> None:
         """Print the head."""
         self._name = min(_WIDEST, max((len(rule.name) for rule in rules), default=0))
-        print()
-        self._line("RESULT", "RULE", "WHY")
+        if rules:
+            print()
+            self._line("RESULT", "RULE", "WHY")
 
     def tell(self, result: Result) -> None:
         """Print what came of a rule; one that is broken shouts."""

@@ -83,7 +83,7 @@ def pods_like(pod: Pod, count: int) -> PodSet:
 
 
 def keeping_apart(pod: Pod) -> Pod:
-    """The same pod, but no two of its kind can be on one node."""
+    """The same pod, but no two of its kind can be on one node (of those that carry their host name as a label)."""
     labels = {**pod.metadata.labels, "apart": pod.metadata.name}
     term = PodAffinityTerm(
         topology_key=HOSTNAME, label_selector=LabelSelector(match_labels={"apart": pod.metadata.name})

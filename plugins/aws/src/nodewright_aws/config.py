@@ -5,7 +5,7 @@ from typing import Annotated
 from urllib.parse import urlsplit
 
 from nodewright.api import PluginConfig
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, SecretStr
 
 from nodewright_aws.groups.specs import parse_group_spec
 from nodewright_aws.interruptions.settings import InterruptionSettings
@@ -36,7 +36,7 @@ class Role(PluginConfig, defer_build=True):
     """A role to take on before anything else is done."""
 
     arn: str = Field(pattern=r"^arn:[^:]+:iam::\d{12}:role/.+$")
-    external_id: str = ""
+    external_id: SecretStr = SecretStr("")
     #: Shows in AWS' own records of calls.
     session_name: str = Field(default="nodewright", pattern=r"^[\w+=,.@-]{2,64}$")
 

@@ -17,6 +17,7 @@ from nodewright.api import (
     ThrottledError,
 )
 from nodewright_aws.calls.errors import translate
+from nodewright_aws.config import AwsConfig
 
 from .conftest import GROUPS
 
@@ -174,6 +175,7 @@ def test_a_call_that_does_not_exist_is_our_fault(connect):
 def test_no_secret_is_in_an_error(endpoint, connect):
     endpoint.default = endpoint.refuse("SignatureDoesNotMatch", "The signature does not match")
     role = {"arn": "arn:aws:iam::123456789012:role/scaler", "externalId": "hush-hush"}
+    assert "hush-hush" not in repr(AwsConfig.model_validate({"assumeRole": role}))
     with pytest.raises(AccessDeniedError) as error:
         describe(connect(assumeRole=role))
     assert "very-secret" not in str(error.value)

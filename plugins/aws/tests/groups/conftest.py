@@ -10,6 +10,13 @@ from nodewright_aws.config import AwsConfig
 from nodewright_aws.provider import AwsProvider
 
 
+class Nothing(dict):
+    """An answer in which every list is empty."""
+
+    def __missing__(self, key):
+        return []
+
+
 class FakeAws:
     """Answers as AWS does; *trouble* has errors to raise, by operation or by the id of a machine."""
 
@@ -42,7 +49,7 @@ class FakeAws:
         self.before.pop(operation, lambda: None)()
         if operation in self.trouble:
             raise self.trouble[operation]
-        return getattr(self, operation, dict)(**arguments)
+        return getattr(self, operation, lambda **_: Nothing())(**arguments)
 
     def pages(self, service, operation, **arguments):
         if operation != "describe_auto_scaling_groups":
@@ -66,16 +73,10 @@ class FakeAws:
             for each in arguments.get("Filters", ())
         )
 
-    def describe_auto_scaling_groups(self, **arguments):
-        return {}
-
     def describe_launch_template_versions(self, **arguments):
         data = {"InstanceType": "m5.large", "ImageId": "ami-1"}
         version = {"LaunchTemplateId": "lt-1", "LaunchTemplateName": "workers", "VersionNumber": 1}
         return {"LaunchTemplateVersions": [version | {"LaunchTemplateData": data}]}
-
-    def describe_images(self, **arguments):
-        return {"Images": []}
 
     def set_desired_capacity(self, **arguments):
         group = self.groups.get(arguments["AutoScalingGroupName"])

@@ -50,7 +50,11 @@ def test_growth_sets_desired_capacity_and_shows_at_once(aws, workers):
     assert asg(aws)["DesiredCapacity"] == 5
     assert group.target_size == 5
     assert len(group.instances()) == 5
-    assert aws.calls == {"describe_auto_scaling_groups": 1, "set_desired_capacity": 1}
+    assert aws.calls == {
+        "describe_auto_scaling_groups": 1,
+        "describe_scaling_activities": 1,
+        "set_desired_capacity": 1,
+    }
 
 
 def test_growth_beyond_the_maximum_is_refused_before_any_call(aws, workers):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from nodewright.api import AccessDeniedError, NodewrightError
 from nodewright.testing import SteppedClock
-from nodewright_aws.shapes import Catalogue
+from nodewright_aws.shapes.catalogue import Catalogue
 
 MINUTE = 60
 DAY = 24 * 60 * MINUTE

@@ -1,6 +1,6 @@
 """Instance types as DescribeInstanceTypes tells of them."""
 
-from nodewright_aws.shapes import Gpu, Shape, parse_shape
+from nodewright_aws.shapes.shape import Gpu, Shape, parse_shape
 
 LEAST = {"InstanceType": "x9.large", "VCpuInfo": {"DefaultVCpus": 2}, "MemoryInfo": {"SizeInMiB": 4096}}
 

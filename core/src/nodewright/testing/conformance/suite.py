@@ -28,21 +28,14 @@ class Suite:
 
     @pytest.fixture(autouse=True)
     def _skip_what_can_not_run(self, request: pytest.FixtureRequest) -> None:
-        owners = (vars(owner).get(_NEEDS, ()) for owner in _owners(request))
-        for requirement in (*(each for needs in owners for each in needs), *_needs_of(request.function)):
+        for requirement in requirements(request.cls, request.function.__name__):
             reason = requirement(request)
             if reason:
                 pytest.skip(reason)
 
 
-def _owners(request: pytest.FixtureRequest) -> list[type]:
-    """The class that defines the test, and its bases."""
-    for owner in request.cls.__mro__:
-        if request.function.__name__ in vars(owner):
-            return list(reversed(owner.__mro__))
-    return []
-
-
-def _needs_of(function: Callable[..., Any]) -> tuple[Requirement, ...]:
-    needs: tuple[Requirement, ...] = getattr(function, _NEEDS, ())
-    return needs
+def requirements(suite: type, test: str) -> tuple[Requirement, ...]:
+    """What *test* of *suite* needs: what is marked on it, and on the class that it was first written in."""
+    owners = [owner for owner in suite.__mro__ if test in vars(owner)]
+    marked = (*reversed(owners[-1].__mro__), *(vars(owner)[test] for owner in reversed(owners)))
+    return tuple(dict.fromkeys(each for one in marked for each in vars(one).get(_NEEDS, ())))

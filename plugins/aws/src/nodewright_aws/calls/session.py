@@ -79,8 +79,8 @@ def take_on(role: Role, session: Any, *, region: str, sts_url: str | None, setti
     if own is None:
         raise NoCredentialsError
     arguments = {"RoleSessionName": role.session_name}
-    if role.external_id:
-        arguments["ExternalId"] = role.external_id
+    if external_id := role.external_id.get_secret_value():
+        arguments["ExternalId"] = external_id
 
     def client(service: str, **credentials: Any) -> Any:
         return session._session.create_client(

@@ -81,9 +81,18 @@ class Trial:
         )
 
     def run(
-        self, *, begin: Callable[[Sequence[Rule]], None], tell: Callable[[Result], None], keep_going: bool
+        self,
+        *,
+        begin: Callable[[Sequence[Rule]], None],
+        tell: Callable[[Result], None],
+        interrupt: Callable[[], None],
+        keep_going: bool,
     ) -> Report:
-        """Try all rules and set back what was changed, also after Ctrl-C; *begin* and *tell* hear how it goes."""
+        """Try all rules and set back what was changed, also after Ctrl-C.
+
+        Unless it is to *keep_going*, the first broken rule is the last that is tried. *begin* hears of the rules,
+        *tell* of each result, *interrupt* of Ctrl-C.
+        """
         results: list[Result] = []
         trouble: list[str] = []
         interrupted = False
@@ -97,6 +106,7 @@ class Trial:
             run(self._cloud, begin=begin, tell=note, keep_going=keep_going)
         except KeyboardInterrupt:
             interrupted = True
+            interrupt()
             trouble.append("interrupted: not all rules were tried")
         finally:
             trouble += self._set_back()

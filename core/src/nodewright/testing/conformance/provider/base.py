@@ -2,13 +2,14 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import pytest
 
 from nodewright.api import Capability, GroupFacts, GroupOptions, Node, NodeGroup, Provider
 from nodewright.testing.builders import a_node
 from nodewright.testing.conformance.cloud import Ability, Cloud
-from nodewright.testing.conformance.suite import Requirement, Suite, Test, requires
+from nodewright.testing.conformance.suite import Suite, Test, requires
 
 #: Makes a provider of the cloud under test that has been refreshed, as after a restart.
 Restart = Callable[[], Provider]
@@ -16,25 +17,43 @@ Restart = Callable[[], Provider]
 
 def needs(*abilities: Ability) -> Callable[[Test], Test]:
     """Skip a test unless the cloud under test has all *abilities*."""
-    return requires(*map(_has, abilities))
+    return requires(*map(Can, abilities))
 
 
 def declares(capability: Capability) -> Callable[[Test], Test]:
     """Skip a test unless the provider declares *capability*."""
-
-    def check(request: pytest.FixtureRequest) -> str:
-        provider: Provider = request.getfixturevalue("newcomer")
-        return "" if capability in provider.capabilities else f"the provider does not declare {capability}"
-
-    return requires(check)
+    return requires(Declares(capability))
 
 
-def _has(ability: Ability) -> Requirement:
-    def check(request: pytest.FixtureRequest) -> str:
+@dataclass(frozen=True)
+class Can:
+    """The cloud under test has an ability."""
+
+    ability: Ability
+
+    def __call__(self, request: pytest.FixtureRequest) -> str:
+        """Say that it has not."""
         cloud: Cloud = request.getfixturevalue("cloud")
-        return "" if ability in cloud.abilities else f"the cloud under test can't {ability}"
+        return "" if self.ability in cloud.abilities else f"the cloud under test can't {self.ability}"
 
-    return check
+    def __str__(self) -> str:
+        return f"Ability.{self.ability.name}"
+
+
+@dataclass(frozen=True)
+class Declares:
+    """The provider declares a capability."""
+
+    capability: Capability
+
+    def __call__(self, request: pytest.FixtureRequest) -> str:
+        """Say that it does not."""
+        provider: Provider = request.getfixturevalue("newcomer")
+        declared = self.capability in provider.capabilities
+        return "" if declared else f"the provider does not declare {self.capability}"
+
+    def __str__(self) -> str:
+        return f"Capability.{self.capability.name}"
 
 
 class ProviderSuite(Suite):

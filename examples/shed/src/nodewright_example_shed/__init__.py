@@ -1,0 +1,1 @@
+"""A provider for Nodewright: machines in the racks of a shed."""
