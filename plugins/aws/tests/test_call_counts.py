@@ -53,6 +53,7 @@ def test_a_region_of_5000_machines_is_read_with_a_handful_of_calls(double, provi
         "describe_launch_template_versions": 1,
         "describe_images": 1,
         "describe_instance_types": 1,
+        "describe_instance_type_offerings": 1,
         "describe_spot_price_history": 1,
     }
     assert sum(len(group.instances()) for group in provider.groups()) == GROUPS * EACH
