@@ -28,6 +28,7 @@ def policy(
             "Condition": {"Null": {tag: "false"}},
         },
         Part.MANAGED_GROUPS: {"Resource": f"arn:{partition}:eks:*:*:nodegroup/{cluster or '*'}/*/*"},
+        Part.IMAGE_PARAMETERS: {"Resource": f"arn:{partition}:ssm:*:*:parameter/*"},
         Part.INTERRUPTIONS: {"Resource": queue},
         Part.TAKE_ROLE: {"Resource": role},
     }
@@ -51,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cluster", default="", help="allow to resize groups with this cluster's tag only")
     parser.add_argument("--read-only", action="store_true", help="for a dry run, which resizes nothing")
     parser.add_argument("--eks", action="store_true", help="some groups are managed node groups of EKS")
+    parser.add_argument("--image-parameters", action="store_true", help="launch templates name images by parameters")
     parser.add_argument("--spot-prices", action="store_true", help="prices: {spot: history}")
     parser.add_argument("--price-list", action="store_true", help="prices: {onDemand: api}")
     parser.add_argument("--queue", default="", metavar="ARN", help="interruptions: {queue: ...}")
@@ -61,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         Part.READ_GROUPS: True,
         Part.RESIZE_GROUPS: not asked.read_only,
         Part.MANAGED_GROUPS: asked.eks,
+        Part.IMAGE_PARAMETERS: asked.image_parameters,
         Part.SPOT_PRICES: asked.spot_prices,
         Part.PRICE_LIST: asked.price_list,
         Part.INTERRUPTIONS: bool(asked.queue),

@@ -45,9 +45,21 @@ def test_a_policy_has_the_parts_that_are_asked_for() -> None:
 
 def test_the_command_writes_the_policy(capsys: pytest.CaptureFixture[str]) -> None:
     queue = "arn:aws:sqs:eu-west-1:123456789012:interruptions"
-    main(["--cluster", "prod", "--read-only", "--eks", "--spot-prices", "--price-list", "--queue", queue])
+    main(
+        [
+            "--cluster",
+            "prod",
+            "--read-only",
+            "--eks",
+            "--image-parameters",
+            "--spot-prices",
+            "--price-list",
+            "--queue",
+            queue,
+        ]
+    )
     written = json.loads(capsys.readouterr().out)
-    parts = {Part.READ_GROUPS, Part.MANAGED_GROUPS, Part.SPOT_PRICES, Part.PRICE_LIST, Part.INTERRUPTIONS}
+    parts = set(Part) - {Part.RESIZE_GROUPS, Part.TAKE_ROLE}
     assert written == policy(parts, cluster="prod", queue=queue)
 
 

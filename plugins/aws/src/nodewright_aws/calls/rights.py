@@ -14,6 +14,7 @@ class Part(StrEnum):
     READ_GROUPS = "ReadGroups"
     RESIZE_GROUPS = "ResizeGroups"
     MANAGED_GROUPS = "ReadManagedNodeGroups"
+    IMAGE_PARAMETERS = "ReadImageParameters"
     SPOT_PRICES = "ReadSpotPrices"
     PRICE_LIST = "ReadPriceList"
     INTERRUPTIONS = "ReadInterruptions"
@@ -52,6 +53,7 @@ RIGHTS: Mapping[tuple[str, str], Right] = {
         Part.RESIZE_GROUPS, "autoscaling:TerminateInstanceInAutoScalingGroup"
     ),
     ("eks", "describe_nodegroup"): Right(Part.MANAGED_GROUPS, "eks:DescribeNodegroup"),
+    ("ssm", "get_parameters"): Right(Part.IMAGE_PARAMETERS, "ssm:GetParameters"),
     ("ec2", "describe_spot_price_history"): Right(Part.SPOT_PRICES, "ec2:DescribeSpotPriceHistory"),
     ("pricing", "get_products"): Right(Part.PRICE_LIST, "pricing:GetProducts"),
     ("sqs", "get_queue_url"): Right(Part.INTERRUPTIONS, "sqs:GetQueueUrl"),

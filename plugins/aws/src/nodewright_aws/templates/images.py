@@ -85,7 +85,7 @@ class Images:
             self._troubles.tell({type(error).__name__: f"{without}, as these can't be read: {error}"})
             return
         self._troubles.tell({})
-        found = {body["ImageId"]: _image(body) for body in answer["Images"]}
+        found = {body["ImageId"]: _image(body) for body in answer.get("Images", ())}
         for image in ids:
             if image in found:
                 self._memo.keep(image, found[image])

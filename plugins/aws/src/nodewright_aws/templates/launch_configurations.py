@@ -43,7 +43,10 @@ class LaunchConfigurations:
             for name in names:
                 self._memo.fail(name, error)
             return
-        found = {body["LaunchConfigurationName"]: parse_configuration(body) for body in answer["LaunchConfigurations"]}
+        found = {
+            body["LaunchConfigurationName"]: parse_configuration(body)
+            for body in answer.get("LaunchConfigurations", ())
+        }
         for name in names:
             if name in found:
                 self._memo.keep(name, found[name])

@@ -93,7 +93,7 @@ class LaunchTemplates:
         known = set(wanted)
         try:
             for page in islice(pages, len(templates)):
-                for body in page["LaunchTemplateVersions"]:
+                for body in page.get("LaunchTemplateVersions", ()):
                     for version in _names_of(body, {alias, str(body["VersionNumber"])}) & known:
                         self._keep(version, body)
                         sought.discard(version)
@@ -122,7 +122,7 @@ class LaunchTemplates:
             for version in versions:
                 self._read([version])
             return
-        rows = answer["LaunchTemplateVersions"]
+        rows = answer.get("LaunchTemplateVersions", [])
         for version in versions:
             row = _row_of(version, rows)
             if row is None:

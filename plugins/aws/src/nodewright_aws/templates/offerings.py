@@ -44,7 +44,7 @@ class Offerings:
                 LocationType="availability-zone",
                 Filters=[{"Name": "instance-type", "Values": types}],
             ):
-                for body in page["InstanceTypeOfferings"]:
+                for body in page.get("InstanceTypeOfferings", ()):
                     zones.setdefault(body["InstanceType"], set()).add(body["Location"])
         except NodewrightError as error:
             for instance_type in types:

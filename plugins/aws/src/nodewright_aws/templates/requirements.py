@@ -70,7 +70,7 @@ class InstanceTypes:
                 VirtualizationTypes=[requirements.virtualization],
                 InstanceRequirements=json.loads(requirements.text),
             )
-            for body in page["InstanceTypes"]
+            for body in page.get("InstanceTypes", ())
         )
         if not names:
             raise PermanentError(
