@@ -36,6 +36,13 @@ def test_metrics_of_plugins_are_served_beside_the_cores(metrics, faults):
     assert "nodewright_loop_seconds" in page
 
 
+def test_a_provider_may_serve_what_cluster_autoscaler_served_for_its_cloud(metrics, faults):
+    retries = Counter("cluster_autoscaler_shed_retries", "Second tries.", registry=None)
+    metrics.plugins.show({"shed": [retries]}, faults)
+    assert "cluster_autoscaler_shed_retries_total 0.0\n" in metrics.render().decode()
+    assert faults.counts == {}
+
+
 def test_what_several_instances_share_is_served_once(metrics, faults):
     shared = calls()
     metrics.plugins.show({"shed": [shared], "shed-2": [shared]}, faults)
@@ -55,7 +62,7 @@ def test_a_collector_that_raises_costs_its_own_metrics_only(metrics, faults):
     assert faults.counts == {("broken", "collect"): 1}
 
 
-@pytest.mark.parametrize("name", ["nodewright_loop_seconds", "cluster_autoscaler_nodes_count", "shed_calls"])
+@pytest.mark.parametrize("name", ["nodewright_loop_seconds", "cluster_autoscaler_skipped_pods_count", "shed_calls"])
 def test_a_name_that_is_taken_is_left_out(name, metrics, faults):
     class Thief(Collector):
         def collect(self):

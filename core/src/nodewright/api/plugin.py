@@ -42,8 +42,9 @@ class Plugin(ABC):  # noqa: B024  what is abstract depends on the kind of plugin
         """Metrics of the plugin's own, to be served beside the core's; nothing by default.
 
         Asked once, when a configuration takes effect. Collectors that several instances share are served once. They are
-        collected on any thread, at any time until `close`; those that raise, and metrics whose name is taken, are left
-        out. Names that begin with ``nodewright_`` or ``cluster_autoscaler_`` are the core's.
+        collected on any thread, at any time until `close`; those that raise, and metrics whose name the core or
+        another plugin has, are left out. Begin names with ``nodewright_`` and the name of the plugin, and those that
+        Cluster Autoscaler served for the same cloud as it did.
         """
         return ()
 

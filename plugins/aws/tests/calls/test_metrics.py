@@ -38,7 +38,7 @@ def test_every_page_is_a_call_that_is_served_once_for_all_accounts(endpoint, con
     endpoint.script = [(200, GROUPS.format("", "<NextToken>2</NextToken>"))]
     assert len(list(connect().pages("autoscaling", "describe_auto_scaling_groups"))) == 2
     text = page(provider(), provider())
-    assert text.count(f'aws_request_duration_seconds_count{{{DESCRIBE},status="success"}} 2.0') == 1
+    assert text.count(f'cluster_autoscaler_aws_request_duration_seconds_count{{{DESCRIBE},status="success"}} 2.0') == 1
 
 
 def test_refusals_are_counted_by_their_code(endpoint, connect):
@@ -50,8 +50,8 @@ def test_refusals_are_counted_by_their_code(endpoint, connect):
     with pytest.raises(CloudUnavailableError):
         aws.call("autoscaling", "describe_auto_scaling_groups")
     text = page(provider())
-    assert f'aws_request_duration_seconds_count{{{DESCRIBE},status="Throttling"}} 1.0' in text
-    assert f'aws_request_duration_seconds_count{{{DESCRIBE},status="error"}} 1.0' in text
+    assert f'cluster_autoscaler_aws_request_duration_seconds_count{{{DESCRIBE},status="Throttling"}} 1.0' in text
+    assert f'cluster_autoscaler_aws_request_duration_seconds_count{{{DESCRIBE},status="error"}} 1.0' in text
 
 
 def test_what_the_sdk_tries_again_is_one_call_and_counted_apart(endpoint, connect, monkeypatch):
@@ -60,5 +60,5 @@ def test_what_the_sdk_tries_again_is_one_call_and_counted_apart(endpoint, connec
     endpoint.script = [endpoint.refuse("InternalFailure", status=500)] * 2
     connect().call("autoscaling", "describe_auto_scaling_groups")
     text = page(provider())
-    assert f'aws_request_duration_seconds_count{{{DESCRIBE},status="success"}} 1.0' in text
-    assert f"aws_request_retries_total{{{DESCRIBE}}} 2.0" in text
+    assert f'cluster_autoscaler_aws_request_duration_seconds_count{{{DESCRIBE},status="success"}} 1.0' in text
+    assert f"nodewright_aws_request_retries_total{{{DESCRIBE}}} 2.0" in text

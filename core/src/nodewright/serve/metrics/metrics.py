@@ -125,11 +125,11 @@ class Metrics:
     def exposition(self, accept: str) -> tuple[bytes, str]:
         """Return all metrics in the format that an ``Accept`` header asks for, and the type of that."""
         encode, content_type = choose_encoder(accept)
-        return encode(_WithoutTimes(self.registry)), content_type
+        return encode(_WithoutTimes(self.plugins)), content_type
 
     def render(self) -> bytes:
         """Return all metrics in Prometheus' text format."""
-        return generate_latest(_WithoutTimes(self.registry))
+        return generate_latest(_WithoutTimes(self.plugins))
 
     def _gauges(self, sight: Sight) -> Iterator[Metric]:
         per_group = sight.settings.metrics.per_group
@@ -150,11 +150,11 @@ class Metrics:
 class _WithoutTimes(Collector):
     """Leaves out when each counter was made: one more series for each, which Cluster Autoscaler does not have."""
 
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._registry = registry
+    def __init__(self, metrics: Collector) -> None:
+        self._metrics = metrics
 
     def collect(self) -> Iterable[Metric]:
-        for family in self._registry.collect():
+        for family in self._metrics.collect():
             plain = copy(family)
             plain.samples = [sample for sample in family.samples if not sample.name.endswith("_created")]
             yield plain

@@ -7,17 +7,17 @@ from prometheus_client.registry import Collector
 
 from nodewright.plugins.faults import Faults
 
-#: Names that begin so are the core's.
-_OURS = ("nodewright_", "cluster_autoscaler_")
-
 
 class PluginMetrics(Collector):
-    """Shows the metrics of the plugins in use, each name once. One thread changes which, any may collect."""
+    """Shows the metrics of the plugins in use after the core's own, each name once.
 
-    def __init__(self, registry: CollectorRegistry) -> None:
+    One thread changes which plugins, any may collect.
+    """
+
+    def __init__(self, core: Collector | CollectorRegistry) -> None:
+        self._core = core
         self._faults: Faults | None = None
         self._collectors: tuple[tuple[str, Collector], ...] = ()
-        registry.register(self)
 
     def show(self, collectors: Mapping[str, Sequence[Collector]], faults: Faults) -> None:
         """Show these *collectors*, by plugin, instead of all before; whatever fails in them is noted in *faults*."""
@@ -29,17 +29,22 @@ class PluginMetrics(Collector):
         self._collectors = tuple(distinct.values())
 
     def collect(self) -> Iterable[Metric]:
-        """Return what all of them have to tell."""
-        if self._faults is None:
-            return
+        """Return what the core has to tell, and then what the plugins have."""
         taken: set[str] = set()
+        for metric in self._core.collect():
+            taken.add(metric.name)
+            yield metric
+        if self._faults is not None:
+            yield from self._of_plugins(self._faults, taken)
+
+    def _of_plugins(self, faults: Faults, taken: set[str]) -> Iterable[Metric]:
         for name, collector in self._collectors:
             nothing: tuple[Metric, ...] = ()
-            found = self._faults.call(name, "collect", _collected, collector, default=nothing)
+            found = faults.call(name, "collect", _collected, collector, default=nothing)
             for metric in found:
-                if metric.name in taken or metric.name.startswith(_OURS):
+                if metric.name in taken:
                     problem = ValueError(f"its metric {metric.name} is left out: the name is taken")
-                    self._faults.note(name, "collect", problem)
+                    faults.note(name, "collect", problem)
                 else:
                     taken.add(metric.name)
                     yield metric

@@ -24,14 +24,14 @@ def metrics() -> Metrics:
 
     return Metrics(
         durations=Histogram(
-            "aws_request_duration_seconds",
+            "cluster_autoscaler_aws_request_duration_seconds",
             "Time that calls of AWS take, retries included, by operation and by success or the code of the refusal.",
             ["endpoint", "status"],
             buckets=(0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0),
             registry=None,
         ),
         retries=Counter(
-            "aws_request_retries",
+            "nodewright_aws_request_retries",
             "Times that calls of AWS were tried again, by operation.",
             ["endpoint"],
             registry=None,
