@@ -1,5 +1,7 @@
 """Names of capacity pools."""
 
+import re
+
 import pytest
 from nodewright_aws.pools import Lifecycle, Pool, join, split
 
@@ -22,6 +24,9 @@ def test_an_annotation_lists_pools():
     assert split("") == ()
 
 
-def test_anything_else_is_no_pool():
-    with pytest.raises(ValueError, match=r"'a/m5\.large/free' is no capacity pool: write zone/type or zone/type/spot"):
-        Pool.parse("a/m5.large/free")
+@pytest.mark.parametrize("name", ["a/m5.large/free", "a/m5.large/spot/spot", "m5.large", "a/", "/m5.large/spot", ""])
+def test_anything_else_is_no_pool(name):
+    with pytest.raises(
+        ValueError, match=f"^{re.escape(repr(name))} is no capacity pool: write zone/type or zone/type/spot$"
+    ):
+        Pool.parse(name)

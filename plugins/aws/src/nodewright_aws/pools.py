@@ -31,10 +31,12 @@ class Pool:
     @classmethod
     def parse(cls, name: str) -> "Pool":
         """Return the pool of that *name*; raises `ValueError`."""
-        zone, instance_type, *rest = name.split("/")
-        if rest not in ([], ["spot"]):
-            raise ValueError(f"{name!r} is no capacity pool: write zone/type or zone/type/spot")
-        return cls(zone=zone, instance_type=instance_type, lifecycle=Lifecycle.SPOT if rest else Lifecycle.ON_DEMAND)
+        match name.split("/"):
+            case [zone, instance_type] if zone and instance_type:
+                return cls(zone=zone, instance_type=instance_type)
+            case [zone, instance_type, Lifecycle.SPOT] if zone and instance_type:
+                return cls(zone=zone, instance_type=instance_type, lifecycle=Lifecycle.SPOT)
+        raise ValueError(f"{name!r} is no capacity pool: write zone/type or zone/type/spot")
 
 
 def join(pools: Iterable[Pool]) -> str:
