@@ -49,6 +49,13 @@ def test_settings_of_plugins_may_have_names_with_dots(write):
     ]
 
 
+def test_secrets_of_plugins_are_not_shown(write):
+    loaded = load(write("providers: [{aws: {assumeRole: {arn: 'arn:x', externalId: partner-4711}}}]"))
+    rows = {row.setting: row.text for row in setting_rows(loaded)}
+    assert rows["providers[0].aws.assumeRole.arn"] == "arn:x"
+    assert rows["providers[0].aws.assumeRole.externalId"] == "***"
+
+
 def test_a_group_gets_its_rule_its_tags_and_the_general_settings(loaded):
     tags = GroupOptions(scale_down_unready_time=loaded.settings.scale_down.unready_time * 2)
     report = group_report(loaded, "spot-a", provider="aws", from_provider=tags)

@@ -96,3 +96,11 @@ def test_a_default_that_is_wrong_is_told_like_a_setting():
         (("url",), "must not be empty"),
         (("size",), 'write a whole number, not "x", or write true or false, not "x"'),
     ]
+
+
+def test_secrets_are_not_quoted():
+    class Login(BaseModel):
+        token: str
+
+    _, (mistake,) = validate(Login, {"token": 4711})
+    assert mistake.message == "write text: put it in quotes"

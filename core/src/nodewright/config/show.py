@@ -12,6 +12,7 @@ from nodewright.config.effective import PROVIDER, group_options, rule_options, r
 from nodewright.config.paths import Path, all_settings, dotted, step
 from nodewright.config.planned import planned
 from nodewright.config.plugins import slot_of
+from nodewright.config.secrets import without_secrets
 from nodewright.config.tree import DEFAULT
 from nodewright.config.written import dump
 from nodewright.objects.duration import format_duration
@@ -43,14 +44,18 @@ class GroupReport:
 
 
 def setting_rows(loaded: Loaded) -> list[Row]:
-    """Return every setting; entries of a list that have settings of their own get a row for each of these."""
+    """Return every setting; entries of a list that have settings of their own get a row for each of these.
+
+    Secrets among the settings of plugins are masked.
+    """
     data = loaded.settings.model_dump(mode="json", by_alias=True, exclude_none=True)
     rows = []
     for setting in all_settings():
         whole = loaded.origins.of(setting.path)
         idle = " (not in effect in this version)" if planned(setting.path) and whole != DEFAULT else ""
         origin_of = loaded.origins.of_plugin_setting if slot_of(setting) and whole != DEFAULT else loaded.origins.of
-        for path, value in _parts(setting.path, reduce(step, setting.path, data)):
+        shown = reduce(step, setting.path, data)
+        for path, value in _parts(setting.path, without_secrets(shown) if slot_of(setting) else shown):
             rows.append(Row(setting=dotted(path), value=value, origin=f"{origin_of(path)}{idle}"))
     return rows
 

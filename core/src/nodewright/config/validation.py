@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from nodewright.config.paths import Path, allowed_keys, step
+from nodewright.config.secrets import is_secret
 from nodewright.config.suggestion import suggestion
 from nodewright.config.wording import describe
 
@@ -35,7 +36,8 @@ def validate(
 ) -> tuple[M | None, list[Mistake]]:
     """Return *data* as a *model*, or None and everything that is wrong with it.
 
-    *elsewhere* may know where a key that is unknown here belongs, and ends the sentence about it with that.
+    *elsewhere* may know where a key that is unknown here belongs, and ends the sentence about it with that. Secrets are
+    not quoted.
     """
     try:
         return model.model_validate(data, by_alias=True, by_name=False), []
@@ -43,7 +45,11 @@ def validate(
         messages: dict[Path, list[str]] = {}
         for details in error.errors(include_url=False):
             path = _path_in(model, data, details)
-            message = _unknown(model, path, elsewhere) if details["type"] == "extra_forbidden" else describe(details)
+            message = (
+                _unknown(model, path, elsewhere)
+                if details["type"] == "extra_forbidden"
+                else describe(details, secret=any(map(is_secret, path)))
+            )
             # A value that fits none of several types is one mistake, though pydantic tells it once for each.
             said = messages.setdefault(path, [])
             if message not in said:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import get_args
 
 from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
@@ -62,24 +62,28 @@ _WORDS: Mapping[str, str] = {
 _KNOWN_TYPES = frozenset(get_args(ErrorType))
 
 
-def describe(error: ErrorDetails) -> str:
-    """Return what is wrong with a value, and what is allowed, as the end of a sentence about its setting."""
+def describe(error: ErrorDetails, *, secret: bool = False) -> str:
+    """Return what is wrong with a value, and what is allowed, as the end of a sentence about its setting.
+
+    A *secret* value is not quoted.
+    """
     kind, context, value = error["type"], error.get("ctx", {}), error.get("input")
+    not_value = "" if secret else f", not {written(value)}"
     if kind in ("value_error", "assertion_error"):
         return str(context["error"]) or "is not allowed"
     if kind in ("literal_error", "enum"):
         allowed = re.findall(r"'([^']*)'", str(context["expected"])) or [str(context["expected"])]
         hint = suggestion(value, allowed) if isinstance(value, str) else ""
         choice = f"must be {allowed[0]}" if len(allowed) == 1 else f"must be one of {', '.join(allowed)}"
-        return choice + _not(value) + (hint if hint.endswith("?") and len(allowed) > 1 else "")
+        return choice + not_value + (hint if hint.endswith("?") and len(allowed) > 1 else "")
     if kind == "string_too_short" and context["min_length"] == 1:
         return "must not be empty"
     if kind in _WORDS:
         quote = ": put it in quotes" if isinstance(value, int | float) else ""
         bounds = {name: f"{bound:g}" if isinstance(bound, float) else bound for name, bound in context.items()}
-        return _WORDS[kind].format(not_value=_not(value), quote=quote, **bounds)
+        return _WORDS[kind].format(not_value=not_value, quote=quote, **bounds)
     if kind in _KNOWN_TYPES:
-        return f"this value is not allowed here{_not(value)}"
+        return f"this value is not allowed here{not_value}"
     # A type of its own has words of its own, from whoever made it.
     return re.sub(r"^(Input|value)\b", "this value", error["msg"])
 
@@ -98,7 +102,3 @@ def written(value: object) -> str:
         case list() | tuple():
             return "a list"
     return str(value)
-
-
-def _not(value: Any) -> str:
-    return f", not {written(value)}"

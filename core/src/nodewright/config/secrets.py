@@ -14,12 +14,15 @@ _USER_IN_URL = re.compile(r"(?<=://)[^/@\s]+@")
 _SHORTEST = 4
 
 
+def is_secret(name: object) -> bool:
+    """Tell whether a setting of that *name* must not be shown."""
+    return _NAMES.search(str(name)) is not None
+
+
 def without_secrets(value: Any, *, hidden: bool = False) -> Any:
     """Return *value*, plain JSON, with a mask in place of secrets."""
     if isinstance(value, Mapping):
-        return {
-            key: without_secrets(inner, hidden=hidden or bool(_NAMES.search(str(key)))) for key, inner in value.items()
-        }
+        return {key: without_secrets(inner, hidden=hidden or is_secret(key)) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [without_secrets(item, hidden=hidden) for item in value]
     if hidden and value is not None and not isinstance(value, bool):
@@ -31,7 +34,7 @@ def secrets_in(value: Any, *, hidden: bool = False) -> Iterator[str]:
     """Yield the texts that `without_secrets` masks."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from secrets_in(inner, hidden=hidden or bool(_NAMES.search(str(key))))
+            yield from secrets_in(inner, hidden=hidden or is_secret(key))
     elif isinstance(value, list | tuple):
         for item in value:
             yield from secrets_in(item, hidden=hidden)
