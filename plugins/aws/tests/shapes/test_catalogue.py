@@ -110,6 +110,7 @@ def test_the_table_serves_while_aws_gives_no_answer_and_aws_is_left_alone_for_so
     for _ in range(3):
         catalogue.refresh(["m5.large", "no.such"])
     assert len(aws.asked) == 1
+    assert catalogue.trouble is aws.error
     assert catalogue.get("m5.large").vcpus == 2
     assert catalogue.get("no.such") is None
     (record,) = caplog.records
@@ -118,6 +119,7 @@ def test_the_table_serves_while_aws_gives_no_answer_and_aws_is_left_alone_for_so
     aws.error = None
     clock.advance(5 * MINUTE)
     catalogue.refresh(["m5.large", "no.such"])
+    assert catalogue.trouble is None
     assert catalogue.get("m5.large").vcpus == 2, "the second time that AWS was asked"
     assert len(aws.asked) == 2
 

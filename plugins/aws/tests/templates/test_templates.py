@@ -17,7 +17,10 @@ from nodewright.api import (
 from nodewright.templates.likeness import fingerprint
 from nodewright_aws.pools import POOLS_ANNOTATION
 from nodewright_aws.shapes.allocatable import capacity_and_allocatable
+from nodewright_aws.shapes.catalogue import Catalogue
 from nodewright_aws.shapes.settings import KubeletSettings
+from nodewright_aws.templates.settings import TemplateSettings
+from nodewright_aws.templates.templates import Templates
 
 GIB = 1024**3
 TAG = "k8s.io/cluster-autoscaler/node-template"
@@ -297,6 +300,19 @@ def test_a_type_that_nobody_knows_is_the_trouble_of_its_group_alone(aws, templat
     assert templates.template(other).labels[TYPE] == "m5.large"
 
 
+def test_a_new_type_is_nobody_s_mistake_while_aws_tells_nothing_about_types(aws, clock, a_reading, large):
+    catalogue = Catalogue(aws, clock, static=False)
+    templates = Templates(aws, catalogue, TemplateSettings(), clock, aws.region)
+    aws.failures["describe_instance_types"] = ThrottledError("slow down")
+    templates.refresh([a_reading(LaunchTemplate=large)])
+    aws.templates["lt-1"].append({"InstanceType": "m99.large"})
+    changed, new = (a_reading(name, LaunchTemplate=large | {"Version": "2"}) for name in ("workers", "new"))
+    templates.refresh([changed, new])
+    assert templates.template(changed).labels[TYPE] == "m5.large", "as it was known before"
+    with pytest.raises(ThrottledError, match="slow down"):
+        templates.template(new)
+
+
 def test_a_launch_template_that_is_gone_is_the_trouble_of_its_group_alone(templates, a_reading, large):
     gone = a_reading("gone", LaunchTemplate={"LaunchTemplateId": "lt-9", "Version": "$Latest"})
     other = a_reading("other", LaunchTemplate=large)
@@ -346,13 +362,13 @@ def test_what_was_known_stays_while_aws_is_away(aws, catalogue, clock, templates
     aws.failures = dict.fromkeys(
         ("describe_launch_template_versions", "describe_images"), CloudUnavailableError("away")
     )
-    catalogue.failure = CloudUnavailableError("away")
+    catalogue.trouble = CloudUnavailableError("away")
     clock.advance(7200)
     templates.refresh([group])
     assert templates.template(group) == before
     aws.templates["lt-1"].append({"InstanceType": "m5.xlarge"})
     aws.failures.clear()
-    catalogue.failure = None
+    catalogue.trouble = None
     clock.advance(120)
     templates.refresh([group])
     assert templates.template(group).labels[TYPE] == "m5.xlarge"

@@ -46,12 +46,14 @@ class Catalogue:
         self._static = static
         self._answers: dict[str, _Answer] = {}
         self._silent_until: datetime | None = None
+        #: Why AWS told nothing when it was asked last, None if it did.
+        self.trouble: NodewrightError | None = None
 
     def refresh(self, names: Iterable[str]) -> None:
         """Learn about those of *names* that are unknown or were last asked for a day ago; the rest is forgotten.
 
         Calls AWS once for every hundred of them, and does not raise if it gives no answer: then the table serves for
-        some minutes.
+        some minutes, and `trouble` tells why.
         """
         wanted = {name for name in names if _NAME.fullmatch(name)}
         # Replaced as a whole, for readers on other threads.
@@ -78,18 +80,19 @@ class Catalogue:
         return (answer and answer.shape) or bundled().get(name)
 
     def _told_nothing(self, error: NodewrightError, now: datetime) -> None:
-        if self._silent_until is None:
+        if self.trouble is None:
             _log.warning(
                 "AWS tells nothing about instance types, so the table that comes along is used (%s): %s",
                 bundled().origin,
                 error,
             )
         self._silent_until = now + _earlier(_SILENT_FOR)
+        self.trouble = error
 
     def _told(self) -> None:
-        if self._silent_until is not None:
+        if self.trouble is not None:
             _log.info("AWS tells about instance types again")
-        self._silent_until = None
+        self._silent_until = self.trouble = None
 
     def _ask(self, names: Sequence[str], now: datetime) -> dict[str, _Answer]:
         # A filter leaves out a name that does not exist; a list of names would fail as a whole for it.

@@ -1,6 +1,6 @@
 """Templates of Auto Scaling groups."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from nodewright.api import (
@@ -43,8 +43,8 @@ class Templates:
         Called in `Provider.refresh`. The number of calls does not depend on how many machines there are.
         """
         self._launches.refresh(groups)
-        trouble = self._learn(self._launches.types(groups))
-        self._outlooks = {group.name: self._outlook(group, trouble) for group in groups}
+        self._catalogue.refresh(self._launches.types(groups))
+        self._outlooks = {group.name: self._outlook(group) for group in groups}
         self._troubles.tell(
             {trouble: text for outlook in self._outlooks.values() for trouble, text in outlook.troubles.items()}
         )
@@ -82,14 +82,7 @@ class Templates:
             raise GroupNotFoundError(f"group {group.name} was not there when AWS was last asked")
         return self._outlooks[group.name]
 
-    def _learn(self, types: Iterable[str]) -> NodewrightError | None:
-        try:
-            self._catalogue.refresh(types)
-        except NodewrightError as error:
-            return error
-        return None
-
-    def _outlook(self, group: GroupReading, trouble: NodewrightError | None) -> Outlook:
+    def _outlook(self, group: GroupReading) -> Outlook:
         managed = self._launches.managed(group)
         tags = read_tags({**group.tags, **(managed.tags if managed else {})})
         troubles: dict[Hashable, str] = {
@@ -100,7 +93,7 @@ class Templates:
         except PermanentError as error:
             return Outlook(tags=tags, error=error, troubles=troubles)
         try:
-            machines = self._machines(group, trouble, troubles)
+            machines = self._machines(group, troubles)
         except NodewrightError as error:
             return self._without(group, error, tags, troubles)
         if len(group.zones) > 1:
@@ -127,9 +120,7 @@ class Templates:
             return outlook
         return outlook.in_zone(next_zone(group, possible), possible)
 
-    def _machines(
-        self, group: GroupReading, trouble: NodewrightError | None, troubles: dict[Hashable, str]
-    ) -> tuple[tuple[Offer, Shape], ...]:
+    def _machines(self, group: GroupReading, troubles: dict[Hashable, str]) -> tuple[tuple[Offer, Shape], ...]:
         """Return what *group* launches; raises `NodewrightError` if there is a type that can't be left out."""
         offers = self._launches.offers(group)
         machines = tuple(
@@ -143,7 +134,7 @@ class Templates:
             sorted(offer.instance_type for offer in unknown)
         )
         if any(offer.named for offer in unknown) or not machines:
-            raise trouble or PermanentError(
+            raise self._catalogue.trouble or PermanentError(
                 f"{text}. Correct them, or have AWS asked for those that are new (staticInstanceList: false)"
             )
         troubles[group.name, "types"] = f"{text}. They are left out"
