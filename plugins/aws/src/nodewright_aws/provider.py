@@ -23,8 +23,9 @@ from nodewright_aws.groups.bounds import Bounds
 from nodewright_aws.groups.discovery import Discovery
 from nodewright_aws.groups.group import AwsNodeGroup, Surroundings
 from nodewright_aws.groups.machines import Machines, instance_id
-from nodewright_aws.groups.processes import Notices
+from nodewright_aws.groups.processes import notes
 from nodewright_aws.groups.specs import TagRule, check_any, parse_group_spec, parse_rule
+from nodewright_aws.troubles import Troubles
 
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
@@ -83,7 +84,7 @@ class AwsProvider(Provider):
         self._discovery = Discovery(self._aws, rules, named)
         self._bounds = Bounds(named)
         self._machines = Machines()
-        self._notices = Notices()
+        self._troubles = Troubles()
         self._attempts = Attempts()
         self._parts: Parts | None = None
         self._groups: Mapping[str, AwsNodeGroup] = {}
@@ -94,7 +95,9 @@ class AwsProvider(Provider):
         parts = self._parts = self._parts or self._make_parts()
         parts.refresh(readings, self._attempts)
         self._machines.update(readings)
-        self._notices.tell(readings)
+        self._troubles.tell(
+            {(each.name, note): f"group {each.name}: {note}" for each in readings for note in notes(each)}
+        )
         surroundings = Surroundings(
             aws=self._aws,
             templates=parts.templates,

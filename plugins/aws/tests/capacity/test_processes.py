@@ -1,10 +1,9 @@
 """What people are told about groups that do not do as they are told."""
 
-import logging
 from typing import Any
 
 import pytest
-from nodewright_aws.groups.processes import Notices, can_grow, notes
+from nodewright_aws.groups.processes import can_grow, notes
 
 from .an_aws import a_reading
 
@@ -42,13 +41,3 @@ def test_a_group_that_is_in_order_is_not_talked_of(settings: dict[str, Any]) -> 
 def test_only_a_suspended_launch_keeps_a_group_from_growing() -> None:
     assert can_grow(a_reading(suspended_processes=QUIET))
     assert not can_grow(a_reading(suspended_processes=QUIET | {"Launch"}))
-
-
-def test_a_note_is_logged_once_for_as_long_as_it_holds(caplog: pytest.LogCaptureFixture) -> None:
-    notices, odd, even = Notices(), a_reading(suspended_processes={"Launch"}), a_reading()
-    with caplog.at_level(logging.WARNING):
-        for group in (odd, odd, even, odd):
-            notices.tell([group])
-    assert [record.getMessage() for record in caplog.records] == [
-        "group spot: its process Launch is suspended, so that it can't grow: resume it, or leave the group out"
-    ] * 2

@@ -138,3 +138,17 @@ def test_whether_aws_replaces_machines_before_it_takes_them_back_is_read(double:
     double.make_group("workers", CapacityRebalance=True)
     (body,) = double.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"]
     assert parse_group(body).capacity_rebalance
+
+
+def test_what_people_should_know_of_a_group_is_logged_once_for_as_long_as_it_holds(
+    double: AwsDouble, provider: Callable[..., AwsProvider], caplog: pytest.LogCaptureFixture
+) -> None:
+    double.make_group("workers")
+    ours = provider()
+    for operation in ("suspend_processes", "resume_processes", "suspend_processes"):
+        double.do("autoscaling", operation, AutoScalingGroupName="workers", ScalingProcesses=["Launch"])
+        ours.refresh()
+        ours.refresh()
+    assert [message for message in caplog.messages if "process" in message] == [
+        "group workers: its process Launch is suspended, so that it can't grow: resume it, or leave the group out"
+    ] * 2

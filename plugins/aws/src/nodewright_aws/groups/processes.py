@@ -1,13 +1,10 @@
 """What keeps an Auto Scaling group from doing as it is told, for people to know."""
 
-import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from nodewright.api import ErrorClass, InstanceError
 
 from nodewright_aws.groups.reading import GroupReading
-
-_log = logging.getLogger(__name__)
 
 
 def can_grow(group: GroupReading) -> bool:
@@ -51,19 +48,3 @@ def _may_be_rebalanced(group: GroupReading) -> bool:
     drained_by_eks = "eks:nodegroup-name" in group.tags
     rebalances = not {"AZRebalance", "Launch", "Terminate"} & group.suspended_processes
     return len(group.zones) > 1 and rebalances and not group.protects_new and not drained_by_eks
-
-
-class Notices:
-    """Logs the notes of groups, each once for as long as it holds."""
-
-    def __init__(self) -> None:
-        self._told: dict[str, tuple[str, ...]] = {}
-
-    def tell(self, groups: Iterable[GroupReading]) -> None:
-        """Log what is new about *groups*, and forget those that are gone."""
-        now = {group.name: notes(group) for group in groups}
-        for name, said in now.items():
-            for note in said:
-                if note not in self._told.get(name, ()):
-                    _log.warning("group %s: %s", name, note)
-        self._told = now

@@ -7,7 +7,7 @@ from nodewright.api import Clock, NodewrightError, PermanentError
 
 from nodewright_aws.calls import Calls
 from nodewright_aws.templates.memo import Memo
-from nodewright_aws.templates.troubles import Troubles
+from nodewright_aws.troubles import Troubles
 
 #: Before the name of a parameter, which may have a version or label behind a colon.
 _PREFIX = "resolve:ssm:"

@@ -11,7 +11,7 @@ from nodewright_aws.calls import Calls
 from nodewright_aws.shapes.settings import AmiFamily
 from nodewright_aws.templates.launch import parse_volumes
 from nodewright_aws.templates.memo import Memo
-from nodewright_aws.templates.troubles import Troubles
+from nodewright_aws.troubles import Troubles
 
 _LIFETIME = timedelta(hours=24)
 #: An image that is not there may be shared with the account some time later.

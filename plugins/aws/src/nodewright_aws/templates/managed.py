@@ -13,7 +13,7 @@ from nodewright_aws.calls import Calls
 from nodewright_aws.groups.reading import GroupReading
 from nodewright_aws.shapes.settings import AmiFamily
 from nodewright_aws.templates.memo import Memo, concerns_others
-from nodewright_aws.templates.troubles import Troubles
+from nodewright_aws.troubles import Troubles
 
 _LIFETIME = timedelta(minutes=6)
 #: EKS answers for one group at a time.

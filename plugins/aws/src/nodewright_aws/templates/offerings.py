@@ -7,7 +7,7 @@ from nodewright.api import Clock, NodewrightError
 
 from nodewright_aws.calls import Calls
 from nodewright_aws.templates.memo import Memo
-from nodewright_aws.templates.troubles import Troubles
+from nodewright_aws.troubles import Troubles
 
 _LIFETIME = timedelta(hours=24)
 #: As many values as a filter takes.

@@ -22,8 +22,8 @@ from nodewright_aws.templates.launches import Launches, Offer, lifecycles, refus
 from nodewright_aws.templates.outlook import Outlook, Setup, look_out
 from nodewright_aws.templates.settings import TemplateSettings, ZoneChoice
 from nodewright_aws.templates.tags import NodeTags, read_tags
-from nodewright_aws.templates.troubles import Troubles
 from nodewright_aws.templates.zones import ZONE, next_zone
+from nodewright_aws.troubles import Troubles
 
 
 class Templates:
