@@ -60,7 +60,7 @@ def test_a_type_that_nobody_knows_costs_what_the_user_says(aws, clock):
         ({"currency": "EUR"}, "currency and exchangeRate go together"),
         ({"exchangeRate": 0.9}, "currency and exchangeRate go together"),
         ({"currency": "euro", "exchangeRate": 0.9}, "match pattern"),
-        ({"spotInterval": 30}, "30 is not a duration: write a number with a unit, such as 90s, 5m or 1h30m"),
+        ({"spotInterval": 30}, "write a duration such as 10m or 1h30m, not 30"),
         ({"spotInterval": "10s"}, "greater than or equal to 1 minute"),
         ({"spotRatio": 1.5}, "less than or equal to 1"),
         ({"onDemand": "guess"}, "'table', 'api' or 'off'"),
