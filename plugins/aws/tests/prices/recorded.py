@@ -8,7 +8,7 @@ from nodewright.testing import EPOCH
 from nodewright_aws.pools import Lifecycle, Pool
 from nodewright_aws.prices.prices import Prices
 from nodewright_aws.prices.settings import PriceSettings
-from nodewright_aws.shapes import Gpu, Shape
+from nodewright_aws.shapes.shape import Gpu, Shape
 
 REGION = "eu-west-1"
 HOUR = timedelta(hours=1)

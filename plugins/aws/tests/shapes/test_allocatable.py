@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 from nodewright.api import parse_quantity
-from nodewright_aws.shapes import Gpu, Shape
 from nodewright_aws.shapes.allocatable import capacity_and_allocatable, ebs_attach_limit
 from nodewright_aws.shapes.settings import KubeletSettings
+from nodewright_aws.shapes.shape import Gpu, Shape
 from pydantic import ValidationError
 
 MIB = 1024**2

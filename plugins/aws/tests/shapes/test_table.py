@@ -7,8 +7,9 @@ from importlib.resources import files
 
 import pytest
 from moto.server import ThreadedMotoServer
-from nodewright_aws.shapes import Gpu, Shape, table
+from nodewright_aws.shapes import table
 from nodewright_aws.shapes.bundle import FILE, bundled, read, write
+from nodewright_aws.shapes.shape import Gpu, Shape
 
 SOME = ("m5.large", "m5.metal", "g4dn.xlarge", "trn1.32xlarge", "i3.large", "t4g.small", "p5.48xlarge", "c7i.large")
 

@@ -1,8 +1,6 @@
 """The file that Cluster Autoscaler is given with ``--cloud-config``: where the services of AWS are."""
 
 import logging
-from configparser import ConfigParser
-from configparser import Error as ParserError
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +24,10 @@ class Override:
 
 def read_cloud_config(path: str) -> tuple[Override, ...]:
     """Return the overrides of a file; warn of what has no effect. Raises `ConfigurationError` with all mistakes."""
+    # Few have such a file, and everybody who installs the plugin imports this module.
+    from configparser import ConfigParser
+    from configparser import Error as ParserError
+
     parser = ConfigParser(
         interpolation=None, strict=False, comment_prefixes=("#", ";"), inline_comment_prefixes=("#", ";")
     )

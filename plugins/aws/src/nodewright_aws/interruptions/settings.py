@@ -12,7 +12,7 @@ class Rebalance(StrEnum):
     AVOID = "avoid"
 
 
-class InterruptionSettings(PluginConfig):
+class InterruptionSettings(PluginConfig, defer_build=True):
     """Where news of interruptions comes from."""
 
     #: Name or URL of an SQS queue that gets EC2's events from EventBridge; empty if there is none.

@@ -8,7 +8,7 @@ from nodewright.api import NodeTemplate, Pod, PricingModel, Resources
 
 from nodewright_aws.pools import POOLS_ANNOTATION, Lifecycle, Pool, split
 from nodewright_aws.prices.book import PriceBook
-from nodewright_aws.shapes import Shape
+from nodewright_aws.shapes.shape import Shape
 
 _HOUR = timedelta(hours=1)
 _TYPE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")

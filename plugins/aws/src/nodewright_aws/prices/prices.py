@@ -14,7 +14,7 @@ from nodewright_aws.prices.on_demand import OnDemandPrices
 from nodewright_aws.prices.price_list import currency_of
 from nodewright_aws.prices.settings import PriceSettings, SpotSource
 from nodewright_aws.prices.spot import SpotPrices
-from nodewright_aws.shapes import Shape
+from nodewright_aws.shapes.shape import Shape
 
 _log = logging.getLogger(__name__)
 _NAMED = 5

@@ -37,7 +37,7 @@ class Mixed(StrEnum):
     MEAN = "mean"
 
 
-class OverlayRule(PluginConfig):
+class OverlayRule(PluginConfig, defer_build=True):
     """What machines really cost. Names are patterns as in a shell; one that is left out matches everything."""
 
     instance_type: str = "*"
@@ -77,7 +77,7 @@ class OverlayRule(PluginConfig):
         return None if price is None else price * (self.factor or 1.0) + self.per_node
 
 
-class PriceSettings(PluginConfig):
+class PriceSettings(PluginConfig, defer_build=True):
     """Where prices come from, and what is added to them or taken off."""
 
     on_demand: OnDemandSource = OnDemandSource.TABLE

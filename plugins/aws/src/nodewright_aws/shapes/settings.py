@@ -41,7 +41,7 @@ Threshold = Annotated[str, AfterValidator(_quantity_or_percent)]
 Reservable = Literal["cpu", "memory", "ephemeral-storage"]
 
 
-class KubeletSettings(PluginConfig):
+class KubeletSettings(PluginConfig, defer_build=True):
     """How the kubelets of new nodes are set up, as far as it changes what pods may use.
 
     What is not named here is as the AMI has it.

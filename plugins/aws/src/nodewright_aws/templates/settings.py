@@ -28,7 +28,7 @@ class ZoneChoice(StrEnum):
     FIRST = "first"
 
 
-class TemplateSettings(PluginConfig):
+class TemplateSettings(PluginConfig, defer_build=True):
     """How new nodes are foreseen."""
 
     mixed_instances: MixedInstances = MixedInstances.SMALLEST
