@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from itertools import islice
+from threading import Lock
 from typing import Any
 
 from nodewright.api import Clock, InstanceError, NodewrightError
@@ -75,6 +76,7 @@ class Activities:
     def __init__(self, aws: Calls, clock: Clock) -> None:
         self._aws = aws
         self._clock = clock
+        self._lock = Lock()
         self._watches: dict[str, _Watch] = {}
         self._refreshed: datetime | None = None
 
@@ -83,17 +85,9 @@ class Activities:
 
         To be called right before the demand is raised. Makes one call; if that fails, the time decides what counts.
         """
-        try:
-            answer = self._aws.call("autoscaling", "describe_scaling_activities", AutoScalingGroupName=name)
-        except NodewrightError as error:
-            _log.debug("group %s grows without a look at its scaling activities: %s", name, error)
-            self._watches[name] = _Watch(raised=self._clock.now())
-            return
-        over = [activity for activity in answer["Activities"] if activity["StatusCode"] in _OVER]
-        self._watches[name] = _Watch(
-            before=frozenset(activity["ActivityId"] for activity in over),
-            since=max((activity["StartTime"] for activity in over), default=None),
-        )
+        watch = self._begin(name)
+        with self._lock:
+            self._watches[name] = watch
 
     def refresh(self, short: Sequence[GroupReading]) -> None:
         """Read what happened lately to the groups that have fewer machines than they are asked for.
@@ -103,13 +97,8 @@ class Activities:
         now = self._clock.now()
         raised = self._refreshed or now - _BELIEVED
         self._refreshed = now
-        names = {group.name for group in short}
-        for name, known in list(self._watches.items()):
-            if known.short and name not in names:
-                del self._watches[name]
-        watches = {name: self._watches.setdefault(name, _Watch(raised=raised)) for name in sorted(names)}
-        for watch in watches.values():
-            watch.short = True
+        with self._lock:
+            watches = self._watch({group.name for group in short}, raised)
         if len(watches) > _MOST_GROUPS:
             self._read_all(watches)
         else:
@@ -138,6 +127,28 @@ class Activities:
             elif launch.outcome is Outcome.SUCCEEDED or launch.instance not in there:
                 break
         return tuple(found.values())
+
+    def _begin(self, name: str) -> _Watch:
+        try:
+            answer = self._aws.call("autoscaling", "describe_scaling_activities", AutoScalingGroupName=name)
+        except NodewrightError as error:
+            _log.debug("group %s grows without a look at its scaling activities: %s", name, error)
+            return _Watch(raised=self._clock.now())
+        over = [activity for activity in answer["Activities"] if activity["StatusCode"] in _OVER]
+        return _Watch(
+            before=frozenset(activity["ActivityId"] for activity in over),
+            since=max((activity["StartTime"] for activity in over), default=None),
+        )
+
+    def _watch(self, names: Collection[str], raised: datetime) -> dict[str, _Watch]:
+        """Return the watches of *names*, new ones for demands *raised* since; forget those whose demand was met."""
+        for name, known in list(self._watches.items()):
+            if known.short and name not in names:
+                del self._watches[name]
+        watches = {name: self._watches.setdefault(name, _Watch(raised=raised)) for name in sorted(names)}
+        for watch in watches.values():
+            watch.short = True
+        return watches
 
     def _read_each(self, watches: Mapping[str, _Watch]) -> None:
         trouble: NodewrightError | None = None

@@ -19,7 +19,10 @@ def instance_id(provider_id: str) -> str | None:
 
 
 class Machines:
-    """What the last refresh, and those before, told of machines. Changed by `update` as a whole; read by any thread."""
+    """What the last refresh, and those before, told of machines.
+
+    `update` is for the provider's thread; any other may read, as each mapping is replaced as a whole.
+    """
 
     def __init__(self) -> None:
         self._group_of: Mapping[str, str] = {}
