@@ -1,8 +1,7 @@
 """An AWS in this process: boto3 speaks to it over HTTP, and the test decides what goes wrong."""
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from threading import RLock
 from types import TracebackType
 from typing import Any, Self
 
@@ -10,21 +9,19 @@ from nodewright.api import Clock
 from nodewright.testing.clock import FastClock
 
 from nodewright_aws.pools import Lifecycle, Pool
-from nodewright_aws.testing.autoscaling import AutoScaling, Handler
 from nodewright_aws.testing.backend import Moto
-from nodewright_aws.testing.ec2 import Ec2
 from nodewright_aws.testing.faults import Faults
 from nodewright_aws.testing.group import Group, Machine
 from nodewright_aws.testing.interruptions import Notice, notice_body
-from nodewright_aws.testing.messages import RefusalError, Reply, Request
+from nodewright_aws.testing.layer import Layer
+from nodewright_aws.testing.messages import Request
 from nodewright_aws.testing.recipes import Recipe
 from nodewright_aws.testing.server import Server
 from nodewright_aws.testing.supply import Shortage, Trouble
-from nodewright_aws.testing.wire import read_reply, write_refusal, write_reply, write_request
+from nodewright_aws.testing.wire import read_reply, write_request
 
 #: Services that the plugin calls, by boto3's names.
 SERVICES = ("autoscaling", "ec2", "eks", "pricing", "sqs", "ssm", "sts")
-_REQUESTS_KEPT = 10_000
 _KEY, _SECRET = "AKIADOUBLE0000000000", "nobody-may-see-this"
 
 
@@ -42,25 +39,10 @@ class AwsDouble:
         self.region = region
         self.clock = clock or FastClock()
         self._seed = seed
-        self._lock = RLock()
         self._moto = Moto(region)
+        self._layer = Layer(self._moto, self.clock, seed=seed)
         self._clients: dict[str, Any] = {}
-        self._server = Server(self._serve, self.clock, port=port)
-        self._begin()
-
-    def _begin(self) -> None:
-        self._autoscaling = AutoScaling(self._moto, self.clock, seed=self._seed)
-        self._ec2 = Ec2(self._moto, self._autoscaling)
-        self._handlers: Mapping[str, Mapping[str, Handler]] = {
-            "autoscaling": self._autoscaling.handlers,
-            "ec2": self._ec2.handlers,
-        }
-        #: What goes wrong with calls.
-        self.faults = Faults()
-        #: How often each was called over HTTP, by service and operation in boto3's words; a page is a call.
-        self.calls: Counter[tuple[str, str]] = Counter()
-        #: The latest of those calls.
-        self.requests: deque[Request] = deque(maxlen=_REQUESTS_KEPT)
+        self._server = Server(lambda request: self._layer.serve(request), self.clock, port=port)
 
     def __enter__(self) -> Self:
         self._server.start()
@@ -75,14 +57,29 @@ class AwsDouble:
 
     def reset(self) -> None:
         """Begin anew: no groups, no faults, nothing counted."""
-        with self._lock:
+        with self._layer.lock:
             self._moto.forget()
-            self._begin()
+            self._layer = Layer(self._moto, self.clock, seed=self._seed)
 
     @property
     def url(self) -> str:
         """The endpoint of all services."""
         return self._server.url
+
+    @property
+    def faults(self) -> Faults:
+        """What goes wrong with calls."""
+        return self._layer.faults
+
+    @property
+    def calls(self) -> Counter[tuple[str, str]]:
+        """How often each was called over HTTP, by service and operation in boto3's words; a page is a call."""
+        return self._layer.calls
+
+    @property
+    def requests(self) -> Sequence[Request]:
+        """The latest of those calls."""
+        return tuple(self._layer.requests)
 
     @property
     def account(self) -> str:
@@ -121,7 +118,7 @@ class AwsDouble:
         In boto3's words; raises `RefusalError`.
         """
         request = write_request(service, operation, arguments, region=self.region)
-        return read_reply(request, self._answer(request))
+        return read_reply(request, self._layer.answer(request))
 
     def make_group(
         self,
@@ -219,20 +216,20 @@ class AwsDouble:
 
     def group(self, name: str) -> Group:
         """A group's sizes, machines and activities, as they are; raises `RefusalError`."""
-        with self._lock:
-            self._autoscaling.fleet.catch_up()
-            return self._autoscaling.fleet.group(name)
+        with self._layer.lock:
+            self._layer.fleet.catch_up()
+            return self._layer.fleet.group(name)
 
     def machines(self, group: str = "") -> list[Machine]:
         """The machines of a group, or all."""
-        with self._lock:
-            self._autoscaling.fleet.catch_up()
-            return [machine for machine in self._autoscaling.fleet.machines() if group in ("", machine.group)]
+        with self._layer.lock:
+            self._layer.fleet.catch_up()
+            return [machine for machine in self._layer.fleet.machines() if group in ("", machine.group)]
 
     def settle(self, *groups: str) -> None:
         """Let everything come to rest that is under way in *groups*, or in all: into service, gone, tried again."""
-        with self._lock:
-            self._autoscaling.fleet.settle(groups or None)
+        with self._layer.lock:
+            self._layer.fleet.settle(groups or None)
 
     def boots(self, seconds: float | None, *, stops: float | None = None, news: float = 0) -> None:
         """Let machines come into service *seconds* after they were ordered, by the clock.
@@ -240,7 +237,7 @@ class AwsDouble:
         They are gone *stops* seconds after they were given up. None waits for `settle`. That a launch failed is told
         *news* seconds later.
         """
-        fleet = self._autoscaling.fleet
+        fleet = self._layer.fleet
         fleet.boot_seconds, fleet.stop_seconds, fleet.news_seconds = seconds, stops, news
 
     def run_out(
@@ -257,23 +254,23 @@ class AwsDouble:
 
         So many machines are still *available*; a *silent* shortage shows in no activity.
         """
-        return self._autoscaling.fleet.supply.add(
+        return self._layer.fleet.supply.add(
             Shortage(pools=pools, groups=groups, trouble=trouble, available=available, message=message, silent=silent)
         )
 
     def restock(self) -> None:
         """Let no launch fail any more."""
-        self._autoscaling.fleet.supply.clear()
+        self._layer.fleet.supply.clear()
 
     def warm(self, group: str, count: int, *, state: str = "Warmed:Stopped") -> list[Machine]:
         """Put machines into the warm pool of a group."""
-        with self._lock:
-            return self._autoscaling.fleet.warm(self.group(group), count, state)
+        with self._layer.lock:
+            return self._layer.fleet.warm(self.group(group), count, state)
 
     def spot_price(self, instance_type: str, price: float, *, zone: str = "") -> None:
         """Let machines of a type cost so many dollars per hour from now on; in the first zone if none is given."""
         pool = Pool(zone=zone or f"{self.region}a", instance_type=instance_type, lifecycle=Lifecycle.SPOT)
-        self._ec2.spot_prices.setdefault(pool, []).append((self.clock.now(), price))
+        self._layer.ec2.spot_prices.setdefault(pool, []).append((self.clock.now(), price))
 
     def make_queue(self, name: str = "interruptions") -> str:
         """Make a queue for notices and return its URL."""
@@ -286,24 +283,5 @@ class AwsDouble:
 
     def take_away(self, machine: Machine) -> None:
         """Let a machine be gone at once; its group replaces it."""
-        with self._lock:
-            self._autoscaling.fleet.vanish(machine.id)
-
-    def _serve(self, request: Request) -> Reply:
-        with self._lock:
-            self.calls[request.service, request.operation] += 1
-            self.requests.append(request)
-        return self.faults.around(request, self._answer)
-
-    def _answer(self, request: Request) -> Reply:
-        with self._lock:
-            if not request.operation.startswith(("describe_", "get_", "list_")):
-                self._autoscaling.changed()
-            self._autoscaling.fleet.catch_up()
-            handler = self._handlers.get(request.service, {}).get(request.operation)
-            if handler is None:
-                return self._moto.answer(request)
-            try:
-                return write_reply(request, handler(request.arguments))
-            except RefusalError as refusal:
-                return write_refusal(request, refusal)
+        with self._layer.lock:
+            self._layer.fleet.vanish(machine.id)

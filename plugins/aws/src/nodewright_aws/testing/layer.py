@@ -1,0 +1,62 @@
+"""What answers calls: faults in front, what moto lacks or has wrong behind them, and moto for the rest."""
+
+from collections import Counter, deque
+from collections.abc import Mapping
+from threading import RLock
+
+from nodewright.api import Clock
+
+from nodewright_aws.testing.autoscaling import AutoScaling, Handler
+from nodewright_aws.testing.backend import Moto
+from nodewright_aws.testing.ec2 import Ec2
+from nodewright_aws.testing.faults import Faults
+from nodewright_aws.testing.fleet import Fleet
+from nodewright_aws.testing.messages import RefusalError, Reply, Request
+from nodewright_aws.testing.wire import write_refusal, write_reply
+
+_REQUESTS_KEPT = 10_000
+
+
+class Layer:
+    """The life of one account, from empty. Any thread may call; who looks at the fleet holds `lock`."""
+
+    def __init__(self, moto: Moto, clock: Clock, *, seed: int) -> None:
+        self.lock = RLock()
+        self.faults = Faults()
+        #: How often each was called over HTTP, by service and operation in boto3's words; a page is a call.
+        self.calls: Counter[tuple[str, str]] = Counter()
+        #: The latest of those calls.
+        self.requests: deque[Request] = deque(maxlen=_REQUESTS_KEPT)
+        self._moto = moto
+        self._autoscaling = AutoScaling(moto, clock, seed=seed)
+        self.ec2 = Ec2(moto, self._autoscaling)
+        self._handlers: Mapping[str, Mapping[str, Handler]] = {
+            "autoscaling": self._autoscaling.handlers,
+            "ec2": self.ec2.handlers,
+        }
+
+    @property
+    def fleet(self) -> Fleet:
+        """The groups and their machines."""
+        return self._autoscaling.fleet
+
+    def serve(self, request: Request) -> Reply:
+        """Answer a call over HTTP, which counts and may go wrong."""
+        with self.lock:
+            self.calls[request.service, request.operation] += 1
+            self.requests.append(request)
+        return self.faults.around(request, self.answer)
+
+    def answer(self, request: Request) -> Reply:
+        """Answer a call as if nothing ever went wrong with calls."""
+        with self.lock:
+            if not request.operation.startswith(("describe_", "get_", "list_")):
+                self._autoscaling.changed()
+            self.fleet.catch_up()
+            handler = self._handlers.get(request.service, {}).get(request.operation)
+            if handler is None:
+                return self._moto.answer(request)
+            try:
+                return write_reply(request, handler(request.arguments))
+            except RefusalError as refusal:
+                return write_refusal(request, refusal)
