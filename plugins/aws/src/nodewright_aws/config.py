@@ -1,7 +1,7 @@
 """What users write under ``aws`` in YAML."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from nodewright.api import PluginConfig
@@ -11,6 +11,9 @@ from nodewright_aws.groups.specs import parse_group_spec
 from nodewright_aws.interruptions.settings import InterruptionSettings
 from nodewright_aws.prices.settings import PriceSettings
 from nodewright_aws.templates.settings import TemplateSettings
+
+#: Services that are called, by boto3's names.
+Service = Literal["autoscaling", "ec2", "eks", "pricing", "sqs", "ssm", "sts"]
 
 
 def _is_group(text: str) -> str:
@@ -48,8 +51,7 @@ class AwsConfig(PluginConfig, defer_build=True):
     region: str = ""
     profile: str = ""
     assume_role: Role | None = None
-    #: URLs by service, as boto3 names them.
-    endpoints: Mapping[str, Annotated[str, AfterValidator(_is_url)]] = Field(default_factory=dict)
+    endpoints: Mapping[Service, Annotated[str, AfterValidator(_is_url)]] = Field(default_factory=dict)
     #: A file of Cluster Autoscaler's --cloud-config.
     cloud_config: str = ""
     #: Stands before the names of groups, for accounts and regions that have groups of the same name.

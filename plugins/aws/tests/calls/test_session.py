@@ -124,6 +124,7 @@ def test_price_lists_are_asked_for_where_there_are_some(connect, region, nearest
     ("config", "place"),
     [
         ({"endpoints": {"ec2": "localhost:4566"}}, ("endpoints", "ec2")),
+        ({"endpoints": {"autoscalling": "http://localhost:4566"}}, ("endpoints", "autoscalling", "[key]")),
         ({"assumeRole": {"arn": "scaler"}}, ("assumeRole", "arn")),
         ({"discover": [{"tags": {}}]}, ("discover", 0, "tags")),
     ],

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 from nodewright.api import parse_quantity
-from nodewright_aws.shapes.allocatable import capacity_and_allocatable, ebs_attach_limit
+from nodewright_aws.shapes.allocatable import capacity_and_allocatable
 from nodewright_aws.shapes.settings import KubeletSettings
 from nodewright_aws.shapes.shape import Gpu, Shape
+from nodewright_aws.shapes.storage import ebs_attach_limit
 from pydantic import ValidationError
 
 MIB = 1024**2

@@ -44,6 +44,7 @@ class Aws:
 
     def __init__(self, config: AwsConfig, *, user_agent: str) -> None:
         self._config = config
+        self._endpoints: dict[str, str] = dict(config.endpoints.items())
         self._overrides = read_cloud_config(config.cloud_config) if config.cloud_config else ()
         self._user_agent = user_agent
         self._lock = Lock()
@@ -125,8 +126,8 @@ class Aws:
 
     def _place(self, service: str, region: str) -> tuple[str | None, str]:
         """Where a service is, if not where everybody's is, and for which region its requests are signed."""
-        if service in self._config.endpoints:
-            return self._config.endpoints[service], region
+        if service in self._endpoints:
+            return self._endpoints[service], region
         for override in self._overrides:
             if (override.service, override.region) == (service, region):
                 return override.url, override.signing_region

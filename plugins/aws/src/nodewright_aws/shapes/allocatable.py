@@ -9,9 +9,7 @@ from nodewright_aws.shapes.memory import memory_seen
 from nodewright_aws.shapes.pods import max_pods, pods_by_interfaces
 from nodewright_aws.shapes.settings import AmiFamily, KubeletSettings, Reservable
 from nodewright_aws.shapes.shape import Shape
-from nodewright_aws.shapes.storage import ebs_attach_limit, storage_seen
-
-__all__ = ["capacity_and_allocatable", "ebs_attach_limit"]
+from nodewright_aws.shapes.storage import storage_seen
 
 _MIB = 1024**2
 #: What the AMIs of EKS keep of the first core, the second, the next two and the rest, in hundredths of a percent.

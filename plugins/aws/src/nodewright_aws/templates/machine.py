@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 
 from nodewright.api import Resources
 
-from nodewright_aws.shapes.allocatable import capacity_and_allocatable, ebs_attach_limit
+from nodewright_aws.shapes.allocatable import capacity_and_allocatable
 from nodewright_aws.shapes.settings import AmiFamily, KubeletSettings
 from nodewright_aws.shapes.shape import Shape
+from nodewright_aws.shapes.storage import ebs_attach_limit
 from nodewright_aws.templates.launches import Offer
 from nodewright_aws.templates.managed import ManagedGroup
 from nodewright_aws.templates.settings import MixedInstances

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection
 
+from nodewright_aws.groups.lifecycle import is_counted
 from nodewright_aws.groups.reading import GroupReading
 
 ZONE = "topology.kubernetes.io/zone"
@@ -23,7 +24,5 @@ def next_zone(group: GroupReading, possible: Collection[str]) -> str:
 
     AWS launches where the fewest machines are, and elsewhere if it can't have any there.
     """
-    machines = Counter(
-        instance.zone for instance in group.instances if instance.lifecycle_state.startswith(("Pending", "InService"))
-    )
+    machines = Counter(instance.zone for instance in group.instances if is_counted(instance))
     return min(possible, key=lambda zone: (machines[zone], zone))

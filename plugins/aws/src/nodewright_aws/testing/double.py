@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 from nodewright.api import Clock
 from nodewright.testing.clock import FastClock
 
+from nodewright_aws.config import Service
 from nodewright_aws.pools import Lifecycle, Pool
 from nodewright_aws.testing.backend import Moto
 from nodewright_aws.testing.faults import Faults
@@ -20,8 +21,6 @@ from nodewright_aws.testing.server import Server
 from nodewright_aws.testing.supply import Shortage, Trouble
 from nodewright_aws.testing.wire import read_reply, write_request
 
-#: Services that the plugin calls, by boto3's names.
-SERVICES = ("autoscaling", "ec2", "eks", "pricing", "sqs", "ssm", "sts")
 _KEY, _SECRET = "AKIADOUBLE0000000000", "nobody-may-see-this"
 
 
@@ -99,7 +98,7 @@ class AwsDouble:
 
     def config(self, **settings: Any) -> dict[str, Any]:
         """What to write under ``aws`` in YAML, besides *settings*."""
-        return {"region": self.region, "endpoints": dict.fromkeys(SERVICES, self.url), **settings}
+        return {"region": self.region, "endpoints": dict.fromkeys(get_args(Service), self.url), **settings}
 
     def client(self, service: str) -> Any:
         """A client of boto3 that gets no second try; it is closed with the double."""
