@@ -4,6 +4,7 @@ import ast
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import nodewright_aws
 import pytest
@@ -11,6 +12,7 @@ from botocore.exceptions import ClientError
 from botocore.session import Session
 from nodewright_aws.calls.errors import translate
 from nodewright_aws.calls.rights import RIGHTS, Part
+from nodewright_aws.config import Service
 from nodewright_aws.policy import BASIC, main, policy
 
 SOURCE = Path(nodewright_aws.__file__).parent
@@ -19,6 +21,10 @@ SOURCE = Path(nodewright_aws.__file__).parent
 def test_every_operation_that_is_called_has_a_right_and_no_right_is_superfluous() -> None:
     made_by_the_sdk = {("sts", "assume_role")}
     assert set(_called()) | made_by_the_sdk == set(RIGHTS)
+
+
+def test_every_service_that_is_called_may_have_an_endpoint_of_its_own() -> None:
+    assert {service for service, _ in RIGHTS} == set(get_args(Service))
 
 
 def test_every_operation_is_one_of_the_sdk_and_most_are_named_like_their_right() -> None:

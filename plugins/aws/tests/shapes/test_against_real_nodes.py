@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import pytest
 from nodewright.api import parse_quantity
 from nodewright_aws.shapes.allocatable import capacity_and_allocatable
-from nodewright_aws.shapes.bundle import bundled
 from nodewright_aws.shapes.settings import AmiFamily, KubeletSettings
+from nodewright_aws.shapes.table import bundled
 
 KARPENTER_TEST = "aws/karpenter-provider-aws, pkg/providers/instancetype/suite_test.go: nodes' status.allocatable"
 KARPENTER_DOCS = "aws/karpenter-provider-aws, website/content/en/docs/concepts/nodeclaims.md: log of a node, June 2024"

@@ -7,9 +7,9 @@ from importlib.resources import files
 
 import pytest
 from moto.server import ThreadedMotoServer
-from nodewright_aws.shapes import table
-from nodewright_aws.shapes.bundle import FILE, bundled, read, write
 from nodewright_aws.shapes.shape import Gpu, Shape
+from nodewright_aws.shapes.table import FILE, bundled, read, write
+from nodewright_aws.shapes.writing import main
 
 SOME = ("m5.large", "m5.metal", "g4dn.xlarge", "trn1.32xlarge", "i3.large", "t4g.small", "p5.48xlarge", "c7i.large")
 
@@ -31,7 +31,7 @@ def credentials(monkeypatch):
 
 def test_the_program_writes_the_table_that_comes_along(endpoint, tmp_path):
     output = tmp_path / "table.csv"
-    table.main(["--endpoint", endpoint, "--source", "a copy", "--output", str(output)])
+    main(["--endpoint", endpoint, "--source", "a copy", "--output", str(output)])
     made = read(output.read_text())
     assert "types of us-east-1, DescribeInstanceTypes of a copy, 20" in made.origin
     assert len(made.rows) > 1000
@@ -86,5 +86,5 @@ def test_the_table_is_small_and_read_in_no_time():
 
 
 def test_the_sdk_is_not_imported_for_the_table():
-    code = "import sys, nodewright_aws.shapes.bundle as b; b.bundled(); sys.exit('boto3' in sys.modules)"
+    code = "import sys, nodewright_aws.shapes.table as t; t.bundled(); sys.exit('boto3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

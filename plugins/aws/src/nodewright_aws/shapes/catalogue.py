@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from nodewright.api import Clock, NodewrightError
 
 from nodewright_aws.calls import Calls
-from nodewright_aws.shapes.bundle import bundled
 from nodewright_aws.shapes.shape import Shape, parse_shape
+from nodewright_aws.shapes.table import bundled
 
 _log = logging.getLogger(__name__)
 
