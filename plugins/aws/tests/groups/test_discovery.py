@@ -60,7 +60,8 @@ def test_without_a_rule_or_a_name_the_error_says_what_to_write(start):
 @pytest.mark.parametrize("rule", ["asg:team=web", "mig:tag=x", "asg:tag=", "asg:tag=a,,b", "asg:tag==1", "tag=x"])
 def test_a_rule_that_is_none_is_refused_with_what_to_write(rule):
     with pytest.raises(
-        ConfigurationError, match=r"--node-group-auto-discovery: .* is no rule for AWS: write asg:tag=key"
+        ConfigurationError,
+        match=r"^discovery, or --node-group-auto-discovery: .* is no rule for AWS: write asg:tag=key",
     ):
         parse_rule(rule)
 

@@ -28,7 +28,7 @@ class TagRule:
 
 
 def parse_rule(rule: str) -> TagRule:
-    """Return a rule of ``--node-group-auto-discovery``; raises `ConfigurationError`."""
+    """Return a rule as in ``--node-group-auto-discovery``; raises `ConfigurationError`."""
     discoverer, _, spec = rule.partition(":")
     name, _, pairs = spec.partition("=")
     tags: dict[str, str | None] = {}
@@ -38,7 +38,7 @@ def parse_rule(rule: str) -> TagRule:
         tags[key] = value or None
     if discoverer != "asg" or name != "tag" or "" in tags:
         raise ConfigurationError(
-            Problem(source="flags", path="--node-group-auto-discovery", message=f"{rule!r} is no rule for AWS: {_HOW}")
+            Problem(path="discovery, or --node-group-auto-discovery", message=f"{rule!r} is no rule for AWS: {_HOW}")
         )
     return TagRule(tags=tags)
 
