@@ -7,7 +7,7 @@ from nodewright.api import Clock
 
 from nodewright_aws.testing import answers
 from nodewright_aws.testing.backend import Moto
-from nodewright_aws.testing.fleet import Fleet, Settings
+from nodewright_aws.testing.fleet import Fleet
 from nodewright_aws.testing.group import Group, Machine
 from nodewright_aws.testing.launching import Launch, launch_of
 from nodewright_aws.testing.messages import RefusalError, validation_error
@@ -20,7 +20,7 @@ _SERVICE = "autoscaling"
 _SIZES = ("MinSize", "MaxSize", "DesiredCapacity")
 
 
-class AutoScaling(Settings):
+class AutoScaling:
     """The groups of an account and region."""
 
     def __init__(self, moto: Moto, clock: Clock, *, seed: int) -> None:

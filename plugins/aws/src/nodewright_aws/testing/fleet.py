@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from nodewright.api import Clock
 
@@ -16,28 +17,28 @@ from nodewright_aws.testing.supply import Shortage, Supply, status_message
 _RETRY_SECONDS = 60.0
 
 
-class Settings:
+class Settings(Protocol):
     """What a `Fleet` wants to know of the settings of groups, whoever keeps them."""
 
     def launch(self, group: str) -> Launch:
         """What it launches."""
-        raise NotImplementedError
+        ...
 
     def suspended(self, group: str) -> frozenset[str]:
         """The processes that it does not do at present."""
-        raise NotImplementedError
+        ...
 
     def hooks(self, group: str) -> frozenset[str]:
         """The transitions at which its machines wait: ``autoscaling:EC2_INSTANCE_LAUNCHING`` and ``_TERMINATING``."""
-        raise NotImplementedError
+        ...
 
     def protects(self, group: str) -> bool:
         """Whether its new machines are protected from scale-in."""
-        raise NotImplementedError
+        ...
 
     def source(self, group: str) -> Mapping[str, object]:
         """``LaunchTemplate`` or ``LaunchConfigurationName`` of new machines, as boto3 has it."""
-        raise NotImplementedError
+        ...
 
 
 class Fleet:

@@ -13,9 +13,7 @@ def matching(requirements: Mapping[str, Any], moto: Moto, architectures: Sequenc
     allowed = tuple(requirements.get("AllowedInstanceTypes", ()))
     # A list of plain names spares moto to write down all that there is.
     plain = allowed and not any("*" in pattern for pattern in allowed)
-    bodies = [
-        body for page in ([allowed] if plain else [()]) for body in (_some(moto, page) if page else _all(moto.region))
-    ]
+    bodies = _some(moto, allowed) if plain else _all(moto.region)
     return tuple(sorted(body["InstanceType"] for body in bodies if _meets(body, requirements, architectures)))
 
 
