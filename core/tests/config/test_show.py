@@ -49,6 +49,12 @@ def test_settings_of_plugins_may_have_names_with_dots(write):
     ]
 
 
+def test_secrets_are_not_shown(write):
+    path = write("providers: [{aws: {assumeRole: {arn: a-role, externalId: only-we-know}}}]")
+    rows = {row.setting: row.text for row in setting_rows(load(path)) if row.setting.startswith("providers")}
+    assert rows == {"providers[0].aws.assumeRole.arn": "a-role", "providers[0].aws.assumeRole.externalId": "***"}
+
+
 def test_a_group_gets_its_rule_its_tags_and_the_general_settings(loaded):
     tags = GroupOptions(scale_down_unready_time=loaded.settings.scale_down.unready_time * 2)
     report = group_report(loaded, "spot-a", provider="aws", from_provider=tags)

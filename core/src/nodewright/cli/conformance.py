@@ -91,8 +91,8 @@ def _complaint(arguments: Namespace) -> str:
 
 def _tried(arguments: Namespace) -> int:
     # pytest and the suite: nobody else waits for them.
+    from nodewright.config.secrets import masked
     from nodewright.testing.conformance.live.cloud import Patience
-    from nodewright.testing.conformance.live.secrets import masked
     from nodewright.testing.conformance.live.trial import Account, Trial, open_account, open_group
 
     account = Account(arguments.config, arguments.provider)

@@ -12,6 +12,7 @@ from nodewright.config.effective import PROVIDER, group_options, rule_options, r
 from nodewright.config.paths import Path, all_settings, dotted, step
 from nodewright.config.planned import planned
 from nodewright.config.plugins import slot_of
+from nodewright.config.secrets import without_secrets
 from nodewright.config.tree import DEFAULT
 from nodewright.config.written import dump
 from nodewright.objects.duration import format_duration
@@ -43,8 +44,8 @@ class GroupReport:
 
 
 def setting_rows(loaded: Loaded) -> list[Row]:
-    """Return every setting; entries of a list that have settings of their own get a row for each of these."""
-    data = loaded.settings.model_dump(mode="json", by_alias=True, exclude_none=True)
+    """Return every setting, without secrets; entries of a list with settings of their own get a row for each."""
+    data = without_secrets(loaded.settings.model_dump(mode="json", by_alias=True, exclude_none=True))
     rows = []
     for setting in all_settings():
         whole = loaded.origins.of(setting.path)

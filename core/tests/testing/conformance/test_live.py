@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 from nodewright.api import InstanceState, NodeGroup, Provider, ProviderContext, TemporaryError
 from nodewright.api.errors import WithheldError
+from nodewright.config.secrets import masked, secrets_in, without_secrets
 from nodewright.testing import EPOCH, SteppedClock, a_failed_instance, an_instance
 from nodewright.testing.conformance.live.cloud import LiveCloud, Patience, ResizedCloud
 from nodewright.testing.conformance.live.guard import GuardedGroup, GuardedProvider
-from nodewright.testing.conformance.live.secrets import masked, secrets_in, without_secrets
 
 
 class Yard:

@@ -10,6 +10,7 @@ from nodewright.api import NodewrightError, PluginError, Provider, nearest
 from nodewright.config.context import provider_context
 from nodewright.config.document import load
 from nodewright.config.mention import Mention
+from nodewright.config.secrets import masked, secrets_in, without_secrets
 from nodewright.plugins import Registry
 from nodewright.plugins.entrypoints import KINDS, registrations
 from nodewright.plugins.faults import describe
@@ -19,7 +20,6 @@ from nodewright.testing.conformance.live.cloud import LiveCloud, Patience, Resiz
 from nodewright.testing.conformance.live.guard import GuardedProvider
 from nodewright.testing.conformance.live.results import Report, Result, Rule
 from nodewright.testing.conformance.live.run import run
-from nodewright.testing.conformance.live.secrets import masked, secrets_in, without_secrets
 
 
 class Account:
