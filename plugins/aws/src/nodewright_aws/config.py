@@ -1,6 +1,8 @@
 """What users write under ``aws`` in YAML."""
 
+import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -16,6 +18,30 @@ from nodewright_aws.templates.settings import TemplateSettings
 def _is_group(text: str) -> str:
     parse_group_spec(text)
     return text
+
+
+#: All that this provider calls, as boto3 names them.
+_SERVICES = ("autoscaling", "ec2", "eks", "pricing", "sqs", "ssm", "sts")
+
+
+def _is_service(name: str) -> str:
+    meant = get_close_matches(name, _SERVICES, n=1, cutoff=0.8)
+    # Others do no harm: one list of endpoints may serve several programs.
+    if name not in _SERVICES and meant:
+        raise ValueError(f"{name!r} is no service; did you mean {meant[0]}?")
+    return name
+
+
+def _is_role(arn: str) -> str:
+    if not re.fullmatch(r"arn:[^:]+:iam::\d{12}:role/.+", arn):
+        raise ValueError(f"{arn!r} is no role: write its ARN, such as arn:aws:iam::123456789012:role/nodewright")
+    return arn
+
+
+def _is_region(name: str) -> str:
+    if not re.fullmatch(r"[a-z0-9-]*", name):
+        raise ValueError(f"{name!r} is no region: write one such as eu-west-1")
+    return name
 
 
 def _is_url(text: str) -> str:
@@ -35,7 +61,7 @@ class Discovery(PluginConfig, defer_build=True):
 class Role(PluginConfig, defer_build=True):
     """A role to take on before anything else is done."""
 
-    arn: str = Field(pattern=r"^arn:[^:]+:iam::\d{12}:role/.+$")
+    arn: Annotated[str, AfterValidator(_is_role)]
     external_id: SecretStr = SecretStr("")
     #: Shows in AWS' own records of calls.
     session_name: str = Field(default="nodewright", pattern=r"^[\w+=,.@-]{2,64}$")
@@ -45,11 +71,13 @@ class AwsConfig(PluginConfig, defer_build=True):
     """An account and region, and which of its groups to use."""
 
     #: If empty: AWS_REGION, AWS_DEFAULT_REGION, the profile's, or the machine's own.
-    region: str = ""
+    region: Annotated[str, AfterValidator(_is_region)] = ""
     profile: str = ""
     assume_role: Role | None = None
     #: URLs by service, as boto3 names them.
-    endpoints: Mapping[str, Annotated[str, AfterValidator(_is_url)]] = Field(default_factory=dict)
+    endpoints: Mapping[Annotated[str, AfterValidator(_is_service)], Annotated[str, AfterValidator(_is_url)]] = Field(
+        default_factory=dict
+    )
     #: A file of Cluster Autoscaler's --cloud-config.
     cloud_config: str = ""
     #: Stands before the names of groups, for accounts and regions that have groups of the same name.
