@@ -1,5 +1,7 @@
 """The tutorial for authors of providers shows the example as it is, and ends with what its suite really says."""
 
+import ast
+import json
 import os
 import re
 import subprocess
@@ -37,6 +39,18 @@ def test_the_tutorial_shows_all_of_the_example() -> None:
     files = [f"{PACKAGE}/inventory.py", f"{PACKAGE}/provider.py", "tests/test_shed.py"]
     assert in_one_piece(blocks("python")) == in_one_piece([(EXAMPLE / file).read_text() for file in files])
     assert (EXAMPLE / "pyproject.toml").read_text() in blocks("toml")
+
+
+def test_the_rack_in_the_tutorial_is_what_the_suite_expects_of_racks() -> None:
+    (rack,) = blocks("json")
+    (small,) = re.findall(r"^SMALL = (\{.*?^\})$", PAGE, re.DOTALL | re.MULTILINE)
+    assert json.loads(rack)["template"] == ast.literal_eval(small)
+
+
+def test_the_commands_of_the_tutorial_need_no_plugin_of_pytest_that_only_we_have() -> None:
+    command = (sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:timeout", "-p", "no:cacheprovider")
+    done = subprocess.run((*command, "examples/shed"), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert "162 tests collected" in done.stdout, done.stderr
 
 
 def test_the_suite_says_of_the_example_what_the_tutorial_shows(tmp_path: Path) -> None:

@@ -30,5 +30,14 @@ def test_a_narrow_terminal_leaves_some_room_for_the_last_column() -> None:
     ]
 
 
+def test_a_wide_column_in_the_middle_gives_once_the_last_has_given_all() -> None:
+    rows = [("a", "one two three four five six seven", "here"), ("b", "eight", "there is no more")]
+    assert aligned(rows, width=34).splitlines() == [
+        "a  one two three four five   here",
+        "   six seven",
+        "b  eight                     there is no more",
+    ]
+
+
 def test_no_rows_make_no_table() -> None:
     assert aligned([]) == ""

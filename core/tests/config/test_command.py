@@ -3,7 +3,7 @@ from collections.abc import Sequence
 
 import pytest
 import yaml
-from nodewright.api import GroupOptions, NodeGroup
+from nodewright.api import ConfigurationError, GroupOptions, NodeGroup, Problem
 from nodewright.cli import config
 from nodewright.cli.main import main
 from nodewright.config.document import load
@@ -61,6 +61,12 @@ groups:
 """
 
 
+IDLE = (
+    "warning: nodewright.yaml:5: scaleUp.asyncGroupCreation: accepted, but not in effect in this version: "
+    "creation of node groups"
+)
+
+
 def test_check_says_ok_and_warns(nodewright, write):
     write(RIGHT)
     idle = "accepted, but not in effect in this version"
@@ -87,6 +93,31 @@ def test_check_tells_everything_that_is_wrong(nodewright, write):
             'flags: --v: write a whole number, not "y"',
         ],
     )
+
+
+def test_check_tells_what_a_provider_says_when_it_is_made(nodewright, write, cloud, monkeypatch):
+    def made_of(self, config, context):
+        if not context.nodes:
+            message = "no groups are named"
+            raise ConfigurationError(Problem(message=message, path="discoverBy"), Problem(message="no", source="flags"))
+
+    monkeypatch.setattr(cloud, "__init__", made_of)
+    write(RIGHT)
+    refused = ["nodewright.yaml:4: providers[0].cloud.discoverBy: no groups are named", "flags: no"]
+    # With the warning about asyncGroupCreation.
+    assert nodewright("check", "nodewright.yaml")[::2] == (2, [IDLE, *refused])
+    assert nodewright("check", "nodewright.yaml", "--nodes=1:2:a")[0] == 0
+    assert len(cloud.closed) == 1
+
+
+def test_check_tells_of_a_provider_that_can_not_be_made(nodewright, write, cloud, monkeypatch):
+    def broken(self, config, context):
+        raise RuntimeError("the moon is full")
+
+    monkeypatch.setattr(cloud, "__init__", broken)
+    write("providers: [{cloud: {region: eu}}]")
+    refused = ["nodewright.yaml:3: providers[0].cloud: can't be started: the moon is full"]
+    assert nodewright("check", "nodewright.yaml") == (2, [], refused)
 
 
 def test_two_files_are_one_too_many(nodewright, write):

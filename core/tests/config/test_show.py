@@ -49,11 +49,10 @@ def test_settings_of_plugins_may_have_names_with_dots(write):
     ]
 
 
-def test_secrets_of_plugins_are_not_shown(write):
-    loaded = load(write("providers: [{aws: {assumeRole: {arn: 'arn:x', externalId: partner-4711}}}]"))
-    rows = {row.setting: row.text for row in setting_rows(loaded)}
-    assert rows["providers[0].aws.assumeRole.arn"] == "arn:x"
-    assert rows["providers[0].aws.assumeRole.externalId"] == "***"
+def test_secrets_are_not_shown(write):
+    path = write("providers: [{aws: {assumeRole: {arn: a-role, externalId: only-we-know}}}]")
+    rows = {row.setting: row.text for row in setting_rows(load(path)) if row.setting.startswith("providers")}
+    assert rows == {"providers[0].aws.assumeRole.arn": "a-role", "providers[0].aws.assumeRole.externalId": "***"}
 
 
 def test_a_group_gets_its_rule_its_tags_and_the_general_settings(loaded):

@@ -14,7 +14,7 @@ from nodewright.config.document import Loaded, load
 from nodewright.config.flag import Flag
 from nodewright.config.flags import Flags, parse_flags
 from nodewright.config.flags_page import flags_page
-from nodewright.config.live import LiveGroup, live_groups
+from nodewright.config.live import LiveGroup, live_groups, refusals
 from nodewright.config.schema import json_schema
 from nodewright.config.show import GroupReport, Row, as_data, group_report, rule_report, setting_rows
 from nodewright.config.written import dump, flags_to_yaml
@@ -65,8 +65,14 @@ class ConfigCommand(Command):
 
 def check(words: Sequence[str]) -> int:
     """Say ``ok``, or raise with everything that is wrong."""
+    # It brings the whole loop along, which most other actions do not need.
+    from nodewright.runtime.clock import SystemClock
+
     loaded = _load(parse_flags(words, words=1))
     _warn(loaded.warnings)
+    problems = tuple(refusals(loaded, Registry(), SystemClock()))
+    if problems:
+        raise ConfigurationError(*problems)
     print("ok")
     return 0
 
@@ -133,7 +139,7 @@ def _load(flags: Flags, *, complete: bool = True) -> Loaded:
 
 def _groups(loaded: Loaded, flags: Flags) -> list[GroupReport]:
     """Return a report for each group asked for; for all that there are, or for all patterns, if none is named."""
-    # It brings the whole loop along, which no other action needs.
+    # As above.
     from nodewright.runtime.clock import SystemClock
 
     named: list[str] = flags.own.get("group", [])

@@ -4,8 +4,9 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
+from itertools import zip_longest
 
-#: The last column is not squeezed below this.
+#: Columns are not squeezed below this.
 NARROWEST = 24
 
 
@@ -15,20 +16,34 @@ def screen_width() -> int | None:
 
 
 def aligned(rows: Sequence[Sequence[str]], *, width: int | None = None) -> str:
-    """Return *rows* in columns two spaces apart; with a *width*, the last column is wrapped to stay within it."""
+    """Return *rows* in columns two spaces apart; with a *width*, all but the first are wrapped to stay within it."""
     if not rows:
         return ""
-    sizes = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)][:-1]
-    indent = sum(sizes) + 2 * len(sizes)
+    sizes = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    if width:
+        sizes = _squeezed(sizes, width)
     lines = []
-    for *cells, last in rows:
-        start = "".join(f"{cell:<{size}}  " for cell, size in zip(cells, sizes, strict=True))
-        parts = _wrapped(last, max(NARROWEST, width - indent)) if width else [last]
-        lines.append((start + (parts[0] if parts else "")).rstrip())
-        lines += [" " * indent + part for part in parts[1:]]
+    for row in rows:
+        parts = [_wrapped(cell, size) for cell, size in zip(row, sizes, strict=True)]
+        lines += [_line(cells, sizes) for cells in zip_longest(*parts, fillvalue="")]
     return "\n".join(lines)
 
 
+def _line(cells: Sequence[str], sizes: Sequence[int]) -> str:
+    return "  ".join(f"{cell:<{size}}" for cell, size in zip(cells, sizes, strict=True)).rstrip()
+
+
+def _squeezed(sizes: Sequence[int], width: int) -> list[int]:
+    """Return narrower *sizes* that stay within *width*, as far as they can: the last column gives first."""
+    squeezed = list(sizes)
+    for at in range(len(sizes) - 1, 0, -1):
+        excess = sum(squeezed) + 2 * (len(squeezed) - 1) - width
+        squeezed[at] = min(squeezed[at], max(NARROWEST, squeezed[at] - excess))
+    return squeezed
+
+
 def _wrapped(text: str, width: int) -> list[str]:
+    if len(text) <= width:
+        return [text]
     # Names of packages and modules stay whole, so that they can be copied.
     return textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)

@@ -38,6 +38,10 @@ class Origins:
         """Where what stands at *path* below a plugin's name came from, where nothing is a value like any other."""
         return self._tree.place(path)
 
+    def problem(self, path: Path, message: str) -> Problem:
+        """Return the mistake *message* about what stands at *path*, or about what it belongs to, with its place."""
+        return self._tree.problem(path, message)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Loaded:

@@ -1,15 +1,16 @@
-"""Asking the configured providers for their groups, outside of the loop."""
+"""Making the configured providers, and asking them for their groups, outside of the loop."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from threading import Thread
 
 from nodewright.api.clock import Clock
-from nodewright.api.errors import PluginError
+from nodewright.api.errors import ConfigurationError, PluginError, Problem
 from nodewright.api.group import GroupOptions
 from nodewright.api.plugin import PluginConfig
 from nodewright.api.provider import Provider, ProviderContext
 from nodewright.config.context import provider_context
+from nodewright.config.document import Loaded
 from nodewright.config.effective import default_options
 from nodewright.config.mention import Mention
 from nodewright.config.model import Settings
@@ -23,6 +24,22 @@ class LiveGroup:
     id: str
     provider: str
     options: GroupOptions
+
+
+def refusals(loaded: Loaded, classes: PluginClasses, clock: Clock) -> Iterator[Problem]:
+    """Yield why providers can't be made of what the whole configuration says. Making one calls no cloud."""
+    context = provider_context(loaded.settings, clock)
+    for index, mention in enumerate(loaded.settings.providers):
+        path = ("providers", index, mention.name)
+        try:
+            _make(mention, classes, context).close()
+        except ConfigurationError as error:
+            for problem in error.problems:
+                below = tuple(problem.path.split(".")) if problem.path else ()
+                its = loaded.origins.problem((*path, *below), problem.message)
+                yield problem if problem.source == "flags" else its
+        except Exception as error:  # a plugin may raise anything
+            yield loaded.origins.problem(path, f"can't be started: {error or type(error).__name__}")
 
 
 def live_groups(settings: Settings, classes: PluginClasses, clock: Clock) -> list[LiveGroup]:
@@ -65,10 +82,7 @@ def _within(
 def _ask(
     mention: Mention, classes: PluginClasses, context: ProviderContext, defaults: GroupOptions
 ) -> Sequence[LiveGroup]:
-    plugin = classes.load("providers", mention.name)
-    assert issubclass(plugin, Provider)
-    config: PluginConfig = plugin.Config.model_validate(dict(mention.config))
-    provider = plugin(config, context)
+    provider = _make(mention, classes, context)
     try:
         provider.refresh()
         return [
@@ -81,3 +95,10 @@ def _ask(
         ]
     finally:
         provider.close()
+
+
+def _make(mention: Mention, classes: PluginClasses, context: ProviderContext) -> Provider:
+    plugin = classes.load("providers", mention.name)
+    assert issubclass(plugin, Provider)
+    config: PluginConfig = plugin.Config.model_validate(dict(mention.config))
+    return plugin(config, context)

@@ -44,18 +44,14 @@ class GroupReport:
 
 
 def setting_rows(loaded: Loaded) -> list[Row]:
-    """Return every setting; entries of a list that have settings of their own get a row for each of these.
-
-    Secrets among the settings of plugins are masked.
-    """
-    data = loaded.settings.model_dump(mode="json", by_alias=True, exclude_none=True)
+    """Return every setting, without secrets; entries of a list with settings of their own get a row for each."""
+    data = without_secrets(loaded.settings.model_dump(mode="json", by_alias=True, exclude_none=True))
     rows = []
     for setting in all_settings():
         whole = loaded.origins.of(setting.path)
         idle = " (not in effect in this version)" if planned(setting.path) and whole != DEFAULT else ""
         origin_of = loaded.origins.of_plugin_setting if slot_of(setting) and whole != DEFAULT else loaded.origins.of
-        shown = reduce(step, setting.path, data)
-        for path, value in _parts(setting.path, without_secrets(shown) if slot_of(setting) else shown):
+        for path, value in _parts(setting.path, reduce(step, setting.path, data)):
             rows.append(Row(setting=dotted(path), value=value, origin=f"{origin_of(path)}{idle}"))
     return rows
 

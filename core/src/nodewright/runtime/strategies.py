@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from prometheus_client.registry import Collector
 
@@ -101,7 +101,12 @@ class Strategies:
 
 
 def _collectors(found: object) -> tuple[Collector, ...]:
-    return sequence_of(Collector)(tuple(found) if isinstance(found, Iterable) else found)
+    """Expect collectors, which are told by their method: releases of the library differ in whether classes can tell."""
+    each_of = sequence_of(object)(tuple(found) if isinstance(found, Iterable) else found)
+    for each in each_of:
+        if not callable(getattr(each, "collect", None)):
+            raise TypeError(f"returned a sequence with {type(each).__name__} in it instead of collectors")
+    return cast("tuple[Collector, ...]", each_of)
 
 
 def _unique(name: str, taken: Mapping[str, object]) -> str:

@@ -1,5 +1,6 @@
 """What users write under ``aws`` in YAML."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -21,6 +22,18 @@ def _is_group(text: str) -> str:
     return text
 
 
+def _is_role(arn: str) -> str:
+    if not re.fullmatch(r"arn:[^:]+:iam::\d{12}:role/.+", arn):
+        raise ValueError(f"{arn!r} is no role: write its ARN, such as arn:aws:iam::123456789012:role/nodewright")
+    return arn
+
+
+def _is_region(name: str) -> str:
+    if not re.fullmatch(r"[a-z0-9-]*", name):
+        raise ValueError(f"{name!r} is no region: write one such as eu-west-1")
+    return name
+
+
 def _is_url(text: str) -> str:
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -38,7 +51,7 @@ class Discovery(PluginConfig, defer_build=True):
 class Role(PluginConfig, defer_build=True):
     """A role to take on before anything else is done."""
 
-    arn: str = Field(pattern=r"^arn:[^:]+:iam::\d{12}:role/.+$")
+    arn: Annotated[str, AfterValidator(_is_role)]
     external_id: SecretStr = SecretStr("")
     #: Shows in AWS' own records of calls.
     session_name: str = Field(default="nodewright", pattern=r"^[\w+=,.@-]{2,64}$")
@@ -48,7 +61,7 @@ class AwsConfig(PluginConfig, defer_build=True):
     """An account and region, and which of its groups to use."""
 
     #: If empty: AWS_REGION, AWS_DEFAULT_REGION, the profile's, or the machine's own.
-    region: str = ""
+    region: Annotated[str, AfterValidator(_is_region)] = ""
     profile: str = ""
     assume_role: Role | None = None
     endpoints: Mapping[Service, Annotated[str, AfterValidator(_is_url)]] = Field(default_factory=dict)

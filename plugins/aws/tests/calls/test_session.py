@@ -121,15 +121,23 @@ def test_price_lists_are_asked_for_where_there_are_some(connect, region, nearest
 
 
 @pytest.mark.parametrize(
-    ("config", "place"),
+    ("config", "place", "why"),
     [
-        ({"endpoints": {"ec2": "localhost:4566"}}, ("endpoints", "ec2")),
-        ({"endpoints": {"autoscalling": "http://localhost:4566"}}, ("endpoints", "autoscalling", "[key]")),
-        ({"assumeRole": {"arn": "scaler"}}, ("assumeRole", "arn")),
-        ({"discover": [{"tags": {}}]}, ("discover", 0, "tags")),
+        ({"region": "eu west 1"}, ("region",), "no region: write one such as eu-west-1"),
+        ({"endpoints": {"ec2": "localhost:4566"}}, ("endpoints", "ec2"), "no URL: write one such as https://"),
+        (
+            {"endpoints": {"autoscalling": "http://localhost"}},
+            ("endpoints", "autoscalling", "[key]"),
+            "Input should be 'autoscaling', 'ec2'",
+        ),
+        ({"assumeRole": {"arn": "scaler"}}, ("assumeRole", "arn"), "no role: write its ARN, such as arn:aws:iam::"),
+        ({"discover": [{"tags": {}}]}, ("discover", 0, "tags"), "at least 1 item"),
+        ({"interruptions": {"rebalance": "avoid"}}, ("interruptions",), "needs a queue to hear of it: set queue"),
     ],
 )
-def test_mistakes_are_found_when_the_configuration_is_checked(config, place):
+def test_mistakes_are_found_when_the_configuration_is_checked(config, place, why):
     with pytest.raises(ValidationError) as error:
         AwsConfig.model_validate(config)
-    assert error.value.errors()[0]["loc"] == place
+    (mistake,) = error.value.errors()
+    assert mistake["loc"] == place
+    assert why in mistake["msg"]

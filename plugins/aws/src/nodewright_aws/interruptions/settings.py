@@ -1,8 +1,10 @@
 """Where news of interruptions comes from."""
 
 from enum import StrEnum
+from typing import Self
 
 from nodewright.api import PluginConfig
+from pydantic import model_validator
 
 
 class Rebalance(StrEnum):
@@ -21,3 +23,9 @@ class InterruptionSettings(PluginConfig, defer_build=True):
     rebalance: Rebalance = Rebalance.IGNORE
     #: Take messages off the queue once they were read; false where somebody else reads the same queue.
     delete_messages: bool = True
+
+    @model_validator(mode="after")
+    def _has_a_queue(self) -> Self:
+        if self.rebalance is Rebalance.AVOID and not self.queue:
+            raise ValueError("rebalance: avoid needs a queue to hear of it: set queue to the name of an SQS queue")
+        return self
