@@ -64,6 +64,7 @@ class AwsConfig(PluginConfig, defer_build=True):
     region: Annotated[str, AfterValidator(_is_region)] = ""
     profile: str = ""
     assume_role: Role | None = None
+    #: URLs by service.
     endpoints: Mapping[Service, Annotated[str, AfterValidator(_is_url)]] = Field(default_factory=dict)
     #: A file of Cluster Autoscaler's --cloud-config.
     cloud_config: str = ""
