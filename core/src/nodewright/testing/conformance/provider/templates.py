@@ -7,7 +7,7 @@ import pytest
 
 from nodewright.api import Capability, NodeGroup, NodeTemplate, Provider
 from nodewright.testing.conformance.cloud import Cloud, ExpectedTemplate
-from nodewright.testing.conformance.provider.base import ProviderSuite, declares, group_of
+from nodewright.testing.conformance.provider.base import ProviderSuite, declares, group_of, template_of
 
 _WELL_KNOWN = (
     "kubernetes.io/arch",
@@ -148,7 +148,7 @@ class TemplateConformance(ProviderSuite):
 
 def _templates(provider: Provider) -> Iterator[tuple[str, NodeTemplate]]:
     for group in provider.groups():
-        template = group.template()
+        template = template_of(group)
         if template is not None:
             yield group.id, template
 
