@@ -9,7 +9,7 @@ from nodewright import __version__
 from nodewright.api import NodewrightError, PluginError, Provider, nearest
 from nodewright.config.context import provider_context
 from nodewright.config.document import load
-from nodewright.config.mention import Mention
+from nodewright.config.mention import Mention, unique_name
 from nodewright.plugins import Registry
 from nodewright.plugins.entrypoints import KINDS, registrations
 from nodewright.plugins.faults import describe
@@ -163,10 +163,8 @@ def open_group(account: Account, group: str, patience: Patience) -> ResizedCloud
 
 def _mentioned(mentions: Sequence[Mention], name: str) -> Mention:
     named: dict[str, Mention] = {}
-    counts: dict[str, int] = {}
     for mention in mentions:
-        number = counts[mention.name] = counts.get(mention.name, 0) + 1
-        named[mention.name if number == 1 else f"{mention.name}-{number}"] = mention
+        named[unique_name(mention.name, named)] = mention
     if name in named:
         return named[name]
     there, meant = ", ".join(named) or "none", nearest(name, named)
