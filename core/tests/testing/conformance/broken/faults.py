@@ -13,7 +13,7 @@ from nodewright.api import (
     ThrottledError,
 )
 
-from ..provider import ShedGroup, ShedProvider
+from ..provider import ShedGroup, ShedProvider, id_of
 from .registry import fails
 
 
@@ -180,6 +180,23 @@ class CountsMachinesAfterRestart(ShedProvider):
         def target_size(self):
             coming = [each for each in self.rack.machines if each.state == "coming"]
             return super().target_size - (len(coming) if self.first else 0)
+
+
+@fails("test_a_deletion_that_is_repeated_after_a_restart_counts_once")
+class KeepsItInMind(ShedProvider):
+    """Knows in memory only which machines are on their way out."""
+
+    def __init__(self, config, context, shed):
+        super().__init__(config, context, shed)
+        self.deleted = set()
+
+    class group_class(ShedGroup):  # noqa: N801  takes the attribute's place
+        def delete_nodes(self, nodes):
+            doomed = {node.spec.provider_id for node in nodes} - self.provider.deleted
+            going = {id_of(self.id, each) for each in self.shed.racks[self.id].machines if each.state == "going"}
+            self.provider.deleted |= doomed
+            super().delete_nodes(nodes)
+            self.shed.set(self.id, self.shed.racks[self.id].wanted - len(doomed & going))
 
 
 @fails("test_a_restart_orders_nothing")
