@@ -15,7 +15,7 @@ from nodewright.plugins.entrypoints import KINDS, registrations
 from nodewright.plugins.faults import describe
 from nodewright.runtime.clock import SystemClock
 from nodewright.testing.conformance.cloud import Ability
-from nodewright.testing.conformance.live.cloud import LiveCloud, Patience, ResizedCloud, find_group
+from nodewright.testing.conformance.live.cloud import LiveCloud, Patience, ResizedCloud, find_group, most_telling
 from nodewright.testing.conformance.live.guard import GuardedProvider
 from nodewright.testing.conformance.live.results import Report, Result, Rule
 from nodewright.testing.conformance.live.run import run
@@ -141,7 +141,7 @@ class Trial:
 
 
 def open_account(account: Account, group: str) -> LiveCloud:
-    """Return the *account* to be read; the tests are about *group*, or one that has machines if none is named.
+    """Return the *account* to be read; the tests are about *group*, or the one that tells most if none is named.
 
     Raises what the provider does when it is read.
     """
@@ -151,7 +151,7 @@ def open_account(account: Account, group: str) -> LiveCloud:
         groups = provider.groups()
         if group or not groups:
             return LiveCloud(account.provider, find_group(groups, group).id)
-        return LiveCloud(account.provider, next((each for each in groups if each.instances()), groups[0]).id)
+        return LiveCloud(account.provider, most_telling(groups).id)
     finally:
         provider.close()
 
