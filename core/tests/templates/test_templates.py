@@ -237,6 +237,13 @@ def test_the_next_node_of_a_group_with_several_zones_is_expected_where_its_provi
     assert template.labels["team"] == "ml"
 
 
+def test_labels_that_only_nodes_have_follow_the_next_node_to_its_zone():
+    labels = {"topology.kubernetes.io/zone": "a", "disks.example.org/zone": "a", "team": "a-team"}
+    template, _, _ = template_in(a_world_of(a_node("n", cpu="8", labels=labels), template=in_either_zone("b")))
+    assert template.labels["disks.example.org/zone"] == "b"
+    assert template.labels["team"] == "a-team"
+
+
 def test_what_was_learnt_of_a_group_with_several_zones_is_kept_when_the_next_node_is_expected_elsewhere():
     node = a_node("n", cpu="8", memory="32Gi", labels={"topology.kubernetes.io/zone": "a"})
     _, _, memory = template_in(a_world_of(node, template=in_either_zone("b")))

@@ -76,6 +76,9 @@ class Shed(Cloud):
     def other_group(self):
         return "right"
 
+    def expected_bounds(self):
+        return {"left": (1, 8)}
+
     def expected_templates(self):
         labels = SMALL["labels"]
         return {"left": ExpectedTemplate(labels=labels, capacity={"cpu": 4000}, allocatable={"memory": 7 << 30})}

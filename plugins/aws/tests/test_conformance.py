@@ -66,6 +66,9 @@ class AwsCloud(Cloud):
     def secrets(self):
         return [self.double.environment["AWS_SECRET_ACCESS_KEY"]]
 
+    def expected_bounds(self):
+        return {"web": (1, 8)}
+
     def expected_templates(self):
         return {
             "web": ExpectedTemplate(

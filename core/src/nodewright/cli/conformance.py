@@ -42,7 +42,9 @@ class ConformanceCommand(Command):
             "--provider", required=True, metavar="NAME", help="an entry of `providers`; the second of a kind is kind-2"
         )
         parser.add_argument("--config", required=True, type=Path, metavar="FILE", help="the configuration with it")
-        parser.add_argument("--group", metavar="ID", help="the group that is looked at (default: one with machines)")
+        parser.add_argument(
+            "--group", metavar="ID", help="the group that is looked at (default: one with machines, at rest)"
+        )
         parser.add_argument("--full", action="store_true", help="resize the group, too; needs --group")
         parser.add_argument("--yes", action="store_true", help="with --full: do not ask")
         parser.add_argument(

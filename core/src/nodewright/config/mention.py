@@ -68,3 +68,13 @@ class Mention:
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1}]}
+
+
+def unique_name(name: str, taken: Mapping[str, object]) -> str:
+    """Return *name*, with a number where one configuration mentions it more than once."""
+    number = 2
+    unique = name
+    while unique in taken:
+        unique = f"{name}-{number}"
+        number += 1
+    return unique

@@ -13,6 +13,7 @@ from nodewright.api.expander import Expander
 from nodewright.api.plugin import Plugin
 from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesProcessor
 from nodewright.api.provider import Provider, ProviderContext
+from nodewright.config.mention import unique_name
 from nodewright.config.model import Mention, Settings
 from nodewright.plugins import Faults, Hooks, Registry
 from nodewright.plugins.results import sequence_of
@@ -81,7 +82,7 @@ class Strategies:
         for mention in mentions:
             found = self._make("drain_rules", (mention,), DrainRule)
             rule = found.get(mention.name) or Missing(Missing.Config())
-            made[_unique(mention.name, made)] = rule
+            made[unique_name(mention.name, made)] = rule
         return made
 
     def _make(self, kind: str, mentions: Iterable[Mention], base: type[P], *extra: object) -> dict[str, P]:
@@ -96,7 +97,7 @@ class Strategies:
                 self._faults.note(mention.name, "load", error)
                 continue
             self._made.append((mention.name, plugin))
-            made[_unique(mention.name, made)] = plugin
+            made[unique_name(mention.name, made)] = plugin
         return made
 
 
@@ -107,13 +108,3 @@ def _collectors(found: object) -> tuple[Collector, ...]:
         if not callable(getattr(each, "collect", None)):
             raise TypeError(f"returned a sequence with {type(each).__name__} in it instead of collectors")
     return cast("tuple[Collector, ...]", each_of)
-
-
-def _unique(name: str, taken: Mapping[str, object]) -> str:
-    """Return *name*, with a number where one configuration mentions it more than once."""
-    number = 2
-    unique = name
-    while unique in taken:
-        unique = f"{name}-{number}"
-        number += 1
-    return unique

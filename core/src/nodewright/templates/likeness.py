@@ -75,10 +75,16 @@ def fingerprint(promised: NodeTemplate | None) -> str:
 
 
 def next_in_zone(template: NodeTemplate, promised: NodeTemplate) -> NodeTemplate:
-    """Return *template* in the zone where its provider expects the next node, if that may be any of several."""
+    """Return *template* in the zone where its provider expects the next node, if that may be any of several.
+
+    Labels that only the nodes have, of storage drivers and the like, tell that zone as well.
+    """
     if not promised.zones:
         return template
     where = {key: value for key, value in promised.labels.items() if value in promised.zones}
+    if len(set(where.values())) == 1:
+        (zone,) = set(where.values())
+        where |= {key: zone for key, value in template.labels.items() if value in promised.zones}
     return replace(template, labels={**template.labels, **where}, zones=promised.zones)
 
 

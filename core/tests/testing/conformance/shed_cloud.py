@@ -56,6 +56,9 @@ class ShedCloud(Cloud):
     def secrets(self):
         return [_KEY]
 
+    def expected_bounds(self):
+        return {"web": (1, 5), "attic": (0, 5)}
+
     def expected_templates(self):
         return {
             "spare": ExpectedTemplate(taints=()),

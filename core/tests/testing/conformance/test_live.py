@@ -8,7 +8,7 @@ from nodewright.api import InstanceState, NodeGroup, Provider, ProviderContext, 
 from nodewright.api.errors import WithheldError
 from nodewright.config.secrets import masked, secrets_in, without_secrets
 from nodewright.testing import EPOCH, SteppedClock, a_failed_instance, an_instance
-from nodewright.testing.conformance.live.cloud import LiveCloud, Patience, ResizedCloud
+from nodewright.testing.conformance.live.cloud import LiveCloud, Patience, ResizedCloud, most_telling
 from nodewright.testing.conformance.live.guard import GuardedGroup, GuardedProvider
 
 
@@ -238,3 +238,19 @@ class TestSecrets:
         secrets = frozenset(secrets_in(SETTINGS))
         told = masked("tok-4711 of outside-1 at https://me:pass@cloud.example is no good", secrets)
         assert told == "*** of *** at https://***@cloud.example is no good"
+
+
+def test_rules_are_tried_with_a_group_that_is_at_rest(yard):
+    yard.target["web"] = 3
+    assert most_telling(yard.provider().groups()).id == "other"
+
+
+def test_rules_are_tried_with_a_group_that_is_busy_rather_than_empty_or_dark(yard):
+    class Dark(YardGroup):
+        def instances(self):
+            raise TemporaryError("nobody knows")
+
+    yard.target |= {"web": 3, "other": 0}
+    yard.machines["other"] = []
+    groups = [Dark(yard, "web"), YardGroup(yard, "other"), YardGroup(yard, "web")]
+    assert most_telling(groups) is groups[2]

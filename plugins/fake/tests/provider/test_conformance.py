@@ -47,6 +47,9 @@ class FakeCloud(Cloud):
         for _ in range(4):
             self.house.run(30)
 
+    def expected_bounds(self):
+        return {"web": (1, 5), "cheap": (0, 9)}
+
     def expected_templates(self):
         return {
             "web": ExpectedTemplate(

@@ -129,18 +129,22 @@ class Cloud(ABC):
     def unknown_node(self) -> Node:
         """A node that looks like one of this cloud, but no such machine has ever been there.
 
-        By default, a machine of the group whose id ends in zeros and a nine instead of what follows the last dash.
+        By default, a machine of the group whose id ends in nines, six or more, instead of what follows the last dash.
         """
         known = self.machines(self.group())
         if not known:
             return self.foreign_node()
         stem, slash, name = next(iter(known)).rpartition("/")
         prefix, dash, number = name.rpartition("-")
-        return self.node(f"{stem}{slash}{prefix}{dash}{'0' * (len(number) - 1)}9")
+        return self.node(f"{stem}{slash}{prefix}{dash}{'9' * max(6, len(number))}")
 
     def secrets(self) -> Sequence[str]:
         """Keys, tokens and the like that the provider was configured with: they may show nowhere."""
         return ()
+
+    def expected_bounds(self) -> Mapping[str, tuple[int, int]]:
+        """Fewest and most machines that groups are set up with, by group."""
+        return {}
 
     def expected_templates(self) -> Mapping[str, ExpectedTemplate]:
         """What the templates of groups must show, by group. GPUs, taints and extended resources should be among it."""

@@ -50,10 +50,19 @@ class PricingConformance(Suite):
         assert price is not None, "the price of a pod of half a CPU and 1 GiB is unknown"
         _assert_is_price(price, "a pod of half a CPU and 1 GiB")
 
-    def test_an_unknown_node_has_none(self, model: PricingModel, now: datetime) -> None:
-        """The price of a node of a kind that nobody has heard of is None; nothing is raised and nothing is made up."""
-        price = model.node_price(a_template(instance_type="type-from-the-moon", zone="moon-1"), now, now + _HOUR)
-        assert price is None, f"a node of an instance type that does not exist costs {price}"
+    def test_an_unknown_node_has_no_price_that_is_made_up(self, model: PricingModel, now: datetime) -> None:
+        """The price of a node of a kind that nobody has heard of is None, or goes by what the node has."""
+        small, large = (
+            model.node_price(
+                a_template(cpu=cpu, memory=memory, instance_type="type-from-the-moon", zone="moon-1"), now, now + _HOUR
+            )
+            for cpu, memory in (("2", "8Gi"), ("64", "256Gi"))
+        )
+        by_size = small is not None and large is not None and 0 < small < large
+        assert by_size or (small is None and large is None), (
+            f"a node of an instance type that does not exist costs {small}, one of 32 times its size {large}: "
+            "an unknown price is None"
+        )
 
     def test_a_node_without_labels_is_no_error(self, model: PricingModel, now: datetime) -> None:
         """A template may have no labels and no resources; its price is None, or known from elsewhere."""

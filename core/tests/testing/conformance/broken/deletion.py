@@ -103,7 +103,7 @@ class StopsAtTheMinimum(ShedGroup):
 class CountsWhatNeverWas(ShedGroup):
     def delete_nodes(self, nodes):
         super().delete_nodes(nodes)
-        if any(id_.endswith("-9") for id_ in ids(nodes)):
+        if any(id_.endswith("-999999") for id_ in ids(nodes)):
             self.shed.set(self.id, self.rack.wanted - 1)
 
 

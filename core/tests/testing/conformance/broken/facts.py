@@ -16,6 +16,13 @@ class NoMinimum(ShedGroup):
         return -1 if self.id == "gpu" else super().min_size
 
 
+@fails("test_bounds_are_those_of_the_group")
+class BoundsOfItsOwn(ShedGroup):
+    @property
+    def max_size(self):
+        return 1000 if self.id == "attic" else super().max_size
+
+
 @fails("test_the_target_is_what_the_cloud_is_asked_for")
 class TargetOfItsOwn(ShedGroup):
     @property

@@ -13,7 +13,7 @@ from nodewright.api import (
     ThrottledError,
 )
 
-from ..provider import ShedGroup, ShedProvider
+from ..provider import ShedGroup, ShedProvider, id_of
 from .registry import fails
 
 
@@ -33,18 +33,35 @@ def linger(until=lambda: False):
         time.sleep(0.001)
 
 
-@fails("test_a_refresh_that_is_throttled_says_so")
-class UnavailableIfThrottled(ShedProvider):
+class AtFirst(ShedProvider):
+    """A provider whose first refresh raises something else."""
+
     def refresh(self):
-        with instead(ThrottledError, CloudUnavailableError("the shed does not answer")):
+        with instead(() if self._groups else self.wrong, self.error):
             super().refresh()
+
+
+class Later(ShedProvider):
+    """A provider whose refreshes raise something else, but for the first."""
+
+    def refresh(self):
+        with instead(self.wrong if self._groups else (), self.error):
+            super().refresh()
+
+
+@fails("test_a_refresh_that_is_throttled_says_so")
+class UnavailableIfThrottled(Later):
+    wrong, error = ThrottledError, CloudUnavailableError("the shed does not answer")
 
 
 @fails("test_a_refresh_that_is_denied_says_so")
-class TemporaryIfDenied(ShedProvider):
-    def refresh(self):
-        with instead(AccessDeniedError, TemporaryError("the door is shut")):
-            super().refresh()
+class TemporaryIfDenied(Later):
+    wrong, error = AccessDeniedError, TemporaryError("the door is shut")
+
+
+@fails("test_a_first_refresh_that_is_denied_says_so")
+class StartsWithoutAKey(AtFirst):
+    wrong, error = AccessDeniedError, KeyError("token")
 
 
 @fails("test_a_denial_says_what_is_missing")
@@ -55,10 +72,13 @@ class DeniesWithoutAWord(ShedProvider):
 
 
 @fails("test_a_refresh_of_a_cloud_that_is_not_there_says_so")
-class LeaksItsLibrary(ShedProvider):
-    def refresh(self):
-        with instead(CloudUnavailableError, ConnectionError("nobody at home")):
-            super().refresh()
+class LeaksItsLibrary(Later):
+    wrong, error = CloudUnavailableError, ConnectionError("nobody at home")
+
+
+@fails("test_a_first_refresh_of_a_cloud_that_is_not_there_says_so")
+class TakesSilenceForAMistake(AtFirst):
+    wrong, error = CloudUnavailableError, PermanentError("there is no shed: correct its address")
 
 
 @fails("test_secrets_are_kept")
@@ -160,6 +180,23 @@ class CountsMachinesAfterRestart(ShedProvider):
         def target_size(self):
             coming = [each for each in self.rack.machines if each.state == "coming"]
             return super().target_size - (len(coming) if self.first else 0)
+
+
+@fails("test_a_deletion_that_is_repeated_after_a_restart_counts_once")
+class KeepsItInMind(ShedProvider):
+    """Knows in memory only which machines are on their way out."""
+
+    def __init__(self, config, context, shed):
+        super().__init__(config, context, shed)
+        self.deleted = set()
+
+    class group_class(ShedGroup):  # noqa: N801  takes the attribute's place
+        def delete_nodes(self, nodes):
+            doomed = {node.spec.provider_id for node in nodes} - self.provider.deleted
+            going = {id_of(self.id, each) for each in self.shed.racks[self.id].machines if each.state == "going"}
+            self.provider.deleted |= doomed
+            super().delete_nodes(nodes)
+            self.shed.set(self.id, self.shed.racks[self.id].wanted - len(doomed & going))
 
 
 @fails("test_a_restart_orders_nothing")

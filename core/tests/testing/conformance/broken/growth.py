@@ -138,6 +138,26 @@ class CountsMachines(ShedGroup):
         return len([each for each in self.rack.machines if each.state != "going"])
 
 
+def _beyond(group, count):
+    """Whether some demand of the group is unmet, but not as much as is to be given up."""
+    return 0 < group.rack.wanted - len(group.rack.machines) < count
+
+
+@fails("test_more_than_unmet_demand_is_a_size_limit")
+class SilentBeyondUnmetDemand(ShedGroup):
+    def decrease_target(self, count):
+        if not _beyond(self, count):
+            super().decrease_target(count)
+
+
+@fails("test_more_than_unmet_demand_is_not_given_up_in_part")
+class GivesUpWhatItCan(ShedGroup):
+    def decrease_target(self, count):
+        if _beyond(self, count):
+            super().decrease_target(self.rack.wanted - len(self.rack.machines))
+        super().decrease_target(count)
+
+
 @fails("test_met_demand_is_a_size_limit")
 class SilentAboutMetDemand(ShedGroup):
     def decrease_target(self, count):
@@ -185,6 +205,13 @@ class ExistsByProposal(ShedProvider):
 class IgnoresWishes(ShedProvider):
     def propose_group(self, machine_type, *, labels, taints, resources):
         return super().propose_group(machine_type, labels=labels, taints=(), resources=resources)
+
+
+@fails("test_a_proposal_is_no_call")
+class AsksBeforeItProposes(ShedProvider):
+    def propose_group(self, machine_type, **wishes):
+        self.shed.calls += 1
+        return super().propose_group(machine_type, **wishes)
 
 
 @fails("test_a_group_is_created")

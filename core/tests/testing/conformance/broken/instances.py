@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from nodewright.api import ErrorClass, InstanceError, InstanceState
+from nodewright.api import ErrorClass, Instance, InstanceError, InstanceState
 
 from ..provider import ShedGroup, ShedProvider
 from .registry import fails
@@ -155,6 +155,24 @@ class CodesWithIds(TellsOtherwise):
 class PoolOfAnotherName(TellsOtherwise):
     def change(self, instance):
         return {"pool": "everywhere"}
+
+
+@fails("test_what_came_of_an_order_filled_in_part_is_running")
+class WaitsForTheWholeOrder(ShedGroup):
+    def instances(self):
+        machines = super().instances()
+        return machines[:-1] if self.shed.stock == 0 else machines
+
+
+@fails("test_no_more_machines_failed_than_are_missing")
+class FailsTheWholeOrder(ShedGroup):
+    def instances(self):
+        error = InstanceError(error_class=ErrorClass.STOCK_OUT, code="SoldOut")
+        failed = [
+            Instance(id=f"shed://garden/{self.id}-failed-{number}", state=InstanceState.CREATING, error=error)
+            for number in range(2 if self.shed.stock == 0 else 0)
+        ]
+        return (*super().instances(), *failed)
 
 
 @fails("test_an_old_failure_does_not_stick")

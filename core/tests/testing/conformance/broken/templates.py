@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from nodewright.api import GpuConfig, Taint
+from nodewright.api import Taint
 from nodewright.testing import a_pod
 
 from ..provider import ShedGroup, ShedProvider
@@ -23,6 +23,12 @@ class Changed(ShedGroup):
 class NoTemplate(ShedGroup):
     def template(self):
         return None if self.id == "web" else super().template()
+
+
+@fails("test_a_group_without_machines_has_a_template")
+class LooksAtItsMachines(ShedGroup):
+    def template(self):
+        return super().template() if self.rack.machines or not self.exists else None
 
 
 @fails("test_templates_show_the_well_known_labels")
@@ -107,10 +113,18 @@ class ReservesNothing(Changed):
 
 
 @fails("test_gpus_are_named_as_on_the_nodes")
-class AnotherResource(ShedProvider):
+class AnotherType(ShedProvider):
     def gpu_config(self, labels):
-        kind = labels.get(self.gpu_label)
-        return GpuConfig(label=self.gpu_label, type=kind, resource="shed.example/gpu") if kind else None
+        named = super().gpu_config(labels)
+        return named and replace(named, type=named.type.upper())
+
+
+@fails("test_gpus_can_be_used_by_pods")
+class LabelsWithoutGpus(Changed):
+    only = "web"
+
+    def change(self, template):
+        return {"labels": {**template.labels, "shed.example/gpu": "tesla"}}
 
 
 @fails("test_gpus_are_of_a_type_that_the_cloud_offers")
@@ -120,6 +134,9 @@ class OffersNoGpus(ShedProvider):
 
 
 @fails("test_a_node_without_gpus_has_none")
-class GpusEverywhere(ShedProvider):
+class GpusOnOldNodes(ShedProvider):
+    """Takes nodes that don't tell their model for what there was before models."""
+
     def gpu_config(self, labels):
-        return GpuConfig(label=self.gpu_label, type=labels.get(self.gpu_label, "tesla"), resource="nvidia.com/gpu")
+        old = "node.kubernetes.io/instance-type" not in labels
+        return super().gpu_config({self.gpu_label: "tesla"} if old else labels)

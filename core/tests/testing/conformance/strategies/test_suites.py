@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 from nodewright.strategies.binpacking import Binpacking
+from nodewright.testing.conformance.offers import ByCpu
 
 from ..run import run
 from . import broken_drain_rules, broken_estimators, broken_expanders, broken_prices, broken_processors, subjects
@@ -24,6 +25,10 @@ CASES = [(suite, rule, broken) for suite, (_, table) in SUITES.items() for rule,
 @pytest.mark.parametrize(("suite", "good"), [(suite, good) for suite, (good, _) in SUITES.items()])
 def test_who_keeps_all_rules_passes(suite, good):
     assert run(good, f"{SUBJECTS}::{suite}") == {}
+
+
+def test_prices_may_go_by_what_nodes_have():
+    assert run(ByCpu, f"{SUBJECTS}::TestPricing") == {}
 
 
 @pytest.mark.parametrize(("suite", "rule", "broken"), CASES, ids=lambda value: getattr(value, "__name__", value))

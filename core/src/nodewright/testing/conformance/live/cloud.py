@@ -11,6 +11,7 @@ from nodewright.api import (
     Instance,
     InstanceState,
     NodeGroup,
+    NodewrightError,
     PermanentError,
     Provider,
     TemporaryError,
@@ -172,6 +173,19 @@ def find_group(groups: Sequence[NodeGroup], name: str) -> NodeGroup:
             return group
     there = ", ".join(sorted(group.id for group in groups)) or "none at all"
     raise PermanentError(f"the provider finds no group {name!r}; it finds {there}")
+
+
+def most_telling(groups: Sequence[NodeGroup]) -> NodeGroup:
+    """Return the first group that is at rest and has machines, as rules are about such; or what comes closest."""
+    return max(groups, key=_told_by)
+
+
+def _told_by(group: NodeGroup) -> tuple[bool, bool]:
+    try:
+        seen = _seen(group)
+    except NodewrightError:
+        return False, False
+    return bool(seen.running) and seen.at_rest, bool(seen.instances)
 
 
 def _seen(group: NodeGroup) -> Sight:

@@ -9,14 +9,14 @@ from nodewright import __version__
 from nodewright.api import NodewrightError, PluginError, Provider, nearest
 from nodewright.config.context import provider_context
 from nodewright.config.document import load
-from nodewright.config.mention import Mention
+from nodewright.config.mention import Mention, unique_name
 from nodewright.config.secrets import masked, secrets_in, without_secrets
 from nodewright.plugins import Registry
 from nodewright.plugins.entrypoints import KINDS, registrations
 from nodewright.plugins.faults import describe
 from nodewright.runtime.clock import SystemClock
 from nodewright.testing.conformance.cloud import Ability
-from nodewright.testing.conformance.live.cloud import LiveCloud, Patience, ResizedCloud, find_group
+from nodewright.testing.conformance.live.cloud import LiveCloud, Patience, ResizedCloud, find_group, most_telling
 from nodewright.testing.conformance.live.guard import GuardedProvider
 from nodewright.testing.conformance.live.results import Report, Result, Rule
 from nodewright.testing.conformance.live.run import run
@@ -141,7 +141,7 @@ class Trial:
 
 
 def open_account(account: Account, group: str) -> LiveCloud:
-    """Return the *account* to be read; the tests are about *group*, or one that has machines if none is named.
+    """Return the *account* to be read; the tests are about *group*, or the one that tells most if none is named.
 
     Raises what the provider does when it is read.
     """
@@ -151,7 +151,7 @@ def open_account(account: Account, group: str) -> LiveCloud:
         groups = provider.groups()
         if group or not groups:
             return LiveCloud(account.provider, find_group(groups, group).id)
-        return LiveCloud(account.provider, next((each for each in groups if each.instances()), groups[0]).id)
+        return LiveCloud(account.provider, most_telling(groups).id)
     finally:
         provider.close()
 
@@ -163,10 +163,8 @@ def open_group(account: Account, group: str, patience: Patience) -> ResizedCloud
 
 def _mentioned(mentions: Sequence[Mention], name: str) -> Mention:
     named: dict[str, Mention] = {}
-    counts: dict[str, int] = {}
     for mention in mentions:
-        number = counts[mention.name] = counts.get(mention.name, 0) + 1
-        named[mention.name if number == 1 else f"{mention.name}-{number}"] = mention
+        named[unique_name(mention.name, named)] = mention
     if name in named:
         return named[name]
     there, meant = ", ".join(named) or "none", nearest(name, named)

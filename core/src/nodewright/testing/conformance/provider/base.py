@@ -6,7 +6,16 @@ from dataclasses import dataclass
 
 import pytest
 
-from nodewright.api import Capability, GroupFacts, GroupOptions, Node, NodeGroup, Provider
+from nodewright.api import (
+    Capability,
+    GroupFacts,
+    GroupOptions,
+    Node,
+    NodeGroup,
+    NodeTemplate,
+    NodewrightError,
+    Provider,
+)
 from nodewright.testing.builders import a_node
 from nodewright.testing.conformance.cloud import Ability, Cloud
 from nodewright.testing.conformance.suite import Suite, Test, requires
@@ -168,8 +177,20 @@ def machine_of(node: Node) -> str:
 def facts(provider: Provider) -> list[GroupFacts]:
     """All that a provider says of its groups, as the core reads it."""
     from_zero = Capability.SCALE_FROM_ZERO in provider.capabilities
-    return [
-        GroupFacts(
+    return [_facts_of(group, from_zero=from_zero) for group in provider.groups()]
+
+
+def template_of(group: NodeGroup) -> NodeTemplate | None:
+    """The group's template, if it has one; a group that can't be told of hinders no others."""
+    with contextlib.suppress(NodewrightError):
+        return group.template()
+    return None
+
+
+def _facts_of(group: NodeGroup, *, from_zero: bool) -> GroupFacts:
+    """What is said of a group; one that can't be told of is left alone by the core, with the reason."""
+    try:
+        return GroupFacts(
             id=group.id,
             provider="",
             min_size=group.min_size,
@@ -182,5 +203,5 @@ def facts(provider: Provider) -> list[GroupFacts]:
             exists=group.exists,
             autoprovisioned=group.autoprovisioned,
         )
-        for group in provider.groups()
-    ]
+    except NodewrightError as error:
+        return GroupFacts(id=group.id, provider="", min_size=0, max_size=0, target_size=0, error=str(error))

@@ -1,11 +1,13 @@
 """When the cloud is called, and how often."""
 
+from datetime import timedelta
+
 import pytest
 
 from nodewright.api import Provider
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.conformance.cloud import Ability, Cloud
-from nodewright.testing.conformance.provider.base import ProviderSuite, close_quietly, facts, needs
+from nodewright.testing.conformance.provider.base import ProviderSuite, close_quietly, facts, needs, template_of
 
 #: More machines than come on one page of anything, so that a call for each would show.
 _CROWD = 150
@@ -49,9 +51,9 @@ class CallsConformance(ProviderSuite):
         before = cloud.calls()
         pricing = provider.pricing()
         for group in provider.groups():
-            template = group.template()
+            template = template_of(group)
             if pricing is not None and template is not None:
-                pricing.node_price(template, EPOCH, EPOCH)
+                pricing.node_price(template, EPOCH, EPOCH + timedelta(hours=1))
         provider.resource_limits()
         provider.gpu_types()
         provider.gpu_config({provider.gpu_label or "gpu": "any"})

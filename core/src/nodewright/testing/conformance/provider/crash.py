@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from nodewright.api import NodeGroup, NodewrightError, Provider, TemporaryError
+from nodewright.api import ForeignNodeError, NodeGroup, NodewrightError, Provider, TemporaryError
 from nodewright.testing.conformance.cloud import Ability, Cloud
 from nodewright.testing.conformance.provider.base import (
     ProviderSuite,
@@ -36,6 +36,20 @@ class CrashConformance(ProviderSuite):
         restart()
         after = cloud.target(group.id)
         assert after == before + 1, f"{before + 1} machines were asked for, after a restart {after} are"
+
+    def test_a_deletion_that_is_repeated_after_a_restart_counts_once(
+        self, cloud: Cloud, provider: Provider, restart: Restart
+    ) -> None:
+        """`delete_nodes` of what the predecessor of a new provider deleted leaves the target alone."""
+        group, nodes = with_spare(cloud, provider, 2)
+        before = cloud.target(group.id)
+        group.delete_nodes(nodes[:1])
+        with contextlib.suppress(ForeignNodeError):
+            group_of(restart(), group.id).delete_nodes(nodes[:1])
+        after = cloud.target(group.id)
+        assert after == before - 1, (
+            f"one of {before} machines was deleted, and after a restart once more; the cloud is asked for {after}"
+        )
 
     @needs(Ability.LOSE_ANSWER)
     def test_an_order_without_an_answer_is_not_doubled(self, cloud: Cloud, group: NodeGroup) -> None:

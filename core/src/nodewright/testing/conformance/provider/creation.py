@@ -37,6 +37,14 @@ class ProposalConformance(ProviderSuite):
         assert labels.get("conformance") == "yes", f"label conformance=yes was wished for, the template has {labels}"
         assert str(_TAINT) in taints, f"taint {_TAINT} was wished for, the template has {taints}"
 
+    @needs(Ability.COUNT)
+    def test_a_proposal_is_no_call(self, cloud: Cloud, provider: Provider) -> None:
+        """A proposal and its template are made from what the last refresh read."""
+        before = cloud.calls()
+        _propose(cloud, provider).template()
+        calls = cloud.calls() - before
+        assert not calls, f"proposing a group took {calls} calls of the cloud"
+
 
 @declares(Capability.CREATE_GROUPS)
 @needs(Ability.CREATE_GROUPS)

@@ -31,6 +31,24 @@ class DecreaseConformance(ProviderSuite):
         told = group.target_size
         assert told == size + 2, f"{size} machines are there and 2 more are ordered, target_size is {told}"
 
+    @needs(Ability.STARVE)
+    def test_more_than_unmet_demand_is_a_size_limit(self, cloud: Cloud, provider: Provider) -> None:
+        """`decrease_target` raises `SizeLimitError` when it is to give up more than has not come."""
+        group, _ = starved(cloud, provider, 1)
+        with pytest.raises(SizeLimitError):
+            group.decrease_target(2)
+
+    @needs(Ability.STARVE)
+    def test_more_than_unmet_demand_is_not_given_up_in_part(self, cloud: Cloud, provider: Provider) -> None:
+        """`decrease_target` of more than has not come leaves the target alone."""
+        group, size = starved(cloud, provider, 1)
+        with contextlib.suppress(NodewrightError):
+            group.decrease_target(2)
+        after = cloud.target(group.id)
+        assert after == size + 1, (
+            f"of {size + 1} machines 1 did not come; after decrease_target(2) the cloud is asked for {after}"
+        )
+
     def test_met_demand_is_a_size_limit(self, group: NodeGroup) -> None:
         """`decrease_target` raises `SizeLimitError` when all machines that were asked for are there."""
         with pytest.raises(SizeLimitError):

@@ -84,6 +84,7 @@ class DeletionConformance(ProviderSuite):
         before = cloud.machines(group.id)
         with contextlib.suppress(NodewrightError):
             group.delete_nodes([nodes[-1], cloud.foreign_node()])
+        cloud.settle()
         after = cloud.machines(group.id)
         assert after == before, f"one of two nodes was foreign, but the machines went from {before} to {after}"
 
@@ -101,6 +102,7 @@ class DeletionConformance(ProviderSuite):
         before = cloud.machines(group.id)
         with contextlib.suppress(NodewrightError):
             group.delete_nodes(nodes)
+        cloud.settle()
         after = cloud.machines(group.id)
         assert after == before, f"a deletion of all passes the minimum, but the machines went from {before} to {after}"
 

@@ -2,9 +2,11 @@
 
 from datetime import timedelta
 
+import pytest
+
 from nodewright.api import Provider
 from nodewright.testing.conformance.cloud import Ability, Cloud
-from nodewright.testing.conformance.provider.base import ProviderSuite, facts, needs
+from nodewright.testing.conformance.provider.base import ProviderSuite, facts, group_of, needs
 
 
 class FactsConformance(ProviderSuite):
@@ -15,6 +17,16 @@ class FactsConformance(ProviderSuite):
         for group in provider.groups():
             low, high = group.min_size, group.max_size
             assert 0 <= low <= high, f"group {group.id} has min_size {low} and max_size {high}"
+
+    def test_bounds_are_those_of_the_group(self, cloud: Cloud, provider: Provider) -> None:
+        """`min_size` and `max_size` are those that the cloud's set-up gives to the group."""
+        expected = cloud.expected_bounds()
+        if not expected:
+            pytest.skip("the cloud under test can't tell what bounds groups have")
+        for name, bounds in expected.items():
+            group = group_of(provider, name)
+            told = (group.min_size, group.max_size)
+            assert told == bounds, f"group {name} may have {bounds} machines, min_size and max_size are {told}"
 
     @needs(Ability.TRUTH)
     def test_the_target_is_what_the_cloud_is_asked_for(self, cloud: Cloud, provider: Provider) -> None:

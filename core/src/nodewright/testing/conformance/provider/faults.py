@@ -44,6 +44,13 @@ class RefreshFaultConformance(ProviderSuite):
             provider.refresh()
 
     @needs(Ability.DENY)
+    def test_a_first_refresh_that_is_denied_says_so(self, cloud: Cloud, newcomer: Provider) -> None:
+        """`refresh` raises `AccessDeniedError` when there were no credentials from the start."""
+        cloud.deny()
+        with pytest.raises(AccessDeniedError):
+            newcomer.refresh()
+
+    @needs(Ability.DENY)
     def test_a_denial_says_what_is_missing(self, cloud: Cloud, provider: Provider) -> None:
         """The message of an `AccessDeniedError` tells people something."""
         cloud.deny()
@@ -56,6 +63,13 @@ class RefreshFaultConformance(ProviderSuite):
         cloud.cut()
         with pytest.raises(TemporaryError):
             provider.refresh()
+
+    @needs(Ability.CUT)
+    def test_a_first_refresh_of_a_cloud_that_is_not_there_says_so(self, cloud: Cloud, newcomer: Provider) -> None:
+        """`refresh` raises `TemporaryError` when nobody has answered yet: that is no mistake in the configuration."""
+        cloud.cut()
+        with pytest.raises(TemporaryError):
+            newcomer.refresh()
 
     @needs(Ability.DENY)
     def test_secrets_are_kept(self, cloud: Cloud, provider: Provider, group: NodeGroup) -> None:

@@ -1,10 +1,11 @@
 """Machines in all states of their lives."""
 
+import contextlib
 from collections.abc import Mapping
 
 import pytest
 
-from nodewright.api import ErrorClass, Instance, InstanceState, NodeGroup, Provider
+from nodewright.api import CapacityError, ErrorClass, Instance, InstanceState, NodeGroup, Provider
 from nodewright.testing.conformance.cloud import Ability, Cloud
 from nodewright.testing.conformance.provider.base import (
     ProviderSuite,
@@ -118,6 +119,22 @@ class FailureConformance(ProviderSuite):
         pools = set(group.pools()) or named
         assert named <= pools, f"pools {sorted(named)} ran dry, group {group.id} draws from {sorted(pools)}"
 
+    @needs(Ability.LIMIT, Ability.TRUTH)
+    def test_what_came_of_an_order_filled_in_part_is_running(self, cloud: Cloud, provider: Provider) -> None:
+        """When the cloud has only a part of what was ordered, the machines that came are running."""
+        group = _filled_in_part(cloud, provider)
+        there = {id_ for id_, state in cloud.machines(group.id).items() if state is InstanceState.RUNNING}
+        running = {id_ for id_, state in _states(group).items() if state is InstanceState.RUNNING}
+        assert running == there, f"1 of 2 machines came: {sorted(there)} run, instances() shows {sorted(running)}"
+
+    @needs(Ability.LIMIT, Ability.TRUTH)
+    def test_no_more_machines_failed_than_are_missing(self, cloud: Cloud, provider: Provider) -> None:
+        """When the cloud has only a part of what was ordered, no more are shown as failed than did not come."""
+        group = _filled_in_part(cloud, provider)
+        missing = cloud.target(group.id) - len(cloud.machines(group.id))
+        failed = sum(map(_failed, group.instances()))
+        assert failed <= missing, f"1 of 2 machines came, {missing} are missing, {failed} are shown as failed"
+
     def test_an_old_failure_does_not_stick(self, cloud: Cloud, provider: Provider) -> None:
         """After a failed order was taken back, the next one that the cloud fills shows no error."""
         group, failed = failed_order(cloud, provider)
@@ -129,6 +146,17 @@ class FailureConformance(ProviderSuite):
         cloud.settle()
         wrong = [instance for instance in reread(provider, group).instances() if instance.error]
         assert not wrong, f"the cloud filled a new order, instances() still shows {wrong}"
+
+
+def _filled_in_part(cloud: Cloud, provider: Provider) -> NodeGroup:
+    """The group under test after an order of two machines, of which the cloud had one."""
+    group = group_of(provider, cloud.group())
+    has_room(cloud, group, 2)
+    cloud.limit(group.id, 1)
+    with contextlib.suppress(CapacityError):
+        group.increase(2)
+    cloud.settle()
+    return reread(provider, group)
 
 
 def _states(group: NodeGroup) -> Mapping[str, InstanceState]:

@@ -7,7 +7,7 @@ import pytest
 
 from nodewright.api import Capability, NodeGroup, NodeTemplate, Provider
 from nodewright.testing.conformance.cloud import Cloud, ExpectedTemplate
-from nodewright.testing.conformance.provider.base import ProviderSuite, declares, group_of
+from nodewright.testing.conformance.provider.base import ProviderSuite, declares, facts, group_of, template_of
 
 _WELL_KNOWN = (
     "kubernetes.io/arch",
@@ -32,6 +32,14 @@ class TemplateConformance(ProviderSuite):
     def test_the_group_has_a_template(self, group: NodeGroup) -> None:
         """A provider that declares scale-from-zero knows what a node of the group will look like."""
         assert group.template() is not None, f"template() of group {group.id} is None"
+
+    def test_a_group_without_machines_has_a_template(self, provider: Provider) -> None:
+        """Templates do not come from machines that are there: groups that have none can grow as well."""
+        empty = [each for each in facts(provider) if not (each.error or each.target_size or each.instances)]
+        if not empty:
+            pytest.skip("all groups have machines: give the cloud a group that has none")
+        names = ", ".join(each.id for each in empty)
+        assert any(each.template for each in empty), f"groups without machines have no template: {names}"
 
     def test_templates_show_the_well_known_labels(self, provider: Provider) -> None:
         """Zone, instance type, architecture and operating system are labels of every template."""
@@ -133,6 +141,14 @@ class TemplateConformance(ProviderSuite):
                 told = provider.gpu_config(template.labels)
                 assert told == expected.gpu, f"GPUs of group {name} are {expected.gpu}, gpu_config tells {told}"
 
+    def test_gpus_can_be_used_by_pods(self, provider: Provider) -> None:
+        """Where `gpu_config` tells of GPUs, and of no DRA driver, their resource is allocatable in the template."""
+        for name, template in _templates(provider):
+            gpu = provider.gpu_config(template.labels)
+            if gpu is not None and not gpu.dra_driver:
+                amount = template.allocatable.get(gpu.resource, 0)
+                assert amount > 0, f"group {name} has GPUs {gpu.type}, its template has no {gpu.resource} for pods"
+
     def test_gpus_are_of_a_type_that_the_cloud_offers(self, provider: Provider) -> None:
         """The GPU type of every template that has one is among `gpu_types`."""
         for name, template in _templates(provider):
@@ -148,7 +164,7 @@ class TemplateConformance(ProviderSuite):
 
 def _templates(provider: Provider) -> Iterator[tuple[str, NodeTemplate]]:
     for group in provider.groups():
-        template = group.template()
+        template = template_of(group)
         if template is not None:
             yield group.id, template
 
