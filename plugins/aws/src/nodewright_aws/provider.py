@@ -67,9 +67,13 @@ class AwsProvider(Provider):
             "alpha.eksctl.io/instance-id",
             "alpha.eksctl.io/nodegroup-name",
             "eks.amazonaws.com/nodegroup",
+            "eks.amazonaws.com/sourceLaunchTemplateId",
+            "eks.amazonaws.com/sourceLaunchTemplateVersion",
             "k8s.amazonaws.com/eniConfig",
             "lifecycle",
             "topology.ebs.csi.aws.com/zone",
+            # Of larger machines, whose places in the network differ from machine to machine.
+            *(f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 3, 4)),
             "topology.k8s.aws/zone-id",
         }
     )

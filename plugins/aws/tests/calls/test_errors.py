@@ -75,6 +75,20 @@ def test_codes_of_aws_become_errors_that_say_what_to_do(code, kind, advice):
     assert code in str(error)
 
 
+@pytest.mark.parametrize("code", ["SignatureDoesNotMatch", "InvalidSignatureException"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Signature expired: 20261121T072529Z is now earlier than 20261121T193257Z (20261121T194757Z - 15 min.)",
+        "Signature not yet current: 20261121T160100Z is still later than 20261121T140900Z (20261121T140400Z + 5 min.)",
+    ],
+)
+def test_a_signature_of_another_time_points_to_the_clock_and_not_to_the_key(code, message):
+    error = translate(refusal(code, message, status=403), "autoscaling", "DescribeAutoScalingGroups")
+    assert type(error) is AccessDeniedError
+    assert "or the clock is wrong" in str(error)
+
+
 def test_a_refusal_over_the_wire_is_read_as_such(endpoint, connect):
     endpoint.default = endpoint.refuse("Throttling", "Rate exceeded")
     with pytest.raises(ThrottledError, match=r"autoscaling:DescribeAutoScalingGroups: Rate exceeded \(Throttling\)"):
@@ -100,6 +114,7 @@ def test_codes_that_nobody_knows_are_told_by_their_status(status, kind):
         ("Instance Id not found - No managed instance found for instance ID: i-0123", ForeignNodeError),
         ("New SetDesiredCapacity value 12 is above max value 10 for the AutoScalingGroup.", SizeLimitError),
         ("New SetDesiredCapacity value 0 is below min value 1 for the AutoScalingGroup.", SizeLimitError),
+        ("New SetDesiredCapacity value 5 is greater than the max size of the AutoScalingGroup, 2.", SizeLimitError),
         (AT_MINIMUM, SizeLimitError),
         ("AutoScalingGroup 'workers' is pending delete", TemporaryError),
         ("1 validation error detected: Value '' at 'instanceId' failed to satisfy constraint", PermanentError),

@@ -109,6 +109,23 @@ NO_FLEET = (
             "InvalidLaunchTemplate",
         ),
         ("Could not launch On-Demand Instances. VcpuLimitExceeded - No.", QUOTA, "VcpuLimitExceeded"),
+        (
+            "Your quota allows for 0 more running instance(s). You requested at least 1.",
+            QUOTA,
+            "InstanceLimitExceeded",
+        ),
+        (
+            "InsufficientCidrBlocks - There are not enough free cidr blocks in the specified subnet.",
+            QUOTA,
+            "InsufficientFreeAddressesInSubnet",
+        ),
+        (
+            "This account is currently blocked and not recognized as a valid account. Launching EC2 instance failed.",
+            PERMISSION,
+            "Blocked",
+        ),
+        ("You are not subscribed to this service. Please see https://aws.amazon.com/.", PERMISSION, "OptInRequired"),
+        ("AMI ami-0ab1 is pending, and cannot be run. Launching EC2 instance failed.", CONFIGURATION, "InvalidAMIID"),
         ("Something that AWS never said before.", ErrorClass.OTHER, "LaunchFailed"),
         ("", ErrorClass.OTHER, "LaunchFailed"),
     ],

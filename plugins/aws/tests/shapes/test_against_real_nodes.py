@@ -20,6 +20,14 @@ I4I_ISSUE = "aws/karpenter-provider-aws#6611: July 2024"
 INFERENTIA_WORKSHOP = (
     "aws-samples/eks-workshop-v2, website/docs/aiml/inferentia/inference.md: status.capacity of a node"
 )
+TRAINING = "gnosia93/training-on-eks, chapter: nodes of December 2025, kernel 6.12"
+ARMED = "andrezc98/armed-and-dangerous, results/2026-09-24/inventory/nodes-all.json: Bottlerocket 1.66, kernel 6.18"
+SCALE_OUT_LOOP = "a text on aws/karpenter-provider-aws#8205: kubectl describe node, November 2025"
+
+
+def described(node: str) -> str:
+    """Name as the source what somebody has published of a *node*, which is found by its name."""
+    return f"kubectl describe node {node}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,20 +41,40 @@ class Reported:
     cpu: str = ""
     pods: int = 0
     storage: int = 0
+    #: Of the volume that holds what pods write.
+    disk_gib: int = 20
 
     def __str__(self) -> str:
         return f"{self.name}-{self.family}"
 
 
-def al2(name: str, memory: str, source: str, cpu: str = "", pods: int = 0, storage: int = 0) -> Reported:
-    return Reported(name=name, family=AmiFamily.AL2, memory=memory, source=source, cpu=cpu, pods=pods, storage=storage)
+def al2(
+    name: str, memory: str, source: str, cpu: str = "", pods: int = 0, storage: int = 0, disk_gib: int = 20
+) -> Reported:
+    return Reported(
+        name=name,
+        family=AmiFamily.AL2,
+        memory=memory,
+        source=source,
+        cpu=cpu,
+        pods=pods,
+        storage=storage,
+        disk_gib=disk_gib,
+    )
 
 
-def al2023(name: str, memory: str, source: str, cpu: str = "", pods: int = 0, storage: int = 0) -> Reported:
-    return replace(al2(name, memory, source, cpu, pods, storage), family=AmiFamily.AL2023)
+def al2023(
+    name: str, memory: str, source: str, cpu: str = "", pods: int = 0, storage: int = 0, disk_gib: int = 20
+) -> Reported:
+    return replace(al2(name, memory, source, cpu, pods, storage, disk_gib), family=AmiFamily.AL2023)
 
 
-REPORTED = [
+def bottlerocket(name: str, memory: str, source: str, cpu: str = "", pods: int = 0) -> Reported:
+    return replace(al2(name, memory, source, cpu, pods), family=AmiFamily.BOTTLEROCKET)
+
+
+#: What the estimate is fitted to.
+FITTED = [
     al2("t4g.small", "1408312Ki", KARPENTER_TEST, "1930m"),
     al2("t4g.medium", "3377496Ki", KARPENTER_TEST, "1930m"),
     al2("t4g.xlarge", "15136012Ki", KARPENTER_TEST, "3920m"),
@@ -66,14 +94,52 @@ REPORTED = [
     al2023("t3.medium", "3371436Ki", RANCHER, "1930m", 17, 18_181_869_946),
     al2023("c6a.2xlarge", "14967996Ki", PALETTE, "7910m", 58, 18_181_869_946),
     al2023("c7a.medium", "1471060Ki", PALETTE, "940m", 8, 18_181_869_946),
-    al2023("trn1.2xlarge", "31315408Ki", NEURON_BLOG, "7910m", 58, 95_491_281_146),
+    al2023("trn1.2xlarge", "31315408Ki", NEURON_BLOG, "7910m", 58, 95_491_281_146, 100),
     al2023("g6.4xlarge", "58981Mi", PYTORCH),
+    al2023("p4d.24xlarge", "1167634920Ki", TRAINING, "95690m", 737, 288_764_809_146, 300),
+    al2023("m8g.large", "7257988Ki", SCALE_OUT_LOOP, "1930m", 29, 18_182_813_665),
 ]
+
+#: What was found when the estimate was there, and has changed nothing of it.
+NOT_FITTED = [
+    al2("m5.large", "7134168Ki", described("ip-192-168-18-171.eu-west-1"), "1930m", 29, 76_224_326_324, 80),
+    al2("m5.2xlarge", "31050408Ki", described("ip-192-168-42-135.ec2.internal"), "7910m", 0, 76_224_326_324, 80),
+    al2("m5.4xlarge", "61334028Ki", described("ip-192-168-1-128.us-west-1"), "15890m", 0, 18_242_267_924),
+    al2("m6i.large", "7291820Ki", "a text on prefix delegation with Cilium on EKS", "1930m", 0, 18_242_267_924),
+    al2("t3.xlarge", "15164892Ki", "a script that sets up smartscaler-inference", "3920m", 58),
+    al2("t4g.xlarge", "15136204Ki", "Karpenter's log of node ip-10-0-55-209.us-east-2", "3920m", 58, 18_233_774_458),
+    al2023("t3.medium", "3376720Ki", described("ip-192-168-12-156.ap-south-1"), "1930m", 17, 18_181_869_946),
+    al2023("t3.large", "7248300Ki", described("ip-192-168-129-187.us-east-2"), "1930m", 35, 47_172_899_146, 50),
+    al2023("t4g.medium", "3373212Ki", "Karpenter's log of node ip-10-10-210-100", "1930m", 0, 18_182_813_665),
+    al2023("c4.2xlarge", "14325300Ki", "Karpenter's log of node ip-192-168-2-97, September 2026", "7910m", 58),
+    al2023("g4dn.xlarge", "15474676Ki", described("ip-10-0-1-230.ec2.internal"), "3920m", 29, 18_181_869_946),
+    al2023("g6.xlarge", "14719096Ki", described("ip-10-0-13-72.ec2.internal"), "3920m", 58, 95_491_281_146, 100),
+    al2023("g6.12xlarge", "187596060Ki", TRAINING, "47810m", 234, 288_764_809_146, 300),
+    bottlerocket("m7g.large", "7258428Ki", ARMED, "1930m", 29),
+    bottlerocket("c7i.8xlarge", "61771080Ki", ARMED, "31850m", 234),
+]
+REPORTED = [*FITTED, *NOT_FITTED]
+
+#: What nodes report as capacity, whose owners have reservations of their own.
+CAPACITIES = {
+    "g6e.12xlarge": ("390834728Ki", described("ip-10-10-3-26.ec2.internal")),
+    "m8a.4xlarge": ("64600296Ki", ARMED),
+    "c6a.large": ("3881108Ki", "a text that compares c6a.large with AWS' pages"),
+    "r6i.2xlarge": ("64779052Ki", described("ip-10-142-202-95.ec2.internal") + ", Ubuntu, kernel 6.8"),
+}
+
+#: Types that many use: these have to be among those compared.
+COMMON = {
+    *("t3.medium", "t3.large", "t3.xlarge", "t4g.medium", "m5.large", "m5.xlarge", "m5.2xlarge", "m5.4xlarge"),
+    *("m6i.large", "m6i.xlarge", "m6g.large", "m7g.large", "c5.large", "c6i.xlarge", "c7g.large", "r5.large"),
+    *("r5.xlarge", "r6i.large", "g4dn.xlarge", "i3.large"),
+}
 
 #: Machines of one type are not all alike: these have more to give than the least of their type, which counts.
 MORE_THAN_OTHERS = [
     al2("m5.large", "7220184Ki", KARPENTER_TEST),
     al2("m5.large", "6.885Gi", JUPYTER),
+    al2("m5.large", "7260860Ki", "kubectl describe node, 2020, kernel 4.14"),
     al2("m5.xlarge", "14.375Gi", JUPYTER),
 ]
 
@@ -164,7 +230,7 @@ def test_allocatable_pods_are_what_a_node_reports(node):
 
 @pytest.mark.parametrize("node", [node for node in REPORTED if node.storage], ids=str)
 def test_allocatable_storage_is_what_a_node_reports_to_the_byte(node):
-    allocatable = foreseen(node.name, node.family, 100 if node.source == NEURON_BLOG else 20)
+    allocatable = foreseen(node.name, node.family, node.disk_gib)
     assert allocatable["ephemeral-storage"] == node.storage, node.source
 
 
@@ -180,8 +246,28 @@ def test_bottlerocket_that_lets_in_more_pods_than_interfaces_have_addresses_for_
     assert 0.99 * reported <= memory <= reported, C5N_ISSUE
 
 
-def test_twenty_types_are_compared():
-    assert len({node.name for node in REPORTED}) == 20
+@pytest.mark.parametrize("name", CAPACITIES)
+def test_capacity_is_within_one_percent_of_what_a_node_reports_and_never_above(name):
+    memory, source = CAPACITIES[name]
+    shape = bundled().get(name)
+    assert shape is not None
+    capacity = capacity_and_allocatable(shape, KubeletSettings(), root_volume_gib=None)[0]["memory"]
+    assert 0.99 * parse_quantity(memory) <= capacity <= parse_quantity(memory), source
+
+
+def test_a_managed_group_on_bottlerocket_reserves_for_as_many_pods_as_eks_lets_in():
+    shape = bundled().get("m8a.4xlarge")
+    assert shape is not None
+    kubelet = KubeletSettings(ami_family=AmiFamily.BOTTLEROCKET, max_pods="managed")
+    capacity, allocatable = capacity_and_allocatable(shape, kubelet, root_volume_gib=20)
+    assert allocatable["pods"] == 110, ARMED
+    assert capacity["memory"] - allocatable["memory"] == parse_quantity("64600296Ki") - parse_quantity("62997736Ki")
+    assert allocatable["ephemeral-storage"] <= 18_159_242_823, ARMED
+
+
+def test_twenty_types_that_many_use_are_among_those_compared():
+    assert len(COMMON) == 20
+    assert not COMMON - {node.name for node in REPORTED} - MISSING_ON_BOTTLEROCKET.keys()
 
 
 @pytest.mark.parametrize("name", MISSING_ON_BOTTLEROCKET)

@@ -38,6 +38,8 @@ _THROTTLED = frozenset(
 _EXPIRED = frozenset(
     {"ExpiredToken", "ExpiredTokenException", "RequestExpired", "RequestInTheFuture", "TokenRefreshRequired"}
 )
+#: What services say with the code for a wrong signature, if only the clock is wrong.
+_CLOCK = re.compile(r"signature (expired|not yet current)", re.I)
 _UNKNOWN_CREDENTIALS = frozenset(
     {
         "AuthFailure",
@@ -98,8 +100,8 @@ _VALIDATION: tuple[tuple[re.Pattern[str], type[NodewrightError]], ...] = (
     ),
     (
         re.compile(
-            r"is above max value|is below min value|desiredSize equals minSize|violate group's m(in|ax)|"
-            r"less than the minimum|would (violate|exceed) .*(min|max)",
+            r"(above|greater than) (the )?max|(below|less than) (the )?min|desiredSize equals minSize|"
+            r"violate group's m(in|ax)|would (violate|exceed) .*(min|max)",
             re.I,
         ),
         SizeLimitError,
@@ -175,7 +177,7 @@ def _refusal(error: Exception, service: str, operation: str) -> NodewrightError:
     text = _sentence(answer, code)
     if code in _THROTTLED or status == 429:
         return ThrottledError(f"AWS asks for fewer calls of {call}: {text}", retry_after=_retry_after(answer))
-    if code in _EXPIRED:
+    if code in _EXPIRED or (code in _UNKNOWN_CREDENTIALS and _CLOCK.search(text)):
         return AccessDeniedError(
             f"the credentials for AWS have expired, or the clock is wrong ({call}): {text}; renew them", status=status
         )

@@ -48,15 +48,25 @@ _MEANINGS: tuple[tuple[ErrorClass, str, tuple[str, ...]], ...] = (
     (
         _QUOTA,
         "InstanceLimitExceeded",
-        ("instancelimitexceeded", "current instance limit", "instance(s) are already running"),
+        (
+            "instancelimitexceeded",
+            "current instance limit",
+            "instance(s) are already running",
+            "your quota allows for",
+        ),
     ),
     (_QUOTA, "VolumeLimitExceeded", ("volumelimitexceeded", "storage limit", "maximum number of volumes")),
     (_QUOTA, "NetworkInterfaceLimitExceeded", ("networkinterfacelimitexceeded", "limit for network interfaces")),
     # Concerns the group's own subnets, like a quota: machines of the pool can be had elsewhere.
-    (_QUOTA, "InsufficientFreeAddressesInSubnet", ("insufficientfreeaddresses", "enough free addresses")),
+    (
+        _QUOTA,
+        "InsufficientFreeAddressesInSubnet",
+        ("insufficientfreeaddresses", "enough free addresses", "insufficientcidrblocks", "enough free cidr blocks"),
+    ),
     (_QUOTA, "PendingVerification", ("pendingverification", "account is currently being verified")),
     (_QUOTA, "NotFreeTierEligible", ("eligible for free tier",)),
-    (_PERMISSION, "OptInRequired", ("optinrequired", "accept terms and subscribe")),
+    (_PERMISSION, "OptInRequired", ("optinrequired", "accept terms and subscribe", "not subscribed")),
+    (_PERMISSION, "Blocked", ("account is currently blocked",)),
     (_PERMISSION, "ServiceLinkedRoleMissing", ("servicelinkedrole", "service-linked role", "service linked role")),
     (_PERMISSION, "PassRoleDenied", ("iam:passrole",)),
     (
@@ -73,7 +83,7 @@ _MEANINGS: tuple[tuple[ErrorClass, str, tuple[str, ...]], ...] = (
     ),
     (_CONFIGURATION, "InvalidIamInstanceProfile", ("iaminstanceprofile", "iam instance profile")),
     (_CONFIGURATION, "InvalidPlacementGroup", ("placement group", "placementgroup")),
-    (_CONFIGURATION, "InvalidAMIID", ("image id", "invalidamiid", "ami id", "imageid")),
+    (_CONFIGURATION, "InvalidAMIID", ("image id", "invalidamiid", "ami id", "imageid", "pending, and cannot be run")),
     (_CONFIGURATION, "InvalidKeyPair", ("key pair", "invalidkeypair", "keypair")),
     (_CONFIGURATION, "InvalidSecurityGroup", ("security group", "invalidgroup", "securitygroup")),
     (_CONFIGURATION, "InvalidSubnet", ("subnet",)),

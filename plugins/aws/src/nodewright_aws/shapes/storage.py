@@ -7,8 +7,8 @@ _KIB = 1024
 _GIB = 1024**3
 #: Partitions and the file system's own on the root volume, whatever its size.
 _ROOT_OVERHEAD_KIB = {AmiFamily.AL2: 12_308, AmiFamily.AL2023: 77_844}
-#: AL2 for Arm boots from a partition that the other one does not have.
-_ROOT_OVERHEAD_ARM_KIB = {AmiFamily.AL2: 21_524}
+#: For Arm, the partitions to boot from are others.
+_ROOT_OVERHEAD_ARM_KIB = {AmiFamily.AL2: 21_524, AmiFamily.AL2023: 76_820}
 #: Of file systems whose own share grows with them, in percent; more than any of them takes by default.
 _OVERHEAD_PERCENT = 3
 
