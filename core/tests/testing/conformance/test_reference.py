@@ -1,9 +1,12 @@
 """A provider that does all that it should passes the whole suite."""
 
+from dataclasses import replace
+
 import pytest
 from nodewright.testing.conformance import ProviderConformance
+from nodewright.testing.conformance.provider.templates import TemplateConformance
 
-from .provider import ShedProvider
+from .provider import ShedGroup, ShedProvider
 from .shed_cloud import ShedCloud
 
 
@@ -11,3 +14,24 @@ class TestShed(ProviderConformance):
     @pytest.fixture
     def cloud(self):
         return ShedCloud(ShedProvider)
+
+
+class Mixed(ShedGroup):
+    """Launches either of two types, so that its template has the label of neither."""
+
+    def pools(self):
+        return ("shed/pi", "shed/mac/spot")
+
+    def template(self):
+        template = super().template()
+        labels = {key: value for key, value in template.labels.items() if "instance-type" not in key}
+        return replace(template, labels=labels)
+
+
+def test_a_group_of_several_types_need_not_name_one():
+    class MixedShed(ShedProvider):
+        group_class = Mixed
+
+    provider = ShedCloud(MixedShed).provider()
+    provider.refresh()
+    TemplateConformance().test_templates_show_the_well_known_labels(provider)
