@@ -1,8 +1,11 @@
 """A provider that does all that it should passes the whole suite."""
 
+from dataclasses import replace
+
 import pytest
 from nodewright.api import PermanentError
 from nodewright.testing.conformance import ProviderConformance
+from nodewright.testing.conformance.provider.templates import TemplateConformance
 
 from .provider import ShedGroup, ShedProvider
 from .run import run
@@ -30,3 +33,24 @@ class RiddleProvider(ShedProvider):
 
 def test_a_group_that_can_not_be_told_of_hinders_no_others():
     assert run(RiddleProvider) == {}
+
+
+class Mixed(ShedGroup):
+    """Launches either of two types, so that its template has the label of neither."""
+
+    def pools(self):
+        return ("shed/pi", "shed/mac/spot")
+
+    def template(self):
+        template = super().template()
+        labels = {key: value for key, value in template.labels.items() if "instance-type" not in key}
+        return replace(template, labels=labels)
+
+
+def test_a_group_of_several_types_need_not_name_one():
+    class MixedShed(ShedProvider):
+        group_class = Mixed
+
+    provider = ShedCloud(MixedShed).provider()
+    provider.refresh()
+    TemplateConformance().test_templates_show_the_well_known_labels(provider)

@@ -9,10 +9,11 @@ from nodewright.api import Capability, NodeGroup, NodeTemplate, Provider
 from nodewright.testing.conformance.cloud import Cloud, ExpectedTemplate
 from nodewright.testing.conformance.provider.base import ProviderSuite, declares, facts, group_of, template_of
 
+_TYPE = "node.kubernetes.io/instance-type"
 _WELL_KNOWN = (
     "kubernetes.io/arch",
     "kubernetes.io/os",
-    "node.kubernetes.io/instance-type",
+    _TYPE,
     "topology.kubernetes.io/zone",
 )
 _NEEDED = ("cpu", "memory", "pods")
@@ -42,10 +43,15 @@ class TemplateConformance(ProviderSuite):
         assert any(each.template for each in empty), f"groups without machines have no template: {names}"
 
     def test_templates_show_the_well_known_labels(self, provider: Provider) -> None:
-        """Zone, instance type, architecture and operating system are labels of every template."""
-        for name, template in _templates(provider):
-            missing = [label for label in _WELL_KNOWN if not template.labels.get(label)]
-            assert not missing, f"the template of group {name} lacks labels: {', '.join(missing)}"
+        """Zone, architecture and system are labels of every template; so is the type, unless pools name several."""
+        for group in provider.groups():
+            template = group.template()
+            if template is None:
+                continue
+            types = {pool.split("/")[1] for pool in group.pools() if pool.count("/")}
+            known = [label for label in _WELL_KNOWN if label != _TYPE or len(types) < 2]
+            missing = [label for label in known if not template.labels.get(label)]
+            assert not missing, f"the template of group {group.id} lacks labels: {', '.join(missing)}"
 
     def test_templates_have_labels_that_nodes_can_have(self, provider: Provider) -> None:
         """Labels keep to the rules of Kubernetes, whatever the cloud allows in its tags."""
