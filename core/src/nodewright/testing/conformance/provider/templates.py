@@ -44,13 +44,12 @@ class TemplateConformance(ProviderSuite):
 
     def test_templates_show_the_well_known_labels(self, provider: Provider) -> None:
         """Zone, architecture and system are labels of every template; so is the type, unless pools name several."""
-        for group in provider.groups():
-            template = group.template()
-            if template is None:
+        for group in facts(provider):
+            if group.template is None:
                 continue
-            types = {pool.split("/")[1] for pool in group.pools() if pool.count("/")}
+            types = {pool.split("/")[1] for pool in group.pools if pool.count("/")}
             known = [label for label in _WELL_KNOWN if label != _TYPE or len(types) < 2]
-            missing = [label for label in known if not template.labels.get(label)]
+            missing = [label for label in known if not group.template.labels.get(label)]
             assert not missing, f"the template of group {group.id} lacks labels: {', '.join(missing)}"
 
     def test_templates_have_labels_that_nodes_can_have(self, provider: Provider) -> None:
