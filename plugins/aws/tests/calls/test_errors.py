@@ -75,6 +75,14 @@ def test_codes_of_aws_become_errors_that_say_what_to_do(code, kind, advice):
     assert code in str(error)
 
 
+@pytest.mark.parametrize("code", ["SignatureDoesNotMatch", "InvalidSignatureException"])
+@pytest.mark.parametrize("message", ["Signature expired: 20300101T000000Z is now earlier", "Signature not yet current"])
+def test_a_signature_of_another_time_is_the_fault_of_the_clock(code, message):
+    error = translate(refusal(code, message, status=403), "autoscaling", "DescribeAutoScalingGroups")
+    assert type(error) is AccessDeniedError
+    assert "the clock is wrong" in str(error)
+
+
 def test_a_refusal_over_the_wire_is_read_as_such(endpoint, connect):
     endpoint.default = endpoint.refuse("Throttling", "Rate exceeded")
     with pytest.raises(ThrottledError, match=r"autoscaling:DescribeAutoScalingGroups: Rate exceeded \(Throttling\)"):

@@ -37,6 +37,19 @@ NO_FLEET = (
             "ReservationCapacityExceeded",
         ),
         (
+            "The capacity reservation cr-0ab1 does not have sufficient compatible and available capacity.",
+            STOCK_OUT,
+            "ReservationCapacityExceeded",
+        ),
+        (
+            "Instance became unhealthy. Termination Reason: Server.SpotInstanceTermination: Spot instance termination",
+            STOCK_OUT,
+            "InsufficientInstanceCapacity",
+        ),
+        ("Your quota allows for 0 more running instance(s). You requested at least 1.", QUOTA, "InstanceLimitExceeded"),
+        ("This account is currently blocked and not recognized as a valid account.", PERMISSION, "OptInRequired"),
+        ("AMI ami-4edb0327 is pending, and cannot be run. Launching failed.", CONFIGURATION, "InvalidAMIID"),
+        (
             "You have requested more vCPU capacity than your current vCPU limit of 32 allows for the instance bucket",
             QUOTA,
             "VcpuLimitExceeded",

@@ -89,6 +89,8 @@ _DOWN = frozenset(
     }
 )
 
+#: Who is wrong about the time signs what is too old or not valid yet.
+_CLOCK = re.compile(r"signature (expired|not yet current)", re.I)
 #: What Auto Scaling says with the code ValidationError, which it has for everything.
 _VALIDATION: tuple[tuple[re.Pattern[str], type[NodewrightError]], ...] = (
     (re.compile(r"(AutoScalingGroup|Group) .*not found|AutoScalingGroup name not found", re.I), GroupNotFoundError),
@@ -175,7 +177,7 @@ def _refusal(error: Exception, service: str, operation: str) -> NodewrightError:
     text = _sentence(answer, code)
     if code in _THROTTLED or status == 429:
         return ThrottledError(f"AWS asks for fewer calls of {call}: {text}", retry_after=_retry_after(answer))
-    if code in _EXPIRED:
+    if code in _EXPIRED or (code in _UNKNOWN_CREDENTIALS and _CLOCK.search(text)):
         return AccessDeniedError(
             f"the credentials for AWS have expired, or the clock is wrong ({call}): {text}; renew them", status=status
         )

@@ -27,7 +27,12 @@ _MEANINGS: tuple[tuple[ErrorClass, str, tuple[str, ...]], ...] = (
     (
         _STOCK_OUT,
         "ReservationCapacityExceeded",
-        ("reservationcapacityexceeded", "requested reservation does not have sufficient", "capacity block reservation"),
+        (
+            "reservationcapacityexceeded",
+            "reservation does not have sufficient",
+            "does not have sufficient compatible",
+            "capacity block reservation",
+        ),
     ),
     (_STOCK_OUT, "InsufficientHostCapacity", ("insufficienthostcapacity", "insufficient capacity on host")),
     (
@@ -36,10 +41,12 @@ _MEANINGS: tuple[tuple[ErrorClass, str, tuple[str, ...]], ...] = (
         (
             "insufficientinstancecapacity",
             "do not have sufficient",
-            "no spot capacity available",
+            "no spot capacity",
             "insufficient capacity",
             "capacity-not-available",
             "capacity-oversubscribed",
+            # Taken back before it was in service.
+            "spotinstancetermination",
         ),
     ),
     (_QUOTA, "VcpuLimitExceeded", ("vcpulimitexceeded", "current vcpu limit")),
@@ -48,7 +55,7 @@ _MEANINGS: tuple[tuple[ErrorClass, str, tuple[str, ...]], ...] = (
     (
         _QUOTA,
         "InstanceLimitExceeded",
-        ("instancelimitexceeded", "current instance limit", "instance(s) are already running"),
+        ("instancelimitexceeded", "current instance limit", "instance(s) are already running", "quota allows for"),
     ),
     (_QUOTA, "VolumeLimitExceeded", ("volumelimitexceeded", "storage limit", "maximum number of volumes")),
     (_QUOTA, "NetworkInterfaceLimitExceeded", ("networkinterfacelimitexceeded", "limit for network interfaces")),
@@ -56,7 +63,11 @@ _MEANINGS: tuple[tuple[ErrorClass, str, tuple[str, ...]], ...] = (
     (_QUOTA, "InsufficientFreeAddressesInSubnet", ("insufficientfreeaddresses", "enough free addresses")),
     (_QUOTA, "PendingVerification", ("pendingverification", "account is currently being verified")),
     (_QUOTA, "NotFreeTierEligible", ("eligible for free tier",)),
-    (_PERMISSION, "OptInRequired", ("optinrequired", "accept terms and subscribe")),
+    (
+        _PERMISSION,
+        "OptInRequired",
+        ("optinrequired", "accept terms and subscribe", "not subscribed to", "account is currently blocked"),
+    ),
     (_PERMISSION, "ServiceLinkedRoleMissing", ("servicelinkedrole", "service-linked role", "service linked role")),
     (_PERMISSION, "PassRoleDenied", ("iam:passrole",)),
     (
@@ -73,7 +84,7 @@ _MEANINGS: tuple[tuple[ErrorClass, str, tuple[str, ...]], ...] = (
     ),
     (_CONFIGURATION, "InvalidIamInstanceProfile", ("iaminstanceprofile", "iam instance profile")),
     (_CONFIGURATION, "InvalidPlacementGroup", ("placement group", "placementgroup")),
-    (_CONFIGURATION, "InvalidAMIID", ("image id", "invalidamiid", "ami id", "imageid")),
+    (_CONFIGURATION, "InvalidAMIID", ("image id", "invalidamiid", "ami id", "ami ami-", "imageid")),
     (_CONFIGURATION, "InvalidKeyPair", ("key pair", "invalidkeypair", "keypair")),
     (_CONFIGURATION, "InvalidSecurityGroup", ("security group", "invalidgroup", "securitygroup")),
     (_CONFIGURATION, "InvalidSubnet", ("subnet",)),
