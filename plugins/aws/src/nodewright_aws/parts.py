@@ -8,6 +8,7 @@ from nodewright.api import Clock, NodewrightError
 
 from nodewright_aws.attempts import Attempts
 from nodewright_aws.calls import Calls
+from nodewright_aws.calls.patience import Patience
 from nodewright_aws.config import AwsConfig
 from nodewright_aws.groups.activities import Activities
 from nodewright_aws.groups.lifecycle import missing
@@ -48,6 +49,7 @@ class Parts:
 def make_parts(aws: Calls, config: AwsConfig, clock: Clock) -> Parts:
     """Return the parts for the region of *aws*, which may have to ask the machine for it."""
     region = aws.region
+    aws = Patience(aws)
     catalogue = Catalogue(aws, clock, static=config.static_instance_list)
     return Parts(
         templates=Templates(aws, catalogue, config.templates, clock, region),

@@ -23,6 +23,7 @@ from nodewright_aws.groups.bounds import Bounds
 from nodewright_aws.groups.discovery import Discovery
 from nodewright_aws.groups.group import AwsNodeGroup, Surroundings
 from nodewright_aws.groups.machines import Machines, instance_id
+from nodewright_aws.groups.orders import Orders
 from nodewright_aws.groups.processes import notes
 from nodewright_aws.groups.specs import TagRule, check_any, parse_group_spec, parse_rule
 from nodewright_aws.troubles import Troubles
@@ -89,13 +90,14 @@ class AwsProvider(Provider):
         self._bounds = Bounds(named)
         self._machines = Machines()
         self._troubles = Troubles()
+        self._orders = Orders(context.clock)
         self._attempts = Attempts()
         self._parts: Parts | None = None
         self._groups: Mapping[str, AwsNodeGroup] = {}
 
     def refresh(self) -> None:
         """Read all groups, and what is unknown or old of the rest."""
-        readings = self._discovery.read()
+        readings = tuple(map(self._orders.carried_out, self._discovery.read()))
         parts = self._parts = self._parts or self._make_parts()
         parts.refresh(readings, self._attempts)
         self._machines.update(readings)
@@ -107,6 +109,7 @@ class AwsProvider(Provider):
             templates=parts.templates,
             activities=parts.activities,
             machines=self._machines,
+            orders=self._orders,
             doomed=dict(parts.interruptions.doomed),
             prefix=self._settings.prefix,
         )

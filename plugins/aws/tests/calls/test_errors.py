@@ -4,7 +4,7 @@ import re
 from threading import Event
 
 import pytest
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, PaginationError
 from nodewright.api import (
     AccessDeniedError,
     CloudUnavailableError,
@@ -61,6 +61,8 @@ def describe(aws):
         ("UnauthorizedOperation", AccessDeniedError, "in the policy of the role"),
         ("ScalingActivityInProgress", TemporaryError, "still at something else"),
         ("ResourceContention", TemporaryError, "still at something else"),
+        ("InvalidNextToken", TemporaryError, "does not go on with the list of .* read anew in the next loop"),
+        ("InvalidPaginationToken", TemporaryError, "does not go on with the list"),
         ("ResourceInUse", TemporaryError, "still at something else"),
         ("InternalFailure", CloudUnavailableError, "could not answer"),
         ("ServiceUnavailable", CloudUnavailableError, "could not answer"),
@@ -73,6 +75,11 @@ def test_codes_of_aws_become_errors_that_say_what_to_do(code, kind, advice):
     assert type(error) is kind
     assert re.search(advice, str(error))
     assert code in str(error)
+
+
+def test_a_list_that_goes_round_in_circles_is_the_fault_of_aws_and_may_pass():
+    error = translate(PaginationError(message="The same next token was received twice"), "ec2", "DescribeImages")
+    assert type(error) is CloudUnavailableError
 
 
 @pytest.mark.parametrize("code", ["SignatureDoesNotMatch", "InvalidSignatureException"])

@@ -6,7 +6,7 @@ from email.utils import format_datetime
 from typing import Any
 
 import pytest
-from nodewright.api import ErrorClass, PermanentError, ThrottledError
+from nodewright.api import CloudUnavailableError, ErrorClass, PermanentError, ThrottledError
 from nodewright.testing import EPOCH, SteppedClock
 from nodewright_aws.groups.activities import Activities
 from nodewright_aws.pools import Pool
@@ -90,6 +90,43 @@ def test_while_aws_goes_on_elsewhere_nothing_has_failed(world: World, later: str
     world.activities.asked("spot")
     world.show(a_launch(later, 6), a_launch("Failed", 5, NO_SPOT))
     assert world.code() == ""
+
+
+@pytest.mark.parametrize("dry", ["a", "ab"])
+def test_an_attempt_that_goes_on_is_no_hope_once_all_pools_were_found_dry(world: World, dry: str) -> None:
+    pools = [Pool.parse(f"eu-west-1{zone}/m5.large/spot") for zone in "ab"]
+    world.activities.asked("spot")
+    failed = [a_launch("Failed", 5, NO_SPOT, Details=f'{{"Availability Zone":"eu-west-1{zone}"}}') for zone in dry]
+    world.show(a_launch("InProgress", 6), *failed)
+    world.activities.refresh([SHORT])
+    errors = world.activities.failures(SHORT, pools)
+    assert [error.pool for error in errors] == ([str(pool) for pool in pools] if dry == "ab" else [])
+
+
+def test_a_failure_is_found_behind_older_ones_in_a_list_out_of_order(world: World) -> None:
+    old = a_launch("Failed", -1, NO_SPOT)
+    world.show(old)
+    world.activities.asked("spot")
+    world.show(old, a_launch("Failed", 5, NO_SPOT))
+    assert world.code() == "InsufficientInstanceCapacity"
+
+
+def test_a_failure_is_found_behind_hundreds_of_successes(world: World) -> None:
+    world.activities.asked("spot")
+    came = [a_launch("Successful", 5, instance=number) for number in range(1, 151)]
+    failed = a_launch("Failed", 5, NO_SPOT)
+    world.aws.answers["describe_scaling_activities"] = [
+        {"Activities": came[:100]},
+        {"Activities": [*came[100:], failed]},
+    ]
+    assert world.code() == "InsufficientInstanceCapacity"
+
+
+def test_who_gets_no_answer_for_one_group_does_not_wait_for_that_of_the_next(world: World) -> None:
+    world.aws.answers["describe_scaling_activities"] = CloudUnavailableError("AWS did not answer")
+    with pytest.raises(CloudUnavailableError):
+        world.activities.refresh([a_reading(f"group-{number}") for number in range(5)])
+    assert world.aws.count("describe_scaling_activities") == 1
 
 
 def test_machines_that_came_do_not_hide_that_others_failed_together_with_them(world: World) -> None:

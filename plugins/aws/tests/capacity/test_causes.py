@@ -37,6 +37,16 @@ NO_FLEET = (
             "ReservationCapacityExceeded",
         ),
         (
+            "The capacity reservation cr-0ab1 does not have sufficient compatible and available capacity.",
+            STOCK_OUT,
+            "ReservationCapacityExceeded",
+        ),
+        (
+            "Instance became unhealthy. Termination Reason: Server.SpotInstanceTermination: Spot instance termination",
+            STOCK_OUT,
+            "InsufficientInstanceCapacity",
+        ),
+        (
             "You have requested more vCPU capacity than your current vCPU limit of 32 allows for the instance bucket",
             QUOTA,
             "VcpuLimitExceeded",

@@ -72,12 +72,13 @@ _BUSY = frozenset(
     {
         "IdempotentCallInProgress",
         "InstanceRefreshInProgress",
-        "InvalidNextToken",
         "ResourceContention",
         "ResourceInUse",
         "ScalingActivityInProgress",
     }
 )
+#: The token of a page is no more, or not yet, known.
+_LOST_PLACE = frozenset({"InvalidNextToken", "InvalidPaginationToken", "ExpiredNextTokenException"})
 _DOWN = frozenset(
     {
         "InternalError",
@@ -144,7 +145,7 @@ _MISCONFIGURED = frozenset(
         "UnknownServiceError",
     }
 )
-_MISTAKES = frozenset({"OperationNotPageableError", "PaginationError", "ParamValidationError", "ValidationError"})
+_MISTAKES = frozenset({"OperationNotPageableError", "ParamValidationError", "ValidationError"})
 
 
 def code_of(error: Exception) -> str:
@@ -197,6 +198,8 @@ def _refusal(error: Exception, service: str, operation: str) -> NodewrightError:
             f"the account may not use {service} here ({call}): {text}; enable the service or the region for it",
             status=status,
         )
+    if code in _LOST_PLACE:
+        return TemporaryError(f"AWS does not go on with the list of {call}: {text}; it is read anew in the next loop")
     if code in _BUSY:
         return TemporaryError(f"AWS is still at something else ({call}): {text}")
     if code in _DOWN or status >= 500:

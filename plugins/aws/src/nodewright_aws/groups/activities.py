@@ -21,6 +21,7 @@ from nodewright_aws.calls import Calls
 from nodewright_aws.groups.launches import Launch, Outcome, parse_launch
 from nodewright_aws.groups.processes import refusal
 from nodewright_aws.groups.reading import GroupReading
+from nodewright_aws.groups.removal import HOPELESS
 from nodewright_aws.pools import Pool
 
 _Activity = Mapping[str, Any]
@@ -52,15 +53,16 @@ class _Watch:
     launches: dict[str, Launch] = field(default_factory=dict)
 
     def take(self, activities: Iterable[_Activity]) -> bool:
-        """Take in activities, the newest first; tell whether those that follow concern an earlier demand."""
+        """Take in a page of activities; tell whether those of the next one concern an earlier demand."""
+        earlier = False
         for activity in activities:
-            # Those that are not over come first, however old they are.
+            # The newest come first, more or less, and those that are not over before them, however old they are.
             if self.concerns(activity):
                 if launch := parse_launch(activity):
                     self.launches[launch.id] = launch
             elif activity["StatusCode"] in _OVER:
-                return True
-        return False
+                earlier = True
+        return earlier
 
     def concerns(self, activity: _Activity) -> bool:
         late = self.since is None or activity["StartTime"] >= self.since
@@ -112,7 +114,7 @@ class Activities:
         """Return the reasons, the newest first: one for each of the group's *pools* that was found dry.
 
         Nothing while AWS goes on: when an attempt succeeded, or was begun, after the newest that failed. AWS tries
-        the other zones and types of a group by itself.
+        the other zones and types of a group by itself; an attempt that was begun with all of them dry is no hope.
         """
         if refused := refusal(group):
             return (refused,)
@@ -120,13 +122,19 @@ class Activities:
         launches = sorted(watch.launches.values(), key=_newest_first) if watch else []
         there = {instance.id for instance in group.instances}
         found: dict[tuple[str, str], InstanceError] = {}
+        certain: tuple[InstanceError, ...] | None = None
         for launch in launches:
             if launch.cause is not None:
                 for error in launch.cause.errors(pools):
                     found.setdefault((error.code, error.pool), error)
-            elif launch.outcome is Outcome.SUCCEEDED or launch.instance not in there:
+            elif launch.outcome is Outcome.SUCCEEDED:
                 break
-        return tuple(found.values())
+            elif launch.instance not in there and certain is None:
+                certain = tuple(found.values())
+        errors = tuple(found.values())
+        if certain is None or (pools and {str(pool) for pool in pools} <= {error.pool for error in errors}):
+            return errors
+        return certain
 
     def _begin(self, name: str) -> _Watch:
         try:
@@ -160,8 +168,10 @@ class Activities:
                     if watch.take(page["Activities"]):
                         break
             except NodewrightError as error:
-                # The group may be gone by now; others are not.
                 trouble = error
+                # The group may be gone by now; others are not.
+                if isinstance(error, HOPELESS):
+                    break
         if trouble is not None:
             raise trouble
 

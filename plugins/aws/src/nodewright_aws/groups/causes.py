@@ -27,7 +27,12 @@ _MEANINGS: tuple[tuple[ErrorClass, str, tuple[str, ...]], ...] = (
     (
         _STOCK_OUT,
         "ReservationCapacityExceeded",
-        ("reservationcapacityexceeded", "requested reservation does not have sufficient", "capacity block reservation"),
+        (
+            "reservationcapacityexceeded",
+            "reservation does not have sufficient",
+            "does not have sufficient compatible",
+            "capacity block reservation",
+        ),
     ),
     (_STOCK_OUT, "InsufficientHostCapacity", ("insufficienthostcapacity", "insufficient capacity on host")),
     (
@@ -36,10 +41,12 @@ _MEANINGS: tuple[tuple[ErrorClass, str, tuple[str, ...]], ...] = (
         (
             "insufficientinstancecapacity",
             "do not have sufficient",
-            "no spot capacity available",
+            "no spot capacity",
             "insufficient capacity",
             "capacity-not-available",
             "capacity-oversubscribed",
+            # Taken back before it was in service.
+            "spotinstancetermination",
         ),
     ),
     (_QUOTA, "VcpuLimitExceeded", ("vcpulimitexceeded", "current vcpu limit")),

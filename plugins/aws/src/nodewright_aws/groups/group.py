@@ -1,6 +1,6 @@
 """An Auto Scaling group, as the core sees it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from nodewright_aws.calls import Calls
 from nodewright_aws.groups.discovery import read_groups
 from nodewright_aws.groups.lifecycle import missing, state_of
 from nodewright_aws.groups.machines import Machines
+from nodewright_aws.groups.orders import Orders
 from nodewright_aws.groups.processes import can_grow
 from nodewright_aws.groups.reading import GroupReading
 from nodewright_aws.groups.removal import going, one_by_one, summary, terminate, wanted, without
@@ -42,6 +43,7 @@ class Surroundings:
     templates: "Templates"
     activities: "Activities"
     machines: Machines
+    orders: Orders
     #: Why machines will be gone soon, by id.
     doomed: Mapping[str, str]
     #: Stands before the names of groups.
@@ -125,6 +127,11 @@ class AwsNodeGroup(NodeGroup):
                 f"group {self.id} was resized by somebody else, from {known.desired} to {now.desired}: "
                 "how much more it needs is decided anew in the next loop"
             )
+        if self._around.orders.undoes(now, target):
+            raise TemporaryError(
+                f"AWS may not tell yet what group {self.id} was asked for last: how much more it needs is decided anew "
+                "in the next loop"
+            )
         self._check_room(target, now.max_size)
         # What fails from now on is the answer to this order.
         self._around.activities.asked(now.name)
@@ -180,7 +187,7 @@ class AwsNodeGroup(NodeGroup):
         """End *machines*; those beyond *room* keep their place in desired capacity, and are replaced."""
         decrement = set(machines[:room])
         gone, failed = one_by_one(machines, lambda each: terminate(self._around.aws, each, decrement=each in decrement))
-        self._reading = without(self._reading, gone, self._reading.desired - len(decrement.intersection(gone)))
+        self._note(gone, decrement)
         if failed:
             # What AWS has carried out without an answer, and what others did, only AWS knows.
             with suppress(NodewrightError):
@@ -190,6 +197,15 @@ class AwsNodeGroup(NodeGroup):
         failed = {each: error for each, error in failed.items() if not isinstance(error, ForeignNodeError)}
         if failed:
             raise summary(self.id, failed, len(machines))
+
+    def _note(self, gone: Sequence[str], decrement: Collection[str]) -> None:
+        for machine in gone:
+            size = self._reading.desired
+            self._around.orders.ended(machine)
+            if machine in decrement:
+                self._around.orders.resized(self._reading.name, size, size - 1)
+                size -= 1
+            self._reading = without(self._reading, [machine], size)
 
     def _to_come(self) -> Sequence[Instance]:
         reading = self._reading
@@ -222,7 +238,7 @@ class AwsNodeGroup(NodeGroup):
     def _read(self) -> GroupReading:
         name = self._reading.name
         for group in read_groups(self._around.aws, AutoScalingGroupNames=[name], MaxRecords=1):
-            return group
+            return self._around.orders.carried_out(group)
         raise GroupNotFoundError(f"AWS has no Auto Scaling group {name!r} any more, or is deleting it")
 
     def _check_room(self, target: int, most: int) -> None:
@@ -238,4 +254,5 @@ class AwsNodeGroup(NodeGroup):
             DesiredCapacity=desired,
             HonorCooldown=False,
         )
+        self._around.orders.resized(now.name, now.desired, desired)
         self._reading = replace(now, desired=desired)

@@ -20,7 +20,7 @@ from nodewright_aws.groups.machines import Machines, instance_id
 from nodewright_aws.groups.reading import GroupReading
 
 #: After these the next call would end in the same way, and late.
-_HOPELESS = (AccessDeniedError, CloudUnavailableError, ThrottledError)
+HOPELESS = (AccessDeniedError, CloudUnavailableError, ThrottledError)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ def one_by_one(ids: Sequence[str], remove: Callable[[str], None]) -> tuple[tuple
             remove(each)
         except NodewrightError as error:
             failed[each] = error
-            hopeless = error if isinstance(error, _HOPELESS) else None
+            hopeless = error if isinstance(error, HOPELESS) else None
         else:
             gone.append(each)
     return tuple(gone), failed
