@@ -16,6 +16,13 @@ class NoMinimum(ShedGroup):
         return -1 if self.id == "gpu" else super().min_size
 
 
+@fails("test_groups_that_are_shown_exist")
+class NotThereWhileEmpty(ShedGroup):
+    @property
+    def exists(self):
+        return super().exists and (self.rack.ours or self.rack.wanted > 0)
+
+
 @fails("test_the_target_is_what_the_cloud_is_asked_for")
 class TargetOfItsOwn(ShedGroup):
     @property

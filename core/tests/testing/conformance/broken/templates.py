@@ -31,6 +31,27 @@ class NoZone(Changed):
         return {"labels": {key: value for key, value in template.labels.items() if "zone" not in key}}
 
 
+@fails("test_architectures_are_named_as_on_the_nodes")
+class NamesOfTheMaker(Changed):
+    def change(self, template):
+        return {"labels": {**template.labels, "kubernetes.io/arch": "x86_64"}}
+
+
+@fails("test_the_template_stays_the_same")
+class TellsWhenItWasRead(ShedProvider):
+    refreshes = 0
+
+    def refresh(self):
+        super().refresh()
+        self.refreshes += 1
+
+    class group_class(Changed):  # noqa: N801  takes the attribute's place
+        only = "web"
+
+        def change(self, template):
+            return {"annotations": {"shed.example/reading": str(self.provider.refreshes)}}
+
+
 @fails("test_templates_have_labels_that_nodes_can_have")
 class TagsAsLabels(Changed):
     def change(self, template):
@@ -107,10 +128,10 @@ class ReservesNothing(Changed):
 
 
 @fails("test_gpus_are_named_as_on_the_nodes")
-class AnotherResource(ShedProvider):
+class AnotherLabel(ShedProvider):
     def gpu_config(self, labels):
         kind = labels.get(self.gpu_label)
-        return GpuConfig(label=self.gpu_label, type=kind, resource="shed.example/gpu") if kind else None
+        return GpuConfig(label="gpu", type=kind, resource="nvidia.com/gpu") if kind else None
 
 
 @fails("test_gpus_are_of_a_type_that_the_cloud_offers")
@@ -119,7 +140,16 @@ class OffersNoGpus(ShedProvider):
         return frozenset()
 
 
+@fails("test_gpus_are_among_the_resources")
+class GpusWithoutPlugin(Changed):
+    def change(self, template):
+        if self.id != "gpu":
+            return {"labels": {**template.labels, self.provider.gpu_label: "tesla"}}
+        return {}
+
+
 @fails("test_a_node_without_gpus_has_none")
 class GpusEverywhere(ShedProvider):
     def gpu_config(self, labels):
-        return GpuConfig(label=self.gpu_label, type=labels.get(self.gpu_label, "tesla"), resource="nvidia.com/gpu")
+        kind = labels.get(self.gpu_label) or ("" if "node.kubernetes.io/instance-type" in labels else "tesla")
+        return GpuConfig(label=self.gpu_label, type=kind, resource="nvidia.com/gpu") if kind else None

@@ -2,11 +2,9 @@
 
 import contextlib
 
-import pytest
-
 from nodewright.api import InstanceState, NodeGroup, NodewrightError, Provider, SizeLimitError
 from nodewright.testing.conformance.cloud import Ability, Cloud
-from nodewright.testing.conformance.provider.base import ProviderSuite, needs
+from nodewright.testing.conformance.provider.base import ProviderSuite, needs, raising
 from nodewright.testing.conformance.provider.machines import creating, starved
 
 
@@ -25,6 +23,17 @@ class DecreaseConformance(ProviderSuite):
         )
 
     @needs(Ability.STARVE)
+    def test_more_than_unmet_demand_is_not_given_up(self, cloud: Cloud, provider: Provider) -> None:
+        """`decrease_target` by more than the machines that have not come changes nothing."""
+        group, size = starved(cloud, provider, 1)
+        with contextlib.suppress(NodewrightError):
+            group.decrease_target(2)
+        after = cloud.target(group.id)
+        assert after == size + 1, (
+            f"of {size + 1} machines 1 did not come; after decrease_target(2) the cloud is asked for {after}"
+        )
+
+    @needs(Ability.STARVE)
     def test_unmet_demand_is_seen_in_the_target(self, cloud: Cloud, provider: Provider) -> None:
         """`target_size` is what the cloud is asked for, not the number of machines that are there."""
         group, size = starved(cloud, provider, 2)
@@ -33,7 +42,7 @@ class DecreaseConformance(ProviderSuite):
 
     def test_met_demand_is_a_size_limit(self, group: NodeGroup) -> None:
         """`decrease_target` raises `SizeLimitError` when all machines that were asked for are there."""
-        with pytest.raises(SizeLimitError):
+        with raising(SizeLimitError, "decrease_target(1) of a group whose machines are all there"):
             group.decrease_target(1)
 
     def test_met_demand_is_not_given_up(self, cloud: Cloud, group: NodeGroup) -> None:

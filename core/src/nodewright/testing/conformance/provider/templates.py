@@ -7,14 +7,17 @@ import pytest
 
 from nodewright.api import Capability, NodeGroup, NodeTemplate, Provider
 from nodewright.testing.conformance.cloud import Cloud, ExpectedTemplate
-from nodewright.testing.conformance.provider.base import ProviderSuite, declares, group_of
+from nodewright.testing.conformance.provider.base import ProviderSuite, declares, group_of, reread
 
 _WELL_KNOWN = (
     "kubernetes.io/arch",
     "kubernetes.io/os",
-    "node.kubernetes.io/instance-type",
     "topology.kubernetes.io/zone",
 )
+#: As Go calls them, and with it the kubelet.
+_ARCHITECTURES = ("386", "amd64", "arm", "arm64", "loong64", "mips64le", "ppc64le", "riscv64", "s390x")
+_SYSTEMS = ("linux", "windows")
+_TYPE = "node.kubernetes.io/instance-type"
 _NEEDED = ("cpu", "memory", "pods")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _VALUE = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?")
@@ -34,10 +37,26 @@ class TemplateConformance(ProviderSuite):
         assert group.template() is not None, f"template() of group {group.id} is None"
 
     def test_templates_show_the_well_known_labels(self, provider: Provider) -> None:
-        """Zone, instance type, architecture and operating system are labels of every template."""
+        """Zone, architecture and operating system are labels, and so is the type unless `pools` are of several."""
         for name, template in _templates(provider):
-            missing = [label for label in _WELL_KNOWN if not template.labels.get(label)]
+            needed = _WELL_KNOWN if name in _mixed(provider) else (*_WELL_KNOWN, _TYPE)
+            missing = [label for label in needed if not template.labels.get(label)]
             assert not missing, f"the template of group {name} lacks labels: {', '.join(missing)}"
+
+    def test_architectures_are_named_as_on_the_nodes(self, provider: Provider) -> None:
+        """Architecture and operating system are labelled as kubelets do it: amd64 and arm64, linux and windows."""
+        for name, template in _templates(provider):
+            for label, known in (("kubernetes.io/arch", _ARCHITECTURES), ("kubernetes.io/os", _SYSTEMS)):
+                told = template.labels.get(label)
+                assert not told or told in known, (
+                    f"the template of group {name} has label {label}={told}, which no kubelet sets: {', '.join(known)}"
+                )
+
+    def test_the_template_stays_the_same(self, provider: Provider, group: NodeGroup) -> None:
+        """While nothing happens to a group, its template is the same after every refresh."""
+        before = group.template()
+        after = reread(provider, group).template()
+        assert after == before, f"nothing happened to group {group.id}, but its template went from {before} to {after}"
 
     def test_templates_have_labels_that_nodes_can_have(self, provider: Provider) -> None:
         """Labels keep to the rules of Kubernetes, whatever the cloud allows in its tags."""
@@ -140,6 +159,17 @@ class TemplateConformance(ProviderSuite):
             offered = provider.gpu_types()
             assert kind is None or kind in offered, f"group {name} has GPUs {kind}, gpu_types() has {sorted(offered)}"
 
+    def test_gpus_are_among_the_resources(self, provider: Provider) -> None:
+        """A template whose labels tell of GPUs has them in capacity and allocatable, or no pod that wants one fits."""
+        for name, template in _templates(provider):
+            gpu = provider.gpu_config(template.labels)
+            if gpu is not None and gpu.resource:
+                amounts = template.capacity.get(gpu.resource, 0), template.allocatable.get(gpu.resource, 0)
+                assert all(amounts), (
+                    f"group {name} has GPUs {gpu.type}, its template has {amounts[0]} {gpu.resource}, "
+                    f"{amounts[1]} for pods"
+                )
+
     def test_a_node_without_gpus_has_none(self, provider: Provider) -> None:
         """`gpu_config` is None for labels that tell of no GPU."""
         told = provider.gpu_config({"kubernetes.io/os": "linux"})
@@ -151,6 +181,12 @@ def _templates(provider: Provider) -> Iterator[tuple[str, NodeTemplate]]:
         template = group.template()
         if template is not None:
             yield group.id, template
+
+
+def _mixed(provider: Provider) -> set[str]:
+    """The groups whose pools are of several instance types."""
+    types = {group.id: {pool.split("/")[1] for pool in group.pools() if "/" in pool} for group in provider.groups()}
+    return {name for name, several in types.items() if len(several) > 1}
 
 
 def _expected(cloud: Cloud, provider: Provider) -> Iterator[tuple[str, NodeTemplate, ExpectedTemplate]]:
