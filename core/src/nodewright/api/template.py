@@ -11,7 +11,8 @@ class NodeTemplate:
     """A node before it exists, empty but for the pods that come with it.
 
     Resources are integers in the units of `nodewright.objects.Resources`. Labels include the well-known ones (zone,
-    instance type, arch, os); the hostname label is set by the core for each simulated node.
+    instance type, arch, os), without the type if the group draws from pools of several; the hostname label is set by
+    the core for each simulated node.
     """
 
     labels: Mapping[str, str] = field(default_factory=dict)

@@ -22,6 +22,7 @@ class Yard:
         self.actions = []
         self.stuck = False
         self.born = 10
+        self.made = 0
 
     def work(self):
         for name, machines in self.machines.items():
@@ -35,6 +36,7 @@ class Yard:
                 self.born += 1
 
     def provider(self):
+        self.made += 1
         return YardProvider(self)
 
 
@@ -204,6 +206,13 @@ class TestRestoring:
         yard.machines["web"].append(a_failed_instance("yard://web-9"))
         cloud.restore()
         assert yard.actions[1:] == [("delete", "web", ["yard://web-9"])]
+
+    def test_what_nobody_can_have_changed_is_not_looked_at_again(self, yard, cloud):
+        cloud.prepare()
+        made = yard.made
+        cloud.restore()
+        cloud.prepare()
+        assert yard.made == made
 
     def test_a_group_at_rest_is_left_alone(self, yard, cloud):
         cloud.restore()

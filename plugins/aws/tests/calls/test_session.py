@@ -141,3 +141,8 @@ def test_mistakes_are_found_when_the_configuration_is_checked(config, place, why
     (mistake,) = error.value.errors()
     assert mistake["loc"] == place
     assert why in mistake["msg"]
+
+
+def test_what_the_sdk_knows_of_services_is_read_once_for_all_sessions():
+    one, other = (session.open_session(AwsConfig())._session.get_component("data_loader") for _ in range(2))
+    assert one is other

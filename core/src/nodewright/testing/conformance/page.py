@@ -28,9 +28,8 @@ def conformance_page() -> str:
 
 
 def rule_names(suite: type[Suite]) -> tuple[str, ...]:
-    """The names of a suite's tests, in the order in which they are written."""
-    owners = reversed(suite.__mro__)
-    return tuple(dict.fromkeys(name for owner in owners for name in vars(owner) if name.startswith("test_")))
+    """The names of a suite's tests, in the order of the page."""
+    return tuple(dict.fromkeys(name for owner in suite.__mro__ for name in vars(owner) if name.startswith("test_")))
 
 
 def _suites() -> Iterator[type[Suite]]:

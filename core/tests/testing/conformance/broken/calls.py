@@ -49,6 +49,19 @@ class ClosesOnce(ShedProvider):
         self.closed = True
 
 
+@fails("test_closing_one_leaves_others_alone")
+class ClosesTheDoor(ShedProvider):
+    """Has one connection for all providers of a shed."""
+
+    def refresh(self):
+        if getattr(self.shed, "closed", False):
+            raise ValueError("the connection is closed")
+        super().refresh()
+
+    def close(self):
+        self.shed.closed = True
+
+
 @fails("test_a_provider_that_never_read_can_be_closed")
 class ClosesWhatItHas(ShedProvider):
     def close(self):

@@ -32,6 +32,39 @@ class LetsTheCloudReplace(ShedGroup):
             self.shed.set(self.id, wanted)
 
 
+@fails("test_a_deletion_is_seen_in_the_target")
+class TargetWithWhatGoes(ShedGroup):
+    @property
+    def target_size(self):
+        return super().target_size + sum(each.state == "going" for each in self.rack.machines)
+
+
+@fails("test_the_minimum_holds_against_what_somebody_else_did")
+class KeepsTheMinimumOfTheLastRefresh(ShedGroup):
+    def delete_nodes(self, nodes):
+        if self.shed.racks[self.id].wanted < self.rack.wanted == self.min_size + 1 and not self.touched:
+            self._scrap(nodes, 0)
+        else:
+            super().delete_nodes(nodes)
+
+    @property
+    def touched(self):
+        return any(each.state == "going" for each in self.shed.racks[self.id].machines)
+
+
+@fails("test_a_machine_that_is_gone_holds_up_no_other")
+class StopsAtTheFirstThatIsGone(ShedGroup):
+    def delete_nodes(self, nodes):
+        going = {id_of(self.id, each) for each in self.shed.racks[self.id].machines if each.state == "going"}
+        if len(nodes) == 1 or going.isdisjoint(ids(nodes)) or self.part:
+            super().delete_nodes(nodes)
+
+    @property
+    def part(self):
+        """Whether it has been read since then, as after a deletion in part."""
+        return any(each.state == "going" for each in self.rack.machines)
+
+
 @fails("test_several_machines_are_deleted_at_once")
 class DeletesOneOfSeveral(ShedGroup):
     def delete_nodes(self, nodes):

@@ -23,6 +23,13 @@ class BoundsOfItsOwn(ShedGroup):
         return 1000 if self.id == "attic" else super().max_size
 
 
+@fails("test_groups_that_are_shown_exist")
+class NotThereWhileEmpty(ShedGroup):
+    @property
+    def exists(self):
+        return super().exists and (self.rack.ours or self.rack.wanted > 0)
+
+
 @fails("test_the_target_is_what_the_cloud_is_asked_for")
 class TargetOfItsOwn(ShedGroup):
     @property

@@ -112,10 +112,12 @@ class NotAtomic(ShedGroup):
 
 
 @fails("test_an_atomic_increase_beyond_the_maximum_is_a_size_limit")
-class AtomicWithoutMaximum(ShedGroup):
+class SaysItInOtherWordsOfAWhole(ShedGroup):
     def increase_atomically(self, count):
-        with translated(self):
-            self.shed.order(self.id, count, 1000, whole=True)
+        try:
+            super().increase_atomically(count)
+        except SizeLimitError as error:
+            raise PermanentError(str(error)) from error
 
 
 @fails("test_an_atomic_increase_takes_all_or_nothing")
@@ -136,6 +138,15 @@ class CountsMachines(ShedGroup):
     @property
     def target_size(self):
         return len([each for each in self.rack.machines if each.state != "going"])
+
+
+@fails("test_an_atomic_increase_beyond_the_maximum_changes_nothing")
+class TakesWhatFitsOfAWhole(ShedGroup):
+    def increase_atomically(self, count):
+        room = self.max_size - self.rack.wanted
+        super().increase_atomically(min(count, room))
+        if count > room:
+            raise SizeLimitError(f"{self.id} holds {self.max_size} machines")
 
 
 def _beyond(group, count):

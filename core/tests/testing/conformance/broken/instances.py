@@ -21,6 +21,12 @@ class NotReadyAtFirst(ShedProvider):
             return [each if each.state is InstanceState.DELETING else replace(each, **state) for each in instances]
 
 
+@fails("test_all_of_many_machines_are_shown")
+class ReadsTheFirstPage(ShedGroup):
+    def instances(self):
+        return super().instances()[:100]
+
+
 @fails("test_a_machine_in_creation_is_creating")
 class RunsAtOnce(ShedGroup):
     def instances(self):
@@ -143,6 +149,22 @@ class OneFailureStandsForAll(ShedGroup):
         instances = super().instances()
         failed = [each for each in instances if each.error]
         return [each for each in instances if each not in failed[1:]]
+
+
+@fails("test_a_failed_machine_keeps_its_id")
+class NumbersFailuresAnew(ShedProvider):
+    refreshes = 0
+
+    def refresh(self):
+        super().refresh()
+        self.refreshes += 1
+        for group in self.groups():
+            group.refreshes = self.refreshes
+
+    class group_class(TellsOtherwise):  # noqa: N801  takes the attribute's place
+        def told(self, instance):
+            several = sum(machine.state == "broken" for machine in self.rack.machines) > 1
+            return replace(instance, id=f"{instance.id}-{self.refreshes}") if several else instance
 
 
 @fails("test_the_code_of_a_failure_is_the_same_for_all")

@@ -37,6 +37,27 @@ class NoZone(Changed):
         return {"labels": {key: value for key, value in template.labels.items() if "zone" not in key}}
 
 
+@fails("test_architectures_are_named_as_on_the_nodes")
+class NamesOfTheMaker(Changed):
+    def change(self, template):
+        return {"labels": {**template.labels, "kubernetes.io/arch": "x86_64"}}
+
+
+@fails("test_the_template_stays_the_same")
+class TellsWhenItWasRead(ShedProvider):
+    refreshes = 0
+
+    def refresh(self):
+        super().refresh()
+        self.refreshes += 1
+
+    class group_class(Changed):  # noqa: N801  takes the attribute's place
+        only = "web"
+
+        def change(self, template):
+            return {"annotations": {"shed.example/reading": str(self.provider.refreshes)}}
+
+
 @fails("test_templates_have_labels_that_nodes_can_have")
 class TagsAsLabels(Changed):
     def change(self, template):

@@ -1,6 +1,7 @@
 """Sessions of the SDK: which region, and by whose right."""
 
 import os
+from functools import cache
 from typing import Any
 
 from nodewright.api import ConfigurationError, Problem
@@ -19,7 +20,7 @@ def open_session(config: AwsConfig) -> Any:
     # Takes a fifth of a second and 25 MB: only for those who configured this provider.
     import boto3
 
-    return boto3.session.Session(profile_name=config.profile or None)
+    return boto3.session.Session(botocore_session=_botocore_session(), profile_name=config.profile or None)
 
 
 def find_region(config: AwsConfig, session: Any) -> str:
@@ -66,7 +67,6 @@ def take_on(role: Role, session: Any, *, region: str, sts_url: str | None, setti
     Its credentials are renewed on the way, some minutes before they expire.
     """
     import boto3
-    import botocore.session
     from botocore.credentials import (
         AssumeRoleCredentialFetcher,
         CredentialProvider,
@@ -95,6 +95,22 @@ def take_on(role: Role, session: Any, *, region: str, sts_url: str | None, setti
         def load(self) -> Any:
             return DeferredRefreshableCredentials(fetcher.fetch_credentials, self.METHOD)
 
-    assumed = botocore.session.get_session()
+    assumed = _botocore_session()
     assumed.register_component("credential_provider", CredentialResolver([AssumedRole()]))
     return boto3.session.Session(botocore_session=assumed, region_name=region)
+
+
+def _botocore_session() -> Any:
+    import botocore.session
+
+    session = botocore.session.get_session()
+    session.register_component("data_loader", _descriptions(session.get_config_variable("data_path")))
+    return session
+
+
+@cache
+def _descriptions(path: str | None) -> Any:
+    """What the SDK knows of services: megabytes of JSON, read once for all providers of a process."""
+    from botocore.loaders import create_loader
+
+    return create_loader(path)

@@ -88,21 +88,25 @@ class ResizedCloud(LiveCloud):
         self._clock = clock
         self._patience = patience
         self._stop = Event()
+        # Whether the group may be other than it was found: to look is not free, neither in time nor in calls.
+        self._unsure = True
         #: The group as it was found.
         self.found = self.sight()
 
     def provider(self) -> Provider:
         """A new provider, all of whose groups are guarded but one."""
+        self._unsure = True
         return GuardedProvider(self._make(), open_group=self._group)
 
     def sight(self) -> Sight:
         """Look at the group now. Raises what the provider does."""
-        with self._open() as group:
-            return _seen(group)
+        with self._open() as provider:
+            return self._look(provider)
 
     def settle(self) -> None:
         """Poll until all machines run that were asked for. Raises `TemporaryError` when that takes too long."""
-        self._settled()
+        with self._open() as provider:
+            self._settled(provider)
 
     def prepare(self) -> None:
         """Wait until the group is at rest with as many machines as it was found with."""
@@ -111,21 +115,25 @@ class ResizedCloud(LiveCloud):
     def restore(self) -> None:
         """Set the group back to the size that it was found with, and wait until it is at rest.
 
-        Machines that were there before are kept as far as they are left. Raises `TemporaryError` that tells how the
-        group is, if that does not come about.
+        Machines that were there before are kept as far as they are left. Nothing is done if nobody got a provider
+        since. Raises `TemporaryError` that tells how the group is, if that does not come about.
         """
+        if not self._unsure:
+            return
         wanted = self.found.target
-        with self._open() as group:
+        with self._open() as provider:
+            group = self._find(provider)
             seen = _seen(group)
             if seen.target < wanted:
                 group.increase(wanted - seen.target)
             elif seen.target > wanted:
                 self._shrink(group, seen.target - wanted, seen)
-        seen = self._settled()
+            seen = self._settled(provider)
         if seen.target != wanted:
             raise TemporaryError(
                 f"group {self._group} had {wanted} machines and could not be set back: {seen}; set it back by hand"
             )
+        self._unsure = False
 
     def _shrink(self, group: NodeGroup, count: int, seen: Sight) -> None:
         there = [each.id for each in seen.instances if each.state is not InstanceState.DELETING]
@@ -139,9 +147,9 @@ class ResizedCloud(LiveCloud):
         if going:
             group.delete_nodes([self.node(instance) for instance in going])
 
-    def _settled(self) -> Sight:
+    def _settled(self, provider: Provider) -> Sight:
         end = self._clock.now() + self._patience.deadline
-        while not (seen := self.sight()).at_rest:
+        while not (seen := self._look(provider)).at_rest:
             failed = next(
                 (each.error for each in seen.instances if each.error and each.state is InstanceState.CREATING), None
             )
@@ -156,12 +164,19 @@ class ResizedCloud(LiveCloud):
             self._clock.wait(self._stop, self._patience.interval.total_seconds())
         return seen
 
+    def _look(self, provider: Provider) -> Sight:
+        return _seen(self._find(provider))
+
+    def _find(self, provider: Provider) -> NodeGroup:
+        provider.refresh()
+        return find_group(provider.groups(), self._group)
+
     @contextmanager
-    def _open(self) -> Iterator[NodeGroup]:
+    def _open(self) -> Iterator[Provider]:
+        """A provider of its own: what tests have done to theirs is not to be seen in this one."""
         provider = self._make()
         try:
-            provider.refresh()
-            yield find_group(provider.groups(), self._group)
+            yield provider
         finally:
             provider.close()
 

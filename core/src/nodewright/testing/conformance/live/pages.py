@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict
-from itertools import groupby
 
 from nodewright.testing.conformance.live.results import Outcome, Report, Result
 
@@ -37,7 +36,8 @@ def as_markdown(report: Report) -> str:
     if broken:
         lines += ["", "## Broken rules", ""]
         lines += [f"- **{result.rule.sentence}** {' '.join(result.reason.split())}" for result in broken]
-    for theme, results in groupby(report.results, key=lambda result: result.rule.theme):
+    for theme in dict.fromkeys(result.rule.theme for result in report.results):
+        results = [result for result in report.results if result.rule.theme == theme]
         lines += ["", f"## {theme or 'Other rules'}", "", "| rule | result |", "|---|---|", *map(_row, results)]
     return "\n".join(lines) + "\n"
 

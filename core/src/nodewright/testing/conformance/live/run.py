@@ -11,6 +11,7 @@ from nodewright.api import PermanentError
 from nodewright.testing.conformance.live import rules
 from nodewright.testing.conformance.live.cloud import LiveCloud
 from nodewright.testing.conformance.live.results import Outcome, Result, Rule
+from nodewright.testing.conformance.page import rule_names
 
 #: pytest without what projects, users and other distributions have set up, and without its own report.
 _OPTIONS = (
@@ -60,6 +61,12 @@ class _Session:
     def live_cloud(self) -> LiveCloud:
         """The cloud that the suite is run against."""
         return self._cloud
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Try the rules in the order of the documentation: what others rest on comes first, what costs money late."""
+        order = {name: position for position, name in enumerate(rule_names(rules.TestProvider))}
+        items.sort(key=lambda item: order[item.originalname] if isinstance(item, pytest.Function) else len(order))
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what the rules are."""

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import pytest
 
@@ -20,8 +21,12 @@ from nodewright.testing.builders import a_node
 from nodewright.testing.conformance.cloud import Ability, Cloud
 from nodewright.testing.conformance.suite import Suite, Test, requires
 
+#: More machines than come on one page of anything, so that it shows whether pages are read.
+CROWD = 150
+
 #: Makes a provider of the cloud under test that has been refreshed, as after a restart.
 Restart = Callable[[], Provider]
+Error = TypeVar("Error", bound=NodewrightError)
 
 
 def needs(*abilities: Ability) -> Callable[[Test], Test]:
@@ -105,6 +110,20 @@ class ProviderSuite(Suite):
     def group(self, cloud: Cloud, provider: Provider) -> NodeGroup:
         """The group under test, as that provider has read it."""
         return group_of(provider, cloud.group())
+
+
+@contextlib.contextmanager
+def raising(error: type[Error], action: str) -> Iterator[list[Error]]:
+    """Fail the test unless *action*, which is what is done inside, raises *error*; it is then in the list."""
+    raised: list[Error] = []
+    try:
+        yield raised
+    except error as expected:
+        raised.append(expected)
+        return
+    except Exception as other:
+        pytest.fail(f"{action} raised {other!r}: let it raise {error.__name__}")
+    pytest.fail(f"{action} raised nothing: let it raise {error.__name__}")
 
 
 def close_quietly(provider: Provider) -> None:

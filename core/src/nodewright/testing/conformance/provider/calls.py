@@ -7,10 +7,16 @@ import pytest
 from nodewright.api import Provider
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.conformance.cloud import Ability, Cloud
-from nodewright.testing.conformance.provider.base import ProviderSuite, close_quietly, facts, needs, template_of
+from nodewright.testing.conformance.provider.base import (
+    CROWD,
+    ProviderSuite,
+    Restart,
+    close_quietly,
+    facts,
+    needs,
+    template_of,
+)
 
-#: More machines than come on one page of anything, so that a call for each would show.
-_CROWD = 150
 #: Calls that a crowd may cost beyond what the cloud costs without: pages, and what there is to ask once per group.
 _PAGES = 15
 
@@ -65,10 +71,10 @@ class CallsConformance(ProviderSuite):
     def test_a_refresh_does_not_call_for_every_machine(self, cloud: Cloud, provider: Provider) -> None:
         """What a refresh costs in calls grows with pages and groups, not with machines."""
         few = _calls_of_refresh(cloud, provider)
-        cloud.populate(_CROWD)
+        cloud.populate(CROWD)
         provider.refresh()
         many = _calls_of_refresh(cloud, provider)
-        assert many <= few + _PAGES, f"a refresh takes {few} calls, with {_CROWD} machines more {many}"
+        assert many <= few + _PAGES, f"a refresh takes {few} calls, with {CROWD} machines more {many}"
 
 
 class ClosingConformance(ProviderSuite):
@@ -83,6 +89,14 @@ class ClosingConformance(ProviderSuite):
             provider.close()
         except Exception as error:
             pytest.fail(f"the second close raised {error!r}")
+
+    def test_closing_one_leaves_others_alone(self, provider: Provider, restart: Restart) -> None:
+        """After a change of configuration the old provider is closed while the new one is at work."""
+        close_quietly(restart())
+        try:
+            provider.refresh()
+        except Exception as error:
+            pytest.fail(f"another provider of this cloud was closed, and refresh raised {error!r}")
 
     def test_a_provider_that_never_read_can_be_closed(self, cloud: Cloud) -> None:
         """`close` works before the first refresh: the configuration may have been replaced by then."""

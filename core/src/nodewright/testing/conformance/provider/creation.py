@@ -13,6 +13,7 @@ from nodewright.testing.conformance.provider.base import (
     group_of,
     has_room,
     needs,
+    raising,
 )
 
 _TAINT = Taint(key="conformance", value="yes", effect="NoSchedule")
@@ -95,7 +96,7 @@ class CreationConformance(ProviderSuite):
         """`delete` raises for a group that Nodewright did not create."""
         if group.autoprovisioned:
             pytest.skip(f"group {group.id} was created by Nodewright")
-        with pytest.raises(NodewrightError):
+        with raising(NodewrightError, "delete of a group that somebody else made"):
             group.delete()
 
 

@@ -2,11 +2,9 @@
 
 import contextlib
 
-import pytest
-
 from nodewright.api import InstanceState, NodeGroup, NodewrightError, Provider, SizeLimitError
 from nodewright.testing.conformance.cloud import Ability, Cloud
-from nodewright.testing.conformance.provider.base import ProviderSuite, needs
+from nodewright.testing.conformance.provider.base import ProviderSuite, needs, raising
 from nodewright.testing.conformance.provider.machines import creating, starved
 
 
@@ -35,7 +33,7 @@ class DecreaseConformance(ProviderSuite):
     def test_more_than_unmet_demand_is_a_size_limit(self, cloud: Cloud, provider: Provider) -> None:
         """`decrease_target` raises `SizeLimitError` when it is to give up more than has not come."""
         group, _ = starved(cloud, provider, 1)
-        with pytest.raises(SizeLimitError):
+        with raising(SizeLimitError, "decrease_target(2) where 1 machine has not come"):
             group.decrease_target(2)
 
     @needs(Ability.STARVE)
@@ -51,7 +49,7 @@ class DecreaseConformance(ProviderSuite):
 
     def test_met_demand_is_a_size_limit(self, group: NodeGroup) -> None:
         """`decrease_target` raises `SizeLimitError` when all machines that were asked for are there."""
-        with pytest.raises(SizeLimitError):
+        with raising(SizeLimitError, "decrease_target(1) of a group whose machines are all there"):
             group.decrease_target(1)
 
     def test_met_demand_is_not_given_up(self, cloud: Cloud, group: NodeGroup) -> None:

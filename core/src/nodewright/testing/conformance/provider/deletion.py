@@ -14,6 +14,7 @@ from nodewright.testing.conformance.provider.base import (
     has_room,
     machine_of,
     needs,
+    raising,
     reread,
     unregistered,
     with_spare,
@@ -44,6 +45,14 @@ class DeletionConformance(ProviderSuite):
         after = cloud.target(group.id)
         assert after == before - 2, f"after 2 of {before} machines were deleted the cloud is asked for {after}"
 
+    def test_a_deletion_is_seen_in_the_target(self, cloud: Cloud, provider: Provider) -> None:
+        """After a deletion and a refresh, `target_size` is without what was deleted, whether it is gone or not."""
+        group, nodes = with_spare(cloud, provider, 1)
+        before = group.target_size
+        group.delete_nodes(nodes[:1])
+        after = reread(provider, group).target_size
+        assert after == before - 1, f"one of {before} machines was deleted, after a refresh target_size is {after}"
+
     def test_several_machines_are_deleted_at_once(self, cloud: Cloud, provider: Provider) -> None:
         """`delete_nodes` deletes the machines of all nodes that it is given."""
         group, nodes = with_spare(cloud, provider, 2)
@@ -69,13 +78,13 @@ class DeletionConformance(ProviderSuite):
         other = cloud.nodes(cloud.other_group())[0]
         provider.refresh()
         group, _ = with_spare(cloud, provider, 1)
-        with pytest.raises(ForeignNodeError):
+        with raising(ForeignNodeError, "delete_nodes of another group's node"):
             group.delete_nodes([other])
 
     def test_a_node_of_another_cloud_is_foreign(self, cloud: Cloud, provider: Provider) -> None:
         """`delete_nodes` raises `ForeignNodeError` for a node whose provider ID is in another cloud's words."""
         group, _ = with_spare(cloud, provider, 1)
-        with pytest.raises(ForeignNodeError):
+        with raising(ForeignNodeError, "delete_nodes of another cloud's node"):
             group.delete_nodes([cloud.foreign_node()])
 
     def test_nothing_is_deleted_with_a_foreign_node(self, cloud: Cloud, provider: Provider) -> None:
@@ -91,7 +100,7 @@ class DeletionConformance(ProviderSuite):
     def test_a_deletion_below_the_minimum_is_a_size_limit(self, cloud: Cloud, provider: Provider) -> None:
         """`delete_nodes` raises `SizeLimitError` if the target would fall below `min_size`."""
         group, nodes = at_minimum(cloud, provider)
-        with pytest.raises(SizeLimitError):
+        with raising(SizeLimitError, "delete_nodes below min_size"):
             group.delete_nodes(nodes[:1])
 
     def test_nothing_is_deleted_below_the_minimum(self, cloud: Cloud, provider: Provider) -> None:
@@ -105,6 +114,18 @@ class DeletionConformance(ProviderSuite):
         cloud.settle()
         after = cloud.machines(group.id)
         assert after == before, f"a deletion of all passes the minimum, but the machines went from {before} to {after}"
+
+    @needs(Ability.RESIZE)
+    def test_the_minimum_holds_against_what_somebody_else_did(self, cloud: Cloud, provider: Provider) -> None:
+        """`delete_nodes` keeps to `min_size` even if the group has shrunk since the last refresh."""
+        group, _ = with_spare(cloud, provider, 1)
+        if group.min_size < 1:
+            pytest.skip(f"group {group.id} has no minimum that deletions could pass: give it one of 1 or more")
+        cloud.resize(group.id, group.min_size)
+        with contextlib.suppress(NodewrightError):
+            group.delete_nodes(cloud.nodes(group.id)[:1])
+        after = cloud.target(group.id)
+        assert after >= group.min_size, f"the minimum is {group.min_size}, the cloud is asked for {after}"
 
     def test_a_machine_that_never_was_is_not_counted(self, cloud: Cloud, provider: Provider) -> None:
         """`delete_nodes` of a machine that does not exist is foreign or nothing to do; the target stays."""
@@ -146,6 +167,17 @@ class DeletionConformance(ProviderSuite):
         cloud.settle()
         group = reread(provider, group)
         _is_no_error(group, nodes[:1], "gone")
+
+    def test_a_machine_that_is_gone_holds_up_no_other(self, cloud: Cloud, provider: Provider) -> None:
+        """`delete_nodes` of several machines, of which one is on its way out already, deletes the others."""
+        group, nodes = with_spare(cloud, provider, 2)
+        group.delete_nodes(nodes[:1])
+        with contextlib.suppress(NodewrightError):
+            group.delete_nodes(nodes[:2])
+        cloud.settle()
+        left = cloud.machines(group.id)
+        doomed = machine_of(nodes[1])
+        assert doomed not in left, f"{doomed} was deleted with a machine that was on its way out, but is still there"
 
     def test_a_machine_that_never_registered_is_deleted(self, cloud: Cloud, provider: Provider) -> None:
         """`delete_nodes` goes by the provider ID: a machine that never became a node has nothing else."""
@@ -198,7 +230,7 @@ class DeletionConformance(ProviderSuite):
     def test_a_forced_deletion_of_a_foreign_node_is_refused(self, cloud: Cloud, provider: Provider) -> None:
         """`force_delete_nodes` raises `ForeignNodeError` as `delete_nodes` does."""
         group, _ = with_spare(cloud, provider, 1)
-        with pytest.raises(ForeignNodeError):
+        with raising(ForeignNodeError, "force_delete_nodes of another cloud's node"):
             group.force_delete_nodes([cloud.foreign_node()])
 
 
@@ -210,7 +242,7 @@ class PartialDeletionConformance(ProviderSuite):
         """`delete_nodes` raises if the cloud did not accept all of it."""
         group, nodes = with_spare(cloud, provider, 2)
         cloud.delete_only(1)
-        with pytest.raises(NodewrightError):
+        with raising(NodewrightError, "delete_nodes of which the cloud did only a part"):
             group.delete_nodes(nodes[:2])
 
     def test_a_deletion_in_part_lowers_the_target_by_that_part(self, cloud: Cloud, provider: Provider) -> None:

@@ -28,6 +28,11 @@ class FactsConformance(ProviderSuite):
             told = (group.min_size, group.max_size)
             assert told == bounds, f"group {name} may have {bounds} machines, min_size and max_size are {told}"
 
+    def test_groups_that_are_shown_exist(self, provider: Provider) -> None:
+        """`exists` is True for every group of `groups`: it is False only for proposals."""
+        missing = [group.id for group in provider.groups() if not group.exists]
+        assert not missing, f"groups() shows {missing}, whose exists is False"
+
     @needs(Ability.TRUTH)
     def test_the_target_is_what_the_cloud_is_asked_for(self, cloud: Cloud, provider: Provider) -> None:
         """`target_size` is the cloud's own number, for every group."""

@@ -15,7 +15,7 @@ from nodewright.api import (
     TemporaryError,
 )
 from nodewright.testing.conformance.cloud import Ability, Cloud
-from nodewright.testing.conformance.provider.base import ProviderSuite, declares, has_room, needs, reread
+from nodewright.testing.conformance.provider.base import ProviderSuite, declares, has_room, needs, raising, reread
 
 
 @needs(Ability.CHANGE)
@@ -46,7 +46,7 @@ class GrowthConformance(ProviderSuite):
 
     def test_growth_beyond_the_maximum_is_a_size_limit(self, cloud: Cloud, group: NodeGroup) -> None:
         """`increase` beyond `max_size` raises `SizeLimitError`."""
-        with pytest.raises(SizeLimitError):
+        with raising(SizeLimitError, "increase beyond max_size"):
             group.increase(group.max_size - cloud.target(group.id) + 1)
 
     def test_growth_beyond_the_maximum_changes_nothing(self, cloud: Cloud, group: NodeGroup) -> None:
@@ -83,9 +83,9 @@ class GrowthConformance(ProviderSuite):
     def test_a_refused_order_is_a_lack_of_capacity(self, cloud: Cloud, group: NodeGroup, why: ErrorClass) -> None:
         """`increase` raises `CapacityError` with the right class when the cloud knows that it can't deliver."""
         _refuse(cloud, group, why)
-        with pytest.raises(CapacityError) as refused:
+        with raising(CapacityError, f"increase that the cloud refuses for {why}") as raised:
             group.increase(1)
-        told = refused.value.cause.error_class
+        told = raised[0].cause.error_class
         assert told is why, f"the cloud refused an order for {why}, the CapacityError says {told}"
 
     def test_a_refused_order_changes_nothing(self, cloud: Cloud, group: NodeGroup) -> None:
@@ -129,8 +129,17 @@ class GrowthConformance(ProviderSuite):
     @declares(Capability.ATOMIC_INCREASE)
     def test_an_atomic_increase_beyond_the_maximum_is_a_size_limit(self, cloud: Cloud, group: NodeGroup) -> None:
         """`increase_atomically` beyond `max_size` raises `SizeLimitError`."""
-        with pytest.raises(SizeLimitError):
+        with raising(SizeLimitError, "increase_atomically beyond max_size"):
             group.increase_atomically(group.max_size - cloud.target(group.id) + 1)
+
+    @declares(Capability.ATOMIC_INCREASE)
+    def test_an_atomic_increase_beyond_the_maximum_changes_nothing(self, cloud: Cloud, group: NodeGroup) -> None:
+        """`increase_atomically` beyond `max_size` orders nothing, not even what would still fit."""
+        before = cloud.target(group.id)
+        with contextlib.suppress(NodewrightError):
+            group.increase_atomically(group.max_size - before + 1)
+        after = cloud.target(group.id)
+        assert after == before, f"an atomic increase beyond the maximum took the target from {before} to {after}"
 
     @needs(Ability.LIMIT)
     @declares(Capability.ATOMIC_INCREASE)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodewright.api import Capability, NodeGroup, Provider
+from nodewright.api import Capability, InstanceState, NodeGroup, Provider
 from nodewright.testing.builders import a_node
 from nodewright.testing.conformance.cloud import Ability, Cloud
 from nodewright.testing.conformance.provider.base import ProviderSuite, Restart, declares, machine_of, needs
@@ -50,13 +50,24 @@ class IdentityConformance(ProviderSuite):
             missing = sorted({machine_of(node) for node in cloud.nodes(group.id)} - shown)
             assert not missing, f"nodes of group {group.id} have provider IDs {missing}, instances() shows {shown}"
 
-    @needs(Ability.TRUTH)
     def test_a_node_belongs_to_the_group_of_its_machine(self, cloud: Cloud, provider: Provider) -> None:
         """`group_of` tells the group of every node whose machine the last refresh has seen."""
         for group in provider.groups():
-            for node in cloud.nodes(group.id):
-                told = provider.group_of(node)
-                assert told == group.id, f"group_of tells {told!r} for {machine_of(node)}, which is of {group.id}"
+            for instance in group.instances():
+                if instance.state is InstanceState.RUNNING:
+                    told = provider.group_of(cloud.node(instance.id))
+                    assert told == group.id, f"group_of tells {told!r} for {instance.id}, which is of {group.id}"
+
+    def test_a_node_goes_by_its_provider_id(self, cloud: Cloud, provider: Provider, group: NodeGroup) -> None:
+        """`group_of` takes nobody for ours who shares only the name of a node, or the end of its provider ID."""
+        for instance in group.instances():
+            node = cloud.node(instance.id)
+            double = a_node(node.name, provider_id=f"elsewhere:///{instance.id.rpartition('/')[2]}")
+            told = provider.group_of(double)
+            assert told is None, (
+                f"group_of tells {told!r} for {machine_of(double)} of another cloud, whose node is called {node.name} "
+                f"as that of {instance.id}"
+            )
 
     def test_a_node_of_another_cloud_belongs_to_no_group(self, cloud: Cloud, provider: Provider) -> None:
         """`group_of` is None for a node whose provider ID is in another cloud's words."""

@@ -8,6 +8,7 @@ import pytest
 from nodewright.api import CapacityError, ErrorClass, Instance, InstanceState, NodeGroup, Provider
 from nodewright.testing.conformance.cloud import Ability, Cloud
 from nodewright.testing.conformance.provider.base import (
+    CROWD,
     ProviderSuite,
     Restart,
     group_of,
@@ -31,6 +32,15 @@ class InstancesConformance(ProviderSuite):
             f"at rest with target_size {group.target_size}, instances() shows {len(running)} machines as running: "
             f"{_states(group)}"
         )
+
+    @needs(Ability.POPULATE)
+    def test_all_of_many_machines_are_shown(self, cloud: Cloud, provider: Provider) -> None:
+        """Also where the cloud tells of its machines page by page, every one of them is shown."""
+        few = _running(provider)
+        cloud.populate(CROWD)
+        provider.refresh()
+        many = _running(provider)
+        assert many >= few + CROWD, f"{few} machines ran, and {CROWD} more came; instances() shows {many} that run"
 
 
 @needs(Ability.CHANGE)
@@ -112,6 +122,13 @@ class FailureConformance(ProviderSuite):
         assert len(codes) == 1, told
         assert all(codes), told
 
+    def test_a_failed_machine_keeps_its_id(self, cloud: Cloud, provider: Provider) -> None:
+        """A machine that failed is shown under the same id after the next refresh: it is deleted by it."""
+        group, failed = failed_order(cloud, provider, count=2)
+        before = sorted(instance.id for instance in failed)
+        after = sorted(instance.id for instance in reread(provider, group).instances() if _failed(instance))
+        assert after == before, f"machines that failed were shown as {before}, and after another refresh as {after}"
+
     def test_a_stock_out_names_a_pool_of_the_group(self, cloud: Cloud, provider: Provider) -> None:
         """If a stock-out names a pool, it is one of the group's `pools`: other groups are kept off it as well."""
         group, failed = failed_order(cloud, provider, ErrorClass.STOCK_OUT)
@@ -157,6 +174,11 @@ def _filled_in_part(cloud: Cloud, provider: Provider) -> NodeGroup:
         group.increase(2)
     cloud.settle()
     return reread(provider, group)
+
+
+def _running(provider: Provider) -> int:
+    states = [instance.state for group in provider.groups() for instance in group.instances()]
+    return states.count(InstanceState.RUNNING)
 
 
 def _states(group: NodeGroup) -> Mapping[str, InstanceState]:

@@ -7,7 +7,7 @@ import pytest
 
 from nodewright.api import GroupNotFoundError, InstanceState, NodeGroup, Provider
 from nodewright.testing.conformance.cloud import Ability, Cloud
-from nodewright.testing.conformance.provider.base import ProviderSuite, facts, group_of, machine_of, needs
+from nodewright.testing.conformance.provider.base import ProviderSuite, facts, group_of, machine_of, needs, raising
 
 #: What a provider is to recover from.
 _FAULTS = {
@@ -58,8 +58,17 @@ class RefreshConformance(ProviderSuite):
     def test_an_action_on_a_group_that_is_gone_does_not_find_it(self, cloud: Cloud, group: NodeGroup) -> None:
         """`increase` of a group that somebody removed since the last refresh raises `GroupNotFoundError`."""
         cloud.remove_group(group.id)
-        with pytest.raises(GroupNotFoundError):
+        with raising(GroupNotFoundError, "increase of a group that is gone"):
             group.increase(1)
+
+    @needs(Ability.TRUTH)
+    def test_a_refresh_changes_nothing(self, cloud: Cloud, provider: Provider) -> None:
+        """`refresh` reads: the cloud is asked for the same afterwards, and the same machines are there."""
+        names = [group.id for group in provider.groups()]
+        before = {name: (cloud.target(name), cloud.machines(name)) for name in names}
+        provider.refresh()
+        after = {name: (cloud.target(name), cloud.machines(name)) for name in names}
+        assert after == before, f"a refresh took targets and machines from {before} to {after}"
 
     @needs(Ability.CUT)
     def test_a_failed_refresh_leaves_the_facts_alone(self, cloud: Cloud, provider: Provider) -> None:

@@ -7,7 +7,14 @@ import pytest
 
 from nodewright.api import Capability, NodeGroup, NodeTemplate, Provider
 from nodewright.testing.conformance.cloud import Cloud, ExpectedTemplate
-from nodewright.testing.conformance.provider.base import ProviderSuite, declares, facts, group_of, template_of
+from nodewright.testing.conformance.provider.base import (
+    ProviderSuite,
+    declares,
+    facts,
+    group_of,
+    reread,
+    template_of,
+)
 
 _TYPE = "node.kubernetes.io/instance-type"
 _WELL_KNOWN = (
@@ -16,6 +23,9 @@ _WELL_KNOWN = (
     _TYPE,
     "topology.kubernetes.io/zone",
 )
+#: As Go calls them, and with it the kubelet.
+_ARCHITECTURES = ("386", "amd64", "arm", "arm64", "loong64", "mips64le", "ppc64le", "riscv64", "s390x")
+_SYSTEMS = ("linux", "windows")
 _NEEDED = ("cpu", "memory", "pods")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _VALUE = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?")
@@ -51,6 +61,21 @@ class TemplateConformance(ProviderSuite):
             known = [label for label in _WELL_KNOWN if label != _TYPE or len(types) < 2]
             missing = [label for label in known if not group.template.labels.get(label)]
             assert not missing, f"the template of group {group.id} lacks labels: {', '.join(missing)}"
+
+    def test_architectures_are_named_as_on_the_nodes(self, provider: Provider) -> None:
+        """Architecture and operating system are labelled as kubelets do it: amd64 and arm64, linux and windows."""
+        for name, template in _templates(provider):
+            for label, known in (("kubernetes.io/arch", _ARCHITECTURES), ("kubernetes.io/os", _SYSTEMS)):
+                told = template.labels.get(label)
+                assert not told or told in known, (
+                    f"the template of group {name} has label {label}={told}, which no kubelet sets: {', '.join(known)}"
+                )
+
+    def test_the_template_stays_the_same(self, provider: Provider, group: NodeGroup) -> None:
+        """While nothing happens to a group, its template is the same after every refresh."""
+        before = group.template()
+        after = reread(provider, group).template()
+        assert after == before, f"nothing happened to group {group.id}, but its template went from {before} to {after}"
 
     def test_templates_have_labels_that_nodes_can_have(self, provider: Provider) -> None:
         """Labels keep to the rules of Kubernetes, whatever the cloud allows in its tags."""
