@@ -81,7 +81,7 @@ def test_growth_and_removal_take_a_few_calls_for_each_group_and_machine(double, 
     group.increase(10)
 
     assert {operation: count for (_, operation), count in (double.calls - before).items()} == {
-        "describe_auto_scaling_groups": 1,
+        "describe_auto_scaling_groups": 2,
         "describe_scaling_activities": 1,
         "set_desired_capacity": 1,
     }

@@ -109,7 +109,7 @@ class NodeGroup(ABC):
         """Ask for *count* (> 0) more machines.
 
         Called after the decision to grow. Must be all or nothing as a request: on an exception the target is
-        unchanged. Raises `SizeLimitError` if the target would pass `max_size`; `CapacityError` if the cloud already
+        unchanged. Raises `SizeLimitError` if the target would pass `max_size`, or not grow; `CapacityError` if the cloud already
         knows that it can't deliver.
         """
 
@@ -137,7 +137,8 @@ class NodeGroup(ABC):
     def decrease_target(self, count: int) -> None:
         """Lower the target by *count* (> 0) without deleting any machine that exists: gives up unmet demand.
 
-        Called when ordered machines did not come in time. Raises `SizeLimitError` if that would need a deletion.
+        Called when ordered machines did not come in time. Raises `SizeLimitError` if that would need a deletion, or
+        lower nothing.
         """
 
     def create(self) -> None:

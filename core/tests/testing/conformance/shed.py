@@ -55,7 +55,7 @@ class Shed:
     def order(self, name, number, most, *, whole=False):
         """Want more machines, up to *most*, and all or none of them if *whole*."""
         rack = self._call(name)
-        if rack.wanted + number > most:
+        if number < 1 or rack.wanted + number > most:
             raise ShedError("Full", f"rack {name} holds {most} machines")
         if self.refusal:
             raise ShedError(self.refusal, f"no {rack.model} for rack {name}")
@@ -80,7 +80,7 @@ class Shed:
     def cancel(self, name, number):
         """Want fewer, but no fewer than there are."""
         rack = self._call(name)
-        if rack.wanted - number < len(_present(rack)):
+        if number < 1 or rack.wanted - number < len(_present(rack)):
             raise ShedError("Few", f"rack {name} has {len(_present(rack))} machines")
         self.racks[name] = replace(rack, wanted=rack.wanted - number)
         self._answer()

@@ -105,10 +105,9 @@ class Rack(NodeGroup):
     def increase(self, count: int) -> None:
         """Want more machines."""
         with self._changing() as rack:
-            if rack["wanted"] + count > rack["places"]:
-                raise SizeLimitError(
-                    f"rack {self.id} has {rack['places']} places, {rack['wanted']} machines are wanted"
-                )
+            free = rack["places"] - rack["wanted"]
+            if not 0 < count <= free:
+                raise SizeLimitError(f"rack {self.id} can't take {count} more machines, it has {free} free places")
             rack["wanted"] += count
 
     def delete_nodes(self, nodes: Sequence[Node]) -> None:
@@ -127,9 +126,9 @@ class Rack(NodeGroup):
     def decrease_target(self, count: int) -> None:
         """Give up machines that are wanted and not there."""
         with self._changing() as rack:
-            staying = len(_staying(rack["machines"]))
-            if rack["wanted"] - count < staying:
-                raise SizeLimitError(f"rack {self.id} has {staying} machines, which would have to go")
+            unmet = rack["wanted"] - len(_staying(rack["machines"]))
+            if not 0 < count <= unmet:
+                raise SizeLimitError(f"rack {self.id} waits for {unmet} machines and can't give up {count}")
             rack["wanted"] -= count
 
     @contextmanager

@@ -51,7 +51,7 @@ def test_growth_sets_desired_capacity_and_shows_at_once(aws, workers):
     assert group.target_size == 5
     assert len(group.instances()) == 5
     assert aws.calls == {
-        "describe_auto_scaling_groups": 1,
+        "describe_auto_scaling_groups": 2,
         "describe_scaling_activities": 1,
         "set_desired_capacity": 1,
     }

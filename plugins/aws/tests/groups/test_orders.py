@@ -91,12 +91,18 @@ def test_a_machine_that_was_told_to_go_is_not_told_again(aws, provider, replica)
     assert desired(aws) == 2
 
 
-def test_several_deletions_are_counted_though_answers_are_of_any_moment_between(provider, replica):
+def test_several_deletions_are_counted_though_answers_are_of_any_moment_between(aws, provider, replica, monkeypatch):
     replica.behind["workers"]["DesiredCapacity"] = 2
     replica.behind["workers"]["Instances"].pop(0)
     late, replica.behind = replica.behind, None
+    call = aws.call
+
+    def is_late_from_now(*names, **arguments):
+        replica.behind = late
+        return call(*names, **arguments)
+
+    monkeypatch.setattr(aws, "call", is_late_from_now)
     workers(provider).delete_nodes([node(1), node(2)])
-    replica.behind = late
     assert again(provider).target_size == 1
 
 
@@ -107,10 +113,16 @@ def test_a_size_that_somebody_else_sets_counts_at_once(aws, provider, replica):
     assert again(provider).target_size == 5
 
 
-def test_who_takes_an_order_back_that_aws_has_told_of_is_believed_at_once(aws, provider, replica):
+def test_who_takes_an_order_back_is_believed_at_once_if_aws_told_of_it(aws, provider, replica):
     replica.behind = None
     workers(provider).increase(4)
-    again(provider)
+    aws.groups["workers"]["DesiredCapacity"] = 3
+    assert again(provider).target_size == 3
+
+
+def test_who_takes_a_deletion_back_is_believed_at_once_if_aws_told_of_it(aws, provider, replica):
+    replica.behind = None
+    workers(provider).delete_nodes([node(1)])
     aws.groups["workers"]["DesiredCapacity"] = 3
     assert again(provider).target_size == 3
 

@@ -19,7 +19,8 @@ class ForgetsItsFirstOrder(ShedGroup):
     ordered = 0
 
     def increase(self, count):
-        super().increase(max(count - self.ordered, 0))
+        if count > self.ordered:
+            super().increase(count - self.ordered)
         self.ordered += count
 
 
@@ -169,6 +170,24 @@ class GivesUpWhatItCan(ShedGroup):
         super().decrease_target(count)
 
 
+@fails("test_growth_by_nothing_or_less_changes_nothing")
+class GrowsDownwards(ShedGroup):
+    def increase(self, count):
+        if count < 0:
+            self.shed.racks[self.id] = replace(self.rack, wanted=self.rack.wanted + count)
+        else:
+            super().increase(count)
+
+
+@fails("test_giving_up_nothing_or_less_changes_nothing")
+class GivesUpUpwards(ShedGroup):
+    def decrease_target(self, count):
+        if count < 0:
+            super().increase(-count)
+        else:
+            super().decrease_target(count)
+
+
 @fails("test_met_demand_is_a_size_limit")
 class SilentAboutMetDemand(ShedGroup):
     def decrease_target(self, count):
@@ -179,7 +198,7 @@ class SilentAboutMetDemand(ShedGroup):
 @fails("test_met_demand_is_not_given_up")
 class DeletesForMetDemand(ShedGroup):
     def decrease_target(self, count):
-        if all(machine.state == "up" for machine in self.rack.machines) and self.rack.wanted == 2:
+        if count > 0 and all(machine.state == "up" for machine in self.rack.machines) and self.rack.wanted == 2:
             self.shed.set(self.id, self.rack.wanted - count)
             raise SizeLimitError(f"{self.id} has met its demand")
         super().decrease_target(count)
@@ -197,7 +216,7 @@ class CountsRunningOnes(ShedGroup):
 @fails("test_a_machine_that_came_meanwhile_is_not_given_up")
 class CountsWhatItRead(ShedGroup):
     def decrease_target(self, count):
-        if len(self.rack.machines) + count > self.rack.wanted:
+        if not 0 < count <= self.rack.wanted - len(self.rack.machines):
             raise SizeLimitError(f"{self.id} has met its demand")
         with translated(self):
             self.shed.read()

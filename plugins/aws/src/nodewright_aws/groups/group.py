@@ -120,6 +120,8 @@ class AwsNodeGroup(NodeGroup):
         Raises `TemporaryError` if somebody else has changed it since it was read: their change would be lost.
         """
         known, target = self._reading, self._reading.desired + count
+        if count < 1:
+            raise SizeLimitError(f"group {self.id} can't grow by {count} machines")
         self._check_room(target, self.max_size)
         now = self._read()
         if now.desired != known.desired:
@@ -136,6 +138,7 @@ class AwsNodeGroup(NodeGroup):
         # What fails from now on is the answer to this order.
         self._around.activities.asked(now.name)
         self._set_desired(now, target)
+        self._confirm()
 
     def delete_nodes(self, nodes: Sequence[Node]) -> None:
         """Terminate machines one by one, each with its place in desired capacity.
@@ -151,16 +154,17 @@ class AwsNodeGroup(NodeGroup):
     def decrease_target(self, count: int) -> None:
         """Lower desired capacity by machines that are still to come."""
         now = self._read()
-        if count > missing(now):
+        if not 0 < count <= missing(now):
             raise SizeLimitError(
                 f"group {self.id} waits for {missing(now)} machines, so that its desired capacity of {now.desired} "
-                f"can't be lowered by {count} without deleting some"
+                f"can't be lowered by {count} alone"
             )
         if now.desired - count < max(self._min, now.min_size):
             raise SizeLimitError(
                 f"group {self.id} can't be lowered to {now.desired - count}: {self._min} is its minimum"
             )
         self._set_desired(now, now.desired - count)
+        self._confirm()
 
     def _remove(self, nodes: Sequence[Node], *, force: bool) -> None:
         # All that can be refused is refused before anything is deleted.
@@ -177,6 +181,7 @@ class AwsNodeGroup(NodeGroup):
         if given_up := min(to_come, room):
             self._set_desired(now, now.desired - given_up)
         self._terminate(leaving, room - given_up)
+        self._confirm()
         if given_up < to_come:
             raise SizeLimitError(
                 f"group {self.id} goes on to wait for {to_come - given_up} machines: AWS keeps its minimum of "
@@ -240,6 +245,11 @@ class AwsNodeGroup(NodeGroup):
         for group in read_groups(self._around.aws, AutoScalingGroupNames=[name], MaxRecords=1):
             return self._around.orders.carried_out(group)
         raise GroupNotFoundError(f"AWS has no Auto Scaling group {name!r} any more, or is deleting it")
+
+    def _confirm(self) -> None:
+        """Read the group once more: if AWS tells of the order at once, whoever takes it back later is believed."""
+        with suppress(NodewrightError):
+            self._read()
 
     def _check_room(self, target: int, most: int) -> None:
         if target > most:

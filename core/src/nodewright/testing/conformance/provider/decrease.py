@@ -2,6 +2,8 @@
 
 import contextlib
 
+import pytest
+
 from nodewright.api import InstanceState, NodeGroup, NodewrightError, Provider, SizeLimitError
 from nodewright.testing.conformance.cloud import Ability, Cloud
 from nodewright.testing.conformance.provider.base import ProviderSuite, needs, raising
@@ -46,6 +48,15 @@ class DecreaseConformance(ProviderSuite):
         assert after == size + 1, (
             f"of {size + 1} machines 1 did not come; after decrease_target(2) the cloud is asked for {after}"
         )
+
+    @pytest.mark.parametrize("count", [0, -1])
+    def test_giving_up_nothing_or_less_changes_nothing(self, cloud: Cloud, group: NodeGroup, count: int) -> None:
+        """`decrease_target` by a number that is not positive orders nothing and gives up nothing."""
+        before = cloud.target(group.id)
+        with contextlib.suppress(Exception):
+            group.decrease_target(count)
+        after = cloud.target(group.id)
+        assert after == before, f"decrease_target({count}) took the cloud's target from {before} to {after}"
 
     def test_met_demand_is_a_size_limit(self, group: NodeGroup) -> None:
         """`decrease_target` raises `SizeLimitError` when all machines that were asked for are there."""

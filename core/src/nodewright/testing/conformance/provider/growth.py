@@ -57,6 +57,15 @@ class GrowthConformance(ProviderSuite):
         after = cloud.target(group.id)
         assert after == before, f"an increase beyond the maximum took the cloud's target from {before} to {after}"
 
+    @pytest.mark.parametrize("count", [0, -1])
+    def test_growth_by_nothing_or_less_changes_nothing(self, cloud: Cloud, group: NodeGroup, count: int) -> None:
+        """`increase` of a number that is not positive orders nothing and deletes nothing."""
+        before = cloud.target(group.id)
+        with contextlib.suppress(Exception):
+            group.increase(count)
+        after = cloud.target(group.id)
+        assert after == before, f"increase({count}) took the cloud's target from {before} to {after}"
+
     @needs(Ability.RESIZE)
     def test_growth_keeps_what_somebody_else_ordered(self, cloud: Cloud, group: NodeGroup) -> None:
         """`increase` adds to what the cloud is asked for now, not to what the last refresh read."""
