@@ -109,8 +109,8 @@ class NodeGroup(ABC):
         """Ask for *count* (> 0) more machines.
 
         Called after the decision to grow. Must be all or nothing as a request: on an exception the target is
-        unchanged. Raises `SizeLimitError` if the target would pass `max_size`, or not grow; `CapacityError` if the cloud already
-        knows that it can't deliver.
+        unchanged. Raises `SizeLimitError` if the target would pass `max_size`, or not grow; `CapacityError` if the
+        cloud already knows that it can't deliver.
         """
 
     def increase_atomically(self, count: int) -> None:

@@ -27,13 +27,12 @@ class Account:
 
     def __init__(self, config: Path, name: str) -> None:
         """Raises `ConfigurationError`, or `PluginError` if no such provider is configured or it can't be made."""
-        settings = load(config).settings
+        self._registry = Registry()
+        settings = load(config, classes=self._registry).settings
         self.name = name
         self.clock = SystemClock()
         self._mention = _mentioned(settings.providers, name)
         self._context = provider_context(settings, self.clock)
-        self._registry = Registry()
-        self._registry.configure("providers", self._mention.name, self._mention.config)
 
     def provider(self) -> Provider:
         """A new provider, not refreshed. Raises `PluginError`."""
