@@ -106,8 +106,7 @@ class Life:
         decision = None
         for _ in range(0, seconds, every):
             self.world.advance(every)
-            self.world.sync()
-            self.autoscaler.wait_for(self.world.store.version, timeout=60)
+            self.autoscaler.wait_for(self.world.sync(), timeout=60)
             decision = self.autoscaler.step()
             for check in self.checks:
                 check()

@@ -50,8 +50,7 @@ class Shadow:
         self.ended = True
 
     def step(self):
-        self.life.world.sync()
-        self.harness.wait_for(self.life.world.store.version)
+        self.harness.wait_for(self.life.world.sync())
         self.decisions.append(self.harness.step())
 
     @property

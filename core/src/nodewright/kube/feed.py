@@ -220,11 +220,13 @@ class Feed:
                 left = since + timeout - monotonic()
                 if left <= 0:
                     never = self._behind()
+                    stale = [name for name in behind if name not in never]
                     # Mostly it is the same with all of them.
                     causes = "; ".join(dict.fromkeys(self._trouble.values()))
                     raise ApiServerError(
                         f"not in step with the API server after {timeout:.0f} s"
                         + (f", never saw {', '.join(never)}" if never else "")
+                        + (f", nothing new of {', '.join(stale)}" if stale else "")
                         + (f" ({causes})" if causes else "")
                     )
                 self._changed.wait(left)

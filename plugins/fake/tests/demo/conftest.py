@@ -72,8 +72,7 @@ class Play:
         for _ in range(0, seconds, every):
             self.world.advance(every)
             if self.autoscaler is not None:
-                self.world.sync()
-                self.autoscaler.wait_for(self.world.store.version)
+                self.autoscaler.wait_for(self.world.sync())
                 self.autoscaler.step()
                 self.world.settle()
             yield self.stage.scene()
