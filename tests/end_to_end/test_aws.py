@@ -308,3 +308,26 @@ def test_answers_of_before_order_nothing_twice(begin):
 
     assert life.sizes() == {"web": 3}
     assert len(life.launched) == 3
+
+
+def test_late_answers_bring_the_machines_that_pods_need_and_end_the_right_ones(begin):
+    life = begin(a_deployment(replicas=3), settings=QUICK)
+    life.make_group("web")
+    life.double.lags(35)
+
+    life.until(lambda: life.sizes())
+    life.scale("web", 5)
+    life.until(lambda: len(life.pods("Running")) == 5)
+    life.go_on(60)
+    assert life.sizes() == {"web": 5}
+    assert len(life.launched) == 5
+
+    life.scale("web", 2)
+    life.go_on(10)
+    busy = {pod["spec"]["nodeName"] for pod in life.pods("Running")}
+    life.until(lambda: len(life.nodes) == 2)
+    life.go_on(60)
+    assert life.sizes() == {"web": 2}
+    assert set(life.nodes) == busy
+    assert len(life.launched) == 5
+    assert life.marked == []

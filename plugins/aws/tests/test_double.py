@@ -291,6 +291,23 @@ def test_answers_may_be_of_before(double):
     assert groups(double)[0]["DesiredCapacity"] == 1
 
 
+def test_answers_about_groups_may_lag_behind_by_so_many_seconds(double):
+    double.lags(20)
+    double.make_group("web", desired=1)
+    double.clock.advance(30)
+    resize(double, "web", 3)
+
+    double.clock.advance(19)
+    (late,) = groups(double)
+    assert (late["DesiredCapacity"], len(late["Instances"])) == (1, 1)
+    assert len(double.machines("web")) == 3
+    assert double.do("autoscaling", "describe_auto_scaling_groups")["AutoScalingGroups"][0]["DesiredCapacity"] == 3
+
+    double.clock.advance(1)
+    (late,) = groups(double)
+    assert (late["DesiredCapacity"], len(late["Instances"])) == (3, 3)
+
+
 def test_a_fault_may_spare_the_first_calls(double):
     double.faults.throttle("autoscaling:*|ec2:*").spared = 1
     groups(double)

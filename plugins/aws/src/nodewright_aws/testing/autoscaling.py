@@ -11,6 +11,7 @@ from nodewright_aws.testing.fleet import Fleet
 from nodewright_aws.testing.group import Group, Machine
 from nodewright_aws.testing.launching import Launch, launch_of
 from nodewright_aws.testing.messages import RefusalError, validation_error
+from nodewright_aws.testing.replica import Replica
 from nodewright_aws.testing.requirements import matching
 
 #: What a call is answered by: arguments and answers are boto3's.
@@ -28,6 +29,7 @@ class AutoScaling:
         self._settings: dict[str, Mapping[str, Any]] = {}
         self._hooks: dict[str, frozenset[str]] = {}
         self.fleet = Fleet(self, clock, seed=seed)
+        self.replica = Replica(self.fleet)
         #: Of `messages.Request.operation`; moto answers the others.
         self.handlers: Mapping[str, Handler] = {
             "create_auto_scaling_group": self._create,
@@ -45,6 +47,10 @@ class AutoScaling:
             "set_instance_protection": self._protect,
             "set_instance_health": self._set_health,
             "complete_lifecycle_action": self._complete,
+        }
+        #: In the place of those for who may be told of the time before.
+        self.late: Mapping[str, Handler] = {
+            "describe_auto_scaling_groups": lambda arguments: self._describe(arguments, self.replica.group)
         }
 
     def changed(self) -> None:
@@ -145,7 +151,7 @@ class AutoScaling:
         self.fleet.remove(group.name)
         return {}
 
-    def _describe(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _describe(self, arguments: Mapping[str, Any], find: Callable[[str], Group] | None = None) -> Mapping[str, Any]:
         if arguments.get("MaxRecords", 50) > 100:
             raise validation_error(
                 f"1 validation error detected: Value '{arguments['MaxRecords']}' at 'maxRecords' failed to satisfy "
@@ -154,23 +160,9 @@ class AutoScaling:
         if arguments.get("AutoScalingGroupNames") and arguments.get("Filters"):
             raise validation_error("Either AutoScalingGroupNames or Filters may be specified, but not both.")
         answer = self._moto.call(_SERVICE, "describe_auto_scaling_groups", **arguments)
-        return {**answer, "AutoScalingGroups": [self._told(body) for body in answer["AutoScalingGroups"]]}
-
-    def _told(self, body: dict[str, Any]) -> dict[str, Any]:
-        group = self.fleet.groups[body["AutoScalingGroupName"]]
-        warm = sum(machine.state.startswith("Warmed:") for machine in group.machines.values())
-        told = {
-            **body,
-            "MinSize": group.min_size,
-            "MaxSize": group.max_size,
-            "DesiredCapacity": group.desired,
-            "Instances": [
-                answers.instance(machine)
-                for machine in group.machines.values()
-                if not machine.state.startswith("Warmed:")
-            ],
-        }
-        return {**told, "WarmPoolSize": warm} if warm or "WarmPoolConfiguration" in body else told
+        find = find or self.fleet.group
+        told = [_told(body, find(body["AutoScalingGroupName"])) for body in answer["AutoScalingGroups"]]
+        return {**answer, "AutoScalingGroups": told}
 
     def _describe_instances(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         wanted = arguments.get("InstanceIds")
@@ -282,3 +274,17 @@ class AutoScaling:
             if number not in group.machines:
                 raise validation_error(f"The instance {number} is not part of Auto Scaling group {group.name}.")
         return [group.machines[number] for number in arguments["InstanceIds"]]
+
+
+def _told(body: Mapping[str, Any], group: Group) -> dict[str, Any]:
+    warm = sum(machine.state.startswith("Warmed:") for machine in group.machines.values())
+    told = {
+        **body,
+        "MinSize": group.min_size,
+        "MaxSize": group.max_size,
+        "DesiredCapacity": group.desired,
+        "Instances": [
+            answers.instance(machine) for machine in group.machines.values() if not machine.state.startswith("Warmed:")
+        ],
+    }
+    return {**told, "WarmPoolSize": warm} if warm or "WarmPoolConfiguration" in body else told

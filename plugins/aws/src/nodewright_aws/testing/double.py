@@ -239,6 +239,12 @@ class AwsDouble:
         fleet = self._layer.fleet
         fleet.boot_seconds, fleet.stop_seconds, fleet.news_seconds = seconds, stops, news
 
+    def lags(self, seconds: float) -> None:
+        """Let clients be told what groups were like *seconds* ago, by the clock; all else is of the moment."""
+        with self._layer.lock:
+            self._layer.replica.seconds = seconds
+            self._layer.replica.look()
+
     def run_out(
         self,
         pools: str = "*",

@@ -12,6 +12,7 @@ from nodewright_aws.testing.ec2 import Ec2
 from nodewright_aws.testing.faults import Faults
 from nodewright_aws.testing.fleet import Fleet
 from nodewright_aws.testing.messages import RefusalError, Reply, Request
+from nodewright_aws.testing.replica import Replica
 from nodewright_aws.testing.wire import write_refusal, write_reply
 
 _REQUESTS_KEPT = 10_000
@@ -34,26 +35,36 @@ class Layer:
             "autoscaling": self._autoscaling.handlers,
             "ec2": self.ec2.handlers,
         }
+        self._late = {**self._handlers, "autoscaling": {**self._autoscaling.handlers, **self._autoscaling.late}}
 
     @property
     def fleet(self) -> Fleet:
         """The groups and their machines."""
         return self._autoscaling.fleet
 
+    @property
+    def replica(self) -> Replica:
+        """What is told of them over HTTP."""
+        return self._autoscaling.replica
+
     def serve(self, request: Request) -> Reply:
         """Answer a call over HTTP, which counts and may go wrong."""
         with self.lock:
             self.calls[request.service, request.operation] += 1
             self.requests.append(request)
-        return self.faults.around(request, self.answer)
+        return self.faults.around(request, lambda request: self._answer(request, self._late))
 
     def answer(self, request: Request) -> Reply:
-        """Answer a call as if nothing ever went wrong with calls."""
+        """Answer a call as if nothing ever went wrong with calls, and answers were never late."""
+        return self._answer(request, self._handlers)
+
+    def _answer(self, request: Request, handlers: Mapping[str, Mapping[str, Handler]]) -> Reply:
         with self.lock:
             if not request.operation.startswith(("describe_", "get_", "list_")):
                 self._autoscaling.changed()
+            self.replica.look()
             self.fleet.catch_up()
-            handler = self._handlers.get(request.service, {}).get(request.operation)
+            handler = handlers.get(request.service, {}).get(request.operation)
             if handler is None:
                 return self._moto.answer(request)
             try:
