@@ -313,6 +313,8 @@ def test_answers_of_before_order_nothing_twice(begin):
 def test_late_answers_bring_the_machines_that_pods_need_and_end_the_right_ones(begin):
     life = begin(a_deployment(replicas=3), settings=QUICK)
     life.make_group("web")
+    # Nodes are there before AWS tells of their machines.
+    life.double.boots(4, stops=4)
     life.double.lags(35)
 
     life.until(lambda: life.sizes())

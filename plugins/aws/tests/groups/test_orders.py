@@ -5,7 +5,7 @@ from copy import deepcopy
 import pytest
 from nodewright.api import InstanceState, TemporaryError
 
-from .machines import machine, node
+from .machines import machine, node, placeholder
 
 
 class Replica:
@@ -131,3 +131,20 @@ def test_a_size_that_stays_as_it_was_for_a_minute_is_the_truth(provider, replica
     workers(provider).increase(4)
     provider.context.clock.advance(61)
     assert again(provider).target_size == 3
+
+
+def test_nothing_is_given_up_while_aws_does_not_tell_what_became_of_the_order(aws, provider, replica):
+    workers(provider).increase(4)
+    aws.groups["workers"]["Instances"] += [machine(4), machine(5)]
+
+    group = again(provider)
+    with pytest.raises(TemporaryError, match="AWS does not tell yet what group workers was asked for last"):
+        group.delete_nodes([node(1), *(placeholder(number) for number in (3, 4, 5, 6))])
+    with pytest.raises(TemporaryError, match="AWS does not tell yet what group workers was asked for last"):
+        group.decrease_target(4)
+    assert desired(aws) == 7
+    assert aws.calls["terminate_instance_in_auto_scaling_group"] == 0
+
+    replica.behind = None
+    again(provider).delete_nodes([placeholder(number) for number in (3, 4, 5, 6)])
+    assert desired(aws) == 5

@@ -154,6 +154,7 @@ class AwsNodeGroup(NodeGroup):
     def decrease_target(self, count: int) -> None:
         """Lower desired capacity by machines that are still to come."""
         now = self._read()
+        self._check_told()
         if not 0 < count <= missing(now):
             raise SizeLimitError(
                 f"group {self.id} waits for {missing(now)} machines, so that its desired capacity of {now.desired} "
@@ -170,6 +171,8 @@ class AwsNodeGroup(NodeGroup):
         # All that can be refused is refused before anything is deleted.
         asked = wanted(nodes, self._reading, self._placeholder, self._around.machines)
         now = self._read()
+        if asked.to_come:
+            self._check_told()
         leaving, to_come = going(now, asked.machines), min(asked.to_come, missing(now))
         room = max(0, now.desired - (now.min_size if force else max(self._min, now.min_size)))
         if len(leaving) + to_come > room and not force:
@@ -255,6 +258,14 @@ class AwsNodeGroup(NodeGroup):
         if target > most:
             why = "" if can_grow(self._reading) else ", as its process Launch is suspended: resume it"
             raise SizeLimitError(f"group {self.id} can't grow to {target}: its maximum is {most}{why}")
+
+    def _check_told(self) -> None:
+        # Machines that a late answer does not list would be ended for some that are still to come.
+        if self._around.orders.untold(self._reading.name):
+            raise TemporaryError(
+                f"AWS does not tell yet what group {self.id} was asked for last: how many of its machines are still to "
+                "come is looked at anew in the next loop"
+            )
 
     def _set_desired(self, now: GroupReading, desired: int) -> None:
         self._around.aws.call(

@@ -75,6 +75,12 @@ class Orders:
             order = self._recent(group.name)
         return order is not None and group.desired in order.before and target < order.desired
 
+    def untold(self, name: str) -> bool:
+        """Tell whether AWS has told nothing yet of what the group was asked for last: of its machines neither, then."""
+        with self._lock:
+            order = self._recent(name)
+        return order is not None and not order.shown
+
     def _recent(self, name: str) -> _Order | None:
         order = self._orders.get(name)
         return order if order is not None and self._clock.now() - order.at < _LATE else None
