@@ -25,7 +25,7 @@ from nodewright_aws.groups.group import AwsNodeGroup, Surroundings
 from nodewright_aws.groups.machines import Machines, instance_id
 from nodewright_aws.groups.orders import Orders
 from nodewright_aws.groups.processes import notes
-from nodewright_aws.groups.specs import TagRule, check_any, parse_group_spec, parse_rule
+from nodewright_aws.groups.specs import TagRule, check_any, check_limits, parse_group_spec, parse_rule
 from nodewright_aws.troubles import Troubles
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ class AwsProvider(Provider):
         rules = [*map(parse_rule, context.discovery), *(TagRule(tags=each.tags) for each in config.discover)]
         named = [*map(parse_group_spec, config.groups), *context.nodes]
         check_any(rules, named)
+        check_limits(named)
         self._settings = config
         self._aws = Aws(config, user_agent=context.user_agent)
         self._discovery = Discovery(self._aws, rules, named)

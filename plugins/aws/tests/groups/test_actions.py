@@ -218,6 +218,14 @@ def test_once_aws_does_not_answer_the_rest_is_left_and_the_truth_is_read(aws, wo
     assert group.target_size == 3
 
 
+def test_a_deletion_that_is_throttled_says_when_to_try_again(aws, workers):
+    group = workers()
+    aws.trouble[machine_id(2)] = ThrottledError("slower", retry_after=7)
+    with pytest.raises(ThrottledError, match=f"^2 of 3 .*{machine_id(2)}, {machine_id(3)}: slower$") as error:
+        group.delete_nodes([node(1), node(2), node(3)])
+    assert error.value.retry_after == 7
+
+
 def test_failures_of_several_kinds_are_temporary_if_one_is(aws, workers):
     group = workers()
     aws.trouble[machine_id(1)] = TemporaryError("busy")

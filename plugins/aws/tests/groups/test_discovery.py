@@ -73,6 +73,16 @@ def test_a_bad_group_is_found_when_the_configuration_is_checked(spec, why):
     assert error.value.errors()[0]["loc"] == ("groups", 1)
 
 
+def test_a_group_that_is_named_twice_with_different_limits_is_a_mistake(aws, start):
+    aws.add("workers")
+    flag = GroupSpec(name="workers", min_size=0, max_size=9)
+    with pytest.raises(
+        ConfigurationError, match=r"groups, or --nodes: group workers is named with 0:5 and 0:9: leave one of them"
+    ):
+        start({"groups": ["0:5:workers"]}, nodes=(flag,), refresh=False)
+    assert names(start({"groups": ["0:9:workers", "0:9:workers"]}, nodes=(flag,))) == ["workers"]
+
+
 def test_a_group_that_does_not_exist_is_warned_of_once(aws, start, caplog):
     aws.add("workers")
     provider = start({"groups": ["0:5:workers", "0:5:wrokers"]})

@@ -1,6 +1,7 @@
 """Machines that are to go: which of them are ours and still there, and what became of each."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 from nodewright.api import (
@@ -114,6 +115,8 @@ def summary(group: str, failed: dict[str, NodewrightError], of: int) -> Nodewrig
     message = f"{len(failed)} of {of} machines of group {group} could not be deleted: {reasons}"
     kinds = {type(error) for error in failed.values()}
     if len(kinds) == 1:
-        # One that says more than its message, such as CapacityError, is not raised for a deletion.
-        return next(iter(kinds))(message)
+        # With what the first says besides, such as when to try again.
+        error = copy(next(iter(failed.values())))
+        error.args = (message,)
+        return error
     return (TemporaryError if any(issubclass(kind, TemporaryError) for kind in kinds) else PermanentError)(message)

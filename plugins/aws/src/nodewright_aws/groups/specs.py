@@ -65,3 +65,17 @@ def check_any(rules: Iterable[TagRule], named: Iterable[GroupSpec]) -> None:
                 "or its groups (groups: [1:10:NAME]), or --node-group-auto-discovery, or --nodes",
             )
         )
+
+
+def check_limits(named: Iterable[GroupSpec]) -> None:
+    """Raise `ConfigurationError` with every group that is *named* several times with different limits."""
+    limits: dict[str, dict[str, None]] = {}
+    for spec in named:
+        limits.setdefault(spec.name, {})[f"{spec.min_size}:{spec.max_size}"] = None
+    problems = [
+        Problem(path="groups, or --nodes", message=f"group {name} is named with {' and '.join(given)}: leave one of them")
+        for name, given in limits.items()
+        if len(given) > 1
+    ]
+    if problems:
+        raise ConfigurationError(*problems)
