@@ -99,12 +99,26 @@ def test_a_role_is_taken_on_again_before_it_expires(endpoint, connect):
     assert [key for action, key in keys(endpoint) if action != "AssumeRole"] == ["ASIAONE", "ASIATWO"]
 
 
-def test_a_role_that_may_not_be_taken_on_is_named_as_that(endpoint, connect):
+def test_a_role_that_may_not_be_taken_on_is_named_as_that(endpoint, connect, caplog):
     endpoint.default = endpoint.refuse("AccessDenied", f"User is not authorized to perform: sts:AssumeRole on {ROLE}")
     with pytest.raises(
         AccessDeniedError, match=f"AWS does not allow sts:AssumeRole: .*{ROLE}.*allow sts:AssumeRole in"
     ):
         describe(connect(assumeRole={"arn": ROLE}))
+    # It is raised, so that the core tells it once; the SDK would log it, with its stack, in every loop.
+    assert caplog.text == ""
+
+
+def test_that_a_role_can_not_be_taken_on_again_yet_is_told_in_a_line(endpoint, connect, caplog):
+    endpoint.script = [credentials("ASIAONE", lifetime=timedelta(minutes=12))]
+    aws = connect(assumeRole={"arn": ROLE})
+    describe(aws)
+    endpoint.script = [endpoint.refuse("AccessDenied")]
+    describe(aws)
+    assert [record.getMessage() for record in caplog.records] == [
+        "Refreshing temporary credentials failed during advisory refresh period."
+    ]
+    assert "Traceback" not in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Sessions of the SDK: which region, and by whose right."""
 
+import logging
 import os
 from functools import cache
 from typing import Any
@@ -103,9 +104,19 @@ def take_on(role: Role, session: Any, *, region: str, sts_url: str | None, setti
 def _botocore_session() -> Any:
     import botocore.session
 
+    logging.getLogger("botocore.credentials").addFilter(_is_news)
     session = botocore.session.get_session()
     session.register_component("data_loader", _descriptions(session.get_config_variable("data_path")))
     return session
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Shorten what the SDK says of credentials that can't be renewed; drop it where it is raised as well.
+
+    It would be in the log with its whole stack in every loop.
+    """
+    record.exc_info = None
+    return "mandatory" not in (record.args or ())
 
 
 @cache

@@ -73,7 +73,9 @@ def check_limits(named: Iterable[GroupSpec]) -> None:
     for spec in named:
         limits.setdefault(spec.name, {})[f"{spec.min_size}:{spec.max_size}"] = None
     problems = [
-        Problem(path="groups, or --nodes", message=f"group {name} is named with {' and '.join(given)}: leave one of them")
+        Problem(
+            path="groups, or --nodes", message=f"group {name} is named with {' and '.join(given)}: leave one of them"
+        )
         for name, given in limits.items()
         if len(given) > 1
     ]
