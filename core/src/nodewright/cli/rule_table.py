@@ -7,6 +7,8 @@ from nodewright.cli.table import aligned, screen_width
 from nodewright.testing.conformance.live.results import Outcome, Result, Rule
 
 _WIDEST = 72
+#: So many rules that were skipped for one reason are named; more would push all else off the screen.
+_NAMED = 9
 
 
 class RuleTable:
@@ -34,10 +36,12 @@ class RuleTable:
                 self._line("passed", result.rule.name, "")
 
     def end(self) -> None:
-        """Print the rules that were skipped, reason by reason."""
+        """Print the rules that were skipped, reason by reason; where they are many, how many."""
         width = screen_width() or 10_000
         for reason, names in self._skipped.items():
             print(f"\n{len(names)} skipped: {reason}")
+            if len(names) > _NAMED:
+                continue
             print(textwrap.fill(", ".join(names), width, initial_indent="  ", subsequent_indent="  "))
 
     def _line(self, outcome: str, name: str, reason: str) -> None:
