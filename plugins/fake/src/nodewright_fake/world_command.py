@@ -146,7 +146,7 @@ def _since(seconds: int) -> str:
 
 @contextmanager
 def _interruption() -> Iterator[Event]:
-    """Set the event on Ctrl-C, SIGTERM and when the terminal is closed, instead of ending the process in the middle of something."""
+    """Set the event on Ctrl-C, SIGTERM and a closed terminal, instead of ending in the middle of something."""
     interrupted = Event()
     previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     for number, handler in previous.items():
