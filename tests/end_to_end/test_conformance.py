@@ -1,6 +1,7 @@
 """``nodewright conformance`` against a fake cloud that lives by itself, with good and with broken providers."""
 
 import json
+import re
 import signal
 import sys
 from contextlib import ExitStack
@@ -98,8 +99,8 @@ def test_reading_breaks_no_rule_and_changes_nothing(conformance):
     assert (status, err) == (0, "")
     assert out.startswith("reads the groups of fake, above all pool, and changes nothing\n")
     assert "passed   bounds are in order\n" in out
-    assert "skipped: no group may be resized; --full tries these\n\n" in out, "too many to be named"
-    assert "skipped: the cloud under test can't add a group\n  refresh finds a new group\n" in out
+    assert re.search(r"^\d{2,}  +no group may be resized; --full tries these$", out, re.MULTILINE)
+    assert re.search(r"^1  +the cloud under test can't add a group$", out, re.MULTILINE)
     assert ", 0 failed, " in out.splitlines()[-1]
     assert conformance.orders() == {}
 
