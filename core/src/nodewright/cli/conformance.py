@@ -168,7 +168,7 @@ def _terminated_as_interrupted() -> Iterator[None]:
 
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     for number, handler in before.items():
-        if handler is not signal.SIG_IGN:  # as under nohup
+        if number != signal.SIGHUP or handler is not signal.SIG_IGN:  # ignored under nohup
             signal.signal(number, interrupt)
     try:
         yield

@@ -150,7 +150,7 @@ def _interruption() -> Iterator[Event]:
     interrupted = Event()
     previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     for number, handler in previous.items():
-        if handler is not signal.SIG_IGN:  # as under nohup
+        if number != signal.SIGHUP or handler is not signal.SIG_IGN:  # ignored under nohup
             signal.signal(number, lambda *_: interrupted.set())
     try:
         yield interrupted

@@ -141,14 +141,15 @@ def test_an_interruption_is_noted_and_handlers_are_put_back(number, status):
     assert signal.getsignal(number) is before
 
 
-def test_what_is_ignored_stays_ignored_as_under_nohup():
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+@pytest.mark.parametrize(("number", "heard"), [(signal.SIGHUP, False), (signal.SIGINT, True)])
+def test_a_closed_terminal_is_ignored_under_nohup_and_ctrl_c_is_heard_also_behind_a_shell(number, heard):
+    before = signal.signal(number, signal.SIG_IGN)
     try:
         with Interruption() as interruption:
-            signal.raise_signal(signal.SIGHUP)
-            assert not interruption
+            signal.raise_signal(number)
+            assert bool(interruption) is heard
     finally:
-        signal.signal(signal.SIGHUP, before)
+        signal.signal(number, before)
 
 
 def test_a_world_that_is_kept_tells_its_kubeconfig_and_ends_well_with_ctrl_c(start, short, surroundings):

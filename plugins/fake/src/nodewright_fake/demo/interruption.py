@@ -21,7 +21,7 @@ class Interruption:
     def __enter__(self) -> Self:
         self._previous = {number: signal.getsignal(number) for number in _SIGNALS}
         for number, handler in self._previous.items():
-            if handler is not signal.SIG_IGN:  # as under nohup
+            if number != signal.SIGHUP or handler is not signal.SIG_IGN:  # ignored under nohup
                 signal.signal(number, self._note)
         return self
 
