@@ -1,5 +1,6 @@
 """Why a node stays, what it would take, and since when."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -128,6 +129,24 @@ def test_a_group_counts_its_nodes_by_why_they_stay():
         "  1 of its nodes: its utilization is above the threshold [NotUnderutilized]",
         "  1 of its nodes: a pod must not be moved [BlockedByPod]",
     ]
+
+
+@pytest.mark.parametrize(
+    ("pools", "told"),
+    [
+        (("a/large",), []),
+        (("a/large", "b/large"), ["  machines come from: a/large, b/large"]),
+        (tuple("abcdefghijkl"), ["  machines come from: a, b, c, d, e, f, g, h, i, j and 2 more"]),
+    ],
+    ids=["one", "two", "many"],
+)
+def test_a_group_of_several_pools_names_them(pools, told):
+    world = a_world(groups=[replace(a_group("a", size=1), pools=pools)])
+    particulars = Particulars()
+    decision, memory = decide(world, Memory(), a_policy(), NOW, particulars)
+    lines = explain_group(Look(world=world, decision=decision, memory=memory, particulars=particulars), "a")
+    assert lines[0] == "group a of provider fake: 1 node wanted, 0 to 10 allowed"
+    assert [line for line in lines if "come from" in line] == told
 
 
 def test_an_overview_sums_nodes_up_by_reason_and_says_for_how_long():

@@ -1,10 +1,18 @@
 """The double behaves as AWS does where moto does not, over HTTP and to boto3."""
 
+import textwrap
+from datetime import timedelta
 from email.utils import parsedate_to_datetime
 
 import pytest
+import yaml
 from botocore.exceptions import BotoCoreError, ClientError
+from nodewright.api import ProviderContext
+from nodewright.testing import EPOCH
+from nodewright_aws.config import AwsConfig
+from nodewright_aws.provider import AwsProvider
 from nodewright_aws.testing import Notice, Trouble
+from nodewright_aws.testing.__main__ import fill, guide
 
 ZONES = ("eu-west-1a", "eu-west-1b")
 
@@ -367,3 +375,16 @@ def test_a_reset_leaves_nothing(double):
     assert groups(double) == []
     assert double.machines() == []
     double.make_group("web")
+
+
+def test_what_people_are_told_to_write_is_a_configuration_with_groups_and_prices(double):
+    fill(double, boot=0)
+    _, told = guide(double).split("aws.yaml:\n")
+    settings = yaml.safe_load(textwrap.dedent(told.split("Hold")[0]))["providers"][0]["aws"]
+    provider = AwsProvider(AwsConfig(**settings), ProviderContext(clock=double.clock))
+    provider.refresh()
+
+    assert {group.id: group.target_size for group in provider.groups()} == {"gpu": 0, "spot": 1, "web": 1}
+    web, spot = (next(each for each in provider.groups() if each.id == id_) for id_ in ("web", "spot"))
+    prices = [provider.pricing().node_price(each.template(), EPOCH, EPOCH + timedelta(hours=1)) for each in (web, spot)]
+    assert prices == [pytest.approx(0.107), pytest.approx(0.041)]

@@ -22,7 +22,7 @@ _HELP = """\
 Without --full nothing is changed: the suite reads what there is, and actions are
 refused before they reach the provider. With --full, one group is resized again and
 again, and its machines are deleted; take one that nobody needs. It is set back to
-its size after each test and at the end, also after Ctrl-C.
+its size after each test and at the end, also after Ctrl-C or a lost connection.
 
 Exit status: 0 if no rule is broken, 1 if one is, 2 if the suite could not run."""
 
@@ -159,16 +159,22 @@ def _refuse(message: str) -> int:
 
 @contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
-    """Let SIGTERM do what Ctrl-C does: the group is set back before the end."""
+    """Let SIGTERM, and a terminal that is closed, do what Ctrl-C does: the group is set back before the end."""
 
     def interrupt(number: int, frame: object) -> None:
+        # Shell and system may both tell of one terminal that is closed: the second must not end the setting back.
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in before.items():
+        if number != signal.SIGHUP or handler is not signal.SIG_IGN:  # ignored under nohup
+            signal.signal(number, interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _duration(text: str) -> timedelta:

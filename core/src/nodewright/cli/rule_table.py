@@ -1,6 +1,6 @@
 """The table of rules that grows as they are tried."""
 
-import textwrap
+from collections import Counter
 from collections.abc import Sequence
 
 from nodewright.cli.table import aligned, screen_width
@@ -10,11 +10,11 @@ _WIDEST = 72
 
 
 class RuleTable:
-    """Prints a line for each rule as soon as it has been tried, and in the end which ones were skipped, and why."""
+    """Prints a line for each rule as soon as it has been tried, and in the end how many were skipped, and why."""
 
     def __init__(self) -> None:
         self._name = 0
-        self._skipped: dict[str, list[str]] = {}
+        self._skipped = Counter[str]()
 
     def begin(self, rules: Sequence[Rule]) -> None:
         """Print the head."""
@@ -27,18 +27,17 @@ class RuleTable:
         """Print what came of a rule; one that is broken shouts."""
         match result.outcome:
             case Outcome.SKIPPED:
-                self._skipped.setdefault(result.reason, []).append(result.rule.name)
+                self._skipped[" ".join(result.reason.split())] += 1
             case Outcome.FAILED:
                 self._line("FAILED", result.rule.name, result.reason)
             case Outcome.PASSED:
                 self._line("passed", result.rule.name, "")
 
     def end(self) -> None:
-        """Print the rules that were skipped, reason by reason."""
-        width = screen_width() or 10_000
-        for reason, names in self._skipped.items():
-            print(f"\n{len(names)} skipped: {reason}")
-            print(textwrap.fill(", ".join(names), width, initial_indent="  ", subsequent_indent="  "))
+        """Print how many rules were skipped for which reason; which ones, the report tells."""
+        if self._skipped:
+            rows = [("SKIPPED", "WHY"), *((str(count), reason) for reason, count in self._skipped.items())]
+            print("\n" + aligned(rows, width=screen_width()).rstrip())
 
     def _line(self, outcome: str, name: str, reason: str) -> None:
         words = " ".join(reason.split())

@@ -24,6 +24,8 @@ from nodewright.world import World
 
 #: So many nodes are named that the pods of another would go to.
 _PLACES = 5
+#: So many capacity pools of a group are named.
+_POOLS = 10
 
 
 class UnknownError(NodewrightError):
@@ -147,10 +149,12 @@ def explain_group(look: Look, group_id: str) -> list[str]:
         raise _unknown("group", group_id, groups)
     lines = [
         (
-            f"group {group.id} of provider {group.provider}: {group.target_size} nodes wanted, "
+            f"group {group.id} of provider {group.provider}: {group.target_size} "
+            f"{'node' if group.target_size == 1 else 'nodes'} wanted, "
             f"{group.min_size} to {group.max_size} allowed"
         ),
         *_price(group),
+        *_pools(group),
         f"  machines: {_machines(look.particulars.readiness.get(group.id))}",
         f"  on their way: {look.particulars.upcoming.get(group.id, 0)}",
         f"  growth: {_growth(look, group.id)}",
@@ -218,6 +222,13 @@ def _machines(readiness: Readiness | None) -> str:
 def _price(group: GroupFacts) -> Iterable[str]:
     if group.hourly_price is not None:
         yield f"  price: {group.hourly_price:g} an hour for a node"
+
+
+def _pools(group: GroupFacts) -> Iterable[str]:
+    """Where a new machine may come from, if that is not clear from its template."""
+    if len(group.pools) > 1:
+        more = f" and {len(group.pools) - _POOLS} more" if len(group.pools) > _POOLS else ""
+        yield f"  machines come from: {', '.join(group.pools[:_POOLS])}{more}"
 
 
 def _template(group: GroupFacts) -> Iterable[str]:

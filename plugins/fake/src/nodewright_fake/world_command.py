@@ -146,11 +146,12 @@ def _since(seconds: int) -> str:
 
 @contextmanager
 def _interruption() -> Iterator[Event]:
-    """Set the event on Ctrl-C and SIGTERM, instead of ending the process in the middle of something."""
+    """Set the event on Ctrl-C, SIGTERM and a closed terminal, instead of ending in the middle of something."""
     interrupted = Event()
-    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    for number in previous:
-        signal.signal(number, lambda *_: interrupted.set())
+    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in previous.items():
+        if number != signal.SIGHUP or handler is not signal.SIG_IGN:  # ignored under nohup
+            signal.signal(number, lambda *_: interrupted.set())
     try:
         yield interrupted
     finally:

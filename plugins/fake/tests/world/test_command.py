@@ -83,6 +83,13 @@ def test_a_world_is_up_until_it_is_interrupted(tmp_path):
         assert not kubeconfig.exists()
 
 
+def test_a_world_whose_terminal_is_closed_leaves_nothing_behind(tmp_path):
+    with started(tmp_path) as (process, printed):
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(10) == 0
+    assert not Path(re.search(r"export KUBECONFIG=(\S+)", printed)[1]).exists()
+
+
 def test_things_go_wrong_while_a_world_is_up(url, capsys):
     assert run("control", "--url", url, "stock-out", "eu-a/*", "--mode", "refuse", "--available", "1") == 0
     state = json.loads(capsys.readouterr().out)

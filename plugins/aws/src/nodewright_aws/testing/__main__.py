@@ -29,15 +29,17 @@ Let Nodewright use it, with this in aws.yaml:
 
 Hold the provider against the rules:
 
-  nodewright conformance --provider aws --config aws.yaml --full --group web --poll 1s
+  nodewright conformance --provider aws --config aws.yaml --full --group web --poll 500ms
 """
 
 
 def fill(double: AwsDouble, *, boot: float) -> None:
     """Make a few groups, whose machines run, or are gone, *boot* seconds after they were ordered or given up."""
     tags = {_TAG: "true"}
-    double.make_group("web", min_size=1, desired=2, max_size=8, tags=tags)
+    double.make_group("web", min_size=1, desired=1, max_size=8, tags=tags)
     double.make_group("spot", types=("m5.large", "m5a.large"), spot=True, desired=1, tags=tags)
+    for instance_type, price in (("m5.large", 0.043), ("m5a.large", 0.039)):
+        double.spot_price(instance_type, price)
     double.make_group("gpu", instance_type="g4dn.xlarge", tags=tags)
     double.boots(boot, stops=boot)
 
@@ -57,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = ArgumentParser(prog="python -m nodewright_aws.testing", description="An AWS to try things on.")
     parser.add_argument("--port", type=int, default=0, metavar="P", help="port on 127.0.0.1; any free one if 0")
     parser.add_argument(
-        "--boot", type=float, default=3.0, metavar="SECONDS", help="until machines run, or are gone (default: 3)"
+        "--boot", type=float, default=1.0, metavar="SECONDS", help="until machines run, or are gone (default: 1)"
     )
     asked = parser.parse_args(arguments)
     end = Event()

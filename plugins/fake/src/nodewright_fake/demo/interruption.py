@@ -1,10 +1,10 @@
-"""Ctrl-C and SIGTERM, as something to look at between two frames."""
+"""Ctrl-C, SIGTERM and a terminal that is closed, as something to look at between two frames."""
 
 import signal
 from types import FrameType, TracebackType
 from typing import Self
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interruption:
@@ -19,7 +19,10 @@ class Interruption:
         self._previous: dict[int, signal._HANDLER] = {}
 
     def __enter__(self) -> Self:
-        self._previous = {number: signal.signal(number, self._note) for number in _SIGNALS}
+        self._previous = {number: signal.getsignal(number) for number in _SIGNALS}
+        for number, handler in self._previous.items():
+            if number != signal.SIGHUP or handler is not signal.SIG_IGN:  # ignored under nohup
+                signal.signal(number, self._note)
         return self
 
     def __exit__(

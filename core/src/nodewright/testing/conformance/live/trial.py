@@ -75,8 +75,9 @@ class Trial:
         found = self._cloud.found
         return (
             f"resizes group {group} of {name} (from {found.min_size} to {found.max_size}; now {found}):\n"
-            "test by test it grows by up to three machines, and machines of it are deleted, whatever runs on them.\n"
-            f"After each test it is set back to {found.target}. Other groups are only read."
+            "test by test it grows by up to three machines, and machines of it are deleted,\n"
+            f"whatever runs on them. After each test it is set back to {found.target}.\n"
+            "Other groups are only read."
         )
 
     def run(
