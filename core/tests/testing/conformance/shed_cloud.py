@@ -29,6 +29,7 @@ class ShedCloud(Cloud):
 
     def __init__(self, provider_class):
         self.provider_class = provider_class
+        self.longest = getattr(provider_class, "longest", 30.0)
         racks = (
             Rack(name="web", label="front"),
             Rack(name="spare", least=0, unneeded_minutes=3),

@@ -103,6 +103,8 @@ class Cloud(ABC):
 
     #: Seconds after which an action that has not returned is one that waits for machines.
     patience: ClassVar[float] = 60.0
+    #: Seconds after which a test is given up, as its provider waits for something that does not come. 0 for never.
+    longest: ClassVar[float] = 120.0
 
     @abstractmethod
     def provider(self) -> Provider:

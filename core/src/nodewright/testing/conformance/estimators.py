@@ -102,6 +102,11 @@ class EstimatorConformance(Suite):
         pods = [pods_like(a_pod("idle", cpu="0", memory="0"), 3)]
         _assert_holds(_estimate(estimator, pods), a_simulation())
 
+    def test_nodes_have_places_for_so_many_pods(self, estimator: Estimator) -> None:
+        """A node takes no more pods than it has places for, however little they ask for."""
+        pods = [pods_like(a_pod("tiny", cpu="1m", memory="1Mi"), 250)]
+        _assert_holds(_estimate(estimator, pods), a_simulation())
+
     def test_more_pods_never_need_fewer_nodes(self, estimator: Estimator) -> None:
         """Of pods that are all alike, more need as many nodes or more."""
         nodes = [_estimate(estimator, [_pods("900m", count)]).nodes for count in range(1, 14)]

@@ -1,5 +1,8 @@
 """Calls of the cloud, and the end."""
 
+import weakref
+from threading import Event, Thread
+
 from ..provider import ShedGroup, ShedProvider
 from .registry import fails
 
@@ -67,3 +70,14 @@ class ClosesWhatItHas(ShedProvider):
     def close(self):
         if not self._groups:
             raise ValueError("nothing to close")
+
+
+@fails("test_a_closed_provider_leaves_no_threads")
+class ListensForEver(ShedProvider):
+    """Has a thread that nobody ends; here it ends with the shed."""
+
+    def __init__(self, config, context, shed):
+        super().__init__(config, context, shed)
+        over = Event()
+        weakref.finalize(shed, over.set)
+        Thread(target=over.wait, args=(30,), daemon=True).start()

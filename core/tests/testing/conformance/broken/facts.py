@@ -1,7 +1,7 @@
 """Facts of groups, options and prices."""
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from nodewright.api import GroupOptions, ResourceLimits
 
@@ -116,3 +116,35 @@ class NoPrices(ShedProvider):
 class ForFree(ShedProvider):
     def pricing(self):
         return ShedPrices({"barrow": 0.0, "loom": 0.0})
+
+
+@fails("test_prices_of_all_groups_are_numbers")
+class UnknownIsLessThanNothing(ShedProvider):
+    def pricing(self):
+        return ShedPrices({"barrow": 0.1, "loom": -1.0})
+
+
+@fails("test_a_machine_keeps_its_time_of_creation")
+class CreatedWhenRead(ShedProvider):
+    """Takes the time of the reading for that of the machine."""
+
+    readings = 0
+
+    def refresh(self):
+        super().refresh()
+        self.readings += 1
+
+    class group_class(ShedGroup):  # noqa: N801  takes the attribute's place
+        def __init__(self, provider, rack, **more):
+            super().__init__(provider, rack, **more)
+            self._read = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=provider.readings)
+
+        def instances(self):
+            return tuple(replace(each, created_at=self._read) for each in super().instances())
+
+
+@fails("test_options_are_of_their_kinds")
+class CountsInPercent(ShedGroup):
+    def options(self, defaults):
+        options = super().options(defaults)
+        return replace(options, scale_down_utilization_threshold=50) if self.id == "gpu" else options

@@ -2,11 +2,13 @@
 
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import current_thread, main_thread
 
 from nodewright.api import (
     AccessDeniedError,
     CloudUnavailableError,
+    InstanceState,
     NodewrightError,
     PermanentError,
     TemporaryError,
@@ -326,3 +328,48 @@ def rarely(wrong, error):
 fails("test_a_rare_action_that_is_throttled_says_so")(rarely(ThrottledError, CloudUnavailableError("no answer")))
 fails("test_a_rare_action_that_is_denied_says_so")(rarely(AccessDeniedError, TemporaryError("the door is shut")))
 fails("test_a_rare_action_in_a_cloud_that_is_not_there_says_so")(rarely(CloudUnavailableError, ConnectionError()))
+
+
+class NotesDeletions(ShedProvider):
+    """Keeps in mind which machines it could not delete because it was throttled."""
+
+    def __init__(self, config, context, shed):
+        super().__init__(config, context, shed)
+        self.noted = set()
+
+    class group_class(ShedGroup):  # noqa: N801  takes the attribute's place
+        def delete_nodes(self, nodes):
+            try:
+                super().delete_nodes(nodes)
+            except ThrottledError:
+                self.provider.noted.update(node.spec.provider_id for node in nodes)
+                raise
+
+
+@fails("test_a_deletion_that_is_throttled_can_be_repeated")
+class TriesOnce(NotesDeletions):
+    class group_class(NotesDeletions.group_class):  # noqa: N801  takes the attribute's place
+        def delete_nodes(self, nodes):
+            super().delete_nodes([node for node in nodes if node.spec.provider_id not in self.provider.noted])
+
+
+@fails("test_a_machine_that_was_not_deleted_is_running")
+class ShowsWhatWasMeant(NotesDeletions):
+    class group_class(NotesDeletions.group_class):  # noqa: N801  takes the attribute's place
+        def instances(self):
+            noted = self.provider.noted
+            return tuple(
+                replace(each, state=InstanceState.DELETING) if each.id in noted else each
+                for each in super().instances()
+            )
+
+
+@fails("test_groups_shrink_at_the_same_time")
+class OneDeletionAtATime(ShedProvider):
+    """Keeps what it is to delete where another thread finds it."""
+
+    class group_class(ShedGroup):  # noqa: N801  takes the attribute's place
+        def delete_nodes(self, nodes):
+            self.provider.doomed = nodes
+            linger()
+            super().delete_nodes(self.provider.doomed)

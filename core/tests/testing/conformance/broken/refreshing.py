@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from nodewright.api import PermanentError
+from nodewright.api import CloudUnavailableError, PermanentError
 
 from ..provider import ShedGroup, ShedPrices, ShedProvider, translated
 from .registry import fails
@@ -139,3 +139,17 @@ class NeverRecovers(ShedProvider):
         except Exception as error:
             self.sick = error
             raise
+
+
+@fails("test_a_refresh_that_reads_a_part_loses_nothing")
+class TakesSilenceForNothing(ShedProvider):
+    """Shows no racks, and says nothing of it, when the second question is not answered."""
+
+    def refresh(self):
+        before = self.shed.calls
+        try:
+            super().refresh()
+        except CloudUnavailableError:
+            if self.shed.calls == before + 1:
+                raise
+            self._groups, self._owners = {}, {}

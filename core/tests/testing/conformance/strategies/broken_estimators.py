@@ -158,7 +158,16 @@ class MindsSizes(Binpacking):
         return one_more(found, limit) if group.target_size else found
 
 
+class CountsNoPlaces(Binpacking):
+    """Takes what pods ask for, and not how many there are."""
+
+    def estimate(self, group, pods, simulation, limit):
+        found = super().estimate(group, pods, simulation, limit)
+        return replace(found, nodes=1) if total(pods) > 200 else found
+
+
 BROKEN = {
+    "test_nodes_have_places_for_so_many_pods": CountsNoPlaces,
     "test_it_finds_nodes_for_all_pods": SeesTwoSets,
     "test_it_stays_within_the_limit": Unlimited,
     "test_it_helps_as_far_as_the_limit_allows": AllOrNothing,

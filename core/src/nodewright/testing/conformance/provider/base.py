@@ -19,6 +19,7 @@ from nodewright.api import (
 )
 from nodewright.testing.builders import a_node
 from nodewright.testing.conformance.cloud import Ability, Cloud
+from nodewright.testing.conformance.provider.limit import time_limit
 from nodewright.testing.conformance.suite import Suite, Test, requires
 
 #: More machines than come on one page of anything, so that it shows whether pages are read.
@@ -78,8 +79,14 @@ class ProviderSuite(Suite):
         """The cloud under test."""
         raise NotImplementedError("override the fixture `cloud`: it yields your Cloud and tidies up after the test")
 
+    @pytest.fixture(autouse=True)
+    def _ends(self, cloud: Cloud, request: pytest.FixtureRequest) -> Iterator[None]:
+        """Give tests up that do not end, and after some of them the rest."""
+        with time_limit(cloud.longest, request.config.stash):
+            yield
+
     @pytest.fixture
-    def restart(self, cloud: Cloud) -> Iterator[Restart]:
+    def restart(self, cloud: Cloud, _ends: None) -> Iterator[Restart]:
         """Makes providers that have been refreshed; closes them after the test."""
         born: list[Provider] = []
 
@@ -94,7 +101,7 @@ class ProviderSuite(Suite):
             close_quietly(provider)
 
     @pytest.fixture
-    def newcomer(self, cloud: Cloud) -> Iterator[Provider]:
+    def newcomer(self, cloud: Cloud, _ends: None) -> Iterator[Provider]:
         """A provider that has not read anything yet."""
         provider = cloud.provider()
         yield provider

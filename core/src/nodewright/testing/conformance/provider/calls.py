@@ -1,5 +1,8 @@
 """When the cloud is called, and how often."""
 
+import contextlib
+import threading
+import time
 from datetime import timedelta
 
 import pytest
@@ -19,6 +22,10 @@ from nodewright.testing.conformance.provider.base import (
 
 #: Calls that a crowd may cost beyond what the cloud costs without: pages, and what there is to ask once per group.
 _PAGES = 15
+#: Providers that one after the other leave something or nothing; what they share is there once.
+_LIVES = 3
+#: Seconds in which threads end that were told to.
+_MOMENT = 1.0
 
 
 @needs(Ability.COUNT)
@@ -105,6 +112,29 @@ class ClosingConformance(ProviderSuite):
             provider.close()
         except Exception as error:
             pytest.fail(f"close before the first refresh raised {error!r}")
+
+    def test_a_closed_provider_leaves_no_threads(self, cloud: Cloud) -> None:
+        """`close` ends what the provider has begun: after each change of configuration there is a new one."""
+        _live_and_close(cloud)
+        before = set(threading.enumerate())
+        for _ in range(_LIVES):
+            _live_and_close(cloud)
+        left = [thread for thread in threading.enumerate() if thread not in before]
+        deadline = time.monotonic() + min(cloud.patience, _MOMENT)
+        for thread in left:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        left = [thread for thread in left if thread.is_alive()]
+        assert len(left) < _LIVES, (
+            f"{_LIVES} providers were made, refreshed and closed; these threads are left: "
+            f"{', '.join(thread.name for thread in left)}"
+        )
+
+
+def _live_and_close(cloud: Cloud) -> None:
+    provider = cloud.provider()
+    with contextlib.suppress(Exception):
+        provider.refresh()
+    close_quietly(provider)
 
 
 def _calls_of_refresh(cloud: Cloud, provider: Provider) -> int:

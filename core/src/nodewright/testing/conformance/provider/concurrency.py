@@ -1,12 +1,12 @@
 """Things that happen at once."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from threading import Barrier, Thread
 
 import pytest
 
-from nodewright.api import NodeGroup, Provider
+from nodewright.api import Node, NodeGroup, Provider
 from nodewright.testing.conformance.cloud import Ability, Cloud
 from nodewright.testing.conformance.provider.base import ProviderSuite, facts, group_of, has_room, needs
 
@@ -34,6 +34,26 @@ class ConcurrencyConformance(ProviderSuite):
         after = [cloud.target(name) for name in names]
         assert after == [before[0] + 1, before[1] + 2], (
             f"groups {names} of {before} machines were grown by 1 and 2 at once, the cloud is asked for {after}"
+        )
+
+    @needs(Ability.OTHER_GROUP)
+    def test_groups_shrink_at_the_same_time(self, cloud: Cloud, provider: Provider) -> None:
+        """Two groups that lose a machine at once each lose their own."""
+        names = (cloud.group(), cloud.other_group())
+        provider.refresh()
+        groups = [group_of(provider, name) for name in names]
+        before = [has_room(cloud, group, 1) for group in groups]
+        for group in groups:
+            group.increase(1)
+        cloud.settle()
+        provider.refresh()
+        doomed = [cloud.nodes(name)[:1] for name in names]
+        groups = [group_of(provider, name) for name in names]
+        _at_once(*map(_deletion, groups, doomed), patience=cloud.patience)
+        after = [cloud.target(name) for name in names]
+        assert after == before, (
+            f"groups {names} of {[size + 1 for size in before]} machines lost one each at once, "
+            f"the cloud is asked for {after}"
         )
 
     def test_an_action_may_outlast_a_refresh(self, cloud: Cloud, provider: Provider, group: NodeGroup) -> None:
@@ -67,6 +87,10 @@ class ConcurrencyConformance(ProviderSuite):
 
 def _order(group: NodeGroup, count: int) -> Callable[[], None]:
     return lambda: group.increase(count)
+
+
+def _deletion(group: NodeGroup, nodes: Sequence[Node]) -> Callable[[], None]:
+    return lambda: group.delete_nodes(nodes)
 
 
 def _at_once(*jobs: Callable[[], None], patience: float) -> None:

@@ -1,6 +1,6 @@
 """What groups say about themselves."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -62,6 +62,17 @@ class FactsConformance(ProviderSuite):
                     f"machine {instance.id} was created at {created!r}, which is not a time in UTC"
                 )
 
+    def test_a_machine_keeps_its_time_of_creation(self, cloud: Cloud, provider: Provider) -> None:
+        """`Instance.created_at`, if it is told, stays as it is: machines that take too long are known by it."""
+        before = _creation_times(provider)
+        cloud.settle()
+        provider.refresh()
+        after = _creation_times(provider)
+        for machine in before.keys() & after.keys():
+            assert after[machine] == before[machine], (
+                f"machine {machine} was created at {before[machine]}, and after another refresh at {after[machine]}"
+            )
+
     def test_pools_are_named_by_zone_and_type(self, provider: Provider) -> None:
         """Capacity pools are named ``zone/instance type``, with more behind another slash if need be."""
         for group in provider.groups():
@@ -83,3 +94,7 @@ class FactsConformance(ProviderSuite):
             told = f"describe() of group {group.id} is {text!r}"
             assert group.id in text, told
             assert "\n" not in text, told
+
+
+def _creation_times(provider: Provider) -> dict[str, datetime | None]:
+    return {each.id: each.created_at for group in facts(provider) for each in group.instances}

@@ -1,13 +1,17 @@
 """What comes of a cloud that refuses to answer."""
 
 import contextlib
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from traceback import TracebackException
 
 import pytest
 
 from nodewright.api import (
     AccessDeniedError,
     Capability,
+    InstanceState,
+    Node,
     NodeGroup,
     NodewrightError,
     Provider,
@@ -15,7 +19,17 @@ from nodewright.api import (
     ThrottledError,
 )
 from nodewright.testing.conformance.cloud import Ability, Cloud
-from nodewright.testing.conformance.provider.base import ProviderSuite, has_room, needs, raising, with_spare
+from nodewright.testing.conformance.provider.base import (
+    ProviderSuite,
+    facts,
+    group_of,
+    has_room,
+    machine_of,
+    needs,
+    raising,
+    reread,
+    with_spare,
+)
 from nodewright.testing.conformance.provider.machines import starved
 
 #: Actions that are rarer than growth and deletion, and what a provider has to declare for them.
@@ -72,19 +86,30 @@ class RefreshFaultConformance(ProviderSuite):
             newcomer.refresh()
 
     def test_secrets_are_kept(self, cloud: Cloud, provider: Provider, group: NodeGroup) -> None:
-        """Descriptions and errors, whatever goes wrong, show nothing of the provider's credentials."""
+        """Facts, errors with their causes and the log, whatever goes wrong, show nothing of the credentials."""
         secrets = cloud.secrets()
         if not secrets:
             pytest.skip("the cloud under test can't tell secrets")
-        said = {"describe()": group.describe(), "the group's repr": repr(group), "the provider's repr": repr(provider)}
+        said = {
+            "describe()": group.describe(),
+            "the group's repr": repr(group),
+            "the provider's repr": repr(provider),
+            "the facts of groups": repr(facts(provider)),
+        }
+        log = _Log()
         faults = {Ability.THROTTLE: cloud.throttle, Ability.DENY: cloud.deny, Ability.CUT: cloud.cut}
-        for ability, begin in faults.items():
-            if ability in cloud.abilities:
-                begin()
-                said[f"the error of refresh of a cloud that can {ability}"] = _error_of(provider.refresh)
-                if Ability.CHANGE in cloud.abilities:
-                    said[f"the error of increase of a cloud that can {ability}"] = _error_of(lambda: group.increase(1))
-                cloud.heal()
+        with log.open():
+            said["the error of refresh"] = _log_of(provider.refresh)
+            for ability, begin in faults.items():
+                if ability in cloud.abilities:
+                    begin()
+                    said[f"the error of refresh, if you {ability}"] = _log_of(provider.refresh)
+                    if Ability.CHANGE in cloud.abilities:
+                        said[f"the error of increase, if you {ability}"] = _log_of(lambda: group.increase(1))
+                    cloud.heal()
+            if Ability.CHANGE in cloud.abilities:
+                said |= _said_of_failures(cloud, provider, group)
+        said["the log"] = "\n".join(log.lines)
         leaks = [where for where, text in said.items() if any(secret in text for secret in secrets)]
         assert not leaks, f"a secret of the configuration shows in {', '.join(leaks)}"
 
@@ -112,6 +137,8 @@ class ActionFaultConformance(ProviderSuite):
         provider.refresh()
         after = cloud.target(group.id)
         assert after == before, f"increase raised, but later the cloud's target went from {before} to {after}"
+        told = group_of(provider, group.id).target_size
+        assert told == before, f"increase raised, the cloud is asked for {before}, but target_size is {told}"
 
     @needs(Ability.DENY)
     def test_an_order_that_is_denied_says_so(self, cloud: Cloud, group: NodeGroup) -> None:
@@ -136,6 +163,26 @@ class ActionFaultConformance(ProviderSuite):
         cloud.throttle()
         with raising(ThrottledError, "delete_nodes that is throttled"):
             group.delete_nodes(nodes[:1])
+
+    @needs(Ability.THROTTLE)
+    def test_a_deletion_that_is_throttled_can_be_repeated(self, cloud: Cloud, provider: Provider) -> None:
+        """The same `delete_nodes` once more deletes the machine: what the cloud refused was not done."""
+        group, nodes = _refused_deletion(cloud, provider)
+        group.delete_nodes(nodes)
+        cloud.settle()
+        left = cloud.machines(group.id)
+        machine = machine_of(nodes[0])
+        assert machine not in left, f"deleting {machine} was throttled, and repeated later; it is still there"
+
+    @needs(Ability.THROTTLE)
+    def test_a_machine_that_was_not_deleted_is_running(self, cloud: Cloud, provider: Provider) -> None:
+        """A machine that `delete_nodes` raised for is shown as it is, not as it was meant to be."""
+        group, nodes = _refused_deletion(cloud, provider)
+        states = {each.id: each.state for each in group.instances()}
+        told = states.get(machine_of(nodes[0]))
+        assert told is InstanceState.RUNNING, (
+            f"deleting {machine_of(nodes[0])} was throttled, so that it runs; instances() shows it as {told}"
+        )
 
     @needs(Ability.DENY)
     def test_a_deletion_that_is_denied_says_so(self, cloud: Cloud, provider: Provider) -> None:
@@ -188,6 +235,16 @@ class OtherActionFaultConformance(ProviderSuite):
             act()
 
 
+def _refused_deletion(cloud: Cloud, provider: Provider) -> tuple[NodeGroup, Sequence[Node]]:
+    """The group under test after a deletion that was throttled, and the node that it was about."""
+    group, nodes = with_spare(cloud, provider, 1)
+    cloud.throttle()
+    with contextlib.suppress(NodewrightError):
+        group.delete_nodes(nodes[:1])
+    cloud.heal()
+    return reread(provider, group), nodes[:1]
+
+
 def _rare(action: str, cloud: Cloud, provider: Provider) -> Callable[[], None]:
     """What does *action* in a way that the cloud would accept; skip the test if the provider or the cloud can't."""
     capability = _RARE[action]
@@ -205,6 +262,24 @@ def _rare(action: str, cloud: Cloud, provider: Provider) -> Callable[[], None]:
     return lambda: group.increase_atomically(1)
 
 
+def _said_of_failures(cloud: Cloud, provider: Provider, group: NodeGroup) -> dict[str, str]:
+    """What is said of an order that is refused and of one that fails later, as far as the cloud can do that."""
+    said: dict[str, str] = {}
+    for why in sorted(cloud.refusals)[:1]:
+        cloud.refuse(group.id, why)
+        said["the error of increase that the cloud refuses"] = _log_of(lambda: group.increase(1))
+        cloud.heal()
+    for why in sorted(cloud.failures)[:1]:
+        cloud.fail(group.id, why)
+        with contextlib.suppress(Exception):
+            group.increase(1)
+            cloud.settle()
+            provider.refresh()
+        said["the facts of groups with a failed order"] = repr(facts(provider))
+        cloud.heal()
+    return said
+
+
 def _error_of(action: Callable[[], None]) -> str:
     """What *action* says when it fails; nothing if it does not, which other tests complain about."""
     try:
@@ -212,3 +287,37 @@ def _error_of(action: Callable[[], None]) -> str:
     except Exception as error:
         return str(error)
     return ""
+
+
+def _log_of(action: Callable[[], None]) -> str:
+    """What a log says when *action* fails, with all that it was raised from; nothing if it does not."""
+    try:
+        action()
+    except Exception as error:
+        return "".join(TracebackException.from_exception(error).format())
+    return ""
+
+
+class _Log(logging.Handler):
+    """What the provider writes."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a line."""
+        self.lines.append(self.format(record))
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[None]:
+        """Keep what is written in the ``with`` block."""
+        root = logging.getLogger()
+        level = root.level
+        root.addHandler(self)
+        root.setLevel(logging.INFO)
+        try:
+            yield
+        finally:
+            root.removeHandler(self)
+            root.setLevel(level)

@@ -49,6 +49,28 @@ class OptionsConformance(ProviderSuite):
             first, later = group.options(_DEFAULTS), group.options(GroupOptions())
             assert later != first, f"options() of group {group.id} is the same for all defaults: {later}"
 
+    def test_options_are_of_their_kinds(self, provider: Provider) -> None:
+        """Thresholds are between 0 and 1, times are `timedelta`s that are not negative, switches are True or False."""
+        for group in provider.groups():
+            options = group.options(GroupOptions())
+            told = {field.name: getattr(options, field.name) for field in fields(GroupOptions)}
+            wrong = {name: value for name, value in told.items() if not _is_like(value, getattr(_DEFAULTS, name))}
+            assert not wrong, (
+                f"options() of group {group.id} tells {wrong}: thresholds are between 0 and 1, times are timedeltas "
+                "and switches True or False"
+            )
+
+
+def _is_like(value: object, example: object) -> bool:
+    """Whether *value* is of the kind of *example*, and makes sense as such."""
+    match example:
+        case bool():
+            return isinstance(value, bool)
+        case timedelta():
+            return isinstance(value, timedelta) and value >= timedelta(0)
+        case _:
+            return isinstance(value, float | int) and 0 <= value <= 1
+
 
 def _own(cloud: Cloud) -> dict[str, dict[str, object]]:
     expected = {name: dict(own) for name, own in cloud.expected_options().items()}

@@ -7,7 +7,7 @@ import pytest
 
 from nodewright.api import Capability, NodeGroup, PricingModel, Provider
 from nodewright.testing.clock import EPOCH
-from nodewright.testing.conformance.provider.base import ProviderSuite, declares
+from nodewright.testing.conformance.provider.base import ProviderSuite, declares, template_of
 
 
 @declares(Capability.PRICES)
@@ -27,3 +27,15 @@ class PricesConformance(ProviderSuite):
         price = pricing.node_price(template, EPOCH, EPOCH + timedelta(hours=1))
         assert price is not None, f"the price of a node of group {group.id} is not known"
         assert 0 < price < math.inf, f"the price of a node of group {group.id} for an hour is {price}"
+
+    def test_prices_of_all_groups_are_numbers(self, provider: Provider) -> None:
+        """A node of any group has a price that is a number and not negative, or None if it is not known."""
+        pricing = provider.pricing()
+        for group in provider.groups():
+            template = template_of(group)
+            if pricing is None or template is None:
+                continue
+            price = pricing.node_price(template, EPOCH, EPOCH + timedelta(hours=1))
+            assert price is None or 0 <= price < math.inf, (
+                f"the price of a node of group {group.id} for an hour is {price}: tell None if it is not known"
+            )

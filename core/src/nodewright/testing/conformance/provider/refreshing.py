@@ -112,6 +112,24 @@ class RefreshConformance(ProviderSuite):
                 before = facts(provider)
             cloud.heal()
 
+    @needs(Ability.BREAK_AFTER, Ability.COUNT)
+    def test_a_refresh_that_reads_a_part_loses_nothing(self, cloud: Cloud, provider: Provider) -> None:
+        """When some of its calls are not answered, a refresh raises or leaves nothing out."""
+        before = _there(provider)
+        already = cloud.calls()
+        provider.refresh()
+        needed = cloud.calls() - already
+        if needed < 2:
+            pytest.skip(f"a refresh that takes {needed} calls can't be answered in part")
+        for answered in range(1, needed):
+            cloud.break_after(answered)
+            with contextlib.suppress(Exception):
+                provider.refresh()
+            after = _there(provider)
+            cloud.heal()
+            lost = sorted(before - after)
+            assert not lost, f"a refresh of which {answered} of {needed} calls were answered shows no more: {lost}"
+
     @pytest.mark.parametrize("fault", list(_FAULTS), ids=lambda fault: fault.name.lower())
     def test_refresh_recovers(self, cloud: Cloud, provider: Provider, fault: Ability) -> None:
         """When the cloud answers again, or credentials are renewed, so does the provider, without a restart."""
@@ -125,3 +143,9 @@ class RefreshConformance(ProviderSuite):
             provider.refresh()
         except Exception as error:
             pytest.fail(f"the cloud answers again, but refresh raises {error!r}")
+
+
+def _there(provider: Provider) -> set[str]:
+    """Groups and machines that are shown."""
+    groups = provider.groups()
+    return {each.id for each in groups} | {machine.id for group in groups for machine in group.instances()}

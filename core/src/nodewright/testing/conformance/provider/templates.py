@@ -32,8 +32,12 @@ _VALUE = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?")
 _KEY = re.compile(r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 #: A tenth of a core: less, and somebody has counted in cores.
 _LEAST_CPU = 100
-#: A node with less would not start; less, and somebody has counted in KiB or MiB.
+#: Ten thousand cores: more, and somebody has counted in micro-cores or less.
+_MOST_CPU = 10_000_000
+#: Of capacity. A node with less would not start; less, and somebody has counted in KiB or MiB.
 _LEAST_MEMORY = 256 << 20
+#: What is counted in bytes, and the least that is worth a word; pods may be left with little.
+_BYTES = {"memory": 32 << 20, "ephemeral-storage": 1 << 20}
 
 
 @declares(Capability.SCALE_FROM_ZERO)
@@ -114,14 +118,19 @@ class TemplateConformance(ProviderSuite):
     def test_cpu_is_in_milli_cores(self, provider: Provider) -> None:
         """cpu is counted in milli-cores: 2000 for two cores."""
         for name, template in _templates(provider):
-            amount = template.capacity.get("cpu", _LEAST_CPU)
-            assert amount >= _LEAST_CPU, f"the template of group {name} has {amount} cpu: count in milli-cores"
+            for kind, amounts in (("capacity", template.capacity), ("allocatable", template.allocatable)):
+                amount = amounts.get("cpu", _LEAST_CPU)
+                told = f"the template of group {name} has {amount} cpu in its {kind}"
+                assert _LEAST_CPU <= amount <= _MOST_CPU, f"{told}: count in milli-cores, 2000 for two cores"
 
     def test_memory_is_in_bytes(self, provider: Provider) -> None:
-        """Memory is counted in bytes."""
+        """Memory is counted in bytes, and so is ephemeral storage."""
         for name, template in _templates(provider):
             amount = template.capacity.get("memory", _LEAST_MEMORY)
             assert amount >= _LEAST_MEMORY, f"the template of group {name} has {amount} of memory: count in bytes"
+            for kind, amounts in (("capacity", template.capacity), ("allocatable", template.allocatable)):
+                wrong = {each: amounts[each] for each, least in _BYTES.items() if 0 < amounts.get(each, 0) < least}
+                assert not wrong, f"the template of group {name} has {wrong} in its {kind}: count in bytes"
 
     def test_no_more_is_allocatable_than_there_is(self, provider: Provider) -> None:
         """Of each resource, allocatable is no more than capacity."""
