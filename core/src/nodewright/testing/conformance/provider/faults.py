@@ -3,7 +3,6 @@
 import contextlib
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from traceback import TracebackException
 
 import pytest
 
@@ -99,13 +98,13 @@ class RefreshFaultConformance(ProviderSuite):
         log = _Log()
         faults = {Ability.THROTTLE: cloud.throttle, Ability.DENY: cloud.deny, Ability.CUT: cloud.cut}
         with log.open():
-            said["the error of refresh"] = _log_of(provider.refresh)
+            said["the error of refresh"] = _all_errors_of(provider.refresh)
             for ability, begin in faults.items():
                 if ability in cloud.abilities:
                     begin()
-                    said[f"the error of refresh, if you {ability}"] = _log_of(provider.refresh)
+                    said[f"the error of refresh, if you {ability}"] = _all_errors_of(provider.refresh)
                     if Ability.CHANGE in cloud.abilities:
-                        said[f"the error of increase, if you {ability}"] = _log_of(lambda: group.increase(1))
+                        said[f"the error of increase, if you {ability}"] = _all_errors_of(lambda: group.increase(1))
                     cloud.heal()
             if Ability.CHANGE in cloud.abilities:
                 said |= _said_of_failures(cloud, provider, group)
@@ -267,7 +266,7 @@ def _said_of_failures(cloud: Cloud, provider: Provider, group: NodeGroup) -> dic
     said: dict[str, str] = {}
     for why in sorted(cloud.refusals)[:1]:
         cloud.refuse(group.id, why)
-        said["the error of increase that the cloud refuses"] = _log_of(lambda: group.increase(1))
+        said["the error of increase that the cloud refuses"] = _all_errors_of(lambda: group.increase(1))
         cloud.heal()
     for why in sorted(cloud.failures)[:1]:
         cloud.fail(group.id, why)
@@ -289,13 +288,20 @@ def _error_of(action: Callable[[], None]) -> str:
     return ""
 
 
-def _log_of(action: Callable[[], None]) -> str:
-    """What a log says when *action* fails, with all that it was raised from; nothing if it does not."""
+def _all_errors_of(action: Callable[[], None]) -> str:
+    """What *action* says when it fails, with all that this was raised from; nothing if it does not."""
     try:
         action()
     except Exception as error:
-        return "".join(TracebackException.from_exception(error).format())
+        return "\n".join(map(str, _chain(error)))
     return ""
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """All that a traceback of *error* tells, without lines of code: in those of a double secrets may stand."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
 class _Log(logging.Handler):
@@ -306,8 +312,10 @@ class _Log(logging.Handler):
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep a line."""
-        self.lines.append(self.format(record))
+        """Keep a line, and those of the error that it tells of."""
+        self.lines.append(record.getMessage())
+        if record.exc_info:
+            self.lines.extend(map(str, _chain(record.exc_info[1])))
 
     @contextlib.contextmanager
     def open(self) -> Iterator[None]:
