@@ -25,7 +25,7 @@ class ShedCloud(Cloud):
 
     abilities = frozenset(Ability)
     failures = refusals = frozenset(ErrorClass)
-    patience = 3.0
+    patience = 1.5
 
     def __init__(self, provider_class):
         self.provider_class = provider_class

@@ -305,7 +305,7 @@ class HoldsNothingTogether(ShedProvider):
 class WaitsForMachines(ShedGroup):
     def increase(self, count):
         super().increase(count)
-        until = time.monotonic() + 3.5
+        until = time.monotonic() + 1.8
         while self.shed.delivery == "coming" and time.monotonic() < until:
             time.sleep(0.01)
 
