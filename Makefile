@@ -28,7 +28,7 @@ demo: .venv/.run ## a small cluster breathes on the screen for a minute
 	@$(BIN)/nodewright demo $(ARGS)
 
 test: .venv/.dev ## all tests
-	$(BIN)/pytest -n auto $(ARGS)
+	$(BIN)/pytest -n auto --dist worksteal $(ARGS)
 
 check: .venv/.dev ## format, lint, types, layers
 	$(BIN)/ruff format --check .
