@@ -15,7 +15,7 @@ from nodewright.testing.conformance.page import rule_names
 
 #: pytest without what projects, users and other distributions have set up, and without its own report.
 _OPTIONS = (
-    *("-c", os.devnull, "--rootdir", os.sep, "--import-mode=importlib", "--capture=sys"),
+    *("-c", os.devnull, "--noconftest", "--rootdir", os.sep, "--import-mode=importlib", "--capture=sys"),
     *("-p", "no:cacheprovider", "-p", "no:terminal"),
 )
 _AUTOLOAD, _ADDOPTS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_ADDOPTS"
