@@ -65,7 +65,7 @@ class ConfigCommand(Command):
 
 def check(words: Sequence[str]) -> int:
     """Say ``ok``, or raise with everything that is wrong."""
-    # It brings the whole loop along, which most other actions do not need.
+    # It brings the whole loop along, which most actions do not need.
     from nodewright.runtime.clock import SystemClock
 
     loaded = _load(parse_flags(words, words=1))
@@ -139,7 +139,7 @@ def _load(flags: Flags, *, complete: bool = True) -> Loaded:
 
 def _groups(loaded: Loaded, flags: Flags) -> list[GroupReport]:
     """Return a report for each group asked for; for all that there are, or for all patterns, if none is named."""
-    # As above.
+    # It brings the whole loop along, which most actions do not need.
     from nodewright.runtime.clock import SystemClock
 
     named: list[str] = flags.own.get("group", [])

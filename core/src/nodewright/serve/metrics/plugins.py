@@ -1,4 +1,4 @@
-"""Metrics that plugins have of their own."""
+"""Metrics that plugins have of their own, beside the core's."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
