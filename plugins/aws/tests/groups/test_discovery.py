@@ -61,7 +61,7 @@ def test_without_a_rule_or_a_name_the_error_says_what_to_write(start):
 def test_a_rule_that_is_none_is_refused_with_what_to_write(rule):
     with pytest.raises(
         ConfigurationError,
-        match=r"^discovery, or --node-group-auto-discovery: .* is no rule for AWS: write asg:tag=key",
+        match=r"^'.*', of discovery or --node-group-auto-discovery, is no rule for AWS: write asg:tag=key",
     ):
         parse_rule(rule)
 
@@ -77,7 +77,8 @@ def test_a_group_that_is_named_twice_with_different_limits_is_a_mistake(aws, sta
     aws.add("workers")
     flag = GroupSpec(name="workers", min_size=0, max_size=9)
     with pytest.raises(
-        ConfigurationError, match=r"groups, or --nodes: group workers is named with 0:5 and 0:9: leave one of them"
+        ConfigurationError,
+        match=r"^groups: group workers is named with 0:5 and 0:9, here or by --nodes: leave one of them",
     ):
         start({"groups": ["0:5:workers"]}, nodes=(flag,), refresh=False)
     assert names(start({"groups": ["0:9:workers", "0:9:workers"]}, nodes=(flag,))) == ["workers"]

@@ -38,7 +38,7 @@ def parse_rule(rule: str) -> TagRule:
         tags[key] = value or None
     if discoverer != "asg" or name != "tag" or "" in tags:
         raise ConfigurationError(
-            Problem(path="discovery, or --node-group-auto-discovery", message=f"{rule!r} is no rule for AWS: {_HOW}")
+            Problem(message=f"{rule!r}, of discovery or --node-group-auto-discovery, is no rule for AWS: {_HOW}")
         )
     return TagRule(tags=tags)
 
@@ -74,7 +74,8 @@ def check_limits(named: Iterable[GroupSpec]) -> None:
         limits.setdefault(spec.name, {})[f"{spec.min_size}:{spec.max_size}"] = None
     problems = [
         Problem(
-            path="groups, or --nodes", message=f"group {name} is named with {' and '.join(given)}: leave one of them"
+            path="groups",
+            message=f"group {name} is named with {' and '.join(given)}, here or by --nodes: leave one of them",
         )
         for name, given in limits.items()
         if len(given) > 1
