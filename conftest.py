@@ -1,5 +1,6 @@
 """What holds for all tests."""
 
+import logging
 import signal
 from collections.abc import Iterator
 
@@ -12,3 +13,14 @@ def _terminals_can_be_closed() -> Iterator[None]:
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)
+
+
+@pytest.fixture(autouse=True)
+def _logging_is_left_as_it_was() -> Iterator[None]:
+    """Take back what a command that a test ran did to logging: the next test wants its own."""
+    ours, root = logging.getLogger("nodewright"), logging.getLogger()
+    before = ours.handlers[:], ours.level, ours.propagate, root.handlers[:]
+    yield
+    ours.handlers[:], ours.propagate = before[0], before[2]
+    ours.setLevel(before[1])
+    root.handlers[:] = [each for each in root.handlers if each in before[3]]

@@ -1,7 +1,6 @@
 """Nothing that somebody wants to keep to himself leaves the process, whatever goes wrong."""
 
 import json
-import logging
 from threading import Thread
 
 import pytest
@@ -43,13 +42,8 @@ metrics: {{perGroup: true}}
 @pytest.fixture
 def logged(capfd):
     """Everything that was written to the log, with all details; set up anew as by a process of its own."""
-    logger, root = logging.getLogger("nodewright"), logging.getLogger()
-    before = logger.handlers[:], logger.level, logger.propagate, root.handlers[:]
     set_up_logging(verbosity=5, json_format=True)
-    yield lambda: capfd.readouterr().err
-    logger.handlers[:], root.handlers[:] = before[0], before[3]
-    logger.setLevel(before[1])
-    logger.propagate = before[2]
+    return lambda: capfd.readouterr().err
 
 
 @pytest.fixture

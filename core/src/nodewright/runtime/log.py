@@ -3,6 +3,8 @@
 import json
 import logging
 import sys
+from collections.abc import Sequence
+from copy import copy
 from datetime import UTC, datetime
 from typing import TextIO
 
@@ -43,58 +45,69 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(entry, default=str)
 
 
-class Quota(logging.Filter):
-    """Lets so many lines of one kind through in ten seconds, about a loop, and says so. Decisions always pass.
+class Quota:
+    """So many lines of one kind in ten seconds, about a loop, with word of those left out. Decisions always pass.
 
     Lines are of one kind that differ only in what is filled in: a thousand pods, or objects that can't be read, do not
     make a thousand lines.
     """
 
     def __init__(self, most: int) -> None:
-        super().__init__()
         self._most = most
         #: By kind: when the window began, and how many lines came in it.
         self._seen: dict[tuple[object, ...], tuple[float, int]] = {}
 
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether *record* is written; it is told of those that are not. Called with the handler's lock held."""
+    def admit(self, record: logging.LogRecord) -> logging.LogRecord | None:
+        """Return what to write for *record*, which other handlers get as it is; None if it is one too many.
+
+        To be called by one thread at a time.
+        """
         action = getattr(record, "action", "")
         if record.name == DECISIONS and not action:
-            return True
+            return record
         kind = record.name, record.levelno, record.msg, action
         began, count = self._seen.get(kind, (record.created, 0))
+        notes = []
         # A clock that was set back must not silence it until it catches up.
         if not 0 <= record.created - began < _WINDOW_SECONDS:
             if count > self._most:
-                _append(record, f"; {count - self._most} lines like this were left out before")
+                notes.append(f"{count - self._most} lines like this were left out before")
             began, count = record.created, 0
         if len(self._seen) >= _MOST_KINDS:
             self._seen.clear()
         self._seen[kind] = began, count + 1
+        if count >= self._most:
+            return None
         if count + 1 == self._most:
-            _append(record, f"; more lines like this are left out for {_WINDOW_SECONDS:g} s")
-        return count < self._most
+            notes.append(f"more lines like this are left out for {_WINDOW_SECONDS:g} s")
+        return _with_notes(record, notes) if notes else record
 
 
 class StandardErrorHandler(logging.StreamHandler[TextIO]):
-    """Writes to whatever standard error is at the moment."""
+    """Writes what *quota* admits to whatever standard error is at the moment."""
 
-    def __init__(self) -> None:
+    def __init__(self, quota: Quota) -> None:
         # The base would keep the stream.
         logging.Handler.__init__(self)
+        self._quota = quota
 
     @property
     def stream(self) -> TextIO:  # type: ignore[override]
         """Where lines go."""
         return sys.stderr
 
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write *record*, unless it is one too many. Called with the handler's lock held."""
+        admitted = self._quota.admit(record)
+        if admitted is not None:
+            super().emit(admitted)
+
 
 def set_up_logging(*, verbosity: int = 0, json_format: bool = False) -> None:
     """Send all logs of Nodewright, and warnings of libraries, to standard error; from *verbosity* 5 on, details too."""
     detailed = verbosity >= _DETAILED
-    handler = StandardErrorHandler()
+    handler = StandardErrorHandler(Quota(_MOST_DETAILED_LINES if detailed else _MOST_LINES))
     handler.setFormatter(JsonFormatter() if json_format else TextFormatter())
-    handler.addFilter(Quota(_MOST_DETAILED_LINES if detailed else _MOST_LINES))
     logger = logging.getLogger("nodewright")
     logger.handlers[:] = [handler]
     logger.setLevel(logging.DEBUG if detailed else logging.INFO)
@@ -104,8 +117,10 @@ def set_up_logging(*, verbosity: int = 0, json_format: bool = False) -> None:
     root.handlers[:] = [each for each in root.handlers if not isinstance(each, StandardErrorHandler)] + [handler]
 
 
-def _append(record: logging.LogRecord, text: str) -> None:
-    record.msg, record.args = record.getMessage() + text, ()
+def _with_notes(record: logging.LogRecord, notes: Sequence[str]) -> logging.LogRecord:
+    noted = copy(record)
+    noted.msg, noted.args = "; ".join((record.getMessage(), *notes)), ()
+    return noted
 
 
 def _time(record: logging.LogRecord) -> str:
