@@ -6,6 +6,13 @@ DISTRIBUTIONS := -e core -e plugins/fake
 OPTIONAL := -e plugins/aws[testing] -e plugins/grpc -e plugins/least-cost
 EXAMPLES := -e examples/near-data -e examples/shed
 
+# Bytecode is kept, in the environment: tests start hundreds of processes that would all compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
+
+# Many tests wait, for processes and for time-outs: with a worker for each core, a quarter of the time goes unused.
+WORKERS ?= $(shell $(PYTHON) -c "import os; print(os.cpu_count() * 3 // 2)")
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test soak bench check format manifests lock clean
 
@@ -28,7 +35,7 @@ demo: .venv/.run ## a small cluster breathes on the screen for a minute
 	@$(BIN)/nodewright demo $(ARGS)
 
 test: .venv/.dev ## all tests
-	$(BIN)/pytest -n auto --dist worksteal $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 check: .venv/.dev ## format, lint, types, layers
 	$(BIN)/ruff format --check .
