@@ -37,7 +37,7 @@ def test_a_discovery_rule_that_can_not_be_read_is_a_mistake(rule):
     with pytest.raises(ConfigurationError) as refused:
         FakeProvider(FakeProvider.Config(url="http://127.0.0.1:1"), context)
     assert str(refused.value) == (
-        f"flags: --node-group-auto-discovery: {rule!r} is no rule of the fake provider: "
+        f"{rule!r}, of discovery or --node-group-auto-discovery, is no rule of the fake provider: "
         "write fake:label=value,label=value"
     )
 

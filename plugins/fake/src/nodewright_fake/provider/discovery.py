@@ -12,9 +12,8 @@ def parse_discovery(rule: str) -> Mapping[str, str]:
     if discoverer != "fake" or len(labels) != len(pairs.split(",")) or "" in labels:
         raise ConfigurationError(
             Problem(
-                source="flags",
-                path="--node-group-auto-discovery",
-                message=f"{rule!r} is no rule of the fake provider: write fake:label=value,label=value",
+                message=f"{rule!r}, of discovery or --node-group-auto-discovery, is no rule of the fake provider: "
+                "write fake:label=value,label=value"
             )
         )
     return labels
