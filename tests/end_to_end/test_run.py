@@ -87,7 +87,7 @@ def test_it_scales_until_it_is_told_to_stop(world, run, number):
     with urlopen(f"http://127.0.0.1:{port}/health-check") as answer:
         assert answer.read() == b"OK"
     process.send_signal(number)
-    _, told = process.communicate(timeout=5)
+    _, told = process.communicate(timeout=20)
     assert process.returncode == 0
     assert "grow pool 0 → 1 for 2 pods: the only option" in told
     assert told.rstrip().endswith("stopping")
@@ -115,11 +115,11 @@ def test_snapshots_and_profiles_are_served_to_those_who_ask_for_them(world, run)
 def test_a_call_that_does_not_end_does_not_keep_it(world, run, monkeypatch, operation):
     impatient = "from nodewright.cli import run; run._GRACE_SECONDS = 0.5"
     monkeypatch.setattr("tests.end_to_end.test_run.PROGRAM", PROGRAM.replace("; ", f"; {impatient}; ", 1))
-    world.cloud.gate.add(ApiFault(ApiFaultKind.SLOW, operations=operation, latency=5.0))
+    world.cloud.gate.add(ApiFault(ApiFaultKind.SLOW, operations=operation, latency=12.0))
     process = run()
     eventually(lambda: world.cloud.gate.calls.get(operation))
     process.send_signal(signal.SIGTERM)
-    _, told = process.communicate(timeout=4)
+    _, told = process.communicate(timeout=11)
     assert process.returncode == 0
     assert "a call is still under way after 0.5 s: stopping without its end" in told
 
@@ -130,7 +130,7 @@ def test_a_cluster_that_can_not_be_seen_does_not_keep_it(world, run):
     process = run()
     eventually(lambda: hidden.hits)
     process.send_signal(signal.SIGTERM)
-    _, told = process.communicate(timeout=5)
+    _, told = process.communicate(timeout=20)
     assert process.returncode == 0
     assert told.rstrip().endswith("stopping before the cluster was seen for the first time")
 
