@@ -89,7 +89,7 @@ def connect(endpoint):
     made = []
 
     def connect(**config):
-        services = dict.fromkeys(("autoscaling", "ec2", "sts"), endpoint.url)
+        services = dict.fromkeys(("autoscaling", "ec2", "ssm", "sts"), endpoint.url)
         settings = AwsConfig.model_validate({"region": "eu-west-1", "endpoints": services} | config)
         made.append(Aws(settings, user_agent="nodewright/9"))
         return made[-1]

@@ -153,6 +153,32 @@ def test_what_is_no_answer_of_aws_is_told_as_that(endpoint, connect, page):
         describe(connect())
 
 
+@pytest.mark.parametrize(
+    ("service", "operation", "arguments"),
+    [
+        ("autoscaling", "describe_auto_scaling_groups", {}),
+        ("ssm", "get_parameters", {"Names": ["image"]}),
+    ],
+)
+@pytest.mark.parametrize(
+    ("status", "kind", "told"), [(403, PermanentError, "AWS refuses"), (502, CloudUnavailableError, "AWS could not")]
+)
+def test_a_page_in_place_of_a_refusal_is_not_quoted_but_says_where_to_look(
+    endpoint, connect, service, operation, arguments, status, kind, told
+):
+    endpoint.default = (status, "<!DOCTYPE html>\n<html>" + "<p>Not through this proxy\n</p>" * 200 + "</html>")
+    with pytest.raises(kind, match=rf"{told}.* status {status} without a code of AWS: see what is at that") as error:
+        connect().call(service, operation, **arguments)
+    assert "proxy" not in str(error.value)
+
+
+def test_who_says_something_but_has_no_code_is_quoted_in_short(endpoint, connect):
+    endpoint.default = (403, "Not through this proxy. " + "x" * 5000)
+    with pytest.raises(PermanentError, match=r"Not through this proxy\. x+ \(status 403 without a code") as error:
+        connect().call("ssm", "get_parameters", Names=["image"])
+    assert len(str(error.value)) < 400
+
+
 def test_an_error_between_pages_is_told_as_any_other(endpoint, connect):
     endpoint.script = [(200, GROUPS.format("", "<NextToken>2</NextToken>")), endpoint.refuse("Throttling")]
     pages = connect().pages("autoscaling", "describe_auto_scaling_groups")

@@ -145,6 +145,8 @@ _MISCONFIGURED = frozenset(
         "UnknownServiceError",
     }
 )
+#: Of what somebody says who may not be AWS.
+_LONGEST = 200
 _MISTAKES = frozenset({"OperationNotPageableError", "ParamValidationError", "ValidationError"})
 
 
@@ -240,9 +242,16 @@ def _answer(error: Exception) -> dict[str, Any]:
 
 
 def _sentence(answer: dict[str, Any], code: str) -> str:
-    message = str(answer.get("Error", {}).get("Message", ""))
+    error = answer.get("Error", {})
+    message = str(error.get("Message", ""))
     # EC2 adds a blob of a kilobyte that only another call can read.
     message = message.partition(" Encoded authorization failure message:")[0].strip().rstrip(".")
+    # Where there is none, botocore takes the status for a code, or has none.
+    if str(error.get("Code") or "0").isdecimal():
+        # A page of whoever answers in AWS' place tells people nothing, and is long.
+        message = "" if message.startswith("<") else message[:_LONGEST]
+        status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        code = f"status {status} without a code of AWS: see what is at that endpoint, or on the way"
     return f"{message} ({code})" if message else code
 
 
