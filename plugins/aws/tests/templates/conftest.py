@@ -145,6 +145,7 @@ class SmallCatalogue:
         self.asked: list[set[str]] = []
         #: Knows nothing while this is set.
         self.trouble: NodewrightError | None = None
+        self.static = False
         self.shapes = {
             shape.name: shape
             for shape in (

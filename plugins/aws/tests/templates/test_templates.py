@@ -300,6 +300,22 @@ def test_a_type_that_nobody_knows_is_the_trouble_of_its_group_alone(aws, templat
     assert templates.template(other).labels[TYPE] == "m5.large"
 
 
+@pytest.mark.parametrize(
+    ("static", "remedy"),
+    [
+        (False, "see whether the region offers them"),
+        (True, r"have AWS asked for those that are new \(staticInstanceList: false\)"),
+    ],
+)
+def test_what_to_do_about_a_type_that_nobody_knows_depends_on_who_was_asked(
+    aws, catalogue, template_of, a_reading, mixed, static, remedy
+):
+    aws.templates["lt-1"] = [{"InstanceType": "m5.large"}]
+    catalogue.static = static
+    with pytest.raises(PermanentError, match=rf"x99\.large\. Correct them, or {remedy}$"):
+        template_of(a_reading(MixedInstancesPolicy=mixed("lt-1", "x99.large")))
+
+
 def test_a_new_type_is_nobody_s_mistake_while_aws_tells_nothing_about_types(aws, clock, a_reading, large):
     catalogue = Catalogue(aws, clock, static=False)
     templates = Templates(aws, catalogue, TemplateSettings(), clock, aws.region)

@@ -43,7 +43,8 @@ class Catalogue:
     def __init__(self, aws: Calls, clock: Clock, *, static: bool) -> None:
         self._aws = aws
         self._clock = clock
-        self._static = static
+        #: Whether AWS is never asked.
+        self.static = static
         self._answers: dict[str, _Answer] = {}
         self._silent_until: datetime | None = None
         #: Why AWS told nothing when it was asked last, None if it did.
@@ -60,7 +61,7 @@ class Catalogue:
         kept = {name: answer for name, answer in self._answers.items() if name in wanted}
         self._answers = kept
         now = self._clock.now()
-        if self._static or (self._silent_until is not None and now < self._silent_until):
+        if self.static or (self._silent_until is not None and now < self._silent_until):
             return
         due = sorted(name for name in wanted if name not in kept or kept[name].until <= now)
         if not due:

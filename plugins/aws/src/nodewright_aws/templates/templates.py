@@ -134,9 +134,12 @@ class Templates:
             sorted(offer.instance_type for offer in unknown)
         )
         if any(offer.named for offer in unknown) or not machines:
-            raise self._catalogue.trouble or PermanentError(
-                f"{text}. Correct them, or have AWS asked for those that are new (staticInstanceList: false)"
+            remedy = (
+                "have AWS asked for those that are new (staticInstanceList: false)"
+                if self._catalogue.static
+                else "see whether the region offers them"
             )
+            raise self._catalogue.trouble or PermanentError(f"{text}. Correct them, or {remedy}")
         troubles[group.name, "types"] = f"{text}. They are left out"
         return machines
 
