@@ -89,7 +89,7 @@ def test_a_stock_out_names_the_pools_of_the_zones_that_were_tried(
     the_group(ours).increase(2)
     double.settle()
     pools = {each.error.pool for each in failed(ours) if each.error}
-    assert pools == {"eu-west-1a/m5.large/spot", "eu-west-1b/m5.large/spot"}
+    assert pools == set(the_group(ours).pools()) == {"eu-west-1a/m5.large/spot", "eu-west-1b/m5.large/spot"}
 
 
 def test_a_group_that_finds_machines_in_another_zone_has_not_failed(
