@@ -40,7 +40,7 @@ class AwsCloud(Cloud):
             max_size=8,
             tags={
                 **OURS,
-                f"{TEMPLATE}/label/team": "shop",
+                f"{TEMPLATE}/label/costCentre": "Shop",
                 f"{TEMPLATE}/taint/dedicated": "shop:NoSchedule",
                 f"{TEMPLATE}/resources/example.com/licence": "3",
                 f"{TEMPLATE}/autoscaling-options/scaledownunneededtime": "2m0s",
@@ -81,7 +81,7 @@ class AwsCloud(Cloud):
         return {
             "web": ExpectedTemplate(
                 labels={
-                    "team": "shop",
+                    "costCentre": "Shop",
                     "kubernetes.io/arch": "amd64",
                     "node.kubernetes.io/instance-type": "m5.large",
                     "topology.kubernetes.io/region": "eu-west-1",
