@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from nodewright.api import ErrorClass, InstanceState, ProviderContext, Taint
+from nodewright.api import ErrorClass, GpuConfig, InstanceState, ProviderContext, Taint
 from nodewright.testing.conformance import Ability, Cloud, ExpectedTemplate, ProviderConformance
 from nodewright_aws.config import AwsConfig
 from nodewright_aws.provider import AwsProvider
@@ -40,16 +40,24 @@ class AwsCloud(Cloud):
             max_size=8,
             tags={
                 **OURS,
-                f"{TEMPLATE}/label/team": "shop",
+                f"{TEMPLATE}/label/costCentre": "Shop",
                 f"{TEMPLATE}/taint/dedicated": "shop:NoSchedule",
                 f"{TEMPLATE}/resources/example.com/licence": "3",
                 f"{TEMPLATE}/autoscaling-options/scaledownunneededtime": "2m0s",
             },
         )
-        double.make_group("gpu", instance_type="g4dn.xlarge", tags=OURS)
+        double.make_group(
+            "gpu",
+            instance_type="g4dn.xlarge",
+            tags={**OURS, f"{TEMPLATE}/label/k8s.amazonaws.com/accelerator": "nvidia-tesla-t4"},
+        )
+        # A refresh takes as many calls as there are groups, and may break down between them.
+        double.shorten_pages(1)
 
     def provider(self):
-        config = AwsConfig.model_validate(self.double.config(discover=[{"tags": dict.fromkeys(OURS)}]))
+        # The group's own maximum is below that of AWS.
+        settings = self.double.config(discover=[{"tags": dict.fromkeys(OURS)}], groups=["1:7:web"])
+        config = AwsConfig.model_validate(settings)
         return AwsProvider(config, ProviderContext(clock=self.double.clock))
 
     def group(self):
@@ -67,13 +75,13 @@ class AwsCloud(Cloud):
         return [self.double.environment["AWS_SECRET_ACCESS_KEY"]]
 
     def expected_bounds(self):
-        return {"web": (1, 8)}
+        return {"web": (1, 7)}
 
     def expected_templates(self):
         return {
             "web": ExpectedTemplate(
                 labels={
-                    "team": "shop",
+                    "costCentre": "Shop",
                     "kubernetes.io/arch": "amd64",
                     "node.kubernetes.io/instance-type": "m5.large",
                     "topology.kubernetes.io/region": "eu-west-1",
@@ -83,7 +91,11 @@ class AwsCloud(Cloud):
                 capacity={"cpu": 2000, "pods": 29, "example.com/licence": 3},
                 allocatable={"cpu": 1930},
             ),
-            "gpu": ExpectedTemplate(taints=(), capacity={"cpu": 4000, "nvidia.com/gpu": 1}),
+            "gpu": ExpectedTemplate(
+                taints=(),
+                capacity={"cpu": 4000, "nvidia.com/gpu": 1},
+                gpu=GpuConfig(label="k8s.amazonaws.com/accelerator", type="nvidia-tesla-t4", resource="nvidia.com/gpu"),
+            ),
         }
 
     def expected_options(self):

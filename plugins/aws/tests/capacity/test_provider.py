@@ -1,9 +1,10 @@
 """What the provider makes of failed launches and interruptions, over HTTP."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
-from nodewright.api import ErrorClass, Instance, InstanceState, NodeGroup, ProviderContext
+from nodewright.api import ErrorClass, GroupFacts, Instance, InstanceState, NodeGroup, NodeTemplate, ProviderContext
 from nodewright_aws.config import AwsConfig
 from nodewright_aws.groups.reading import parse_group
 from nodewright_aws.provider import AwsProvider
@@ -66,6 +67,19 @@ def test_machines_that_will_not_come_say_why(
     assert [error and error.error_class for error in errors] == [error_class] * 2
 
 
+def test_what_a_real_node_does_not_tell_is_added_to_its_template(
+    double: AwsDouble, provider: Callable[..., AwsProvider]
+) -> None:
+    double.make_group("workers", tags={"k8s.io/cluster-autoscaler/node-template/resources/example.com/licence": "3"})
+    ours = provider()
+    node = NodeTemplate(capacity={"cpu": 2000}, allocatable={"cpu": 1930})
+    group = GroupFacts(id="workers", provider="aws", min_size=0, max_size=10, target_size=1)
+    completed = ours.adjust_template(group, node)
+    assert completed is not None
+    assert completed.allocatable == {"cpu": 1930, "example.com/licence": 3}
+    assert ours.adjust_template(replace(group, id="workers-of-others"), node) is None
+
+
 def test_a_stock_out_names_the_pools_of_the_zones_that_were_tried(
     double: AwsDouble, provider: Callable[..., AwsProvider]
 ) -> None:
@@ -75,7 +89,7 @@ def test_a_stock_out_names_the_pools_of_the_zones_that_were_tried(
     the_group(ours).increase(2)
     double.settle()
     pools = {each.error.pool for each in failed(ours) if each.error}
-    assert pools == {"eu-west-1a/m5.large/spot", "eu-west-1b/m5.large/spot"}
+    assert pools == set(the_group(ours).pools()) == {"eu-west-1a/m5.large/spot", "eu-west-1b/m5.large/spot"}
 
 
 def test_a_group_that_finds_machines_in_another_zone_has_not_failed(

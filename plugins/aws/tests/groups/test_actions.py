@@ -286,6 +286,21 @@ def test_demand_below_the_minimum_is_not_given_up(workers):
         group.decrease_target(1)
 
 
+def test_neither_growth_nor_giving_up_may_be_by_nothing(aws, workers):
+    group = workers(desired=5)
+    for action in (group.increase, group.decrease_target):
+        with pytest.raises(SizeLimitError):
+            action(0)
+    assert asg(aws)["DesiredCapacity"] == 5
+    assert "set_desired_capacity" not in aws.calls
+
+
+def test_a_machine_still_to_come_that_is_named_twice_counts_once(aws, workers):
+    group = workers(desired=5)
+    group.delete_nodes([placeholder(4), placeholder(4)])
+    assert asg(aws)["DesiredCapacity"] == 4
+
+
 def test_forced_deletion_ignores_the_minimum_it_was_named_with(aws, workers):
     group = workers("3:9:workers")
     group.force_delete_nodes([node(1), node(2)])

@@ -190,3 +190,10 @@ def test_a_part_that_can_not_be_read_is_told_once_and_freezes_nothing(aws, start
     assert caplog.text.count("could not be read, and what was known of them stays") == 1
     provider.refresh()
     assert "can be read again" in caplog.text
+
+
+def test_connections_are_closed_with_the_provider(aws, start):
+    closed = []
+    aws.close = lambda: closed.append(True)
+    start({"groups": ["0:10:workers"]}).close()
+    assert closed == [True]

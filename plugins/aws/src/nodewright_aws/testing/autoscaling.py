@@ -18,6 +18,7 @@ from nodewright_aws.testing.requirements import matching
 Handler = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 _SERVICE = "autoscaling"
+_PAGE = 100
 _SIZES = ("MinSize", "MaxSize", "DesiredCapacity")
 
 
@@ -28,6 +29,8 @@ class AutoScaling:
         self._moto = moto
         self._settings: dict[str, Mapping[str, Any]] = {}
         self._hooks: dict[str, frozenset[str]] = {}
+        #: Groups in one answer, at most.
+        self.page = _PAGE
         self.fleet = Fleet(self, clock, seed=seed)
         self.replica = Replica(self.fleet)
         #: Of `messages.Request.operation`; moto answers the others.
@@ -152,13 +155,14 @@ class AutoScaling:
         return {}
 
     def _describe(self, arguments: Mapping[str, Any], find: Callable[[str], Group] | None = None) -> Mapping[str, Any]:
-        if arguments.get("MaxRecords", 50) > 100:
+        if (most := arguments.get("MaxRecords", 50)) > _PAGE:
             raise validation_error(
-                f"1 validation error detected: Value '{arguments['MaxRecords']}' at 'maxRecords' failed to satisfy "
-                "constraint: Member must have value less than or equal to 100"
+                f"1 validation error detected: Value '{most}' at 'maxRecords' failed to satisfy "
+                f"constraint: Member must have value less than or equal to {_PAGE}"
             )
         if arguments.get("AutoScalingGroupNames") and arguments.get("Filters"):
             raise validation_error("Either AutoScalingGroupNames or Filters may be specified, but not both.")
+        arguments = {**arguments, "MaxRecords": min(most, self.page)}
         answer = self._moto.call(_SERVICE, "describe_auto_scaling_groups", **arguments)
         find = find or self.fleet.group
         told = [_told(body, find(body["AutoScalingGroupName"])) for body in answer["AutoScalingGroups"]]

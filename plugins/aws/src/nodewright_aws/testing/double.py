@@ -119,6 +119,10 @@ class AwsDouble:
         request = write_request(service, operation, arguments, region=self.region)
         return read_reply(request, self._layer.answer(request))
 
+    def shorten_pages(self, groups: int) -> None:
+        """Tell of so many groups in one answer from now on, as AWS may do: what is asked for is the most."""
+        self._layer.shorten_pages(groups)
+
     def make_group(
         self,
         name: str,

@@ -42,6 +42,10 @@ class Layer:
         """The groups and their machines."""
         return self._autoscaling.fleet
 
+    def shorten_pages(self, groups: int) -> None:
+        """Tell of so many groups in one answer, at most."""
+        self._autoscaling.page = groups
+
     @property
     def replica(self) -> Replica:
         """What is told of them over HTTP."""

@@ -5,7 +5,15 @@ import pytest
 from nodewright.api import Capability, InstanceState, NodeGroup, Provider
 from nodewright.testing.builders import a_node
 from nodewright.testing.conformance.cloud import Ability, Cloud
-from nodewright.testing.conformance.provider.base import ProviderSuite, Restart, declares, machine_of, needs
+from nodewright.testing.conformance.provider.base import (
+    ProviderSuite,
+    Restart,
+    declares,
+    group_of,
+    has_room,
+    machine_of,
+    needs,
+)
 
 
 class IdentityConformance(ProviderSuite):
@@ -22,6 +30,21 @@ class IdentityConformance(ProviderSuite):
         provider.refresh()
         after = [group.id for group in provider.groups()]
         assert after == before, f"groups() showed {before}, and after another refresh {after}"
+
+    @needs(Ability.OTHER_GROUP, Ability.RESIZE)
+    def test_groups_keep_their_order_when_one_outgrows_another(self, cloud: Cloud, provider: Provider) -> None:
+        """The order of groups has nothing to do with their sizes: equal choices are made by it."""
+        names = (cloud.group(), cloud.other_group())
+        provider.refresh()
+        small, large = sorted((group_of(provider, name) for name in names), key=lambda group: group.target_size)
+        ahead = large.target_size - small.target_size + 1
+        cloud.resize(small.id, has_room(cloud, small, ahead) + ahead)
+        provider.refresh()
+        before = [group.id for group in provider.groups()]
+        cloud.resize(large.id, has_room(cloud, large, 2) + 2)
+        provider.refresh()
+        after = [group.id for group in provider.groups()]
+        assert after == before, f"groups() showed {before}, and after group {large.id} was resized {after}"
 
     def test_groups_are_the_same_after_a_restart(self, provider: Provider, restart: Restart) -> None:
         """A new provider shows the same ids of groups in the same order: memory and settings go by them."""
@@ -110,3 +133,10 @@ class IdentityConformance(ProviderSuite):
         node = cloud.foreign_node()
         told = provider.has_instance(node)
         assert told is None, f"has_instance tells {told} for {machine_of(node)}, which is of another cloud"
+
+    @declares(Capability.HAS_INSTANCE)
+    def test_a_machine_that_never_was_is_not_known(self, cloud: Cloud, provider: Provider) -> None:
+        """`has_instance` goes by the machines that are there: True is for those that the cloud has told of."""
+        node = cloud.unknown_node()
+        told = provider.has_instance(node)
+        assert told is not True, f"has_instance tells {told} for {machine_of(node)}, but there is no such machine"
