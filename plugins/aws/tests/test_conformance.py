@@ -157,12 +157,16 @@ class AwsCloud(Cloud):
     def lose_answer(self):
         self.double.faults.drop(CHANGES, times=1, after=True)
 
+    def delay(self):
+        self.double.lags(3600)
+
     def delete_only(self, count):
         self.double.faults.throttle("autoscaling:terminate_instance_in_auto_scaling_group").spared = count
 
     def heal(self):
         self.double.faults.heal()
         self.double.restock()
+        self.double.lags(0)
 
     def calls(self):
         return self.double.calls.total()

@@ -121,11 +121,11 @@ class ShedGroup(NodeGroup):
 
     def increase(self, count):
         with translated(self):
-            self.shed.order(self.id, count, self.max_size)
+            self.provider.ordered(self.shed.order(self.id, count, self.max_size))
 
     def increase_atomically(self, count):
         with translated(self):
-            self.shed.order(self.id, count, self.max_size, whole=True)
+            self.provider.ordered(self.shed.order(self.id, count, self.max_size, whole=True))
 
     def delete_nodes(self, nodes):
         self._scrap(nodes, self.min_size)
@@ -135,7 +135,7 @@ class ShedGroup(NodeGroup):
 
     def decrease_target(self, count):
         with translated(self):
-            self.shed.cancel(self.id, count)
+            self.provider.ordered(self.shed.cancel(self.id, count))
 
     def create(self):
         with translated(self):
@@ -148,7 +148,7 @@ class ShedGroup(NodeGroup):
 
     def _scrap(self, nodes, least):
         with translated(self):
-            self.shed.scrap(self.id, self._numbers(nodes), least)
+            self.provider.ordered(self.shed.scrap(self.id, self._numbers(nodes), least))
 
     def _numbers(self, nodes):
         """The numbers of the nodes' machines, each once; raises `ForeignNodeError`."""
@@ -192,13 +192,23 @@ class ShedProvider(Provider):
         self._groups = {}
         self._owners = {}
         self._prices = None
+        #: What the shed has said of racks in answer to orders.
+        self._ordered = {}
 
     def refresh(self):
         with translated():
             racks, prices = self.shed.read(), self.shed.read_prices()
+        racks = {name: self._newest(rack) for name, rack in racks.items()}
         self._groups = {name: self.group_class(self, rack) for name, rack in racks.items()}
         self._owners = {id_of(name, each): name for name, rack in racks.items() for each in rack.machines}
         self._prices = ShedPrices(prices)
+
+    def ordered(self, rack):
+        """Remember what *rack* is like after an order, which the shed may not tell of for a while."""
+        self._ordered[rack.name] = rack
+
+    def _newest(self, rack):
+        return max(rack, self._ordered.get(rack.name, rack), key=lambda each: each.revision)
 
     def groups(self):
         return tuple(self._groups.values())

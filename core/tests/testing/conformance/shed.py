@@ -31,12 +31,14 @@ class Rack:
     label: str = ""
     unneeded_minutes: int = 0
     ours: bool = False
+    #: Higher with every change.
+    revision: int = 0
     machines: tuple[Machine, ...] = ()
 
 
 @dataclass
 class Shed:
-    """Methods up to `read` are the API; the others are done by whoever owns the shed."""
+    """Methods up to `read_prices` are the API; the others are done by whoever owns the shed."""
 
     racks: dict[str, Rack] = field(default_factory=dict)
     calls: int = 0
@@ -44,6 +46,8 @@ class Shed:
     broken: str = ""
     answered: int = 0
     lost: bool = False
+    #: What is told of the racks, while that is late.
+    told: dict[str, Rack] | None = None
     deletable: int | None = None
     stock: int | None = None
     #: What comes of orders: up, coming, broken, or nothing.
@@ -51,9 +55,10 @@ class Shed:
     why: str = ""
     refusal: str = ""
     numbers: count = field(default_factory=lambda: count(1))
+    revisions: count = field(default_factory=lambda: count(1))
 
     def order(self, name, number, most, *, whole=False):
-        """Want more machines, up to *most*, and all or none of them if *whole*."""
+        """Want more machines, up to *most*, and all or none of them if *whole*; return the rack as it is then."""
         rack = self._call(name)
         if number < 1 or rack.wanted + number > most:
             raise ShedError("Full", f"rack {name} holds {most} machines")
@@ -62,33 +67,34 @@ class Shed:
         if whole and self.stock is not None and number > self.stock:
             raise ShedError("SoldOut", f"{self.stock} of {number} are left for rack {name}")
         self._want(name, rack.wanted + number)
-        self._answer()
+        return self._answer(name)
 
     def scrap(self, name, numbers, least):
-        """Take machines away and want fewer by as many, but not fewer than *least*."""
+        """Take machines away and want fewer by as many, but not fewer than *least*; return the rack as it is then."""
         rack = self._call(name)
         known = {machine.number: machine for machine in rack.machines}
         doomed = [number for number in numbers if number in known and known[number].state != "going"]
         if doomed and rack.wanted - len(doomed) < least:
             raise ShedError("Few", f"rack {name} keeps {least} machines")
         part = doomed[: self.deletable]
-        self.racks[name] = replace(rack, wanted=rack.wanted - len(part), machines=_without(rack, part))
-        self._answer()
+        self._put(replace(rack, wanted=rack.wanted - len(part), machines=_without(rack, part)))
+        answer = self._answer(name)
         if part != doomed:
             raise ShedError("Busy", f"{len(part)} of {len(doomed)} machines were taken from rack {name}")
+        return answer
 
     def cancel(self, name, number):
-        """Want fewer, but no fewer than there are."""
+        """Want fewer, but no fewer than there are; return the rack as it is then."""
         rack = self._call(name)
         if number < 1 or rack.wanted - number < len(_present(rack)):
             raise ShedError("Few", f"rack {name} has {len(_present(rack))} machines")
-        self.racks[name] = replace(rack, wanted=rack.wanted - number)
-        self._answer()
+        self._put(replace(rack, wanted=rack.wanted - number))
+        return self._answer(name)
 
     def build(self, rack):
         self._call()
-        self.racks[rack.name] = rack
-        self._answer()
+        self._put(rack)
+        self._answer(rack.name)
 
     def dismantle(self, name):
         rack = self._call(name)
@@ -99,12 +105,17 @@ class Shed:
     def read(self):
         """All racks."""
         self._call()
-        return dict(self.racks)
+        return dict(self.told if self.late else self.racks)
 
     def read_prices(self):
         """Price of an hour by model."""
         self._call()
         return {"barrow": 0.1, "loom": 1.5}
+
+    @property
+    def late(self):
+        """Whether what is told is of the time before."""
+        return self.told is not None
 
     def set(self, name, wanted):
         """Want so many machines, whatever the rack holds."""
@@ -113,7 +124,7 @@ class Shed:
     def lose(self, name):
         """The oldest machine is gone; return it."""
         rack = self.racks[name]
-        self.racks[name] = replace(rack, machines=rack.machines[1:])
+        self._put(replace(rack, machines=rack.machines[1:]))
         self.work()
         return rack.machines[0]
 
@@ -123,7 +134,7 @@ class Shed:
             machines = tuple(machine for machine in rack.machines if machine.state != "going")
             if self.delivery == "up":
                 machines = tuple(replace(each, state="up") if each.state == "coming" else each for each in machines)
-            self.racks[name] = replace(rack, machines=machines)
+            self._put(replace(rack, machines=machines))
             self._want(name, rack.wanted)
 
     def _want(self, name, wanted):
@@ -137,7 +148,10 @@ class Shed:
             self.stock = None if self.stock is None else self.stock - 1
             state = "coming" if self.delivery == "up" else self.delivery
             machines = (*machines, Machine(number=next(self.numbers), state=state, why=self.why))
-        self.racks[name] = replace(rack, machines=machines)
+        self._put(replace(rack, machines=machines))
+
+    def _put(self, rack):
+        self.racks[rack.name] = replace(rack, revision=next(self.revisions))
 
     def _call(self, name=None):
         self.calls += 1
@@ -148,10 +162,11 @@ class Shed:
             raise ShedError("NoRack", f"there is no rack {name}")
         return self.racks.get(name)
 
-    def _answer(self):
+    def _answer(self, name):
         lost, self.lost = self.lost, False
         if lost:
             raise ShedError("NoAnswer", "nobody knows whether it was done")
+        return self.racks[name]
 
 
 def _present(rack):

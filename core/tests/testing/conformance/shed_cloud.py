@@ -126,12 +126,15 @@ class ShedCloud(Cloud):
     def lose_answer(self):
         self.shed.lost = True
 
+    def delay(self):
+        self.shed.told = dict(self.shed.racks)
+
     def delete_only(self, count):
         self.shed.deletable = count
 
     def heal(self):
         fresh = Shed()
-        for name in ("broken", "answered", "deletable", "stock", "delivery", "why", "refusal"):
+        for name in ("broken", "answered", "told", "deletable", "stock", "delivery", "why", "refusal"):
             setattr(self.shed, name, getattr(fresh, name))
 
     def calls(self):

@@ -25,8 +25,8 @@ class Breakdown(ApiFault):
 class FakeCloud(Cloud):
     """The cloud of these tests, in the suite's words."""
 
-    #: Deletions are all or nothing here.
-    abilities = frozenset(Ability) - {Ability.DELETE_ONLY}
+    #: Deletions are all or nothing here, and answers are of the moment.
+    abilities = frozenset(Ability) - {Ability.DELETE_ONLY, Ability.DELAY}
     failures = frozenset(ErrorClass)
     refusals = frozenset({ErrorClass.STOCK_OUT, ErrorClass.QUOTA})
 

@@ -56,6 +56,8 @@ class Ability(StrEnum):
     LIMIT = "have a certain number of machines left"
     #: `Cloud.lose_answer`
     LOSE_ANSWER = "lose the answer to an order"
+    #: `Cloud.delay`
+    DELAY = "answer late"
     #: `Cloud.delete_only`
     DELETE_ONLY = "carry a deletion out in part"
     #: `Cloud.calls`
@@ -242,6 +244,13 @@ class Cloud(ABC):
 
     def lose_answer(self) -> None:
         """The next change that a provider asks for is made, but the answer to it is lost on the way."""
+        raise NotImplementedError
+
+    def delay(self) -> None:
+        """From now on what is read is as it is now, whatever is ordered, until `heal`; orders are carried out.
+
+        So do clouds that are consistent only in the end: a provider has to know what it has ordered itself.
+        """
         raise NotImplementedError
 
     def delete_only(self, count: int) -> None:

@@ -36,7 +36,8 @@ class LetsTheCloudReplace(ShedGroup):
 class TargetWithWhatGoes(ShedGroup):
     @property
     def target_size(self):
-        return super().target_size + sum(each.state == "going" for each in self.rack.machines)
+        going = 0 if self.shed.late else sum(each.state == "going" for each in self.rack.machines)
+        return super().target_size + going
 
 
 @fails("test_the_minimum_holds_against_what_somebody_else_did")

@@ -122,7 +122,7 @@ class TakesWhatItGets(ShedProvider):
     def refresh(self):
         with translated():
             racks = self.shed.read()
-            self._groups = {name: self.group_class(self, rack) for name, rack in racks.items()}
+            self._groups = {name: self.group_class(self, self._newest(rack)) for name, rack in racks.items()}
             self._prices = ShedPrices(self.shed.read_prices())
         self._owners = {each.id: name for name, group in self._groups.items() for each in group.instances()}
 

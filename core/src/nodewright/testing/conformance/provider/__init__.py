@@ -21,6 +21,7 @@ from nodewright.testing.conformance.provider.instances import (
     InstancesConformance,
     LifeConformance,
 )
+from nodewright.testing.conformance.provider.lateness import LatenessConformance
 from nodewright.testing.conformance.provider.options import OptionsConformance
 from nodewright.testing.conformance.provider.prices import PricesConformance
 from nodewright.testing.conformance.provider.refreshing import RefreshConformance
@@ -48,6 +49,7 @@ class ProviderConformance(
     ActionFaultConformance,
     OtherActionFaultConformance,
     CrashConformance,
+    LatenessConformance,
     ConcurrencyConformance,
     ProposalConformance,
     CreationConformance,
