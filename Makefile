@@ -10,8 +10,9 @@ EXAMPLES := -e examples/near-data -e examples/shed
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 
-# Many tests wait, for processes and for time-outs: with a worker for each core, a quarter of the time goes unused.
-WORKERS ?= $(shell $(PYTHON) -c "import os; print(os.cpu_count() * 3 // 2)")
+# Many tests wait, for processes and for time-outs: with a worker for each core, a quarter of the time goes unused. A
+# container may see more cores than it can have.
+WORKERS ?= $(shell $(PYTHON) -c "import os; print(min(8, os.cpu_count() * 3 // 2))")
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test soak bench check format manifests lock clean
