@@ -7,7 +7,16 @@ import pytest
 
 from nodewright.api import GroupNotFoundError, InstanceState, NodeGroup, Provider
 from nodewright.testing.conformance.cloud import Ability, Cloud
-from nodewright.testing.conformance.provider.base import ProviderSuite, facts, group_of, machine_of, needs, raising
+from nodewright.testing.conformance.provider.base import (
+    ProviderSuite,
+    facts,
+    group_of,
+    has_room,
+    machine_of,
+    needs,
+    raising,
+    reread,
+)
 
 #: What a provider is to recover from.
 _FAULTS = {
@@ -28,6 +37,21 @@ class RefreshConformance(ProviderSuite):
         provider.refresh()
         told = group_of(provider, cloud.group()).target_size
         assert told == size, f"somebody set the size to {size}, after a refresh target_size is {told}"
+
+    @needs(Ability.RESIZE, Ability.CHANGE)
+    def test_refresh_sees_a_group_that_somebody_set_back(self, cloud: Cloud, provider: Provider) -> None:
+        """The size of before an order shows again, once the order has shown and somebody else has undone it."""
+        group = group_of(provider, cloud.group())
+        size = has_room(cloud, group, 1)
+        group.increase(1)
+        cloud.settle()
+        provider.refresh()
+        cloud.resize(group.id, size)
+        told = reread(provider, group).target_size
+        assert told == size, (
+            f"after increase(1) of {size} machines somebody set the size back to {size}; "
+            f"after a refresh target_size is {told}"
+        )
 
     @needs(Ability.VANISH)
     def test_refresh_sees_that_a_machine_vanished(self, cloud: Cloud, provider: Provider) -> None:
