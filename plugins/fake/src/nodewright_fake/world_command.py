@@ -2,20 +2,19 @@
 
 import json
 import os
-import signal
 import sys
+import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING, Any, get_args
 
 from nodewright.api import Command, ConfigurationError, NodewrightError
 
 from nodewright_fake.cloud.actions import ACTIONS
+from nodewright_fake.interruption import Interruption
 from nodewright_fake.provider.client import CloudClient
 from nodewright_fake.provider.provider import URL_VARIABLE
 
@@ -110,13 +109,13 @@ def _up(arguments: Namespace) -> int:
         world = World(scenario, clock, api_port=arguments.port, cloud_port=arguments.cloud_port)
     except ConfigurationError as error:
         return _complain(str(error), status=2)
-    with _interruption() as interrupted, ExitStack() as stack:
+    with Interruption() as interruption, ExitStack() as stack:
         try:
             stack.enter_context(world)
         except OSError as error:
             return _complain(f"the world can't be opened: {error}; choose another --port or --cloud-port", status=1)
         _say(_guide(world, scenario))
-        return _narrate(world, interrupted)
+        return _narrate(world, interruption)
 
 
 def _guide(world: "World", scenario: "Scenario") -> str:
@@ -128,10 +127,11 @@ def _guide(world: "World", scenario: "Scenario") -> str:
     )
 
 
-def _narrate(world: "World", interrupted: Event) -> int:
+def _narrate(world: "World", interruption: Interruption) -> int:
     """Print the story as it goes on, until somebody has had enough."""
     told = 0
-    while not interrupted.wait(0.1):
+    while not interruption:
+        time.sleep(0.1)
         for note in world.notes[told:]:
             _say(f"{_since(int((note.at - world.began).total_seconds()))}  {note.text}\n")
             told += 1
@@ -142,21 +142,6 @@ def _narrate(world: "World", interrupted: Event) -> int:
 
 def _since(seconds: int) -> str:
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-
-
-@contextmanager
-def _interruption() -> Iterator[Event]:
-    """Set the event on Ctrl-C, SIGTERM and a closed terminal, instead of ending in the middle of something."""
-    interrupted = Event()
-    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    for number, handler in previous.items():
-        if number != signal.SIGHUP or handler is not signal.SIG_IGN:  # ignored under nohup
-            signal.signal(number, lambda *_: interrupted.set())
-    try:
-        yield interrupted
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
 
 
 def _control(arguments: Namespace) -> int:

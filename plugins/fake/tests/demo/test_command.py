@@ -12,7 +12,6 @@ from io import StringIO
 import pytest
 from nodewright.api import ConfigurationError
 from nodewright.testing import FastClock
-from nodewright_fake.demo.interruption import Interruption
 from nodewright_fake.demo.stage import Stage
 from nodewright_fake.demo.view import frame
 from nodewright_fake.scenario import parse_scenario
@@ -128,28 +127,6 @@ def test_ctrl_c_prints_the_summary_so_far_and_leaves_nothing_behind(start, surro
     assert (process.returncode, err) == (130, "")
     assert re.search(r"^nodes +2 at the start, 2 at the peak, 2 at the end$", out, re.MULTILINE)
     assert left_behind(surroundings) == []
-
-
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_an_interruption_is_noted_and_handlers_are_put_back(number, status):
-    before = signal.getsignal(number)
-    with Interruption() as interruption:
-        assert not interruption
-        signal.raise_signal(number)
-        assert interruption
-        assert interruption.status == status
-    assert signal.getsignal(number) is before
-
-
-@pytest.mark.parametrize(("number", "heard"), [(signal.SIGHUP, False), (signal.SIGINT, True)])
-def test_a_closed_terminal_is_ignored_under_nohup_and_ctrl_c_is_heard_also_behind_a_shell(number, heard):
-    before = signal.signal(number, signal.SIG_IGN)
-    try:
-        with Interruption() as interruption:
-            signal.raise_signal(number)
-            assert bool(interruption) is heard
-    finally:
-        signal.signal(number, before)
 
 
 def test_a_world_that_is_kept_tells_its_kubeconfig_and_ends_well_with_ctrl_c(start, short, surroundings):

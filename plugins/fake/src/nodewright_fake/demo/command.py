@@ -16,9 +16,9 @@ from nodewright.api import Command
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nodewright_fake.demo.interruption import Interruption
     from nodewright_fake.demo.player import Player
     from nodewright_fake.demo.stage import Stage
+    from nodewright_fake.interruption import Interruption
     from nodewright_fake.scenario import Scenario
 
 _FRAME_SECONDS = 1 / 8
@@ -51,10 +51,10 @@ class DemoCommand(Command):
         from rich.console import Console
 
         from nodewright_fake.demo.clock import StoryClock
-        from nodewright_fake.demo.interruption import Interruption
         from nodewright_fake.demo.player import Player
         from nodewright_fake.demo.report import report
         from nodewright_fake.demo.stage import Stage
+        from nodewright_fake.interruption import Interruption
 
         scenario = _scenario(arguments.scenario)
         speed = arguments.speed or scenario.clock.speed

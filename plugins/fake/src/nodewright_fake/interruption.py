@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and a terminal that is closed, as something to look at between two frames."""
+"""Ctrl-C, SIGTERM and a terminal that is closed, as something to look at now and then."""
 
 import signal
 from types import FrameType, TracebackType
