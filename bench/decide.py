@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from math import ceil
 
 from nodewright.api import Reason
-from nodewright.decide import decide
-from nodewright.memory import Memory
+from nodewright.decision.decide import decide
+from nodewright.decision.memory import Memory
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy
 

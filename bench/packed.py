@@ -7,12 +7,12 @@ from random import Random
 
 from nodewright.api import GroupOptions, Pod
 from nodewright.cluster import Cluster
-from nodewright.decide import decide
-from nodewright.memory import Memory
+from nodewright.decision.decide import decide
+from nodewright.decision.memory import Memory
+from nodewright.decision.world import World
 from nodewright.testing.builders import a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy
-from nodewright.world import World
 
 from bench.in_order import Machine, all_fit_without, removable
 from bench.measure import Case, Figure, duration, median_of, timed

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from tempfile import TemporaryDirectory
 
 from nodewright.config.model import Settings
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
+from nodewright.decision.world import World
 from nodewright.plugins import Registry
-from nodewright.record.picture import Picture
-from nodewright.record.picture_files import json_pieces, new_file
-from nodewright.world import World
+from nodewright.scenario.picture import Picture
+from nodewright.scenario.picture_files import json_pieces, new_file
 
 from bench.measure import Case, Figure, timed
 from bench.wire import loaded

@@ -9,7 +9,7 @@ from msgspec import structs
 from nodewright.api import Pod, PodSet
 from nodewright.cluster import Cluster
 from nodewright.config.model import ScaleUp
-from nodewright.scaleup.pending import in_turn
+from nodewright.decision.demand.pending import in_turn
 from nodewright.scheduling import ClusterSimulation
 from nodewright.testing.builders import a_pod, pods_like
 

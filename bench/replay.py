@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from nodewright.api import Decision, Outcome, Plugin, hookimpl
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
 from nodewright.testing.clock import EPOCH, SteppedClock
 from nodewright.testing.harness import Harness
 from nodewright_fake.scenario import parse_scenario

@@ -8,13 +8,13 @@ from msgspec.structs import replace
 from nodewright.api import GroupFacts, Pod
 from nodewright.cluster import Cluster, PodRow
 from nodewright.cluster.binding import unbound
+from nodewright.decision.world import World
 from nodewright.objects import LabelSelector, Node
 from nodewright.objects.affinity import Affinity, PodAffinity, PodAffinityTerm, TopologySpreadConstraint
 from nodewright.objects.node import HOSTNAME, ZONE
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_world
-from nodewright.world import World
 
 _ZONES = 3
 _RUNNING_APPS = 200

@@ -7,7 +7,7 @@ from threading import Lock
 from time import sleep
 
 from nodewright.api import ErrorClass, InstanceError
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
 from nodewright.objects.node import SCALE_DOWN_DISABLED
 from nodewright.objects.pod import SAFE_TO_EVICT
 from nodewright_fake.apiserver.faults import AnswerCutError, AnswerLostError

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import yaml
 from nodewright.api import ApiServerError
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
 from nodewright.runtime.session import Session
 
 from tests.end_to_end.scenarios import a_group, a_scenario

@@ -14,20 +14,20 @@ from msgspec import structs
 from nodewright.api import Decision, GroupFacts, GroupOptions, Instance, InstanceState, NodeTemplate, Reason
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
-from nodewright.decide import decide
-from nodewright.memory import Memory
+from nodewright.decision.decide import decide
+from nodewright.decision.memory import Memory
+from nodewright.decision.scaleup import ScaleUpPlan, plan_scale_up
+from nodewright.decision.scaleup.expansion import Expansion
+from nodewright.decision.world import World as Seen
 from nodewright.objects import CSINode, DaemonSet, Node, ObjectMeta, OwnerReference, Pod
 from nodewright.objects.meta import Condition
 from nodewright.objects.node import HOSTNAME
 from nodewright.objects.pod import PodStatus
 from nodewright.objects.volume import CSINodeSpec, DriverLimit, NodeDriver
 from nodewright.objects.workload import DaemonSetSpec, PodTemplate
-from nodewright.scaleup import ScaleUpPlan, plan_scale_up
-from nodewright.scaleup.expansion import Expansion
 from nodewright.testing.builders import UNSCHEDULABLE
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy
-from nodewright.world import World as Seen
 
 from .filters.node_affinity import wants
 from .filters.taint_toleration import repels
@@ -277,7 +277,7 @@ def _watched(cluster: Cluster) -> Iterator[Course]:
             ),
         )
         patch.setattr(Expansion, "serve", serve)
-        patch.setattr("nodewright.decide.plan_scale_up", plan)
+        patch.setattr("nodewright.decision.decide.plan_scale_up", plan)
         yield course
 
 

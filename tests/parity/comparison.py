@@ -9,13 +9,13 @@ from typing import Any
 from nodewright.api import Reason
 from nodewright.api.decision import Grow
 from nodewright.api.verdict import Verdict
-from nodewright.memory import Memory, ScaleUpRequest
+from nodewright.decision.memory import Memory, ScaleUpRequest
 from nodewright.objects import parse_resources
 from nodewright.plugins import Faults, Registry
-from nodewright.record.answer import answer
-from nodewright.record.rehearsal import rehearse_once
-from nodewright.record.scenario import carry_out, read_scenario
 from nodewright.runtime.strategies import Strategies
+from nodewright.scenario.answer import answer
+from nodewright.scenario.rehearsal import rehearse_once
+from nodewright.scenario.scenario import carry_out, read_scenario
 from nodewright.testing.clock import SteppedClock
 
 from tests.parity.vectors import Vector

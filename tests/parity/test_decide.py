@@ -5,10 +5,10 @@ import json
 import pytest
 from nodewright.cli.main import main
 from nodewright.plugins import Faults, Registry
-from nodewright.record.answer import answer
-from nodewright.record.rehearsal import rehearse
-from nodewright.record.scenario import read_scenario
 from nodewright.runtime.strategies import Strategies
+from nodewright.scenario.answer import answer
+from nodewright.scenario.rehearsal import rehearse
+from nodewright.scenario.scenario import read_scenario
 from nodewright.testing.clock import SteppedClock
 
 from tests.parity.exceptions import excuse

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from nodewright.api import Decision, Verdict
-from nodewright.record.names import Names, Role
+from nodewright.scenario.names import Names, Role
 
 
 def outline(decision: Decision, names: Names) -> dict[str, Any]:

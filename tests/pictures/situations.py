@@ -23,8 +23,10 @@ from nodewright.api import (
 from nodewright.cluster import Cluster
 from nodewright.config.document import load
 from nodewright.config.model import Disruption, Settings
-from nodewright.decide import decide
-from nodewright.memory import Backoff, Evictions, GroupChanges, Memory, Removal, ScaleUpRequest
+from nodewright.decision.decide import decide
+from nodewright.decision.memory import Backoff, Evictions, GroupChanges, Memory, Removal, ScaleUpRequest
+from nodewright.decision.policy import Policy
+from nodewright.decision.world import World
 from nodewright.objects import (
     CapacityQuota,
     Condition,
@@ -43,13 +45,11 @@ from nodewright.objects.capacity_quota import CapacityLimits, CapacityQuotaSpec
 from nodewright.objects.node import HOSTNAME, TO_BE_DELETED
 from nodewright.objects.workload import ControllerName, DaemonSetSpec, PodTemplate, ScaleSpec
 from nodewright.plugins import Faults, Registry
-from nodewright.policy import Policy
-from nodewright.record.picture import Picture
 from nodewright.runtime.strategies import Strategies
+from nodewright.scenario.picture import Picture
 from nodewright.strategies.priority import CONFIG_MAP
 from nodewright.testing.builders import UNSCHEDULABLE, a_pod
 from nodewright.testing.clock import EPOCH, SteppedClock
-from nodewright.world import World
 
 from tests.oracle.lives import new_cluster
 from tests.oracle.worlds import random_world

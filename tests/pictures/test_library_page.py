@@ -7,7 +7,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from nodewright.record.scenario import read_scenario
+from nodewright.scenario.scenario import read_scenario
 
 PAGE = (Path(__file__).parents[2] / "docs/library.md").read_text()
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)

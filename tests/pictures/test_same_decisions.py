@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 from nodewright.api import Decision
-from nodewright.decide import decide
-from nodewright.record.names import Names
-from nodewright.record.picture import Picture
-from nodewright.record.picture_files import json_pieces, yaml_pieces
-from nodewright.record.rehearsal import rehearse
-from nodewright.record.scenario import Scenario, carry_out, read_scenario
-from nodewright.record.scenario_files import parse_document
+from nodewright.decision.decide import decide
+from nodewright.scenario.names import Names
+from nodewright.scenario.picture import Picture
+from nodewright.scenario.picture_files import json_pieces, yaml_pieces
+from nodewright.scenario.rehearsal import rehearse
+from nodewright.scenario.scenario import Scenario, carry_out, read_scenario
+from nodewright.scenario.scenario_files import parse_document
 
 from tests.parity.vectors import Vector, sample
 from tests.pictures.outline import outline

@@ -22,8 +22,7 @@ from nodewright.api import (
 from nodewright.cluster import Cluster
 from nodewright.config.document import load
 from nodewright.config.model import Settings
-from nodewright.kube.kinds import KINDS, wanted_kinds
-from nodewright.memory import (
+from nodewright.decision.memory import (
     Backoff,
     Condition,
     Conditions,
@@ -36,14 +35,15 @@ from nodewright.memory import (
     ScaleUpRequest,
     Standing,
 )
+from nodewright.decision.world import World
+from nodewright.kube.kinds import KINDS, wanted_kinds
 from nodewright.objects import Pod, Taint
-from nodewright.record.picture import Picture
-from nodewright.record.picture_files import json_pieces, yaml_pieces
-from nodewright.record.scenario import read_scenario
+from nodewright.scenario.picture import Picture
+from nodewright.scenario.picture_files import json_pieces, yaml_pieces
+from nodewright.scenario.scenario import read_scenario
 from nodewright.serve.snapshots import snapshot
 from nodewright.strategies.priority import CONFIG_MAP
 from nodewright.testing.clock import EPOCH
-from nodewright.world import World
 
 from tests.pictures.situations import REGISTRY
 

@@ -10,7 +10,7 @@ from typing import get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 from nodewright.api.errors import ConflictError
 from nodewright.api.template import NodeTemplate
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
 from nodewright.memory_store.store import Stored
 from nodewright.testing.builders import a_template
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from nodewright.api.errors import AccessDeniedError, ApiServerError, TemporaryError
-from nodewright.memory import Memory, Removal, ScaleUpRequest
+from nodewright.decision.memory import Memory, Removal, ScaleUpRequest
 from nodewright.memory_store.custody import Custody, differ
 from nodewright.memory_store.envelope import Envelope, seal, unseal
 from nodewright.testing.clock import EPOCH, SteppedClock

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from nodewright.api import ErrorClass, Reason
-from nodewright.memory import Backoff, Memory, Removal, ScaleUpRequest, Standing
+from nodewright.decision.memory import Backoff, Memory, Removal, ScaleUpRequest, Standing
 from nodewright.memory_store.envelope import (
     FORMAT,
     Envelope,

@@ -7,7 +7,7 @@ from time import monotonic, sleep
 
 import pytest
 from nodewright.api.errors import AccessDeniedError, ApiServerError
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
 from nodewright.memory_store.custody import Custody
 from nodewright.memory_store.envelope import unseal
 from nodewright.memory_store.keeper import MemoryKeeper

@@ -6,13 +6,13 @@ import pytest
 from nodewright.api import Decision, Grow, Notice, OptionVerdict, Outcome, Reason, Verdict
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
+from nodewright.decision.world import World
 from nodewright.objects import ConfigMap, ObjectMeta
 from nodewright.runtime.announcer import Announcer
 from nodewright.testing import EPOCH
 from nodewright.testing.builders import a_group, a_pod
 from nodewright.testing.worlds import a_world
-from nodewright.world import World
 
 WRONG = Notice(reason="PriorityConfigMapInvalid", message="no key", config_map="ranks")
 

@@ -4,7 +4,7 @@ import logging
 
 from nodewright.api import Decision, TemplateDifference
 from nodewright.config.model import Settings
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
 from nodewright.runtime.announcer import Announcer
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_world

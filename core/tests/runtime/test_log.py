@@ -8,7 +8,7 @@ import pytest
 from nodewright.api import Decision, Outcome, Restore, Verdict
 from nodewright.api.reasons import Reason
 from nodewright.config.model import Settings
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
 from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.log import Quota, set_up_logging
 from nodewright.testing import EPOCH

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 from nodewright.config.mention import Mention
 from nodewright.config.model import ScaleDown, Settings
+from nodewright.decision.scaledown.drain.drainability import Drainability
 from nodewright.plugins import Faults, Registry
 from nodewright.runtime.strategies import Strategies
-from nodewright.scaledown.drain.drainability import Drainability
 from nodewright.testing.builders import a_node, a_pod
 from nodewright.testing.clock import EPOCH, SteppedClock
 from nodewright.testing.worlds import a_world, built_in_drain_rules

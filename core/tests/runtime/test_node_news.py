@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from nodewright.decide import decide
-from nodewright.memory import Memory
+from nodewright.decision.decide import decide
+from nodewright.decision.memory import Memory
 from nodewright.runtime.node_news import NodeNews
 from nodewright.testing import EPOCH
 from nodewright.testing.builders import a_group, a_node, a_pod

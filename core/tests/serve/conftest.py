@@ -2,9 +2,9 @@
 
 import pytest
 from nodewright.config.model import Settings
-from nodewright.health import assess
-from nodewright.memory import Memory
-from nodewright.particulars import Particulars
+from nodewright.decision.findings import Particulars
+from nodewright.decision.health import assess
+from nodewright.decision.memory import Memory
 from nodewright.serve.metrics import Metrics, Sight
 from nodewright.testing.clock import SteppedClock
 from nodewright.testing.worlds import a_policy, a_world

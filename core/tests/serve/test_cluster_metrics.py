@@ -17,7 +17,7 @@ from nodewright.api import (
     Verdict,
 )
 from nodewright.config.document import load
-from nodewright.memory import Backoff, KnownTemplate, Memory
+from nodewright.decision.memory import Backoff, KnownTemplate, Memory
 from nodewright.testing import EPOCH
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.worlds import a_world

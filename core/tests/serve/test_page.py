@@ -21,7 +21,7 @@ from nodewright.api import (
 )
 from nodewright.api.instance import ErrorClass
 from nodewright.config.document import load
-from nodewright.memory import KnownTemplate, Memory, Standing
+from nodewright.decision.memory import KnownTemplate, Memory, Standing
 from nodewright.testing import EPOCH
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.worlds import a_world

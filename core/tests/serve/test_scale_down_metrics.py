@@ -7,7 +7,7 @@ import pytest
 from nodewright.api import Decision, DeleteInstances, GpuConfig, Outcome, Reason, Verdict
 from nodewright.config.model import Settings
 from nodewright.config.model.process import Metrics as MetricSettings
-from nodewright.memory import Memory, Removal, Standing
+from nodewright.decision.memory import Memory, Removal, Standing
 from nodewright.testing import EPOCH
 from nodewright.testing.builders import a_group, a_node
 from nodewright.testing.worlds import a_world

@@ -17,7 +17,7 @@ from nodewright.api import (
     Shrink,
     Verdict,
 )
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
 from nodewright.testing import EPOCH
 from nodewright.testing.builders import a_group, a_pod, a_template
 from nodewright.testing.worlds import a_world

@@ -10,8 +10,8 @@ from time import monotonic
 
 import pytest
 from nodewright.api import PermanentError, TemporaryError
-from nodewright.decide import decide
-from nodewright.memory import Memory
+from nodewright.decision.decide import decide
+from nodewright.decision.memory import Memory
 from nodewright.testing import EPOCH, a_group, a_pod, an_expander_context, an_option
 from nodewright.testing.worlds import a_policy, a_world
 from nodewright_grpc.expander import Grpc

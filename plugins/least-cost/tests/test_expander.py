@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace as replace_struct
 from nodewright.api import GroupOptions, PricingModel
 from nodewright.cluster import Cluster
-from nodewright.decide import decide
-from nodewright.memory import Memory
+from nodewright.decision.decide import decide
+from nodewright.decision.memory import Memory
 from nodewright.objects.affinity import Affinity, PodAffinity, PodAffinityTerm, TopologySpreadConstraint
 from nodewright.objects.node import HOSTNAME, ZONE
 from nodewright.objects.pod import ContainerPort

@@ -19,8 +19,9 @@ from nodewright.api import (
     Reason,
     format_resource,
 )
-from nodewright.decide import decide
-from nodewright.memory import Memory
+from nodewright.decision.decide import decide
+from nodewright.decision.memory import Memory
+from nodewright.decision.world import World
 from nodewright.objects import DaemonSet, ObjectMeta
 from nodewright.objects.affinity import Affinity, PodAffinity, PodAffinityTerm, TopologySpreadConstraint
 from nodewright.objects.node import HOSTNAME, ZONE
@@ -31,7 +32,6 @@ from nodewright.strategies.least_waste import LeastWaste
 from nodewright.strategies.price import Price
 from nodewright.testing import EPOCH, a_group, a_node, a_pod, a_template
 from nodewright.testing.worlds import a_policy, a_world
-from nodewright.world import World
 from nodewright_least_cost.expander import LeastCost
 
 NOW = EPOCH + timedelta(hours=1)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nodewright.config.model import Settings
     from nodewright.config.paths import Path
     from nodewright.plugins import Registry
-    from nodewright.record.rehearsal import Rehearsed
+    from nodewright.scenario.rehearsal import Rehearsed
 
 _HELP = """\
 A FILE holds a scenario in JSON or YAML: Kubernetes objects, node groups with a template each, and options, which are
@@ -52,7 +52,7 @@ class DecideCommand(Command):
         """Print a decision for each iteration of each scenario; 1 if a scenario can't be read."""
         from nodewright.config.document import load
         from nodewright.plugins import Registry
-        from nodewright.record.scenario_files import ScenarioError, read_documents
+        from nodewright.scenario.scenario_files import ScenarioError, read_documents
 
         registry = Registry()
         overrides = read_overrides(arguments.overrides)
@@ -104,11 +104,11 @@ def decide_document(
     Raises `ScenarioError` that names *place* and the object, or the option, that is wrong.
     """
     from nodewright.plugins import Faults
-    from nodewright.record.rehearsal import rehearse
-    from nodewright.record.scenario import read_scenario
-    from nodewright.record.scenario_files import ScenarioError, parse_document
     from nodewright.runtime.clock import SystemClock
     from nodewright.runtime.strategies import Strategies
+    from nodewright.scenario.rehearsal import rehearse
+    from nodewright.scenario.scenario import read_scenario
+    from nodewright.scenario.scenario_files import ScenarioError, parse_document
 
     try:
         scenario = read_scenario(parse_document(text, place), overrides, registry)
@@ -134,7 +134,7 @@ def _failed(error: Exception, *, as_json: bool) -> int:
 
 
 def _told(place: str, settings: "Settings", iterations: Sequence["Rehearsed"], *, as_json: bool) -> str:
-    from nodewright.record.answer import answer
+    from nodewright.scenario.answer import answer
 
     if as_json:
         return json.dumps({"iterations": [answer(each, settings) for each in iterations]})
@@ -142,7 +142,7 @@ def _told(place: str, settings: "Settings", iterations: Sequence["Rehearsed"], *
 
 
 def _page(place: str, rehearsed: "Rehearsed") -> str:
-    from nodewright.record.overview import overview
+    from nodewright.explain.overview import overview
 
     lines, tables = overview(rehearsed.look)
     head = f"{place} at {rehearsed.look.decision.at:%Y-%m-%d %H:%M:%S}"

@@ -29,7 +29,7 @@ class WhyCommand(Command):
     def run(self, arguments: Namespace) -> int:
         """Print the answer; 1 if there is no such thing, 2 for wrong usage."""
         from nodewright.cli.start import autoscaler_for
-        from nodewright.record import explanation
+        from nodewright.explain import explanation
 
         explain = {
             "pod": explanation.explain_pod,

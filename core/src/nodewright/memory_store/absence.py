@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
 
 #: So long nobody may have looked and it counts as if somebody had: a restart, a change of leaders.
 BEARABLE = timedelta(minutes=5)

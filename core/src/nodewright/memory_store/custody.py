@@ -8,7 +8,7 @@ from time import monotonic, sleep
 
 from nodewright.api.clock import Clock
 from nodewright.api.errors import AccessDeniedError, ApiServerError, ConflictError, NodewrightError
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
 from nodewright.memory_store.absence import after_absence
 from nodewright.memory_store.envelope import Envelope, NewerFormatError, TooLargeError, UnusableError, seal, unseal
 from nodewright.memory_store.store import Store, Stored

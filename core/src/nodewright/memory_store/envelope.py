@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from nodewright import __version__
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
 from nodewright.memory_store.reading import read_memory
 from nodewright.memory_store.shedding import ever_smaller
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from threading import Condition, Event, Thread
 
 from nodewright.api.clock import Clock
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
 from nodewright.memory_store.custody import Custody
 
 #: How long to leave the store alone where a right is missing, or memory has no room.

@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
 
 #: Times beyond these are mistakes, and to count from them would overflow.
 _EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)

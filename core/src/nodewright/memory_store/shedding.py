@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from nodewright.memory import Memory, Standing
+from nodewright.decision.memory import Memory, Standing
 
 #: What each step takes away, and how. What keeps anything from being done twice, or too early, is never among it:
 #: orders, removals, replacements, back-offs, and since when nodes are unneeded.

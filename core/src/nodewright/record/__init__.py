@@ -1,1 +1,1 @@
-"""Decisions in words, and on record."""
+"""The record of decisions: what was decided, loop by loop, in a file."""

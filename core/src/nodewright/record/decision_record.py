@@ -11,8 +11,8 @@ from nodewright.api.decision import Decision, Outcome
 from nodewright.config.model import Record, Settings
 from nodewright.objects.duration import format_duration
 from nodewright.record.record_file import RecordFile
-from nodewright.record.shadow.finding import Finding
-from nodewright.record.shadow.sighting import Deeds
+from nodewright.shadow.finding import Finding
+from nodewright.shadow.sighting import Deeds
 
 #: The version of the format.
 FORMAT = 1

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
-from nodewright.aftermath import Aftermath, Held
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, DeleteInstances, Grow, Outcome
 from nodewright.api.errors import (
@@ -21,6 +20,7 @@ from nodewright.api.errors import (
 )
 from nodewright.api.group import NodeGroup
 from nodewright.api.instance import InstanceError
+from nodewright.decision.aftermath import Aftermath, Held
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
 from nodewright.objects import Node, NodeSpec, ObjectMeta

@@ -8,14 +8,14 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
+from nodewright.decision.memory import Memory
+from nodewright.decision.world import World
+from nodewright.explain.narrative import tell, tell_learnt, tell_outcome
 from nodewright.kube.events import EventWriter
-from nodewright.memory import Memory
-from nodewright.record.narrative import tell, tell_learnt, tell_outcome
 from nodewright.runtime.group_news import GroupNews
 from nodewright.runtime.pod_news import PodNews
 from nodewright.runtime.removal_news import RemovalNews
 from nodewright.scheduling.reasons import texts
-from nodewright.world import World
 
 #: So many notices are remembered as told, for each ConfigMap.
 _NOTICES = 1024

@@ -9,7 +9,6 @@ from datetime import datetime
 from threading import Event
 from time import perf_counter
 
-from nodewright.aftermath import Aftermath, to_be_kept
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
 from nodewright.api.errors import ApiServerError, ConfigurationError, NodewrightError, NotLeaderError
@@ -18,28 +17,29 @@ from nodewright.cluster import Cluster
 from nodewright.config.lasting import keep_lasting
 from nodewright.config.model import Settings
 from nodewright.config.watch import ConfigFile
-from nodewright.health import adopt_orders, forget_namesakes, settle
+from nodewright.decision.aftermath import Aftermath, to_be_kept
+from nodewright.decision.findings import Particulars
+from nodewright.decision.health import adopt_orders, forget_namesakes, settle
+from nodewright.decision.memory import Memory
+from nodewright.decision.scaledown.removal.soft_taints import recall_candidates
+from nodewright.decision.world import World
+from nodewright.explain.conditions import note_conditions
+from nodewright.explain.explanation import Look
 from nodewright.kube.feed import Feed
 from nodewright.kube.lease import Lease
 from nodewright.kube.transport import Transport
-from nodewright.memory import Memory
 from nodewright.memory_store import keeper_for
-from nodewright.particulars import Particulars
 from nodewright.plugins import Fault, Faults, Registry
 from nodewright.plugins.prices import GuardedPricing
-from nodewright.record.conditions import note_conditions
-from nodewright.record.explanation import Look
-from nodewright.record.picture import Picture
-from nodewright.record.shadow.comparison import Comparison
 from nodewright.runtime.leadership import Leadership
 from nodewright.runtime.lookout import Lookout
 from nodewright.runtime.reporter import Reporter
 from nodewright.runtime.session import Session
 from nodewright.runtime.vitals import Vitals
-from nodewright.scaledown.removal.soft_taints import recall_candidates
+from nodewright.scenario.picture import Picture
 from nodewright.serve.metrics import Metrics
 from nodewright.serve.snapshots import Snapshots
-from nodewright.world import World
+from nodewright.shadow.comparison import Comparison
 
 #: After a wake-up the loop waits this long for what belongs together: pods of one burst, nodes of one order.
 _GATHER_SECONDS = 0.5

@@ -7,11 +7,11 @@ from datetime import datetime
 from nodewright.api.decision import Decision, DeleteInstances, Outcome
 from nodewright.api.instance import InstanceError
 from nodewright.api.reasons import Reason
-from nodewright.health.backoff import TIMEOUT
+from nodewright.decision.health.backoff import TIMEOUT
+from nodewright.decision.memory import Memory
+from nodewright.decision.world import World
+from nodewright.explain.golang import go_duration
 from nodewright.kube.events import EventWriter
-from nodewright.memory import Memory
-from nodewright.record.golang import go_duration
-from nodewright.world import World
 
 #: So many different messages of a cloud are told in one event.
 _MESSAGES = 3

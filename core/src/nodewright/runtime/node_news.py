@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 
 from nodewright.api.decision import Decision
 from nodewright.api.reasons import Reason
+from nodewright.decision.memory import Memory
+from nodewright.decision.world import World
+from nodewright.explain.remedy import remedy, telling
 from nodewright.kube.events import EventWriter
-from nodewright.memory import Memory
-from nodewright.record.remedy import remedy, telling
-from nodewright.world import World
 
 #: So many are told in one loop; the others have their turn in the next ones.
 _PER_LOOP = 10

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from nodewright.api.decision import Decision, Drain, Outcome, Restore
 from nodewright.api.reasons import Reason
 from nodewright.config.model import ScaleDown
+from nodewright.decision.memory import Memory
+from nodewright.decision.scaledown.utilization import Utilizations
+from nodewright.decision.world import World
+from nodewright.explain.golang import go_float, go_quoted
 from nodewright.kube.events import EventWriter
-from nodewright.memory import Memory
 from nodewright.objects import Node
 from nodewright.objects.node import TO_BE_DELETED
-from nodewright.record.golang import go_float, go_quoted
 from nodewright.runtime.pod_news import PodNews
-from nodewright.scaledown.utilization import Utilizations
-from nodewright.world import World
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,23 +7,23 @@ from functools import partial
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
 from nodewright.config.model import Settings
+from nodewright.decision.findings import Particulars
+from nodewright.decision.memory import Conditions, Memory
+from nodewright.decision.world import World
+from nodewright.explain.explanation import Look
+from nodewright.explain.status import Status, absence, initializing, status_of
 from nodewright.kube.events import EventWriter
 from nodewright.kube.lease import Lease
 from nodewright.kube.status import StatusMap, StatusText
 from nodewright.kube.transport import Transport
-from nodewright.memory import Conditions, Memory
 from nodewright.memory_store import Written
-from nodewright.particulars import Particulars
 from nodewright.record.decision_record import DecisionRecord
-from nodewright.record.explanation import Look
-from nodewright.record.shadow.finding import Finding
-from nodewright.record.shadow.sighting import Deeds
-from nodewright.record.status import Status, absence, initializing, status_of
 from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.node_news import NodeNews
 from nodewright.runtime.shadow_news import ShadowNews
 from nodewright.serve.metrics import Metrics, Sight
-from nodewright.world import World
+from nodewright.shadow.finding import Finding
+from nodewright.shadow.sighting import Deeds
 
 
 class Reporter:

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from prometheus_client.registry import Collector
 
-from nodewright.aftermath import Aftermath, Held
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
 from nodewright.api.group import GroupOptions
@@ -13,22 +12,23 @@ from nodewright.cluster import Cluster
 from nodewright.config.context import provider_context
 from nodewright.config.effective import default_options
 from nodewright.config.model import Settings
-from nodewright.decide import decide, decide_growth
+from nodewright.decision.aftermath import Aftermath, Held
+from nodewright.decision.decide import decide, decide_growth
+from nodewright.decision.findings import Particulars
+from nodewright.decision.memory import Memory
+from nodewright.decision.policy import Policy
+from nodewright.decision.world import World
 from nodewright.kube.allowance import Allowance
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
 from nodewright.kube.taint_latency import TaintLatency
 from nodewright.kube.transport import Transport
-from nodewright.memory import Memory
-from nodewright.particulars import Particulars
 from nodewright.plugins import Faults, Registry
 from nodewright.plugins.results import instance_of
-from nodewright.policy import Policy
 from nodewright.runtime.actor import Actor
 from nodewright.runtime.providers import Providers
 from nodewright.runtime.strategies import Strategies
 from nodewright.runtime.withheld import WithheldActor
-from nodewright.world import World
 
 
 class Session:

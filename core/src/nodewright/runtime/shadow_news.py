@@ -4,10 +4,10 @@ import logging
 from collections.abc import Sequence
 
 from nodewright.api.decision import Decision
-from nodewright.record.narrative import tell
-from nodewright.record.shadow.finding import Finding, Kind, Sort
+from nodewright.explain.narrative import tell
 from nodewright.serve.metrics import Metrics
 from nodewright.serve.metrics.shadow import ShadowMetrics
+from nodewright.shadow.finding import Finding, Kind, Sort
 
 _LEVELS = {Sort.AGREEMENT: logging.INFO, Sort.DIFFERENCE: logging.WARNING, Sort.NOTE: logging.INFO}
 

@@ -15,9 +15,9 @@ from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesPr
 from nodewright.api.provider import Provider, ProviderContext
 from nodewright.config.mention import unique_name
 from nodewright.config.model import Mention, Settings
+from nodewright.decision.policy import Policy
 from nodewright.plugins import Faults, Hooks, Registry
 from nodewright.plugins.results import sequence_of
-from nodewright.policy import Policy
 from nodewright.strategies.binpacking import Binpacking
 from nodewright.strategies.drain_rules.missing import Missing
 

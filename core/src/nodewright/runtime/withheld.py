@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from nodewright.aftermath import Aftermath, Held
 from nodewright.api.decision import Decision, Outcome
+from nodewright.decision.aftermath import Aftermath, Held
 from nodewright.objects import Node
 
 

@@ -6,16 +6,16 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewright.cluster import Amounts, Cluster, Counts, PodClass, Rows
-from nodewright.scheduling import (
+from nodewright.scheduling import level
+from nodewright.scheduling.filters import (
     inter_pod_affinity,
-    level,
     node_ports,
     node_resources_fit,
     pod_topology_spread,
     static,
     volumes,
 )
-from nodewright.scheduling.pod_topology_spread import Spread
+from nodewright.scheduling.filters.pod_topology_spread import Spread
 
 
 def next_rows(cluster: Cluster, pod: PodClass, wanted: int, on: Rows | None = None) -> tuple[Rows, bool]:

@@ -7,7 +7,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from nodewright.cluster import Cluster, PodClass, Rows
-from nodewright.scheduling import placement, volumes
+from nodewright.scheduling import placement
+from nodewright.scheduling.filters import volumes
 from nodewright.scheduling.room import Room, Shape
 from nodewright.scheduling.simulation import ClusterSimulation
 

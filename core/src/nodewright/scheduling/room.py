@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nodewright.cluster import Cluster, PodClass, Rows
-from nodewright.scheduling import static
+from nodewright.scheduling.filters import static
 
 #: What a node that is out has less than any pod takes.
 _NONE = -(1 << 62)

@@ -7,8 +7,8 @@ from nodewright.api.rule import PlacementRule, RuleKind
 from nodewright.api.template import NodeTemplate
 from nodewright.cluster import Cluster, PodClass, Term
 from nodewright.objects import Pod
-from nodewright.scheduling import node_affinity, pod_topology_spread, taint_toleration
-from nodewright.scheduling.pod_topology_spread import Spread
+from nodewright.scheduling.filters import node_affinity, pod_topology_spread, taint_toleration
+from nodewright.scheduling.filters.pod_topology_spread import Spread
 
 
 def rules(cluster: Cluster, pod: PodClass) -> list[PlacementRule]:

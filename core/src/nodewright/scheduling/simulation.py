@@ -13,10 +13,10 @@ from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, Rows
 from nodewright.cluster.columns import Fork
 from nodewright.objects import Resources
-from nodewright.scheduling import placement, volumes
-from nodewright.scheduling.filters import refusal
+from nodewright.scheduling import placement
+from nodewright.scheduling.blank_node import blank_node
+from nodewright.scheduling.filters import refusal, volumes
 from nodewright.scheduling.rules import rules
-from nodewright.scheduling.templates import blank_node
 
 
 class ClusterSimulation:

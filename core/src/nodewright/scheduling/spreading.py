@@ -8,7 +8,7 @@ import numpy.typing as npt
 from nodewright.api.option import PodSet
 from nodewright.cluster import PodClass
 from nodewright.objects import Resources
-from nodewright.scheduling import node_resources_fit, static
+from nodewright.scheduling.filters import node_resources_fit, static
 from nodewright.scheduling.simulation import ClusterSimulation
 
 #: What kube-scheduler weighs by default, both the same.

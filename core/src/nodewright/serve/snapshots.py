@@ -14,12 +14,12 @@ from nodewright.api.reasons import Reason
 from nodewright.api.template import NodeTemplate
 from nodewright.cluster import PodRow
 from nodewright.cluster.pod_class import TELLING_ANNOTATIONS
+from nodewright.decision.world import World
 from nodewright.objects import Node, Pod, format_resource
 from nodewright.objects.meta import ObjectMeta
 from nodewright.objects.node import NodeSpec, NodeStatus
 from nodewright.objects.pod import MIRROR, PodSpec
 from nodewright.objects.volume import Volume
-from nodewright.world import World
 
 #: How often somebody who waits looks whether the client is still there.
 _LOOK_SECONDS = 1.0

@@ -9,8 +9,8 @@ from typing import Self
 from nodewright.api import Clock, Decision, Plugin
 from nodewright.config.document import load
 from nodewright.config.watch import ConfigFile
+from nodewright.decision.memory import Memory
 from nodewright.kube.transport import connect
-from nodewright.memory import Memory
 from nodewright.plugins import Registry
 from nodewright.runtime.autoscaler import Autoscaler
 from nodewright.serve.metrics import Metrics

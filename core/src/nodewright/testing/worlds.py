@@ -6,10 +6,11 @@ from nodewright.api import DaemonSet, DrainRule, Expander, GroupFacts, Node, Out
 from nodewright.api.estimator import Estimator
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
+from nodewright.decision.policy import Policy
+from nodewright.decision.world import World
 from nodewright.objects import Controller, PodDisruptionBudget
 from nodewright.objects.workload import ControllerName, ScaleSpec
 from nodewright.plugins import Faults, Hooks
-from nodewright.policy import Policy
 from nodewright.strategies.add_returning_pods import AddReturningPods
 from nodewright.strategies.binpacking import Binpacking
 from nodewright.strategies.clear_tpu_requests import ClearTpuRequests
@@ -31,7 +32,6 @@ from nodewright.strategies.filter_expendable import FilterExpendable
 from nodewright.strategies.filter_schedulable import FilterSchedulable
 from nodewright.strategies.least_waste import LeastWaste
 from nodewright.testing.clock import SteppedClock
-from nodewright.world import World
 
 
 def a_world(

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from nodewright.decide import decide
-from nodewright.memory import Memory
+from nodewright.decision.decide import decide
+from nodewright.decision.memory import Memory
 from nodewright.strategies.price import Price
 from nodewright.testing import EPOCH, a_group, a_pod
 from nodewright.testing.conformance.prices import PricingConformance

@@ -8,7 +8,7 @@ from prometheus_client import Metric
 from nodewright.api.reasons import Reason
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
-from nodewright.health.readiness import taint_type
+from nodewright.decision.health.readiness import taint_type
 from nodewright.objects.node import TO_BE_DELETED
 from nodewright.objects.pod import Scheduling
 from nodewright.serve.metrics.panel import Lasting, gauge, gauges

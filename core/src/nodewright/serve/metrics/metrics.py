@@ -11,7 +11,8 @@ from prometheus_client.registry import Collector
 
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
+from nodewright.decision.world import World
 from nodewright.serve.metrics.absent import export_absent
 from nodewright.serve.metrics.cluster import ClusterGauges
 from nodewright.serve.metrics.columns import column_gauges
@@ -26,7 +27,6 @@ from nodewright.serve.metrics.process import ProcessMetrics
 from nodewright.serve.metrics.scale_down import ScaleDownMetrics
 from nodewright.serve.metrics.scale_up import ScaleUpMetrics
 from nodewright.serve.metrics.sight import Sight
-from nodewright.world import World
 
 _SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 #: What Cluster Autoscaler calls the activities that begin with a stage of a decision.

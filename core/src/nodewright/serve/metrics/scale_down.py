@@ -9,8 +9,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Metric
 from nodewright.api.decision import DeleteInstances, Outcome
 from nodewright.api.provider import GpuConfig
 from nodewright.api.reasons import Reason
-from nodewright.health.readiness import is_ready
-from nodewright.scaledown.selection.cooldown import cooldown
+from nodewright.decision.health.readiness import is_ready
+from nodewright.decision.scaledown.selection.cooldown import cooldown
 from nodewright.serve.metrics.gpu import GPU_LABELS, gpu_values
 from nodewright.serve.metrics.panel import Lasting, gauge, gauges
 from nodewright.serve.metrics.removal_latency import RemovalLatency

@@ -7,14 +7,14 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from nodewright.api.decision import Decision, Grow, Outcome
 from nodewright.api.provider import GpuConfig
 from nodewright.api.reasons import Reason
-from nodewright.memory import Memory
+from nodewright.decision.memory import Memory
+from nodewright.decision.scaledown.selection.floors import floor_of
+from nodewright.decision.scaleup.limits import short_of
+from nodewright.decision.world import World
 from nodewright.objects.node import INSTANCE_TYPE
-from nodewright.scaledown.selection.floors import floor_of
-from nodewright.scaleup.limits import short_of
 from nodewright.serve.metrics.few import Few
 from nodewright.serve.metrics.gpu import GPU_LABELS, gpu_values
 from nodewright.serve.metrics.sight import Sight
-from nodewright.world import World
 
 #: Reasons of failed growth that Cluster Autoscaler has itself; clouds have codes of their own.
 _CLOUD, _TIMEOUT = "cloudProviderError", "timeout"

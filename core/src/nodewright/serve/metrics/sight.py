@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from nodewright.api.decision import Decision
 from nodewright.config.model import Settings
-from nodewright.memory import Memory
-from nodewright.particulars import Particulars
-from nodewright.world import World
+from nodewright.decision.findings import Particulars
+from nodewright.decision.memory import Memory
+from nodewright.decision.world import World
 
 
 @dataclass(frozen=True, kw_only=True)

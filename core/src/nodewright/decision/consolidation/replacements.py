@@ -1,0 +1,228 @@
+"""Replacements under way: each loop looks where every one stands. New nodes are ready before old ones begin to go."""
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from nodewright.api.group import GroupFacts
+from nodewright.api.notice import Notice
+from nodewright.api.reasons import Reason
+from nodewright.api.verdict import Verdict
+from nodewright.config.effective import default_options
+from nodewright.decision.consolidation.candidate import Candidate, candidate, has_price, pod_sets
+from nodewright.decision.consolidation.move import place
+from nodewright.decision.health.readiness import is_ready
+from nodewright.decision.memory import Memory, Replacement
+from nodewright.decision.policy import Policy
+from nodewright.decision.scaledown.drain.drainability import Drainability
+from nodewright.decision.scaledown.removable import Removable
+from nodewright.decision.scaledown.selection.protection import protection
+from nodewright.decision.world import World
+from nodewright.scheduling import ClusterSimulation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replacements:
+    """How replacements get on."""
+
+    #: Nodes that may begin to go.
+    ripe: tuple[Removable, ...] = ()
+    #: Why others stay for now.
+    nodes: dict[str, Verdict] = field(default_factory=dict)
+    notices: tuple[Notice, ...] = ()
+    memory: Memory
+
+    @property
+    def apart(self) -> frozenset[str]:
+        """Names of all nodes that are not to be looked at for other reasons meanwhile."""
+        return frozenset(self.nodes).union(entry.node.name for entry in self.ripe)
+
+
+def follow_replacements(
+    world: World, memory: Memory, simulation: ClusterSimulation, policy: Policy, now: datetime
+) -> Replacements:
+    """Return which old nodes may begin to go at *now*, as their new ones are ready, and which have to stay.
+
+    *simulation* has the pending pods placed; the pods of nodes that may go are moved in it.
+    """
+    if not (policy.settings.scale_down.enabled and policy.settings.scale_down.consolidation.enabled):
+        return Replacements(memory=replace(memory, replacements=(), left_alone_until={}, no_search_until=None))
+    steps = _Steps(world, memory, simulation, policy, now)
+    for replacement in memory.replacements:
+        steps.follow(replacement)
+    return Replacements(
+        ripe=tuple(steps.ripe),
+        nodes=steps.nodes,
+        notices=tuple(steps.notices),
+        memory=replace(memory, replacements=tuple(steps.going_on), left_alone_until=steps.left_alone),
+    )
+
+
+def spoken_for(world: World, memory: Memory, policy: Policy) -> Counter[str]:
+    """Return how many nodes on their way are meant for the pods of nodes that give way, by group."""
+    ordered: Counter[str] = Counter()
+    for known in memory.replacements:
+        if known.group:
+            ordered[known.group] += max(0, known.count - len(_newcomers(known, world, policy)))
+    return ordered
+
+
+class _Steps:
+    """Gathers what comes of each replacement."""
+
+    def __init__(
+        self, world: World, memory: Memory, simulation: ClusterSimulation, policy: Policy, now: datetime
+    ) -> None:
+        self._world = world
+        self._memory = memory
+        self._simulation = simulation
+        self._policy = policy
+        self._now = now
+        self._drainability = Drainability(world, policy, now)
+        self._groups = {facts.id: facts for facts in world.groups}
+        self.left_alone = {
+            name: until
+            for name, until in memory.left_alone_until.items()
+            if now < until and name in world.cluster.nodes
+        }
+        self.ripe: list[Removable] = []
+        self.nodes: dict[str, Verdict] = {}
+        self.notices: list[Notice] = []
+        self.going_on: list[Replacement] = []
+
+    def follow(self, known: Replacement) -> None:
+        """Take the next step of a replacement."""
+        there = [name for name, machine in known.nodes.items() if self._is_there(name, machine)]
+        going = [name for name in there if name in self._memory.removals]
+        waiting = [name for name in there if name not in going and name not in known.begun]
+        fresh = tuple(name for name in going if name not in known.begun)
+        if fresh:
+            known = replace(known, begun=known.begun + fresh, since=self._now)
+        # Pods that have just moved stay where they are for a while, and so do those that could not move.
+        until = self._now + self._policy.settings.scale_down.consolidation.after
+        self.left_alone |= dict.fromkeys([*there, *self._destinations(known)], until)
+        if waiting:
+            self._advance(known, waiting)
+        elif going:
+            self._keep(known)
+
+    def _advance(self, known: Replacement, waiting: list[str]) -> None:
+        came = _newcomers(known, self._world, self._policy)
+        unread = [facts.id for facts in map(self._group_of, waiting) if facts.error]
+        if self._now - known.since > self._patience(known):
+            self._give_up(known, waiting, f"nothing has moved since {known.since:%H:%M:%S}")
+        elif unread:
+            self._wait(known, waiting, f"{unread[0]} can't be read")
+        elif len(came) >= known.count:
+            self._go(known, waiting, came)
+        elif known.group in self._memory.requests:
+            self._wait(known, waiting, f"{len(came)} of {known.count} nodes of {known.group} are ready")
+        else:
+            self._give_up(known, waiting, f"{known.group} did not deliver")
+
+    def _go(self, known: Replacement, waiting: list[str], came: list[str]) -> None:
+        """Let the nodes that are *waiting* go, if their pods still fit elsewhere and it is still worth it."""
+        objection = self._objection(known, waiting)
+        if objection is not None:
+            self._give_up(known, waiting, objection)
+            return
+        leaving: list[Candidate] = []
+        for name in waiting:
+            found = candidate(self._world.cluster.nodes[name], self._group_of(name), self._drainability)
+            if isinstance(found, str):
+                # A budget recovers when pods that were moved before run again.
+                self._wait(known, waiting, f"{name}: {found}")
+                return
+            leaving.append(found)
+        homeless = self._move(leaving, came)
+        if homeless is not None:
+            self._give_up(known, waiting, f"{homeless} fits nowhere else any more")
+            return
+        self.ripe += [each.removable(f"saves {known.saving:.4g}/h") for each in leaving]
+        self._keep(known)
+
+    def _objection(self, known: Replacement, waiting: list[str]) -> str | None:
+        for name in waiting:
+            protected = protection(self._world.cluster.nodes[name], self._now)
+            if protected is not None:
+                return f"{name}: {protected}"
+        concerned = [self._group_of(name) for name in waiting]
+        new = self._groups.get(known.group)
+        if not all(map(has_price, concerned)) or (known.group and (new is None or not has_price(new))):
+            return "prices are not known any more"
+        saving = sum(map(_price, concerned)) - (known.count * _price(new) if new else 0.0)
+        # Once a part of the nodes has gone, the new ones are needed, and all others only cost.
+        return f"it saves nothing any more ({saving:.4g}/h)" if saving <= 0 and not known.begun else None
+
+    def _move(self, leaving: list[Candidate], came: list[str]) -> str | None:
+        """Move pods in the simulation, onto new nodes before others; or change nothing and return one that can't."""
+        with self._simulation.fork() as fork:
+            names = [each.node.name for each in leaving]
+            guests = [pods for name in names for pods in fork.guests(name)]
+            fork.remove_nodes(names)
+            left = pod_sets([row for each in leaving for row in each.move], guests)
+            left = place(fork, left, on=came) if came else left
+            left = place(fork, left)
+            if left:
+                return left[0].keys[0]
+            fork.keep()
+        return None
+
+    def _wait(self, known: Replacement, waiting: list[str], why: str) -> None:
+        self.nodes |= dict.fromkeys(waiting, Verdict(reason=Reason.BEING_REPLACED, detail=why))
+        self._keep(known)
+
+    def _keep(self, known: Replacement) -> None:
+        came = _newcomers(known, self._world, self._policy) if known.group else []
+        detail = ", ".join(known.nodes)
+        self.nodes |= dict.fromkeys(came, Verdict(reason=Reason.KEPT_FREE, detail=detail))
+        self.going_on.append(known)
+
+    def _give_up(self, known: Replacement, waiting: list[str], why: str) -> None:
+        message = f"{', '.join(waiting)} will not be replaced: {why}"
+        self.notices.append(Notice(reason="ReplacementGivenUp", message=message, warning=False))
+        if any(name in self._memory.removals for name in known.begun):
+            self._keep(replace(known, nodes={name: known.nodes[name] for name in known.begun}))
+
+    def _is_there(self, name: str, machine: str) -> bool:
+        node = self._world.cluster.nodes.get(name)
+        known = self._world.group_of.get(name) in self._groups
+        return node is not None and node.spec.provider_id == machine and known
+
+    def _destinations(self, known: Replacement) -> set[str]:
+        """Return the nodes that pods of the same controllers came to since it began, wherever they were expected."""
+        if not known.begun:
+            return set()
+        owners = frozenset(known.owners)
+        return {
+            row.node
+            for row in self._world.cluster.pods.values()
+            if row.node and row.owner and row.owner.uid in owners and row.created and row.created >= known.at
+        }
+
+    def _group_of(self, name: str) -> GroupFacts:
+        return self._groups[self._world.group_of[name]]
+
+    def _patience(self, known: Replacement) -> timedelta:
+        """Return how long may pass until something moves: so long as a node may take to come."""
+        facts = self._groups.get(known.group)
+        options = facts.options if facts else default_options(self._policy.settings)
+        return options.max_node_provision_time + options.max_node_startup_time
+
+
+def _newcomers(known: Replacement, world: World, policy: Policy) -> list[str]:
+    """Return the nodes that are ready of those that came since to the group where new ones were ordered."""
+    if not known.group:
+        return []
+    return [
+        name
+        for name, node in world.cluster.nodes.items()
+        if world.group_of.get(name) == known.group
+        and node.metadata.creation_timestamp is not None
+        and node.metadata.creation_timestamp >= known.at
+        and is_ready(node, world, policy.settings.templates)
+    ]
+
+
+def _price(facts: GroupFacts) -> float:
+    return facts.hourly_price or 0.0

@@ -1,0 +1,1 @@
+"""Demand: which pods want nodes that are not there."""

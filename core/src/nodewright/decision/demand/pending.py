@@ -1,0 +1,179 @@
+"""Pending pods: which of them need a node that is not there."""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from operator import attrgetter
+
+import numpy as np
+
+from nodewright.api.notice import Notice
+from nodewright.api.option import PodSet
+from nodewright.api.processor import PendingPodsProcessor, ProcessorContext
+from nodewright.api.reasons import Reason
+from nodewright.api.verdict import Verdict
+from nodewright.cluster import Cluster, PodClass, PodSort, Rows
+from nodewright.config.model import ScaleUp
+from nodewright.decision.demand.pod_age import GPU_RESOURCES, all_new_until, grown_up
+from nodewright.decision.policy import Policy
+from nodewright.decision.world import World
+from nodewright.objects import Pod
+from nodewright.objects.pod import Scheduling
+from nodewright.plugins.results import added_to, made_from
+
+#: Up to so many sets, pods are placed in the very order in which they came.
+_MOST_TURNS = 500
+
+#: The turn of each pod of one sort by key, in order.
+_Queue = dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendingPods:
+    """The pods that a scale-up should help, and why the others are left out."""
+
+    sets: tuple[PodSet, ...]
+    verdicts: dict[str, Verdict]
+    #: Whether there are pods to help, but all so new that more are waited for.
+    all_new: bool = False
+    #: When to look again, as some of the pods will be old enough; None if none is too young.
+    again: datetime | None = None
+    notices: tuple[Notice, ...] = ()
+
+
+def find_pending(world: World, policy: Policy, context: ProcessorContext) -> PendingPods:
+    """Return the pods to help, after all processors and hooks have had their say."""
+    cluster, settings = world.cluster, policy.settings.scale_up
+    verdicts: dict[str, Verdict] = {}
+    sets: Sequence[PodSet] = in_turn(cluster, settings)
+    for name, processor in policy.pending_pods.items():
+        kept = _processed(sets, name, processor, cluster, policy, context, verdicts)
+        detail = name if processor.reason is Reason.FILTERED else ""
+        _note(verdicts, sets, kept, Verdict(reason=processor.reason, detail=detail))
+        sets = kept
+    if sets:
+        kept = policy.hooks.adjust_pending_pods(sets, context.now)
+        _note(verdicts, sets, kept, Verdict(reason=Reason.FILTERED, detail="a hook"))
+        sets = [pods for pods in kept if pods.keys]
+    old = grown_up(sets, cluster, settings.new_pod_delay, context.now)
+    _note(verdicts, sets, old.sets, Verdict(reason=Reason.TOO_YOUNG))
+    until = None
+    # Where a scheduler is not waited for, neither are further pods.
+    if not settings.bypassed_schedulers:
+        gpu_resources = GPU_RESOURCES | {gpu.resource for gpu in world.gpus.values()}
+        until = all_new_until(old.sets, cluster, gpu_resources, context.now)
+    if until is not None:
+        _note(verdicts, old.sets, (), Verdict(reason=Reason.JUST_CREATED))
+    return PendingPods(
+        sets=tuple(_united(old.sets, cluster)) if until is None else (),
+        verdicts=verdicts,
+        all_new=until is not None,
+        again=min((time for time in (until, old.next_at) if time is not None), default=None),
+        notices=old.notices,
+    )
+
+
+def in_turn(cluster: Cluster, settings: ScaleUp) -> list[PodSet]:
+    """Return the pods that count as pending, higher priority first, then as they came; equals together.
+
+    Equals with others in between are sets of their own, so that nobody is overtaken; unless there are very many of
+    them. A pod that is nominated for a node has its place: those that are in its way are being evicted.
+    """
+    levels: dict[int, list[_Queue]] = {}
+    for sort, queue in cluster.waiting.sorts.items():
+        if _counts(sort, settings):
+            levels.setdefault(-(sort.pod_class.pod.spec.priority or 0), []).append(queue)
+    lines = [sorted(levels[level], key=_first) for level in sorted(levels)]
+    turns = [_turns(queues) for queues in lines]
+    if sum(len(whose) for whose, _ in turns) > _MOST_TURNS:
+        runs = [tuple(queue) for queues in lines for queue in queues]
+    else:
+        runs = [
+            run for queues, (whose, lengths) in zip(lines, turns, strict=True) for run in _runs(queues, whose, lengths)
+        ]
+    return [PodSet(pod=_pod(cluster, run[0]), keys=run) for run in runs]
+
+
+def _counts(sort: PodSort, settings: ScaleUp) -> bool:
+    scheduler = sort.pod_class.pod.scheduler
+    if settings.allowed_schedulers and scheduler not in settings.allowed_schedulers:
+        return False
+    if sort.scheduling is Scheduling.UNTRIED:
+        return scheduler in settings.bypassed_schedulers
+    return sort.scheduling is Scheduling.FAILED
+
+
+def _pod(cluster: Cluster, key: str) -> Pod:
+    row = cluster.pending[key]
+    return row.pending or row.pod_class.pod
+
+
+def _first(queue: _Queue) -> int:
+    return next(iter(queue.values()))
+
+
+def _turns(queues: Sequence[_Queue]) -> tuple[Rows, Rows]:
+    """Return which of *queues*, given in the order of their first pods, has its turn, and for how many pods."""
+    sizes = np.array([len(queue) for queue in queues], dtype=np.intp)
+    if all(next(reversed(queue.values())) < _first(after) for queue, after in pairwise(queues)):
+        return np.arange(len(queues)), sizes
+    turns = np.concatenate([np.fromiter(queue.values(), np.int64, len(queue)) for queue in queues])
+    whose = np.repeat(np.arange(len(queues)), sizes)[np.argsort(turns)]
+    begins = np.flatnonzero(np.diff(whose, prepend=-1))
+    return whose[begins], np.diff(begins, append=len(whose))
+
+
+def _runs(queues: Sequence[_Queue], whose: Rows, lengths: Rows) -> Iterator[tuple[str, ...]]:
+    keys, done = [tuple(queue) for queue in queues], [0] * len(queues)
+    for queue, length in zip(whose.tolist(), lengths.tolist(), strict=True):
+        yield keys[queue][done[queue] : done[queue] + length]
+        done[queue] += length
+
+
+def _processed(
+    sets: Sequence[PodSet],
+    name: str,
+    processor: PendingPodsProcessor,
+    cluster: Cluster,
+    policy: Policy,
+    context: ProcessorContext,
+    gone: Container[str],
+) -> Sequence[PodSet]:
+    """Return what *processor* makes of *sets*, which are left as they are if that can't be."""
+    if not sets and not processor.adds_pods:
+        return sets
+    keys: Callable[[PodSet], Sequence[str]] = attrgetter("keys")
+    check = added_to(sets, PodSet, keys, gone) if processor.adds_pods else made_from(sets, PodSet, keys)
+
+    def checked(result: object) -> Sequence[PodSet]:
+        checked_sets = [pods for pods in check(result) if pods.keys]
+        for pods in checked_sets:
+            cluster.pod_classes.of(pods.pod)
+        return checked_sets
+
+    return policy.faults.call(name, "process", processor.process, sets, context, default=sets, returns=checked)
+
+
+def _united(sets: Iterable[PodSet], cluster: Cluster) -> list[PodSet]:
+    """Return *sets* with those of equal pods of one controller made one, where the first of them was."""
+    united: dict[tuple[str, PodClass], list[PodSet]] = {}
+    for pods in sets:
+        row = cluster.pods.get(pods.keys[0])
+        owner = row.owner if row else pods.pod.metadata.controller
+        whose = owner.uid if owner else pods.keys[0]
+        united.setdefault((whose, cluster.pod_classes.of(pods.pod)), []).append(pods)
+    return [
+        same[0] if len(same) == 1 else PodSet(pod=same[0].pod, keys=tuple(key for pods in same for key in pods.keys))
+        for same in united.values()
+    ]
+
+
+def _note(verdicts: dict[str, Verdict], before: Sequence[PodSet], after: Sequence[PodSet], verdict: Verdict) -> None:
+    """Give *verdict* to the pods that were there *before* and are not there *after*."""
+    stayed = {id(pods) for pods in before} & {id(pods) for pods in after}
+    changed = {key for pods in after if id(pods) not in stayed for key in pods.keys}
+    for pods in before:
+        if id(pods) not in stayed:
+            left = [key for key in pods.keys if key not in changed] if changed else pods.keys
+            verdicts.update(dict.fromkeys(left, verdict))

@@ -1,0 +1,93 @@
+"""Orders: what groups were asked for and what came of it, what the cloud owed when we began, what it never delivers."""
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from nodewright.api.group import GroupFacts
+from nodewright.decision.health.census import Census
+from nodewright.decision.memory import Memory, ScaleUpRequest, Shortage
+from nodewright.decision.world import World
+
+
+class Orders:
+    """The open order of each group, and since when it has fewer machines than it should."""
+
+    def __init__(self, memory: Memory, now: datetime) -> None:
+        self.requests = dict(memory.requests)
+        self.shortages: dict[str, Shortage] = {}
+        self._known = memory.shortages
+        self._now = now
+
+    def failed(self, group: str, count: int) -> None:
+        """Expect *count* machines less."""
+        known = self.requests.get(group)
+        if known is not None:
+            self.requests[group] = replace(known, count=max(0, known.count - count))
+
+    def follow(self, group: str, census: Census) -> None:
+        """Close the order of *group* if all came; what exists on somebody else's order is waited for, too."""
+        if not census.missing and not census.starting:
+            self.requests.pop(group, None)
+        elif group not in self.requests and census.missing > census.unmet:
+            self.requests[group] = _of_others(self._now, census)
+
+    def overdue(self, group: str, census: Census, patience: timedelta) -> int:
+        """Close our order if its time is over, and return how many machines never came; 0 if there is time left."""
+        known = self.requests.get(group)
+        if known is None or not known.ours or not census.unmet or self._now - known.at <= patience:
+            return 0
+        del self.requests[group]
+        if census.starting or census.missing > census.unmet:
+            # Some did come, and are still worth waiting for.
+            self.requests[group] = _of_others(known.at, census)
+        return min(known.count, census.unmet)
+
+    def short(self, facts: GroupFacts, census: Census, patience: timedelta) -> bool:
+        """Tell whether the group has been short of just as many machines for longer than *patience*.
+
+        That is told once; then its time starts anew.
+        """
+        machines = facts.target_size - census.unmet
+        if not census.unmet or (not machines and facts.id in self.requests):
+            # Before the first machine there is, the order alone tells how long it may take.
+            return False
+        known = self._known.get(facts.id)
+        if known is None or (known.machines, known.target) != (machines, facts.target_size):
+            known = Shortage(since=self._now, machines=machines, target=facts.target_size)
+        if self._now - known.since > patience:
+            return True
+        self.shortages[facts.id] = known
+        return False
+
+    def forget_all_but(self, groups: Collection[str], patience: timedelta) -> None:
+        """Forget orders of groups that are gone; not at once, as a provider may just not have been read yet."""
+        self.requests = {
+            group: known
+            for group, known in self.requests.items()
+            if group in groups or self._now - known.at <= patience
+        }
+
+    def freeze(self, group: str) -> None:
+        """Remember of *group*, which could not be read, what was known."""
+        if group in self._known:
+            self.shortages[group] = self._known[group]
+
+
+def adopt_orders(world: World, memory: Memory, now: datetime) -> Memory:
+    """Return *memory* with every open order of the world's groups as if it had been given at *now*.
+
+    For groups that are seen for the first time: whoever gave the orders, nothing should be ordered twice.
+    """
+    ready = Counter(world.group_of.get(name) for name, node in world.cluster.nodes.items() if node.ready)
+    adopted = {
+        facts.id: ScaleUpRequest(at=now, count=open_count)
+        for facts in world.groups
+        if facts.id not in memory.requests and (open_count := facts.target_size - ready[facts.id]) > 0
+    }
+    return replace(memory, requests={**memory.requests, **adopted})
+
+
+def _of_others(at: datetime, census: Census) -> ScaleUpRequest:
+    return ScaleUpRequest(at=at, count=census.missing - census.unmet, ours=False)

@@ -1,0 +1,44 @@
+"""What is wanted: the configuration of a decision, with the strategies that it names."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+
+from nodewright.api.decision import Answer
+from nodewright.api.drain_rule import DrainRule
+from nodewright.api.estimator import Estimator
+from nodewright.api.expander import Expander
+from nodewright.api.group import GroupFacts, GroupOptions
+from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesProcessor
+from nodewright.config.effective import group_options
+from nodewright.config.model import Settings
+from nodewright.decision.timing import Stages
+from nodewright.plugins.faults import Faults
+from nodewright.plugins.hooks import Hooks
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """Settings and strategies. One policy serves many loops; a changed configuration makes a new one."""
+
+    settings: Settings
+    #: The strategies by the names that YAML gives them, in its order.
+    estimator: tuple[str, Estimator]
+    expanders: Mapping[str, Expander]
+    pending_pods: Mapping[str, PendingPodsProcessor] = field(default_factory=dict)
+    scale_down_candidates: Mapping[str, ScaleDownCandidatesProcessor] = field(default_factory=dict)
+    drain_rules: Mapping[str, DrainRule]
+    hooks: Hooks
+    faults: Faults
+    #: What expanders that ask outside answered when the decision was made before: they are not asked again, and keep
+    #: all options where nothing is on record. None: they are asked.
+    answers: tuple[Answer, ...] | None = None
+    #: Seconds since some moment, for limits of time that a decision may take.
+    stopwatch: Callable[[], float] = monotonic
+    #: How long parts of decisions take; nothing is decided by that.
+    stages: Stages = field(default_factory=Stages)
+
+    def options_of(self, group: GroupFacts) -> GroupOptions:
+        """The settings that hold for *group*: its rule in YAML, else its own (tags), else the general ones."""
+        options, _ = group_options(self.settings, group.id, group.options)
+        return options

@@ -1,0 +1,110 @@
+"""The chain of drain rules: asked about one pod, it says what draining the pod's node means for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from nodewright.api.drain_rule import ControllerFacts, DrainContext, DrainSettings, PodFate
+from nodewright.cluster import Cluster, PodRow
+from nodewright.cluster.pod_class import TELLING_ANNOTATIONS
+from nodewright.config.model import ScaleDown
+from nodewright.decision.policy import Policy
+from nodewright.objects import Controller, DaemonSet, Pod
+from nodewright.objects.pod import MIRROR
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """What the chain says about a pod."""
+
+    #: What becomes of it, or why it keeps its node.
+    fate: PodFate | str
+    #: Whether pods of its class and controller get the same answer in this loop, as long as budgets last.
+    shared: bool
+
+
+class DrainChain:
+    """The rules that YAML names, each asked in turn until one has an opinion."""
+
+    def __init__(self, cluster: Cluster, policy: Policy, now: datetime) -> None:
+        self._controllers = cluster.controllers
+        self._rules = tuple(policy.drain_rules.items())
+        self._faults = policy.faults
+        self._settings = _settings(policy.settings.scale_down)
+        self._now = now
+
+    def ask(self, row: PodRow, budgets: Sequence[str], spent: Sequence[str]) -> Answer:
+        """Return what the rules say about the pod, which *budgets* cover; those *spent* allow no eviction."""
+        pod = _pod(row)
+        context = DrainContext(
+            now=self._now,
+            settings=self._settings,
+            controller=self._controller(row),
+            budgets=budgets,
+            spent_budgets=spent,
+        )
+        shared = True
+        for name, rule in self._rules:
+            try:
+                shared = shared and not rule.varies(pod, context)
+                said = _checked(rule.judge(pod, context))
+            except Exception as error:
+                self._faults.note(name, "judge", error)
+                return Answer(fate=f"drain rule {name} failed", shared=False)
+            if said is not None:
+                return Answer(fate=said, shared=shared)
+        return Answer(fate=PodFate.MOVES, shared=shared)
+
+    def _controller(self, row: PodRow) -> ControllerFacts | None:
+        owner = row.owner
+        if owner is None or owner.kind not in self._controllers.seen:
+            return None
+        found = self._controllers.find(owner.kind, f"{row.pod_class.namespace}/{owner.name}")
+        return ControllerFacts(exists=found is not None, replicas=_replicas(found))
+
+
+def _replicas(controller: Controller | DaemonSet | None) -> int | None:
+    return controller.spec.replicas if isinstance(controller, Controller) else None
+
+
+def _checked(said: object) -> PodFate | str | None:
+    if said is None or isinstance(said, PodFate) or (isinstance(said, str) and said.strip()):
+        return said
+    raise TypeError(f"returned {said!r} instead of a PodFate, a reason or None")
+
+
+def _pod(row: PodRow) -> Pod:
+    """Return the pod as it runs: what its class says, with what is its own."""
+    model = row.pod_class.pod
+    meta = model.metadata
+    annotations = {
+        key: value for key, value in meta.annotations.items() if key.startswith(TELLING_ANNOTATIONS) or key == MIRROR
+    }
+    own = replace(
+        meta,
+        name=row.name,
+        uid=row.uid,
+        labels={**meta.labels, **dict(row.telling)} if row.telling else meta.labels,
+        annotations=annotations,
+        owner_references=() if row.owner is None else (row.owner,),
+        creation_timestamp=row.created,
+        deletion_timestamp=row.deleted,
+    )
+    return replace(
+        model,
+        metadata=own,
+        spec=replace(model.spec, node_name=row.node),
+        status=replace(model.status, phase="Succeeded" if row.finished else "Running"),
+    )
+
+
+def _settings(settings: ScaleDown) -> DrainSettings:
+    return DrainSettings(
+        skip_system_pods=settings.skip_system_pods,
+        system_pods_block_for=settings.system_pods_block_for,
+        skip_local_storage=settings.skip_local_storage,
+        skip_custom_controller_pods=settings.skip_custom_controller_pods,
+        min_replicas=settings.min_replicas,
+    )

@@ -1,0 +1,48 @@
+"""Leftovers: marks for deletion that belong to no removal, such as those of a process that was killed."""
+
+from collections.abc import Container, Iterator
+
+from nodewright.decision.memory import Memory
+from nodewright.decision.world import World
+from nodewright.objects import Node
+from nodewright.objects.node import TO_BE_DELETED
+
+
+class Leftovers:
+    """Tells which marked nodes come back, and which may be going."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._unread = frozenset(facts.id for facts in world.groups if facts.error)
+
+    def of(self, removals: Container[str]) -> Iterator[Node]:
+        """Yield the nodes of groups that are marked, though they are not among *removals*."""
+        group_of = self._world.group_of
+        for name, node in self._world.cluster.nodes.items():
+            # Nearly all have no taints.
+            marked = node.spec.taints and node.taint(TO_BE_DELETED) is not None
+            if marked and name in group_of and name not in removals:
+                yield node
+
+    def may_be_going(self, node: Node) -> bool:
+        """Tell whether the cloud deletes the machine, or may do so: pods must not come to *node* any more.
+
+        That holds even after an error, as only the answer may have been lost, and for orders of an earlier life.
+        """
+        world = self._world
+        return node.spec.provider_id in world.deleting or world.group_of.get(node.name) in self._unread
+
+
+def coming_back(world: World, memory: Memory) -> list[str]:
+    """Return the nodes whose marks are being taken off, given the removals that go on by *memory*.
+
+    Pods will fit on them in a moment: no others are needed for these. One whose mark could not be taken off in the last
+    loop is not among them.
+    """
+    leftovers = Leftovers(world)
+    stuck = {each.target for each in world.outcomes if each.action == "restore" and not each.ok}
+    return [
+        node.name
+        for node in leftovers.of(memory.removals)
+        if node.name not in stuck and not leftovers.may_be_going(node)
+    ]

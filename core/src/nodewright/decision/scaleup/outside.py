@@ -1,0 +1,96 @@
+"""Expanders that ask outside: their answers are recorded, and taken from the record where there is one."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+
+from nodewright.api.decision import Answer
+from nodewright.api.expander import Expander, ExpanderContext
+from nodewright.api.option import Option
+from nodewright.decision.policy import Policy
+from nodewright.plugins.faults import describe
+from nodewright.plugins.results import part_of
+
+
+class Outside:
+    """What one decision hears from outside: now or, if the policy has answers, when they were recorded.
+
+    An expander that failed is not asked again by the same decision, so that the loop waits for it once at most.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._answers: list[Answer] = []
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """The answers so far, in the order in which they were needed."""
+        return tuple(self._answers)
+
+    def best(
+        self, name: str, expander: Expander, options: Sequence[Option], context: ExpanderContext
+    ) -> Sequence[Option]:
+        """Return what *expander* keeps of *options*: all of them if it fails, or if nothing is on record."""
+        answer = Answer(
+            expander=name,
+            offered=tuple(option.group.id for option in options),
+            question=_digest(options),
+            kept=tuple(option.group.id for option in options),
+        )
+        failure = next((each.error for each in self._answers if each.expander == name and each.error), "")
+        if self._policy.answers is not None:
+            recorded = _recorded(answer, self._policy.answers, context)
+            if recorded is None:
+                return options
+            answer = recorded
+        elif failure:
+            answer = replace(answer, error=failure)
+        else:
+            answer = self._heard(answer, expander, options, context)
+        self._answers.append(answer)
+        by_group = {option.group.id: option for option in options}
+        return [by_group[group] for group in answer.kept if group in by_group]
+
+    def _heard(self, blank: Answer, expander: Expander, options: Sequence[Option], context: ExpanderContext) -> Answer:
+        """Ask, and return the answer; a failure is a fault that is noted like any other."""
+        check = part_of(options, Option, lambda option: f"an option to grow {option.group.id}")
+        told_before = len(context.notices)
+        errors: list[str] = []
+
+        def best() -> Sequence[Option]:
+            try:
+                return check(expander.best(options, context))
+            except Exception as error:
+                errors.append(describe(error))
+                raise
+
+        kept = self._policy.faults.call(blank.expander, "best", best, default=options)
+        return replace(
+            blank,
+            kept=tuple(option.group.id for option in kept),
+            error="".join(errors),
+            notices=tuple(context.notices[told_before:]),
+        )
+
+
+def _recorded(blank: Answer, answers: Sequence[Answer], context: ExpanderContext) -> Answer | None:
+    """Return the answer to the same question on record, and tell what was told then; None, with a notice, without."""
+    question = (blank.expander, blank.question)
+    found = next((each for each in answers if (each.expander, each.question) == question), None)
+    if found is None:
+        message = (
+            f"{blank.expander} was not asked about these options when its answers were recorded; all of them are kept"
+        )
+        context.notice("NoAnswerOnRecord", message, warning=False)
+    else:
+        context.notices.extend(found.notices)
+    return found
+
+
+def _digest(options: Sequence[Option]) -> str:
+    """Return a digest of *options*; the order of pods does not count, as it says nothing."""
+    digest = sha256()
+    for option in options:
+        keys = sorted(key for pods in option.pods for key in pods.keys)
+        digest.update("\n".join((option.group.id, str(option.nodes), *keys, "")).encode())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""Decisions in words: why, for whom, and since when."""

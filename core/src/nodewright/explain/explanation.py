@@ -1,0 +1,257 @@
+"""Why: what a decision says about one pod, node or group, in lines that a person reads."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from nodewright.api.decision import Decision
+from nodewright.api.errors import NodewrightError
+from nodewright.api.group import GroupFacts
+from nodewright.api.nearest import nearest
+from nodewright.api.reasons import Reason
+from nodewright.api.verdict import Verdict
+from nodewright.cluster import PodRow
+from nodewright.decision.findings import Particulars
+from nodewright.decision.health import Readiness
+from nodewright.decision.memory import Memory
+from nodewright.decision.world import World
+from nodewright.explain.narrative import tell_difference
+from nodewright.explain.remedy import known_cause, remedy, telling
+from nodewright.objects import Resources, format_resource
+from nodewright.scheduling.reasons import texts
+
+#: So many nodes are named that the pods of another would go to.
+_PLACES = 5
+#: So many capacity pools of a group are named.
+_POOLS = 10
+
+
+class UnknownError(NodewrightError):
+    """Asked about something that is not there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What was seen and what would be done about it now."""
+
+    world: World
+    decision: Decision
+    #: What would be remembered.
+    memory: Memory
+    particulars: Particulars
+
+    def group_of(self, node: str) -> GroupFacts | None:
+        """Return the group of *node*, with the options in effect; None if it has none."""
+        return self._groups.get(self.world.group_of.get(node, ""))
+
+    @cached_property
+    def _groups(self) -> dict[str, GroupFacts]:
+        return {group.id: group for group in self.particulars.groups}
+
+
+def explain_pod(look: Look, key: str) -> list[str]:
+    """Return what would happen for the pod ``namespace/name`` and why. Raises `UnknownError` if there is none."""
+    pods = look.world.cluster.pods
+    pod = pods.get(key)
+    if pod is None:
+        raise _unknown("pod", key, pods)
+    verdict = look.decision.pods.get(key)
+    if verdict is None:
+        return [_why_not_pending(pod)]
+    against = {**look.decision.groups, **look.decision.rejections.get(key, {})}
+    options = _last_words(look.decision)
+    lines = [f"pod {key}{f', which has to leave node {pod.node}' if pod.node else ''}: {verdict}"]
+    for group in look.particulars.groups:
+        reason = against.get(group.id) or options.get(group.id)
+        if reason is not None:
+            lines.append(f"  group {group.id}: {'; '.join(texts(reason))}")
+    return lines
+
+
+def _why_not_pending(pod: PodRow) -> str:
+    if pod.node:
+        return f"pod {pod.key} runs on node {pod.node}"
+    if pod.pending is None or pod.deleted is not None:
+        return f"pod {pod.key} has come to its end: nothing is done for it"
+    if pod.pending.status.nominated_node_name:
+        return f"pod {pod.key} is about to get its place on node {pod.pending.status.nominated_node_name}"
+    if pod.pending.marked_unschedulable:
+        return f"pod {pod.key} waits for {pod.pending.scheduler}, which is not among scaleUp.allowedSchedulers"
+    return f"pod {pod.key} waits, but the scheduler has not said that no node fits: nothing is done for it"
+
+
+def explain_node(look: Look, name: str) -> list[str]:
+    """Return whether a node would stay or go, and why. Raises `UnknownError` if there is none."""
+    nodes = look.world.cluster.nodes
+    if name not in nodes:
+        raise _unknown("node", name, nodes)
+    group = look.world.group_of.get(name)
+    return [
+        f"node {name}" + (f" of group {group}" if group else ""),
+        *(_reasons(look, name) if name in look.decision.nodes else ("  stays: nobody looked at it",)),
+        *_times(look, name),
+        *_places(look, name),
+        *_use(look, name),
+    ]
+
+
+def _reasons(look: Look, name: str) -> Iterable[str]:
+    """Yield whether a node goes, why, and what it would take if it stays."""
+    verdict = look.decision.nodes[name]
+    going = goes(look.decision, name)
+    yield f"  {'goes' if going else 'stays'}: {verdict} [{verdict.reason.value}]"
+    found = telling(verdict, look.memory.standings.get(name))
+    if found is not verdict:
+        yield f"  what was found then: {found} [{found.reason.value}]"
+    cause = known_cause(found)
+    if cause is not None:
+        yield f"  pod {found.pod}: {cause.text}"
+    needed = "" if going else remedy(found, name, look.world, look.group_of(name))
+    if needed:
+        yield f"  what it would take: {needed}"
+
+
+def _times(look: Look, name: str) -> Iterable[str]:
+    """Yield since when; what is so since now is known for no longer, and not worth a word."""
+    standing, unneeded = look.memory.standings.get(name), look.memory.unneeded_since.get(name)
+    if standing is not None and standing.since < look.decision.at and look.decision.halted is None:
+        yield f"  {standing.reason.value} since {_time(standing.since)}"
+    if unneeded is not None and unneeded < look.decision.at:
+        yield f"  unneeded since {_time(unneeded)}"
+
+
+def _places(look: Look, name: str) -> Iterable[str]:
+    """Yield where the pods of an unneeded node would go."""
+    places = list(dict.fromkeys(place for place, _ in look.memory.hints.get(name, ())))
+    if places and name in look.memory.unneeded_since:
+        more = f" and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
+        yield f"  its pods would go to: {', '.join(places[:_PLACES])}{more}"
+
+
+def _use(look: Look, name: str) -> Iterable[str]:
+    used = look.particulars.utilization.get(name)
+    if used is not None:
+        of = "its GPUs" if used.gpu is not None else "its cpu" if used.of_cpu else "its memory"
+        yield f"  utilization: {used.value:.0%} of {of}"
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S}"
+
+
+def explain_group(look: Look, group_id: str) -> list[str]:
+    """Return how a group is, what a new node of it looks like, and whether it would grow. Raises `UnknownError`."""
+    groups = {group.id: group for group in look.particulars.groups}
+    group = groups.get(group_id)
+    if group is None:
+        raise _unknown("group", group_id, groups)
+    lines = [
+        (
+            f"group {group.id} of provider {group.provider}: {group.target_size} "
+            f"{'node' if group.target_size == 1 else 'nodes'} wanted, "
+            f"{group.min_size} to {group.max_size} allowed"
+        ),
+        *_price(group),
+        *_pools(group),
+        f"  machines: {_machines(look.particulars.readiness.get(group.id))}",
+        f"  on their way: {look.particulars.upcoming.get(group.id, 0)}",
+        f"  growth: {_growth(look, group.id)}",
+        *_standings(look, group.id),
+        *_template(group),
+    ]
+    known = look.memory.templates.get(group.id)
+    if known is not None:
+        lines += [f"  learnt from its nodes: {tell_difference(each)}" for each in known.differences]
+    return lines
+
+
+def _standings(look: Look, group: str) -> Iterable[str]:
+    """Yield how many nodes of *group* stay, or may go, for which reason; most first."""
+    verdicts = look.decision.nodes
+    members = [name for name, owner in look.world.group_of.items() if owner == group and name in verdicts]
+    counts = Counter(telling(verdicts[name], look.memory.standings.get(name)).reason for name in members)
+    for reason, count in counts.most_common():
+        yield f"  {count} of its nodes: {reason.text} [{reason.value}]"
+
+
+def explain_growth(decision: Decision, group: str) -> str:
+    """Return by how much *group* would grow, or why it would not."""
+    for grow in decision.grow:
+        if grow.group == group:
+            pods = f" for {len(grow.pods)} pods" if grow.pods else ""
+            return f"{grow.from_size} → {grow.from_size + grow.count}{pods}: {grow.verdict}"
+    verdict = _last_words(decision).get(group) or decision.groups.get(group)
+    return str(verdict) if verdict is not None else "no pod waits for a node"
+
+
+def _last_words(decision: Decision) -> dict[str, Verdict]:
+    """Return the verdict on the option of each group: that it was chosen, in whatever round, or the last one."""
+    found: dict[str, Verdict] = {}
+    for option in decision.options:
+        if option.group not in found or found[option.group].reason is not Reason.CHOSEN:
+            found[option.group] = option.verdict
+    return found
+
+
+def _growth(look: Look, group: str) -> str:
+    """Return as `explain_growth` does, but a group that can't grow says so even if no pod waits."""
+    told = explain_growth(look.decision, group)
+    blocked = look.particulars.blocked.get(group)
+    return told if blocked is None or told == str(blocked) else f"{told}; {blocked}"
+
+
+def _machines(readiness: Readiness | None) -> str:
+    counts = (
+        {
+            "ready": readiness.ready,
+            "starting": readiness.not_started,
+            "suspended": readiness.suspended,
+            "unready": readiness.unready,
+            "being deleted": readiness.being_deleted,
+            "not registered": readiness.unregistered,
+            "never registered in time": readiness.long_unregistered,
+        }
+        if readiness
+        else {}
+    )
+    return ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "none"
+
+
+def _price(group: GroupFacts) -> Iterable[str]:
+    if group.hourly_price is not None:
+        yield f"  price: {group.hourly_price:g} an hour for a node"
+
+
+def _pools(group: GroupFacts) -> Iterable[str]:
+    """Where a new machine may come from, if that is not clear from its template."""
+    if len(group.pools) > 1:
+        more = f" and {len(group.pools) - _POOLS} more" if len(group.pools) > _POOLS else ""
+        yield f"  machines come from: {', '.join(group.pools[:_POOLS])}{more}"
+
+
+def _template(group: GroupFacts) -> Iterable[str]:
+    template = group.template
+    if template is None:
+        yield "  a new node: nobody can tell what it looks like"
+        return
+    source = f"as node {template.from_node}" if template.from_node else "as its provider says"
+    yield f"  a new node, {source}: {_amounts(template.allocatable)}"
+    if template.taints:
+        yield f"    taints: {', '.join(map(str, template.taints))}"
+    yield f"    labels: {', '.join(f'{key}={value}' for key, value in sorted(template.labels.items()))}"
+
+
+def _amounts(resources: Resources) -> str:
+    return ", ".join(f"{name} {format_resource(name, amount)}" for name, amount in sorted(resources.items()))
+
+
+def goes(decision: Decision, name: str) -> bool:
+    """Tell whether a node begins to go or is deleted."""
+    return any(drain.node == name for drain in decision.drain) or any(name in each.nodes for each in decision.delete)
+
+
+def _unknown(kind: str, name: str, names: Iterable[str]) -> UnknownError:
+    match = nearest(name, names)
+    return UnknownError(f"there is no {kind} {name}" + (f": did you mean {match}?" if match else ""))

@@ -1,0 +1,86 @@
+"""A whole decision on one page: what is done, and tables of groups, of pods that wait and of nodes."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from nodewright.api.reasons import Reason
+from nodewright.explain.explanation import Look, explain_growth, goes
+from nodewright.explain.narrative import tell
+from nodewright.explain.remedy import telling
+from nodewright.objects.duration import format_duration
+from nodewright.scheduling.reasons import texts
+
+#: Pods that need no more help.
+_SERVED = (Reason.FITS, Reason.HELPED)
+#: So many pods that wait, and nodes that stay, for the same reasons are named.
+_NAMED = 3
+
+Row = tuple[str, ...]
+
+
+def overview(look: Look) -> tuple[list[str], list[list[Row]]]:
+    """Return lines about what is done, and tables with a header each; those that would be empty are left out."""
+    lines = tell(look.decision) or ["nothing to do"]
+    if look.decision.halted is not None:
+        lines.append(str(look.decision.halted))
+    tables = [
+        [("GROUP", "SIZE", "COMING", "GROWTH"), *_groups(look)],
+        [("PODS", "WHICH WAIT", "WHY"), *_waiting(look)],
+        [("NODES", "CODE", "WHICH"), *_reasons(look)],
+        [("NODE", "GROUP", "USED", "FOR", "VERDICT"), *_nodes(look)],
+    ]
+    return lines, [table for table in tables if len(table) > 1]
+
+
+def _groups(look: Look) -> Iterable[Row]:
+    for group in look.particulars.groups:
+        coming = look.particulars.upcoming.get(group.id, 0)
+        yield group.id, str(group.target_size), str(coming), explain_growth(look.decision, group.id)
+
+
+def _waiting(look: Look) -> Iterable[Row]:
+    """Yield pods that wait for the same reasons as one row."""
+    alike: dict[str, list[str]] = {}
+    for key, verdict in look.decision.pods.items():
+        if verdict.reason not in _SERVED:
+            alike.setdefault("; ".join((str(verdict), *_against(look, key))), []).append(key)
+    for why, keys in alike.items():
+        yield str(len(keys)), _some(keys), why
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(sorted(names)[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+
+
+def _against(look: Look, key: str) -> Iterable[str]:
+    for group, verdict in sorted(look.decision.rejections.get(key, {}).items()):
+        yield f"{group}: {', '.join(texts(verdict))}"
+
+
+def _reasons(look: Look) -> Iterable[Row]:
+    """Yield nodes with the same verdict, and blocked by pods for the same cause, as one row; most first."""
+    alike: dict[str, list[str]] = {}
+    for name, verdict in look.decision.nodes.items():
+        found = telling(verdict, look.memory.standings.get(name))
+        alike.setdefault(": ".join(filter(None, (found.reason.value, found.cause))), []).append(name)
+    for code, names in sorted(alike.items(), key=lambda entry: -len(entry[1])):
+        yield str(len(names)), code, _some(names)
+
+
+def _nodes(look: Look) -> Iterable[Row]:
+    for name in sorted(look.world.cluster.nodes):
+        used = look.particulars.utilization.get(name)
+        verdict = look.decision.nodes.get(name)
+        standing = look.memory.standings.get(name)
+        yield (
+            name,
+            look.world.group_of.get(name, "-"),
+            "-" if used is None else f"{used.value:.0%}",
+            "-" if standing is None else _age(look.decision.at - standing.since),
+            ("goes: " if goes(look.decision, name) else "")
+            + (str(verdict) if verdict is not None else "nobody looked at it"),
+        )
+
+
+def _age(span: timedelta) -> str:
+    return format_duration(timedelta(seconds=int(span.total_seconds())))

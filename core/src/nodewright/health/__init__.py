@@ -1,8 +1,0 @@
-"""How the groups are: what is on its way, what failed, and what is left alone for a while."""
-
-from nodewright.health.assessment import Assessment, GroupHealth, assess
-from nodewright.health.former_life import forget_namesakes, settle
-from nodewright.health.orders import adopt_orders
-from nodewright.health.readiness import Readiness
-
-__all__ = ["Assessment", "GroupHealth", "Readiness", "adopt_orders", "assess", "forget_namesakes", "settle"]

@@ -1,6 +1,0 @@
-"""How to grow: pending pods, options of the groups, and the choice among them."""
-
-from nodewright.scaleup.intentions import recall
-from nodewright.scaleup.plan import ScaleUpPlan, plan_scale_up
-
-__all__ = ["ScaleUpPlan", "plan_scale_up", "recall"]

@@ -1,5 +1,0 @@
-"""What a new node of each group looks like, told by its nodes, by memory, or by its provider."""
-
-from nodewright.templates.choice import Templates, choose_templates
-
-__all__ = ["Templates", "choose_templates"]

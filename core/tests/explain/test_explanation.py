@@ -1,0 +1,158 @@
+"""Why a node stays, what it would take, and since when."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from nodewright.api import Reason
+from nodewright.config.model import Settings
+from nodewright.decision.decide import decide
+from nodewright.decision.findings import Particulars
+from nodewright.decision.memory import Memory
+from nodewright.explain.explanation import Look, explain_group, explain_node
+from nodewright.explain.overview import overview
+from nodewright.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
+from nodewright.objects.budget import BudgetSpec, BudgetStatus
+from nodewright.testing import EPOCH
+from nodewright.testing.builders import a_group, a_node, a_pod
+from nodewright.testing.worlds import a_policy, a_world
+
+NOW = EPOCH + timedelta(hours=1)
+BUSY = a_pod("busy", node="n0", cpu="3")
+
+
+def look_at(*pods, budgets=(), memory=None, now=NOW, settings=None, others=(), **node):
+    nodes = [a_node("n0", provider_id="fake://a-0"), a_node("n1", provider_id="fake://a-1", **node), *others]
+    world = a_world(groups=[a_group("a", size=len(nodes))], nodes={"a": nodes}, pods=[BUSY, *pods], budgets=budgets)
+    particulars = Particulars()
+    decision, memory = decide(world, memory or Memory(), a_policy(settings), now, particulars)
+    return Look(world=world, decision=decision, memory=memory, particulars=particulars)
+
+
+def test_a_pod_that_keeps_a_node_is_named_with_the_reason_and_the_remedy():
+    assert explain_node(look_at(a_pod("alone", node="n1", owner="")), "n1") == [
+        "node n1 of group a",
+        "  stays: a pod must not be moved (default/alone: NotReplicated) [BlockedByPod]",
+        "  pod default/alone: no controller of a known kind would make it again",
+        (
+            "  what it would take: give default/alone a controller, "
+            'or the annotation cluster-autoscaler.kubernetes.io/safe-to-evict: "true"; '
+            "for controllers of any kind, turn scaleDown.skipCustomControllerPods off"
+        ),
+        "  utilization: 2% of its cpu",
+    ]
+
+
+def test_what_was_found_is_told_while_nobody_looks_again():
+    pod = a_pod("alone", node="n1", owner="")
+    memory = look_at(pod).memory
+    told = explain_node(look_at(pod, memory=memory, now=NOW + timedelta(minutes=2)), "n1")
+    assert told[1:4] == [
+        "  stays: could not be removed a short while ago (until 01:05:00) [RecentlyUnremovable]",
+        "  what was found then: a pod must not be moved (default/alone: NotReplicated) [BlockedByPod]",
+        "  pod default/alone: no controller of a known kind would make it again",
+    ]
+    assert "  BlockedByPod since 2030-01-01 01:00:00" in told
+
+
+def test_a_spent_budget_is_named():
+    budgets = [
+        PodDisruptionBudget(
+            metadata=ObjectMeta(name=name, namespace="default"),
+            spec=BudgetSpec(selector=LabelSelector(match_labels={"app": app})),
+            status=BudgetStatus(disruptions_allowed=allowed),
+        )
+        for name, app, allowed in (("web", "web", 0), ("roomy", "web", 1), ("db", "db", 0))
+    ]
+    told = explain_node(look_at(a_pod("web", node="n1", labels={"app": "web"}), budgets=budgets), "n1")
+    assert told[2:4] == [
+        "  pod default/web: its disruption budgets are spent, or will be by nodes that may go first",
+        (
+            "  what it would take: more ready replicas beside default/web, "
+            "or a PodDisruptionBudget that allows to evict one: default/web"
+        ),
+    ]
+
+
+def test_a_budget_that_nodes_share_lets_one_go_after_the_other():
+    budget = PodDisruptionBudget(
+        metadata=ObjectMeta(name="web", namespace="default"),
+        spec=BudgetSpec(selector=LabelSelector(match_labels={"app": "web"})),
+        status=BudgetStatus(disruptions_allowed=1),
+    )
+    pods = [a_pod(f"web-{node}", node=node, labels={"app": "web"}) for node in ("n1", "n2")]
+    look = look_at(*pods, budgets=[budget], others=[a_node("n2", provider_id="fake://a-2")])
+    (waits,) = (name for name, verdict in look.decision.nodes.items() if verdict.reason is Reason.BLOCKED_BY_POD)
+    assert explain_node(look, waits)[3] == (
+        "  what it would take: nothing but time: nodes that may go first take up what its PodDisruptionBudgets allow"
+    )
+
+
+def test_a_node_in_use_has_to_be_used_less():
+    settings = Settings.model_validate({"groups": [{"match": "a", "scaleDown": {"utilizationThreshold": 0.6}}]})
+    told = explain_node(look_at(settings=settings), "n0")
+    assert told[1:3] == [
+        "  stays: its utilization is above the threshold (75% of 60%) [NotUnderutilized]",
+        "  what it would take: its utilization has to fall to 60%, or scaleDown.utilizationThreshold to be higher",
+    ]
+
+
+def test_an_unneeded_node_says_when_it_may_go_and_one_that_goes_needs_nothing():
+    memory = Memory(unneeded_since={"n1": NOW - timedelta(minutes=4)})
+    told = explain_node(look_at(memory=memory), "n1")
+    assert told[1:] == [
+        "  stays: not unneeded for long enough (until 01:06:00, unneeded since 00:56:00) [NotUnneededLongEnough]",
+        "  what it would take: nothing but time: it may go at 01:06:00 if it is not needed before",
+        "  unneeded since 2030-01-01 00:56:00",
+        "  utilization: 0% of its memory",
+    ]
+    told = explain_node(look_at(memory=memory, now=NOW + timedelta(minutes=6, seconds=1)), "n1")
+    assert told[1:3] == [
+        "  goes: nothing runs on it that would have to move [Empty]",
+        "  unneeded since 2030-01-01 00:56:00",
+    ]
+
+
+@pytest.mark.parametrize("reason", list(Reason))
+def test_every_remedy_can_be_told(reason):
+    reason.remedy.format(pod="p", until="u", group="g", minimum=1, threshold="50%", budgets="")
+
+
+def test_an_unneeded_node_says_where_its_pods_would_go():
+    pods = [a_pod(name, node="n1", cpu="100m") for name in ("x", "y")]
+    assert "  its pods would go to: n0" in explain_node(look_at(*pods), "n1")
+
+
+def test_a_group_counts_its_nodes_by_why_they_stay():
+    told = explain_group(look_at(a_pod("alone", node="n1", owner="")), "a")
+    assert [line for line in told if "of its nodes" in line] == [
+        "  1 of its nodes: its utilization is above the threshold [NotUnderutilized]",
+        "  1 of its nodes: a pod must not be moved [BlockedByPod]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pools", "told"),
+    [
+        (("a/large",), []),
+        (("a/large", "b/large"), ["  machines come from: a/large, b/large"]),
+        (tuple("abcdefghijkl"), ["  machines come from: a, b, c, d, e, f, g, h, i, j and 2 more"]),
+    ],
+    ids=["one", "two", "many"],
+)
+def test_a_group_of_several_pools_names_them(pools, told):
+    world = a_world(groups=[replace(a_group("a", size=1), pools=pools)])
+    particulars = Particulars()
+    decision, memory = decide(world, Memory(), a_policy(), NOW, particulars)
+    lines = explain_group(Look(world=world, decision=decision, memory=memory, particulars=particulars), "a")
+    assert lines[0] == "group a of provider fake: 1 node wanted, 0 to 10 allowed"
+    assert [line for line in lines if "come from" in line] == told
+
+
+def test_an_overview_sums_nodes_up_by_reason_and_says_for_how_long():
+    pod = a_pod("alone", node="n1", owner="")
+    memory = look_at(pod).memory
+    _, tables = overview(look_at(pod, memory=memory, now=NOW + timedelta(minutes=2)))
+    reasons, nodes = tables[-2:]
+    assert reasons[1:] == [("1", "NotUnderutilized", "n0"), ("1", "BlockedByPod: NotReplicated", "n1")]
+    assert [row[3] for row in nodes[1:]] == ["2m", "2m"]

@@ -1,0 +1,67 @@
+"""Decisions in words."""
+
+from nodewright.api import (
+    Decision,
+    DeleteInstances,
+    Drain,
+    Evict,
+    Grow,
+    Outcome,
+    Reason,
+    Restore,
+    Shrink,
+    Verdict,
+)
+from nodewright.explain.narrative import tell, tell_outcome
+from nodewright.testing.clock import EPOCH
+
+
+def test_every_action_is_told_in_one_line_with_its_reason():
+    decision = Decision(
+        at=EPOCH,
+        restore=(Restore(node="n1", verdict=Verdict(reason=Reason.LEFTOVER)),),
+        shrink=(Shrink(group="g", count=2, verdict=Verdict(reason=Reason.UNMET_TARGET)),),
+        grow=(
+            Grow(
+                group="b",
+                count=3,
+                from_size=1,
+                pods=("default/a", "default/b"),
+                verdict=Verdict(reason=Reason.CHOSEN, detail="best of 2 options by least-waste"),
+            ),
+        ),
+        delete=(
+            DeleteInstances(group="g", instances=("i-1",), nodes=("n2",), verdict=Verdict(reason=Reason.DRAINED)),
+            DeleteInstances(group="g", instances=("i-2", "i-3"), verdict=Verdict(reason=Reason.NEVER_REGISTERED)),
+        ),
+        drain=(Drain(node="n3", group="g", verdict=Verdict(reason=Reason.MOVABLE, detail="2 pods")),),
+        evict=(Evict(node="n4", pods={"default/a": 30}),),
+        groups={"a": Verdict(reason=Reason.GROUP_BACKED_OFF, detail="StockOut, until 00:05:00")},
+    )
+    assert tell(decision) == [
+        "restore n1: is still marked by a removal that did not finish",
+        "shrink g by 2: the cloud did not deliver in time",
+        (
+            "grow b 1 → 4 for 2 pods: best of 2 options by least-waste"
+            " (not a: in backoff after failed scale-up (StockOut, until 00:05:00))"
+        ),
+        "delete n2 of g: its pods have left",
+        "delete 2 machines of g: did not become a node in time",
+        "drain n3 of g: all its pods fit elsewhere (2 pods)",
+        "evict 1 pod from n4",
+    ]
+
+
+def test_a_quiet_decision_has_nothing_to_tell():
+    assert tell(Decision(at=EPOCH)) == []
+    assert Decision(at=EPOCH).quiet
+
+
+def test_a_failure_says_whether_it_will_be_tried_again():
+    failed = Outcome(at=EPOCH, action="grow", target="g", ok=False, error="throttled", temporary=True)
+    assert tell_outcome(failed) == "grow g failed, will be tried again: throttled"
+
+
+def test_an_eviction_that_is_refused_is_tried_again_whoever_refused_it():
+    refused = Outcome(at=EPOCH, action="evict", target="default/x", ok=False, error="denied")
+    assert tell_outcome(refused) == "evict default/x failed, will be tried again: denied"
