@@ -28,7 +28,7 @@ _STATES = {"Pending": InstanceState.CREATING, "InService": InstanceState.RUNNING
 class AwsCloud(Cloud):
     """The double in the suite's words. AWS takes every order within a group's bounds: it refuses none at once."""
 
-    abilities = frozenset(Ability) - {Ability.CREATE_GROUPS}
+    abilities = frozenset(Ability)
     failures = frozenset(ErrorClass)
 
     def __init__(self, double):

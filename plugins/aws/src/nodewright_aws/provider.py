@@ -33,23 +33,6 @@ if TYPE_CHECKING:
 
     from nodewright_aws.parts import Parts
 
-#: Says of a node that nobody should look for its machine.
-_NOT_OURS = ("k8s.io/cluster-autoscaler-enabled", "false")
-
-
-_GPU_TYPES = frozenset(
-    {
-        "nvidia-a10g",
-        "nvidia-l4",
-        "nvidia-l40s",
-        "nvidia-tesla-a100",
-        "nvidia-tesla-k80",
-        "nvidia-tesla-p100",
-        "nvidia-tesla-t4",
-        "nvidia-tesla-v100",
-    }
-)
-
 
 class AwsProvider(Provider):
     """Auto Scaling groups of one account and region of AWS.
@@ -59,9 +42,7 @@ class AwsProvider(Provider):
     """
 
     Config = AwsConfig
-    capabilities = frozenset(
-        {Capability.SCALE_FROM_ZERO, Capability.FORCE_DELETE, Capability.HAS_INSTANCE, Capability.PRICES}
-    )
+    capabilities = frozenset({Capability.SCALE_FROM_ZERO, Capability.FORCE_DELETE, Capability.PRICES})
     gpu_label = "k8s.amazonaws.com/accelerator"
     balancing_ignored_labels: ClassVar[frozenset[str]] = frozenset(
         {
@@ -127,21 +108,9 @@ class AwsProvider(Provider):
         name = self._machines.group_of(machine) if machine else None
         return None if name is None else self._settings.prefix + name
 
-    def has_instance(self, node: Node) -> bool | None:
-        """Whether the node's machine is there; only known of those that were seen in one of the groups."""
-        key, value = _NOT_OURS
-        machine = instance_id(node.spec.provider_id)
-        if machine is None or node.metadata.annotations.get(key) == value:
-            return None
-        return self._machines.is_there(machine)
-
     def pricing(self) -> PricingModel | None:
         """Prices as of the last refresh."""
         return self._parts.prices.model() if self._parts else None
-
-    def gpu_types(self) -> frozenset[str]:
-        """Accelerators as the label has them."""
-        return _GPU_TYPES
 
     def gpu_config(self, labels: Mapping[str, str]) -> GpuConfig | None:
         """The accelerator that the label tells."""

@@ -110,10 +110,6 @@ class AwsNodeGroup(NodeGroup):
         """What its tags say, over the defaults."""
         return self._around.templates.options(self._reading, defaults)
 
-    def describe(self) -> str:
-        """Sizes and zones."""
-        return f"{super().describe()} in {', '.join(self._reading.zones)}"
-
     def increase(self, count: int) -> None:
         """Set desired capacity. As that is a number and no difference, to do it twice is as good as once.
 

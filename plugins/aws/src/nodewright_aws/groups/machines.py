@@ -26,8 +26,7 @@ class Machines:
 
     def __init__(self) -> None:
         self._group_of: Mapping[str, str] = {}
-        #: All that groups list, and those of them that are gone when they are not listed any more.
-        self._listed: frozenset[str] = frozenset()
+        #: Those that are gone when they are not listed any more.
         self._ours: Mapping[str, str] = {}
         self._gone: Mapping[str, str] = {}
 
@@ -41,7 +40,6 @@ class Machines:
         gone = {machine: name for machine, name in seen.items() if name in names and machine not in listed}
         self._group_of = {each.id: group.name for group in readings for each in group.instances if state_of(each)}
         self._gone = dict(list(gone.items())[-_REMEMBERED:])
-        self._listed = frozenset(listed)
         # A machine that is detached lives on.
         self._ours = {
             each.id: group.name
@@ -53,12 +51,6 @@ class Machines:
     def group_of(self, machine: str) -> str | None:
         """Return the name of the group that a machine, by its id, is a part of now."""
         return self._group_of.get(machine)
-
-    def is_there(self, machine: str) -> bool | None:
-        """Tell whether the machine exists; None if it was never seen here."""
-        if machine in self._listed:
-            return True
-        return False if machine in self._gone else None
 
     def former_group(self, machine: str) -> str | None:
         """Return the name of the group that a machine was part of until it was gone."""
