@@ -259,7 +259,6 @@ def _machine(dice: Dice, id_: str) -> Instance:
         id=id_,
         state=InstanceState.CREATING if failed else dice.pick(list(InstanceState)),
         error=error if failed else None,
-        created_at=NOW - timedelta(minutes=10),
         zone="zone-a",
         instance_type="big",
     )

@@ -71,9 +71,7 @@ def a_full_group(**changes):
         unschedulable=True,
     )
     cause = InstanceError(error_class=ErrorClass.STOCK_OUT, code="NO_ROOM", message="none left", pool="a/big")
-    failed = Instance(
-        id="i-2", state=InstanceState.CREATING, error=cause, created_at=EPOCH, zone="a", instance_type="big"
-    )
+    failed = Instance(id="i-2", state=InstanceState.CREATING, error=cause, zone="a", instance_type="big")
     group = GroupFacts(
         id="a",
         provider="cloud",
@@ -93,8 +91,6 @@ def a_full_group(**changes):
             zero_or_max_node_scaling=True,
             allow_non_atomic_scale_up_to_max=True,
         ),
-        exists=False,
-        autoprovisioned=True,
         atomic=True,
         force_delete=True,
         hourly_price=0.0,

@@ -1,6 +1,5 @@
 """The expander price, against figures worked out by hand."""
 
-from dataclasses import replace
 from math import tanh
 
 import pytest
@@ -27,9 +26,9 @@ def context(cluster_size=3, **fields):
     return an_expander_context(cluster_size=cluster_size, pricing={"fake": TenCentsPerCpu()}, **fields)
 
 
-def option(group, *, cpu="2", nodes=1, pods=2, price=0.3, exists=True, resources=None, pod="web"):
+def option(group, *, cpu="2", nodes=1, pods=2, price=0.3, resources=None, pod="web"):
     template = a_template(cpu=cpu, resources=resources)
-    facts = replace(a_group(group, template=template, price=price), exists=exists)
+    facts = a_group(group, template=template, price=price)
     return an_option(facts, nodes=nodes, pods=[pods_like(a_pod(pod, cpu="1"), pods)])
 
 
@@ -63,10 +62,6 @@ def test_larger_clusters_prefer_larger_nodes(nodes, cpus):
 def test_gpu_nodes_score_a_thousand_times_worse_whatever_their_size():
     assert _score(option("a", resources={"nvidia.com/gpu": "1"}), context()) == pytest.approx(1400)
     assert _score(option("a", cpu="64", resources={"nvidia.com/gpu": "1"}), context()) == pytest.approx(1400)
-
-
-def test_a_group_that_does_not_exist_yet_scores_twice():
-    assert _score(option("a", exists=False), context()) == pytest.approx(2.8)
 
 
 def test_the_lowest_score_wins_and_equal_ones_tie(best):

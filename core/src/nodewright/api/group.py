@@ -90,20 +90,6 @@ class NodeGroup(ABC):
         """The group's own settings, laid over *defaults* with `dataclasses.replace` (tags and annotations, usually)."""
         return defaults
 
-    @property
-    def exists(self) -> bool:
-        """Whether the group exists in the cloud: False for one of `Provider.propose_group` until `create`."""
-        return True
-
-    @property
-    def autoprovisioned(self) -> bool:
-        """Whether Nodewright created the group, so that it may delete it when it is empty."""
-        return False
-
-    def describe(self) -> str:
-        """One line about the group for logs and `nodewright plugins`; no secrets."""
-        return f"{self.id} ({self.min_size} to {self.max_size}, now {self.target_size})"
-
     @abstractmethod
     def increase(self, count: int) -> None:
         """Ask for *count* (> 0) more machines.
@@ -141,14 +127,6 @@ class NodeGroup(ABC):
         lower nothing.
         """
 
-    def create(self) -> None:
-        """Create a group made by `Provider.propose_group` in the cloud. Needs `Capability.CREATE_GROUPS`."""
-        raise NotImplementedError
-
-    def delete(self) -> None:
-        """Delete an empty autoprovisioned group. Needs `Capability.CREATE_GROUPS`."""
-        raise NotImplementedError
-
 
 @dataclass(frozen=True, kw_only=True)
 class GroupFacts:
@@ -165,8 +143,6 @@ class GroupFacts:
     options: GroupOptions = field(default_factory=GroupOptions)
     #: Capacity pools that new machines are taken from, if the provider tells; see `NodeGroup.pools`.
     pools: tuple[str, ...] = ()
-    exists: bool = True
-    autoprovisioned: bool = False
     #: Whether `NodeGroup.increase_atomically` may be called.
     atomic: bool = False
     #: Whether `NodeGroup.force_delete_nodes` may be called.

@@ -1,7 +1,6 @@
 """Machines as the cloud sees them, registered as nodes or not."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 
 
@@ -54,6 +53,5 @@ class Instance:
     state: InstanceState
     #: Set with state Creating when the machine will never come; it is deleted and the group backed off.
     error: InstanceError | None = None
-    created_at: datetime | None = None
     zone: str = ""
     instance_type: str = ""

@@ -10,7 +10,7 @@ from nodewright.api.clock import Clock
 from nodewright.api.group import NodeGroup
 from nodewright.api.plugin import Plugin, PluginConfig
 from nodewright.api.pricing import PricingModel
-from nodewright.objects import Node, Resources, Taint
+from nodewright.objects import Node, Resources
 
 
 class Capability(StrEnum):
@@ -19,8 +19,6 @@ class Capability(StrEnum):
     SCALE_FROM_ZERO = "scale-from-zero"
     ATOMIC_INCREASE = "atomic-increase"
     FORCE_DELETE = "force-delete"
-    HAS_INSTANCE = "has-instance"
-    CREATE_GROUPS = "create-groups"
     PRICES = "prices"
 
 
@@ -96,10 +94,6 @@ class Provider(Plugin):
     def group_of(self, node: Node) -> str | None:
         """Id of the group that *node* belongs to, None if it is not ours. Called once per new or changed node."""
 
-    def has_instance(self, node: Node) -> bool | None:
-        """Tell whether the machine behind *node* still exists; None if unknown. Needs `Capability.HAS_INSTANCE`."""
-        return None
-
     def pricing(self) -> PricingModel | None:
         """Prices, if this provider has them. Needs `Capability.PRICES`."""
         return None
@@ -108,23 +102,6 @@ class Provider(Plugin):
         """Limits that the provider itself sets on the total of its nodes."""
         return ResourceLimits()
 
-    def gpu_types(self) -> frozenset[str]:
-        """Values of `gpu_label` that this cloud offers."""
-        return frozenset()
-
     def gpu_config(self, labels: Mapping[str, str]) -> GpuConfig | None:
         """How the GPUs of a node with *labels* are named; None if it has none."""
         return None
-
-    def machine_types(self) -> Sequence[str]:
-        """Machine types that `propose_group` takes. Needs `Capability.CREATE_GROUPS`."""
-        return ()
-
-    def propose_group(
-        self, machine_type: str, *, labels: Mapping[str, str], taints: Sequence[Taint], resources: Resources
-    ) -> NodeGroup:
-        """A group that could be created, not created yet. Needs `Capability.CREATE_GROUPS`.
-
-        Called on the provider's thread after refresh. May not block.
-        """
-        raise NotImplementedError

@@ -169,8 +169,6 @@ class Providers:
                 template=template,
                 options=group.options(defaults),
                 pools=tuple(group.pools()),
-                exists=group.exists,
-                autoprovisioned=group.autoprovisioned,
                 atomic=Capability.ATOMIC_INCREASE in abilities,
                 force_delete=Capability.FORCE_DELETE in abilities,
             )

@@ -57,11 +57,8 @@ def group_json(facts: GroupFacts, settings: Settings, gpu: GpuConfig | None) -> 
         entry |= _filled({"csiDrivers": dict(facts.template.csi_drivers), "zones": list(facts.template.zones)})
     if facts.hourly_price is not None:
         entry["hourlyPrice"] = facts.hourly_price
-    if not facts.exists:
-        entry["exists"] = False
     return entry | _filled(
         {
-            "autoprovisioned": facts.autoprovisioned,
             "atomic": facts.atomic,
             "forceDelete": facts.force_delete,
             "error": facts.error,
@@ -166,7 +163,7 @@ def _instance_json(instance: Instance) -> dict[str, Any]:
     entry: dict[str, Any] = {"id": instance.id, "state": instance.state.value}
     if instance.error is not None:
         entry["error"] = _camel(asdict(instance.error))
-    entry |= {"createdAt": instance.created_at, "zone": instance.zone, "instanceType": instance.instance_type}
+    entry |= {"zone": instance.zone, "instanceType": instance.instance_type}
     return _filled(entry)
 
 

@@ -9,7 +9,6 @@ from nodewright.api.group import GroupFacts, GroupOptions
 from nodewright.api.instance import ErrorClass, Instance, InstanceError, InstanceState
 from nodewright.api.template import NodeTemplate
 from nodewright.objects import Node, Pod
-from nodewright.objects.meta import Time
 from nodewright.scenario.scenario_objects import (
     read_list,
     read_mapping,
@@ -37,17 +36,26 @@ _GROUP_KEYS = (
     "csiDrivers",
     "zones",
     "hourlyPrice",
-    "exists",
-    "autoprovisioned",
     "atomic",
     "forceDelete",
     "error",
     "pools",
+    # Written by earlier versions; nothing is decided by them.
+    "exists",
+    "autoprovisioned",
     # Read in `nodewright.scenario.scenario_clouds`.
     "gpu",
 )
 _Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
-_INSTANCE_KEYS = ("id", "state", "error", "createdAt", "zone", "instanceType")
+_INSTANCE_KEYS = (
+    "id",
+    "state",
+    "error",
+    "zone",
+    "instanceType",
+    # Written by earlier versions; nothing is decided by it.
+    "createdAt",
+)
 _ERROR_KEYS = ("errorClass", "code", "message", "pool")
 
 
@@ -62,8 +70,8 @@ def read_group(
     members = [node for node in nodes if group_of.get(node.name) == id_]
     template, price = entry.get("template"), entry.get("hourlyPrice")
 
-    def switch(key: str, default: bool = False) -> bool:
-        return read_object(entry.get(key, default), bool, f"{place}.{key}")
+    def switch(key: str) -> bool:
+        return read_object(entry.get(key, False), bool, f"{place}.{key}")
 
     return GroupFacts(
         id=id_,
@@ -74,8 +82,6 @@ def read_group(
         instances=_read_instances(entry, place, members),
         template=None if template is None else _read_template(template, entry, place),
         options=read_group_options(read_mapping(entry, "options", f"{place}."), defaults, id_),
-        exists=switch("exists", default=True),
-        autoprovisioned=switch("autoprovisioned"),
         atomic=switch("atomic"),
         force_delete=switch("forceDelete"),
         hourly_price=None if price is None else read_object(price, float, f"{place}.hourlyPrice"),
@@ -95,12 +101,11 @@ def _read_instances(entry: Mapping[str, Any], place: str, members: list[Node]) -
 def _read_instance(entry: Any, place: str) -> Instance:
     require_mapping(entry, place)
     refuse_unknown(entry, _INSTANCE_KEYS, f"{place}.")
-    created, error = entry.get("createdAt"), entry.get("error")
+    error = entry.get("error")
     return Instance(
         id=read_object(entry.get("id"), str, f"{place}.id"),
         state=read_object(entry.get("state", "Running"), InstanceState, f"{place}.state"),
         error=None if error is None else _read_error(error, f"{place}.error"),
-        created_at=None if created is None else read_object(created, Time, f"{place}.createdAt"),
         zone=read_object(entry.get("zone", ""), str, f"{place}.zone"),
         instance_type=read_object(entry.get("instanceType", ""), str, f"{place}.instanceType"),
     )

@@ -23,7 +23,6 @@ _PREFERRED_CPUS_BEYOND = 32
 #: Nodes over which the preference for a size fades.
 _FADING = 15.0
 _GPU_UNFITNESS = 1000.0
-_NEW_GROUP_FACTOR = 2.0
 
 
 class Price(Expander):
@@ -50,8 +49,7 @@ def _score(option: Option, context: ExpanderContext) -> float | None:
     if prices is None or template is None:
         return None
     nodes, pods, stabilizer = prices
-    score = _unfitness(template, option.nodes, context.cluster_size) * (nodes + stabilizer) / (pods + stabilizer)
-    return score if option.group.exists else score * _NEW_GROUP_FACTOR
+    return _unfitness(template, option.nodes, context.cluster_size) * (nodes + stabilizer) / (pods + stabilizer)
 
 
 def _prices(option: Option, context: ExpanderContext) -> tuple[float, float, float] | None:

@@ -161,10 +161,9 @@ def an_instance(
     state: InstanceState = InstanceState.RUNNING,
     zone: str = "",
     instance_type: str = "",
-    created: datetime | None = EPOCH,
 ) -> Instance:
     """A machine of a group, as its provider sees it."""
-    return Instance(id=id, state=state, zone=zone, instance_type=instance_type, created_at=created)
+    return Instance(id=id, state=state, zone=zone, instance_type=instance_type)
 
 
 def a_failed_instance(
@@ -177,7 +176,7 @@ def a_failed_instance(
 ) -> Instance:
     """A machine that was ordered and will never come, and why."""
     error = InstanceError(error_class=error_class, code=code, message=message, pool=pool)
-    return Instance(id=id, state=InstanceState.CREATING, error=error, created_at=EPOCH)
+    return Instance(id=id, state=InstanceState.CREATING, error=error)
 
 
 def a_group(

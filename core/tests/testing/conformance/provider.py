@@ -27,7 +27,7 @@ from nodewright.api import (
     ThrottledError,
 )
 
-from .shed import Rack, ShedError
+from .shed import ShedError
 
 _LABEL = "shed.example/gpu"
 _CLASSES = {
@@ -58,13 +58,10 @@ _RESERVED = {"cpu": 100, "memory": _GIB}
 class ShedGroup(NodeGroup):
     """A rack as it was read."""
 
-    def __init__(self, provider, rack, *, exists=True, labels=(), taints=()):
+    def __init__(self, provider, rack):
         self.provider = provider
         self.shed = provider.shed
         self.rack = rack
-        self._exists = exists
-        self._labels = dict(labels)
-        self._taints = tuple(taints)
 
     @property
     def id(self):
@@ -82,14 +79,6 @@ class ShedGroup(NodeGroup):
     def target_size(self):
         return self.rack.wanted
 
-    @property
-    def exists(self):
-        return self._exists
-
-    @property
-    def autoprovisioned(self):
-        return self.rack.ours
-
     def instances(self):
         return tuple(self._instance(machine) for machine in self.rack.machines)
 
@@ -105,9 +94,8 @@ class ShedGroup(NodeGroup):
                 "topology.kubernetes.io/zone": "garden",
                 "shed.example/label": self.rack.label,
                 **gpu,
-                **self._labels,
             },
-            taints=(*taints, *self._taints),
+            taints=taints,
             capacity=capacity,
             allocatable={name: amount - _RESERVED.get(name, 0) for name, amount in capacity.items()},
         )
@@ -136,15 +124,6 @@ class ShedGroup(NodeGroup):
     def decrease_target(self, count):
         with translated(self):
             self.provider.ordered(self.shed.cancel(self.id, count))
-
-    def create(self):
-        with translated(self):
-            self.shed.build(self.rack)
-        self._exists = True
-
-    def delete(self):
-        with translated(self):
-            self.shed.dismantle(self.id)
 
     def _scrap(self, nodes, least):
         with translated(self):
@@ -216,27 +195,12 @@ class ShedProvider(Provider):
     def group_of(self, node):
         return self._owners.get(node.spec.provider_id)
 
-    def has_instance(self, node):
-        if not node.spec.provider_id.startswith("shed://"):
-            return None
-        return node.spec.provider_id in self._owners
-
     def pricing(self):
         return self._prices
-
-    def gpu_types(self):
-        return frozenset({"tesla"})
 
     def gpu_config(self, labels):
         kind = labels.get(_LABEL)
         return GpuConfig(label=_LABEL, type=kind, resource="nvidia.com/gpu") if kind else None
-
-    def machine_types(self):
-        return tuple(_MODELS)
-
-    def propose_group(self, machine_type, *, labels, taints, resources):
-        rack = Rack(name=f"our-{machine_type}", model=machine_type, wanted=0, least=0, ours=True)
-        return self.group_class(self, rack, exists=False, labels=labels, taints=taints)
 
 
 class ShedPrices(PricingModel):

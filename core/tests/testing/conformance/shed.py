@@ -30,7 +30,6 @@ class Rack:
     most: int = 5
     label: str = ""
     unneeded_minutes: int = 0
-    ours: bool = False
     #: Higher with every change.
     revision: int = 0
     machines: tuple[Machine, ...] = ()
@@ -90,17 +89,6 @@ class Shed:
             raise ShedError("Few", f"rack {name} has {len(_present(rack))} machines")
         self._put(replace(rack, wanted=rack.wanted - number))
         return self._answer(name)
-
-    def build(self, rack):
-        self._call()
-        self._put(rack)
-        self._answer(rack.name)
-
-    def dismantle(self, name):
-        rack = self._call(name)
-        if rack.wanted or not rack.ours:
-            raise ShedError("InUse", f"rack {name} is in use")
-        del self.racks[name]
 
     def read(self):
         """All racks."""

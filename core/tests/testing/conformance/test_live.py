@@ -135,8 +135,6 @@ class TestGuard:
             ("delete_nodes", [[]]),
             ("force_delete_nodes", [[]]),
             ("decrease_target", [1]),
-            ("create", []),
-            ("delete", []),
         ],
     )
     def test_no_action_reaches_the_provider(self, yard, action, arguments):

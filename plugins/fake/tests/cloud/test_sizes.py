@@ -125,7 +125,7 @@ def test_demand_that_was_met_can_not_be_taken_back(bench, group):
 
 def test_groups_are_created_and_deleted_when_empty(bench, group):
     b = bench()
-    b.cloud.create_group(group("extra", max=2, autoprovisioned=True))
+    b.cloud.create_group(group("extra", max=2))
     with pytest.raises(RefusalError, match="there is a node group 'extra' already"):
         b.cloud.create_group(group("extra"))
     b.cloud.increase("extra", 1)

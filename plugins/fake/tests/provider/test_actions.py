@@ -12,10 +12,7 @@ from nodewright.api import (
     ForeignNodeError,
     GroupNotFoundError,
     GroupSpec,
-    PermanentError,
     SizeLimitError,
-    Taint,
-    TemporaryError,
     ThrottledError,
 )
 from nodewright.testing.builders import a_node
@@ -200,62 +197,6 @@ def test_a_connection_that_ended_meanwhile_is_replaced():
         assert client.post("v1", "groups", body={}) == {}
         thread.join()
         client.close()
-
-
-def test_a_proposed_group_is_created_used_and_deleted(house, provider):
-    assert provider.machine_types() == ("c5.large", "c5.xlarge", "g4.xlarge")
-    proposed = provider.propose_group(
-        "c5.xlarge",
-        labels={"topology.kubernetes.io/zone": "eu-b", "team": "new"},
-        taints=[Taint(key="team", value="new", effect="NoSchedule")],
-        resources={"example.com/dongle": 2},
-    )
-    assert (proposed.exists, proposed.autoprovisioned, proposed.target_size) == (False, True, 0)
-    template = proposed.template()
-    assert template.labels["topology.kubernetes.io/zone"] == "eu-b"
-    assert template.capacity["example.com/dongle"] == 2
-
-    proposed.create()
-    assert proposed.exists
-    provider.refresh()
-    created = provider.groups()[-1]
-    assert (created.id, created.exists, created.autoprovisioned) == (proposed.id, True, True)
-    assert created.template() == template
-    created.increase(1)
-    with pytest.raises(TemporaryError, match=r"group auto-c5.xlarge-\w+ is asked for 1 and has 1 machines"):
-        created.delete()
-    [machine] = house.cloud.instances(created.id)
-    created.delete_nodes([a_node(provider_id=machine.id)])
-    house.run(60)
-    created.delete()
-    assert not created.exists
-    provider.refresh()
-    assert len(provider.groups()) == 3
-
-
-def test_the_same_wishes_propose_the_same_group(provider):
-    def name(**labels):
-        return provider.propose_group("c5.large", labels=labels, taints=[], resources={}).id
-
-    assert name(a="1") == name(a="1") != name(a="2")
-
-
-@pytest.mark.parametrize(
-    ("machine_type", "zone", "message"),
-    [
-        ("c5.larg", "eu-a", "the fake cloud has no machine type 'c5.larg'; did you mean 'c5.large'?"),
-        ("c5.large", "us-x", "the fake cloud has no zone 'us-x'; there are: eu-a, eu-b"),
-    ],
-)
-def test_what_the_cloud_does_not_have_can_not_be_proposed(provider, machine_type, zone, message):
-    with pytest.raises(PermanentError) as refused:
-        provider.propose_group(machine_type, labels={"topology.kubernetes.io/zone": zone}, taints=[], resources={})
-    assert str(refused.value) == message
-
-
-def test_a_group_that_somebody_else_made_is_not_deleted(groups):
-    with pytest.raises(PermanentError, match="group gpu was made by somebody else: delete it where it was made"):
-        groups["gpu"].delete()
 
 
 def test_groups_are_worked_on_at_the_same_time(house, groups):

@@ -95,7 +95,6 @@ def _sources(health: Assessment, memory: Memory) -> list[GroupFacts]:
         if group.blocked is None
         and not group.upcoming
         and group.facts.id not in memory.requests
-        and group.facts.exists
         and not group.facts.error
         and not group.facts.options.zero_or_max_node_scaling
         and group.facts.template is not None

@@ -116,12 +116,11 @@ def _machines(sight: Sight) -> Iterator[Metric]:
         ("state",),
         {(state,): count for state, count in states.items()},
     )
-    ours = sum(facts.autoprovisioned for facts in sight.world.groups)
     yield gauges(
         "cluster_autoscaler_node_groups_count",
         "Node groups, by whether the autoscaler created them.",
         ("node_group_type",),
-        {("autoscaled",): len(sight.world.groups) - ours, ("autoprovisioned",): ours},
+        {("autoscaled",): len(sight.world.groups), ("autoprovisioned",): 0},
     )
 
 

@@ -64,8 +64,6 @@ class Ability(StrEnum):
     COUNT = "count calls"
     #: `Cloud.populate`
     POPULATE = "be filled with many machines"
-    #: Tests may create and delete groups.
-    CREATE_GROUPS = "have groups created by tests"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,10 +155,6 @@ class Cloud(ABC):
     def expected_options(self) -> Mapping[str, Mapping[str, object]]:
         """Fields of `GroupOptions` that groups set by the cloud's own means (tags, annotations), by group."""
         return {}
-
-    def machine_type(self, provider: Provider) -> str:
-        """The machine type that tests create a group of. Needs `Ability.CREATE_GROUPS`."""
-        return provider.machine_types()[0]
 
     def target(self, group: str) -> int:
         """The number of machines that the cloud is asked for. By default, what a new provider reads."""

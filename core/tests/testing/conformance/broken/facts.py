@@ -1,7 +1,6 @@
 """Facts of groups, options and prices."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 
 from nodewright.api import GroupOptions, ResourceLimits
 
@@ -21,13 +20,6 @@ class BoundsOfItsOwn(ShedGroup):
     @property
     def max_size(self):
         return 1000 if self.id == "attic" else super().max_size
-
-
-@fails("test_groups_that_are_shown_exist")
-class NotThereWhileEmpty(ShedGroup):
-    @property
-    def exists(self):
-        return super().exists and (self.rack.ours or self.rack.wanted > 0)
 
 
 @fails("test_the_target_is_what_the_cloud_is_asked_for")
@@ -56,12 +48,6 @@ class LooksIntoTheShed(ShedGroup):
         return super().max_size + self.shed.racks.get(self.id, self.rack).wanted - self.rack.wanted
 
 
-@fails("test_times_have_a_zone")
-class LocalTime(ShedGroup):
-    def instances(self):
-        return [replace(each, created_at=datetime(2030, 1, 1)) for each in super().instances()]
-
-
 @fails("test_pools_are_named_by_zone_and_type")
 class PoolsOfModels(ShedGroup):
     def pools(self):
@@ -72,12 +58,6 @@ class PoolsOfModels(ShedGroup):
 class ImpossibleLimits(ShedProvider):
     def resource_limits(self):
         return ResourceLimits(minimum={"cpu": 5}, maximum={"cpu": 3})
-
-
-@fails("test_a_description_is_one_line")
-class Talkative(ShedGroup):
-    def describe(self):
-        return f"{self.id}\n{self.rack}"
 
 
 @fails("test_a_group_may_have_settings_of_its_own")
@@ -122,25 +102,6 @@ class ForFree(ShedProvider):
 class UnknownIsLessThanNothing(ShedProvider):
     def pricing(self):
         return ShedPrices({"barrow": 0.1, "loom": -1.0})
-
-
-@fails("test_a_machine_keeps_its_time_of_creation")
-class CreatedWhenRead(ShedProvider):
-    """Takes the time of the reading for that of the machine."""
-
-    readings = 0
-
-    def refresh(self):
-        super().refresh()
-        self.readings += 1
-
-    class group_class(ShedGroup):  # noqa: N801  takes the attribute's place
-        def __init__(self, provider, rack, **more):
-            super().__init__(provider, rack, **more)
-            self._read = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=provider.readings)
-
-        def instances(self):
-            return tuple(replace(each, created_at=self._read) for each in super().instances())
 
 
 @fails("test_options_are_of_their_kinds")

@@ -223,64 +223,6 @@ class CountsWhatItRead(ShedGroup):
         self.shed.set(self.id, self.rack.wanted - count)
 
 
-@fails("test_a_proposed_group_is_not_there_yet")
-class ExistsByProposal(ShedProvider):
-    def propose_group(self, machine_type, **wishes):
-        group = super().propose_group(machine_type, **wishes)
-        group._exists = True
-        return group
-
-
-@fails("test_a_proposed_group_shows_what_was_wished_for")
-class IgnoresWishes(ShedProvider):
-    def propose_group(self, machine_type, *, labels, taints, resources):
-        return super().propose_group(machine_type, labels=labels, taints=(), resources=resources)
-
-
-@fails("test_a_proposal_is_no_call")
-class AsksBeforeItProposes(ShedProvider):
-    def propose_group(self, machine_type, **wishes):
-        self.shed.calls += 1
-        return super().propose_group(machine_type, **wishes)
-
-
-@fails("test_a_group_is_created")
-class NeverExists(ShedGroup):
-    @property
-    def exists(self):
-        return not self.rack.ours
-
-
-@fails("test_a_created_group_is_known_as_one")
-class ForgetsWhoseGroupItIs(ShedGroup):
-    @property
-    def autoprovisioned(self):
-        return False
-
-
-@fails("test_an_empty_group_is_deleted")
-class DeletesNothing(ShedGroup):
-    def delete(self):
-        if not self.rack.ours or self.rack.wanted:
-            super().delete()
-
-
-@fails("test_a_group_with_machines_is_not_deleted")
-class DeletesFullGroups(ShedGroup):
-    def delete(self):
-        if self.rack.ours:
-            self.shed.racks.pop(self.id)
-        else:
-            super().delete()
-
-
-@fails("test_a_group_of_somebody_else_is_not_deleted")
-class SilentAboutOthersGroups(ShedGroup):
-    def delete(self):
-        if self.rack.ours:
-            super().delete()
-
-
 @fails("test_a_refused_order_does_not_hinder_the_next")
 class CountsRefusedOrders(ShedGroup):
     refused = 0
@@ -293,10 +235,3 @@ class CountsRefusedOrders(ShedGroup):
         except CapacityError:
             self.refused += count
             raise
-
-
-@fails("test_a_group_of_somebody_else_is_not_taken_for_a_created_one")
-class TakesNewGroupsForItsOwn(ShedGroup):
-    @property
-    def autoprovisioned(self):
-        return super().autoprovisioned or self.id == "new"

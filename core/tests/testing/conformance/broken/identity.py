@@ -124,37 +124,6 @@ class GoesByThePrefix(ShedProvider):
         return name if name in self._groups else None
 
 
-@fails("test_a_machine_that_is_there_is_known")
-class NeverSure(ShedProvider):
-    def has_instance(self, node):
-        return super().has_instance(node) and None
-
-
-@fails("test_a_machine_that_vanished_is_missed")
-class NeverMissesAnybody(ShedProvider):
-    def has_instance(self, node):
-        return super().has_instance(node) or None
-
-
-@fails("test_a_machine_of_another_cloud_is_not_missed")
-class MissesStrangers(ShedProvider):
-    def has_instance(self, node):
-        return bool(super().has_instance(node))
-
-
-@fails("test_a_machine_that_never_was_is_not_known")
-class KnowsWhoIsNotGone(ShedProvider):
-    seen = frozenset()
-
-    def refresh(self):
-        super().refresh()
-        self.seen = self.seen | self._owners.keys()
-
-    def has_instance(self, node):
-        there = super().has_instance(node)
-        return there if node.spec.provider_id in self.seen else there is not None or None
-
-
 @fails("test_a_node_goes_by_its_provider_id")
 class GoesByTheName(ShedProvider):
     def group_of(self, node):

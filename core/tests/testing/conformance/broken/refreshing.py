@@ -83,15 +83,13 @@ class FindsNothingNew(ShedProvider):
         super().refresh()
         if known:
             groups = self._groups.items()
-            self._groups = {
-                name: group for name, group in groups if name in known or group.rack.machines or group.rack.ours
-            }
+            self._groups = {name: group for name, group in groups if name in known or group.rack.machines}
 
 
 @fails("test_refresh_forgets_a_group_that_is_gone")
 class ForgetsNoGroup(ShedProvider):
     def refresh(self):
-        before = {name: group for name, group in self._groups.items() if not group.autoprovisioned}
+        before = self._groups
         super().refresh()
         self._groups = {**before, **self._groups}
 

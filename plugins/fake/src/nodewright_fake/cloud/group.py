@@ -81,7 +81,6 @@ class GroupSettings(Settings):
     delete_time: SpanSetting = Span(shortest=20.0, longest=20.0)
     #: Whether the cloud can tell what a machine will look like before there is one.
     scale_from_zero: bool = True
-    autoprovisioned: bool = False
     options: OptionSettings = OptionSettings()
 
     @model_validator(mode="after")

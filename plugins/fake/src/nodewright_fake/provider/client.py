@@ -17,7 +17,6 @@ from nodewright.api import (
     NodewrightError,
     PermanentError,
     SizeLimitError,
-    TemporaryError,
     ThrottledError,
 )
 
@@ -45,10 +44,6 @@ class CloudClient:
     def post(self, *path: str, body: Any) -> Any:
         """Have something done; raises `NodewrightError`."""
         return self._call("POST", path, body)
-
-    def delete(self, *path: str) -> Any:
-        """Have something deleted; raises `NodewrightError`."""
-        return self._call("DELETE", path, None)
 
     def close(self) -> None:
         """Close all connections; those of calls that are under way, as soon as they have ended."""
@@ -117,6 +112,4 @@ def _error(status: int, refusal: dict[str, Any]) -> NodewrightError:
             return ForeignNodeError(message)
         case "SIZE_LIMIT":
             return SizeLimitError(message)
-        case "GROUP_NOT_EMPTY":
-            return TemporaryError(message)
     return CloudUnavailableError(message) if status >= 500 else PermanentError(message)

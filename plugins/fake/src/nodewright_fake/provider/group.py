@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from nodewright.api import GroupOptions, Instance, Node, NodeGroup, NodeTemplate, PermanentError
+from nodewright.api import GroupOptions, Instance, Node, NodeGroup, NodeTemplate
 
 from nodewright_fake.cloud.instance_type import Shape
 from nodewright_fake.provider.client import CloudClient
@@ -19,13 +19,11 @@ class FakeNodeGroup(NodeGroup):
         client: CloudClient,
         reading: GroupReading,
         shape: Shape,
-        exists: bool = True,
         bounds: tuple[int, int] | None = None,
     ) -> None:
         self._client = client
         self._reading = reading
         self._shape = shape
-        self._exists = exists
         self._target = reading.desired
         self._min, self._max = bounds or (reading.settings.min, reading.settings.max)
 
@@ -49,16 +47,6 @@ class FakeNodeGroup(NodeGroup):
         """Machines that the cloud is asked for, as of the last refresh or action."""
         return self._target
 
-    @property
-    def exists(self) -> bool:
-        """Whether the cloud has it."""
-        return self._exists
-
-    @property
-    def autoprovisioned(self) -> bool:
-        """Whether it was created by `create`."""
-        return self._reading.settings.autoprovisioned
-
     def instances(self) -> Sequence[Instance]:
         """Every machine of the group."""
         return self._reading.instances
@@ -75,10 +63,6 @@ class FakeNodeGroup(NodeGroup):
     def options(self, defaults: GroupOptions) -> GroupOptions:
         """The group's own settings over the defaults."""
         return self._reading.settings.options.over(defaults)
-
-    def describe(self) -> str:
-        """Sizes, type and pool."""
-        return f"{super().describe()} of {self._reading.settings.pool}"
 
     def increase(self, count: int) -> None:
         """Ask for more machines."""
@@ -99,20 +83,6 @@ class FakeNodeGroup(NodeGroup):
     def decrease_target(self, count: int) -> None:
         """Take back demand that was not met."""
         self._resize("decrease-target", {"count": count})
-
-    def create(self) -> None:
-        """Create a proposed group."""
-        self._client.post(
-            "v1", "groups", body=self._reading.settings.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-        )
-        self._exists = True
-
-    def delete(self) -> None:
-        """Delete an autoprovisioned group that has no machines."""
-        if not self.autoprovisioned:
-            raise PermanentError(f"group {self.id} was made by somebody else: delete it where it was made")
-        self._client.delete("v1", "groups", self.id)
-        self._exists = False
 
     def _resize(self, operation: str, body: Any) -> None:
         self._target = self._client.post("v1", "groups", self.id, operation, body=body)["desired"]

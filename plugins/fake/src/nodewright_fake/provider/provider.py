@@ -3,7 +3,6 @@
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from fnmatch import fnmatchcase
 from typing import ClassVar
 from urllib.parse import urlsplit
@@ -20,8 +19,6 @@ from nodewright.api import (
     Provider,
     ProviderContext,
     ResourceLimits,
-    Resources,
-    Taint,
 )
 from pydantic import Field, field_validator
 
@@ -31,7 +28,6 @@ from nodewright_fake.provider.client import CloudClient
 from nodewright_fake.provider.discovery import parse_discovery
 from nodewright_fake.provider.group import FakeNodeGroup
 from nodewright_fake.provider.pricing import FakePricing
-from nodewright_fake.provider.proposal import propose
 from nodewright_fake.provider.reading import GroupReading, Reading, parse_reading
 
 URL_VARIABLE = "NODEWRIGHT_FAKE_URL"
@@ -102,18 +98,6 @@ class FakeProvider(Provider):
         name = self._group_by_instance.get(node.spec.provider_id) or node.metadata.labels.get(GROUP_LABEL)
         return name if any(group.id == name for group in self._groups) else None
 
-    def has_instance(self, node: Node) -> bool | None:
-        """Whether the last refresh found the machine; unknown for nodes that are younger than that."""
-        if not node.spec.provider_id.startswith("fake://"):
-            return None
-        if node.spec.provider_id in self._group_by_instance:
-            return True
-        read, created = self._reading.at, node.metadata.creation_timestamp
-        # Kubernetes writes times in whole seconds.
-        if read is None or created is None or created > read - timedelta(seconds=1):
-            return None
-        return False
-
     def pricing(self) -> PricingModel | None:
         """The prices that were read last."""
         return self._pricing
@@ -122,30 +106,10 @@ class FakeProvider(Provider):
         """The limits that the cloud's scenario sets."""
         return self._reading.limits
 
-    def gpu_types(self) -> frozenset[str]:
-        """The accelerators in the cloud's machines."""
-        return frozenset(shape.gpu.type for shape in self._reading.shapes.values() if shape.gpu)
-
     def gpu_config(self, labels: Mapping[str, str]) -> GpuConfig | None:
         """The accelerator that the label tells."""
         accelerator = labels.get(ACCELERATOR_LABEL)
         return GpuConfig(label=ACCELERATOR_LABEL, type=accelerator, resource=GPU_RESOURCE) if accelerator else None
-
-    def machine_types(self) -> Sequence[str]:
-        """All instance types."""
-        return tuple(self._reading.shapes)
-
-    def propose_group(
-        self, machine_type: str, *, labels: Mapping[str, str], taints: Sequence[Taint], resources: Resources
-    ) -> NodeGroup:
-        """A group of machines of a type, in the zone that the labels name or else the cloud's first."""
-        settings = propose(self._reading, machine_type, labels=labels, taints=taints, resources=resources)
-        return FakeNodeGroup(
-            client=self._client,
-            reading=GroupReading(settings=settings, desired=0),
-            shape=self._reading.shapes[machine_type],
-            exists=False,
-        )
 
     def close(self) -> None:
         """Close all connections."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from nodewright.api import Instance, InstanceState, ResourceLimits
@@ -26,8 +25,6 @@ class GroupReading:
 class Reading:
     """The whole cloud at one moment of its clock; empty before the first refresh."""
 
-    at: datetime | None = None
-    zones: tuple[str, ...] = ()
     shapes: Mapping[str, Shape] = field(default_factory=dict)
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     groups: tuple[GroupReading, ...] = ()
@@ -41,8 +38,6 @@ class Reading:
 def parse_reading(snapshot: dict[str, Any]) -> Reading:
     """Return the cloud's snapshot as values."""
     return Reading(
-        at=datetime.fromisoformat(snapshot["at"]),
-        zones=tuple(snapshot["zones"]),
         shapes={name: Shape.model_validate(shape) for name, shape in snapshot["instanceTypes"].items()},
         limits=resource_limits({name: Bounds.model_validate(bounds) for name, bounds in snapshot["limits"].items()}),
         groups=tuple(_group(group) for group in snapshot["groups"]),
@@ -63,7 +58,6 @@ def _instance(body: dict[str, Any], settings: GroupSettings) -> Instance:
         id=body["id"],
         state=InstanceState(body["state"]),
         error=parse_error(body["error"]) if "error" in body else None,
-        created_at=datetime.fromisoformat(body["createdAt"]),
         zone=settings.zone,
         instance_type=settings.instance_type,
     )

@@ -12,8 +12,6 @@ from nodewright.api import (
     PricingModel,
     Provider,
     ResourceLimits,
-    Resources,
-    Taint,
 )
 from nodewright.api.errors import WithheldError
 
@@ -42,10 +40,6 @@ class GuardedProvider(Provider):
         """As the provider."""
         return self._provider.group_of(node)
 
-    def has_instance(self, node: Node) -> bool | None:
-        """As the provider."""
-        return self._provider.has_instance(node)
-
     def pricing(self) -> PricingModel | None:
         """As the provider."""
         return self._provider.pricing()
@@ -54,24 +48,9 @@ class GuardedProvider(Provider):
         """As the provider."""
         return self._provider.resource_limits()
 
-    def gpu_types(self) -> frozenset[str]:
-        """As the provider."""
-        return self._provider.gpu_types()
-
     def gpu_config(self, labels: Mapping[str, str]) -> GpuConfig | None:
         """As the provider."""
         return self._provider.gpu_config(labels)
-
-    def machine_types(self) -> Sequence[str]:
-        """As the provider."""
-        return self._provider.machine_types()
-
-    def propose_group(
-        self, machine_type: str, *, labels: Mapping[str, str], taints: Sequence[Taint], resources: Resources
-    ) -> NodeGroup:
-        """The provider's proposal, which can't be created."""
-        proposal = self._provider.propose_group(machine_type, labels=labels, taints=taints, resources=resources)
-        return GuardedGroup(proposal)
 
     def close(self) -> None:
         """As the provider."""
@@ -104,16 +83,6 @@ class GuardedGroup(NodeGroup):
         """As the group."""
         return self._group.target_size
 
-    @property
-    def exists(self) -> bool:
-        """As the group."""
-        return self._group.exists
-
-    @property
-    def autoprovisioned(self) -> bool:
-        """As the group."""
-        return self._group.autoprovisioned
-
     def instances(self) -> Sequence[Instance]:
         """As the group."""
         return self._group.instances()
@@ -129,10 +98,6 @@ class GuardedGroup(NodeGroup):
     def options(self, defaults: GroupOptions) -> GroupOptions:
         """As the group."""
         return self._group.options(defaults)
-
-    def describe(self) -> str:
-        """As the group."""
-        return self._group.describe()
 
     def increase(self, count: int) -> None:
         """Refuse."""
@@ -153,14 +118,6 @@ class GuardedGroup(NodeGroup):
     def decrease_target(self, count: int) -> None:
         """Refuse."""
         self._refuse(f"decrease_target({count})")
-
-    def create(self) -> None:
-        """Refuse."""
-        self._refuse("create()")
-
-    def delete(self) -> None:
-        """Refuse."""
-        self._refuse("delete()")
 
     def _refuse(self, action: str) -> None:
         raise WithheldError(f"{action} of group {self.id} is not done: it is only to be read")

@@ -4,7 +4,6 @@ from nodewright.testing.conformance.provider.base import ProviderSuite
 from nodewright.testing.conformance.provider.calls import CallsConformance, ClosingConformance
 from nodewright.testing.conformance.provider.concurrency import ConcurrencyConformance
 from nodewright.testing.conformance.provider.crash import CrashConformance
-from nodewright.testing.conformance.provider.creation import CreationConformance, ProposalConformance
 from nodewright.testing.conformance.provider.declaration import DeclarationConformance
 from nodewright.testing.conformance.provider.decrease import DecreaseConformance
 from nodewright.testing.conformance.provider.deletion import DeletionConformance, PartialDeletionConformance
@@ -51,8 +50,6 @@ class ProviderConformance(
     CrashConformance,
     LatenessConformance,
     ConcurrencyConformance,
-    ProposalConformance,
-    CreationConformance,
 ):
     """All that the core relies on in a provider and its node groups."""
 

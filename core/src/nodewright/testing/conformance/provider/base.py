@@ -226,8 +226,6 @@ def _facts_of(group: NodeGroup, *, from_zero: bool) -> GroupFacts:
             template=group.template() if from_zero else None,
             options=group.options(GroupOptions()),
             pools=tuple(group.pools()),
-            exists=group.exists,
-            autoprovisioned=group.autoprovisioned,
         )
     except NodewrightError as error:
         return GroupFacts(id=group.id, provider="", min_size=0, max_size=0, target_size=0, error=str(error))

@@ -44,23 +44,20 @@ class CallsConformance(ProviderSuite):
         """Facts of groups are answered from what the last refresh read."""
         before = cloud.calls()
         facts(provider)
-        for group in provider.groups():
-            group.describe()
         calls = cloud.calls() - before
         assert not calls, f"asking for the facts of all groups took {calls} calls of the cloud"
 
     def test_facts_of_nodes_are_no_calls(self, cloud: Cloud, provider: Provider) -> None:
-        """`group_of` and `has_instance` are answered from what the last refresh read, for known nodes and others."""
+        """`group_of` is answered from what the last refresh read, for known nodes and others."""
         nodes = [*cloud.nodes(cloud.group()), cloud.unknown_node(), cloud.foreign_node()]
         before = cloud.calls()
         for node in nodes:
             provider.group_of(node)
-            provider.has_instance(node)
         calls = cloud.calls() - before
         assert not calls, f"asking where {len(nodes)} nodes belong took {calls} calls of the cloud"
 
     def test_facts_of_the_cloud_are_no_calls(self, cloud: Cloud, provider: Provider) -> None:
-        """Prices, limits, GPUs and machine types are answered from what the last refresh read."""
+        """Prices, limits and GPUs are answered from what the last refresh read."""
         before = cloud.calls()
         pricing = provider.pricing()
         for group in provider.groups():
@@ -68,11 +65,9 @@ class CallsConformance(ProviderSuite):
             if pricing is not None and template is not None:
                 pricing.node_price(template, EPOCH, EPOCH + timedelta(hours=1))
         provider.resource_limits()
-        provider.gpu_types()
         provider.gpu_config({provider.gpu_label or "gpu": "any"})
-        provider.machine_types()
         calls = cloud.calls() - before
-        assert not calls, f"asking for prices, limits, GPUs and machine types took {calls} calls of the cloud"
+        assert not calls, f"asking for prices, limits and GPUs took {calls} calls of the cloud"
 
     @needs(Ability.POPULATE)
     def test_a_refresh_does_not_call_for_every_machine(self, cloud: Cloud, provider: Provider) -> None:

@@ -1,7 +1,5 @@
 """What groups say about themselves."""
 
-from datetime import datetime, timedelta
-
 import pytest
 
 from nodewright.api import Provider
@@ -28,11 +26,6 @@ class FactsConformance(ProviderSuite):
             told = (group.min_size, group.max_size)
             assert told == bounds, f"group {name} may have {bounds} machines, min_size and max_size are {told}"
 
-    def test_groups_that_are_shown_exist(self, provider: Provider) -> None:
-        """`exists` is True for every group of `groups`: it is False only for proposals."""
-        missing = [group.id for group in provider.groups() if not group.exists]
-        assert not missing, f"groups() shows {missing}, whose exists is False"
-
     @needs(Ability.TRUTH)
     def test_the_target_is_what_the_cloud_is_asked_for(self, cloud: Cloud, provider: Provider) -> None:
         """`target_size` is the cloud's own number, for every group."""
@@ -53,26 +46,6 @@ class FactsConformance(ProviderSuite):
         after = facts(provider)
         assert after == before, f"without a refresh the groups changed from {before} to {after}"
 
-    def test_times_have_a_zone(self, provider: Provider) -> None:
-        """`Instance.created_at`, if it is told, is an aware time in UTC."""
-        for group in provider.groups():
-            for instance in group.instances():
-                created = instance.created_at
-                assert created is None or created.utcoffset() == timedelta(0), (
-                    f"machine {instance.id} was created at {created!r}, which is not a time in UTC"
-                )
-
-    def test_a_machine_keeps_its_time_of_creation(self, cloud: Cloud, provider: Provider) -> None:
-        """`Instance.created_at`, if it is told, stays as it is: machines that take too long are known by it."""
-        before = _creation_times(provider)
-        cloud.settle()
-        provider.refresh()
-        after = _creation_times(provider)
-        for machine in before.keys() & after.keys():
-            assert after[machine] == before[machine], (
-                f"machine {machine} was created at {before[machine]}, and after another refresh at {after[machine]}"
-            )
-
     def test_pools_are_named_by_zone_and_type(self, provider: Provider) -> None:
         """Capacity pools are named ``zone/instance type``, with more behind another slash if need be."""
         for group in provider.groups():
@@ -86,15 +59,3 @@ class FactsConformance(ProviderSuite):
         for name, low in limits.minimum.items():
             high = limits.maximum.get(name, low)
             assert 0 <= low <= high, f"resource_limits wants at least {low} and at most {high} of {name}"
-
-    def test_a_description_is_one_line(self, provider: Provider) -> None:
-        """`describe` is one line that names the group."""
-        for group in provider.groups():
-            text = group.describe()
-            told = f"describe() of group {group.id} is {text!r}"
-            assert group.id in text, told
-            assert "\n" not in text, told
-
-
-def _creation_times(provider: Provider) -> dict[str, datetime | None]:
-    return {each.id: each.created_at for group in facts(provider) for each in group.instances}

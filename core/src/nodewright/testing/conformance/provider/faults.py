@@ -90,7 +90,6 @@ class RefreshFaultConformance(ProviderSuite):
         if not secrets:
             pytest.skip("the cloud under test can't tell secrets")
         said = {
-            "describe()": group.describe(),
             "the group's repr": repr(group),
             "the provider's repr": repr(provider),
             "the facts of groups": repr(facts(provider)),

@@ -1,14 +1,11 @@
 """Who is who: ids of groups and machines, and which node belongs where."""
 
-import pytest
-
-from nodewright.api import Capability, InstanceState, NodeGroup, Provider
+from nodewright.api import InstanceState, NodeGroup, Provider
 from nodewright.testing.builders import a_node
 from nodewright.testing.conformance.cloud import Ability, Cloud
 from nodewright.testing.conformance.provider.base import (
     ProviderSuite,
     Restart,
-    declares,
     group_of,
     has_room,
     machine_of,
@@ -17,7 +14,7 @@ from nodewright.testing.conformance.provider.base import (
 
 
 class IdentityConformance(ProviderSuite):
-    """`NodeGroup.id`, `Instance.id`, `Provider.group_of` and `Provider.has_instance`."""
+    """`NodeGroup.id`, `Instance.id` and `Provider.group_of`."""
 
     def test_every_group_has_an_id_of_its_own(self, provider: Provider) -> None:
         """No two groups have the same id."""
@@ -108,35 +105,3 @@ class IdentityConformance(ProviderSuite):
         node = cloud.unknown_node()
         told = provider.group_of(node)
         assert told is None, f"group_of tells {told!r} for {machine_of(node)}, but there is no such machine"
-
-    @declares(Capability.HAS_INSTANCE)
-    def test_a_machine_that_is_there_is_known(self, cloud: Cloud, provider: Provider) -> None:
-        """`has_instance` is True for a node whose machine the last refresh has seen."""
-        nodes = cloud.nodes(cloud.group())
-        if not nodes:
-            pytest.skip(f"group {cloud.group()} has no machines")
-        told = provider.has_instance(nodes[0])
-        assert told is True, f"has_instance tells {told} for {machine_of(nodes[0])}, which is there"
-
-    @needs(Ability.VANISH)
-    @declares(Capability.HAS_INSTANCE)
-    def test_a_machine_that_vanished_is_missed(self, cloud: Cloud, provider: Provider) -> None:
-        """`has_instance` is False for a node whose machine is gone since the provider saw it."""
-        node = cloud.vanish(cloud.group())
-        provider.refresh()
-        told = provider.has_instance(node)
-        assert told is False, f"has_instance tells {told} for {machine_of(node)}, which is gone"
-
-    @declares(Capability.HAS_INSTANCE)
-    def test_a_machine_of_another_cloud_is_not_missed(self, cloud: Cloud, provider: Provider) -> None:
-        """`has_instance` is None for a node that is none of this provider's business."""
-        node = cloud.foreign_node()
-        told = provider.has_instance(node)
-        assert told is None, f"has_instance tells {told} for {machine_of(node)}, which is of another cloud"
-
-    @declares(Capability.HAS_INSTANCE)
-    def test_a_machine_that_never_was_is_not_known(self, cloud: Cloud, provider: Provider) -> None:
-        """`has_instance` goes by the machines that are there: True is for those that the cloud has told of."""
-        node = cloud.unknown_node()
-        told = provider.has_instance(node)
-        assert told is not True, f"has_instance tells {told} for {machine_of(node)}, but there is no such machine"

@@ -188,13 +188,6 @@ class TemplateConformance(ProviderSuite):
                 amount = template.allocatable.get(gpu.resource, 0)
                 assert amount > 0, f"group {name} has GPUs {gpu.type}, its template has no {gpu.resource} for pods"
 
-    def test_gpus_are_of_a_type_that_the_cloud_offers(self, provider: Provider) -> None:
-        """The GPU type of every template that has one is among `gpu_types`."""
-        for name, template in _templates(provider):
-            kind = template.labels.get(provider.gpu_label) if provider.gpu_label else None
-            offered = provider.gpu_types()
-            assert kind is None or kind in offered, f"group {name} has GPUs {kind}, gpu_types() has {sorted(offered)}"
-
     def test_a_node_without_gpus_has_none(self, provider: Provider) -> None:
         """`gpu_config` is None for labels that tell of no GPU."""
         told = provider.gpu_config({"kubernetes.io/os": "linux"})
