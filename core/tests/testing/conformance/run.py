@@ -41,5 +41,5 @@ def run(subject, where="reference.py"):
     without = [argument for name in _NOT_NEEDED.split() for argument in ("-p", f"no:{name}")]
     arguments = [str(Path(__file__).parent / where), "-s", "--override-ini=addopts=--import-mode=importlib"]
     pytest.main([*arguments, *without], plugins=[failures])
-    assert failures.passed, "the suite was not run at all"
+    assert failures.passed or failures.messages, "the suite was not run at all"
     return failures.messages
