@@ -28,7 +28,7 @@ def test_a_group_that_draws_from_a_pool_that_ran_dry_is_not_even_tried(begin):
     life.go_on(20)
     assert life.sizes() == {"fallback": 1}
     assert sum(" failed" in line and "gave up on it" in line for line in life.diary.lines) == 1
-    dry = "draws from a capacity pool that ran dry (STOCK_OUT of eu-a/fitting, until"
+    dry = "takes its machines from a capacity pool that is empty (STOCK_OUT of eu-a/fitting, until"
     assert any(dry in line for line in life.diary.lines)
 
 

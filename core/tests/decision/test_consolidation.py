@@ -67,10 +67,10 @@ def test_a_node_whose_pods_fit_on_a_cheaper_one_gets_one_that_takes_its_place():
     decision, memory = decide_on(a_cluster())
     assert grown(decision) == {"small": 1}
     assert str(decision.grow[0].verdict) == (
-        "takes the place of dearer nodes (l0: saves 0.2/h (50%), moves 3 pods, score 0.5)"
+        "replaces more expensive nodes (l0: saves 0.2/h (50%), moves 3 pods, score 0.5)"
     )
     assert str(decision.nodes["l0"]) == (
-        "stays until the cheaper nodes are ready that take its place (saves 0.2/h (50%), moves 3 pods, score 0.5)"
+        "stays until the cheaper nodes that replace it are ready (saves 0.2/h (50%), moves 3 pods, score 0.5)"
     )
     assert not decision.drain
     (replacement,) = memory.replacements
@@ -101,8 +101,8 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
         world = a_cluster(small=1, nodes={"large": [a_large()], "small": [a_small(created=later)]})
         decision, memory = decide_on(world, self.ordered(), later)
         assert [drain.node for drain in decision.drain] == ["l0"]
-        assert str(decision.drain[0].verdict) == "cheaper nodes take its place (saves 0.2/h)"
-        assert str(decision.nodes["s0"]) == "waits for the pods of the nodes whose place it takes (l0)"
+        assert str(decision.drain[0].verdict) == "cheaper nodes replace it (saves 0.2/h)"
+        assert str(decision.nodes["s0"]) == "waits for the pods of the nodes that it replaces (l0)"
         assert memory.unneeded_since == {}
         assert "l0" in memory.removals
 

@@ -92,7 +92,7 @@ def test_a_target_that_the_cloud_never_meets_is_taken_back_whoever_set_it(machin
     assert (first.shrink, first.halted) == ((), None)
     decision, memory = decide_on(world, memory, NOW + timedelta(minutes=16))
     assert [(shrink.group, shrink.count) for shrink in decision.shrink] == [("a", 3 - machines)]
-    assert str(decision.halted) == "sizes that the cloud never reached were taken back, the next loop goes on (a)"
+    assert str(decision.halted) == "target sizes that the cloud never reached were lowered, the next loop goes on (a)"
     assert memory.backoffs["a"].code == "timeout"
 
 

@@ -40,7 +40,7 @@ def test_other_groups_that_draw_from_a_dry_pool_are_left_alone_as_well():
     until = "until 01:05:00"
     assert {group: str(verdict) for group, verdict in blocked.items()} == {
         "spot": f"in backoff after failed scale-up (NoCapacity, StockOut of {POOL}, {until})",
-        "on-demand": f"draws from a capacity pool that ran dry (NoCapacity, StockOut of {POOL}, {until})",
+        "on-demand": f"takes its machines from a capacity pool that is empty (NoCapacity, StockOut of {POOL}, {until})",
     }
     assert "on-demand" not in memory.backoffs
 

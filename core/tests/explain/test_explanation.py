@@ -33,7 +33,7 @@ def test_a_pod_that_keeps_a_node_is_named_with_the_reason_and_the_remedy():
     assert explain_node(look_at(a_pod("alone", node="n1", owner="")), "n1") == [
         "node n1 of group a",
         "  stays: a pod must not be moved (default/alone: NotReplicated) [BlockedByPod]",
-        "  pod default/alone: no controller of a known kind would make it again",
+        "  pod default/alone: no controller of a known kind would recreate it",
         (
             "  what it would take: give default/alone a controller, "
             'or the annotation cluster-autoscaler.kubernetes.io/safe-to-evict: "true"; '
@@ -50,7 +50,7 @@ def test_what_was_found_is_told_while_nobody_looks_again():
     assert told[1:4] == [
         "  stays: could not be removed a short while ago (until 01:05:00) [RecentlyUnremovable]",
         "  what was found then: a pod must not be moved (default/alone: NotReplicated) [BlockedByPod]",
-        "  pod default/alone: no controller of a known kind would make it again",
+        "  pod default/alone: no controller of a known kind would recreate it",
     ]
     assert "  BlockedByPod since 2030-01-01 01:00:00" in told
 

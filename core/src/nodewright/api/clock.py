@@ -1,4 +1,4 @@
-"""Time, as a thing that can be replaced."""
+"""The clock, so that tests and demos can replace it."""
 
 from datetime import datetime
 from threading import Event
@@ -6,12 +6,12 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """All time that Nodewright reads and spends. Safe to use from any thread."""
+    """The only source of time: code that needs the time, or waits, asks a clock. Safe to use from any thread."""
 
     def now(self) -> datetime:
-        """The time of day, aware, in UTC."""
+        """Return the current time, aware, in UTC."""
         ...
 
     def wait(self, event: Event, timeout: float) -> bool:
-        """Wait until *event* is set or *timeout* seconds of this clock have passed; tell whether it was set."""
+        """Wait until *event* is set or *timeout* seconds of this clock have passed; return whether it was set."""
         ...

@@ -1,4 +1,4 @@
-"""Decisions: plain values that say what to do and why, and that can be written to JSON and read back."""
+"""Decisions: plain values that say what to do and why. They can be written to JSON and read back."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,7 +16,7 @@ class Grow:
     group: str
     count: int
     from_size: int
-    #: Pods that wait for it, ``namespace/name``.
+    #: The pods that it is for, ``namespace/name``.
     pods: tuple[str, ...] = ()
     atomic: bool = False
     verdict: Verdict
@@ -24,7 +24,7 @@ class Grow:
 
 @dataclass(frozen=True, kw_only=True)
 class Shrink:
-    """Give up *count* machines that *group* was asked for and that never came."""
+    """Lower the target of *group* by *count* machines that never came."""
 
     group: str
     count: int
@@ -33,26 +33,26 @@ class Shrink:
 
 @dataclass(frozen=True, kw_only=True)
 class DeleteInstances:
-    """Delete machines of *group*: drained nodes, or machines that never became nodes."""
+    """Delete machines of *group*: of drained nodes, or such that never became nodes."""
 
     group: str
     #: Provider IDs.
     instances: tuple[str, ...]
-    #: Names of the nodes that go with them, in the same order, a machine's ID where it has none; empty if none has.
+    #: Names of their nodes, in the same order; a machine without a node has its ID here. Empty if none has a node.
     nodes: tuple[str, ...] = ()
-    #: Whether they go whatever the group's minimum and their state, by `NodeGroup.force_delete_nodes`.
+    #: Whether to delete them by `NodeGroup.force_delete_nodes`, whatever the group's minimum and their state.
     force: bool = False
     verdict: Verdict
 
     @property
     def target(self) -> str:
-        """What its outcome names: the first node, or the group that stands for machines without one."""
+        """The target that its `Outcome` names: the first node, or the group if no machine has a node."""
         return self.nodes[0] if self.nodes else self.group
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drain:
-    """Start to take *node* out of service: taint and cordon it."""
+    """Begin to remove *node*: taint and cordon it."""
 
     node: str
     group: str
@@ -68,13 +68,13 @@ class Evict:
     node: str
     #: Grace period in seconds by pod, ``namespace/name``.
     pods: dict[str, int]
-    #: Their uids: another pod may have the name of one that has left.
+    #: Their uids: a new pod may have the name of one that has left.
     uids: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Restore:
-    """Give up on draining *node*: take off taint and cordon."""
+    """Give up the removal of *node*: take its taint and cordon off."""
 
     node: str
     verdict: Verdict
@@ -82,16 +82,16 @@ class Restore:
 
 @dataclass(frozen=True, kw_only=True)
 class SoftTaint:
-    """Let the scheduler prefer other nodes to *node*, as it is not needed."""
+    """Ask the scheduler to prefer other nodes to *node*, which is unneeded."""
 
     node: str
-    #: Since when it is not; the taint says so, and a later life can go by it.
+    #: Since when it is unneeded. The taint carries this time, so that a later process can go on from it.
     since: datetime
 
 
 @dataclass(frozen=True, kw_only=True)
 class SoftUntaint:
-    """Let the scheduler treat *node* as any other again."""
+    """Ask the scheduler to treat *node* like any other again."""
 
     node: str
 
@@ -103,32 +103,32 @@ class OptionVerdict:
     group: str
     nodes: int
     pods: int
-    #: Options are found anew for the pods that are left after one was taken; this counts from 1.
+    #: After an option is taken, options are computed again for the remaining pods. Counts these rounds from 1.
     round: int = 1
     verdict: Verdict
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What an expander that asks outside answered, on record: a replay takes it in place of asking again."""
+    """The answer of an expander that asks outside. A replay uses it instead of asking again."""
 
     #: The expander's name, as in YAML.
     expander: str
     #: Ids of the groups that it could choose from.
     offered: tuple[str, ...]
-    #: A digest of all that was offered, groups with nodes and pods: the answer is to this and to nothing else.
+    #: A digest of everything that was offered: groups, nodes and pods. The answer is valid for this question only.
     question: str
-    #: Ids of the groups that it kept, in its order; all of them if it failed.
+    #: Ids of the groups that it kept, in its own order; all of them if it failed.
     kept: tuple[str, ...]
     #: Why it could not answer; empty if it did.
     error: str = ""
-    #: What it had to tell besides.
+    #: What it reported besides.
     notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """All that one loop decided. Carried out in the order of the fields; each verdict explains itself."""
+    """Everything that one loop decided. Actions are carried out in the order of the fields."""
 
     at: datetime
     restore: tuple[Restore, ...] = ()
@@ -137,39 +137,39 @@ class Decision:
     delete: tuple[DeleteInstances, ...] = ()
     drain: tuple[Drain, ...] = ()
     evict: tuple[Evict, ...] = ()
-    #: Hints to the scheduler. Best effort: what of them is not done in time, or fails, is decided again.
+    #: Hints to the scheduler, at best effort: those that fail, or are not done in time, are decided again.
     soft_untaint: tuple[SoftUntaint, ...] = ()
     soft_taint: tuple[SoftTaint, ...] = ()
 
-    #: Why nothing but what was under way goes on in this loop; None if it looked at everything.
+    #: Why this loop only continued what was under way; None if it looked at everything.
     halted: Verdict | None = None
     #: Verdict by pending pod, ``namespace/name``.
     pods: dict[str, Verdict] = field(default_factory=dict)
-    #: Why each pod without help fits no group: verdict by group, by pod.
+    #: Why each pod that got no help fits no group: verdict by group, by pod.
     rejections: dict[str, dict[str, Verdict]] = field(default_factory=dict)
     #: Verdict by node.
     nodes: dict[str, Verdict] = field(default_factory=dict)
-    #: Verdict by group that took no part in scale-up.
+    #: Verdict by group, for groups that took no part in scale-up.
     groups: dict[str, Verdict] = field(default_factory=dict)
     options: tuple[OptionVerdict, ...] = ()
-    #: What strategies had to tell besides.
+    #: What strategies reported besides their answers.
     notices: tuple[Notice, ...] = ()
-    #: What was heard from outside on the way, in the order in which it was asked: see `Expander.asks_outside`.
+    #: Answers that came from outside, in the order of the questions; see `Expander.asks_outside`.
     answers: tuple[Answer, ...] = ()
-    #: When something that waits for the time will have changed; None if that is nothing to decide earlier for.
+    #: When to decide again because something waits for that time; None if nothing does.
     again: datetime | None = None
-    #: What was found out in this loop about nodes that are not as their provider promises; told once.
+    #: Differences between nodes and their provider's template that this loop found; each is reported once.
     learnt: tuple[TemplateDifference, ...] = ()
 
     @property
     def quiet(self) -> bool:
-        """Whether there is nothing to do, but for hints to the scheduler."""
+        """Whether there is nothing to do except hints to the scheduler."""
         return not (self.restore or self.shrink or self.grow or self.delete or self.drain or self.evict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """How one action of a decision went; the next decision learns from it."""
+    """The result of one action of a decision. The next decision takes it into account."""
 
     at: datetime
     #: The action's class in kebab-case: grow, shrink, delete-instances, drain, evict, restore.
@@ -178,7 +178,7 @@ class Outcome:
     target: str
     ok: bool
     error: str = ""
-    #: What stood in the way, where the cloud told.
+    #: Why the cloud could not deliver, if it said so.
     cause: InstanceError | None = None
     #: Whether trying again may help.
     temporary: bool = False

@@ -1,4 +1,4 @@
-"""Every error that crosses a border in Nodewright, in one tree.
+"""All errors that pass between Nodewright and its plugins, in one tree.
 
 ::
 
@@ -7,18 +7,18 @@
     │   ├── ThrottledError          the cloud asked for fewer calls
     │   ├── CloudUnavailableError   the cloud or its network did not answer
     │   └── ApiServerError          the API server did not answer as it should
-    │       └── ConflictError       somebody else changed the object first
-    ├── PermanentError              the same call will fail again until somebody changes something
+    │       └── ConflictError       someone else changed the object first
+    ├── PermanentError              the same call will fail again until someone changes something
     │   ├── ConfigurationError      configuration that can't be used; carries every `Problem` found
     │   ├── PluginError             a plugin that can't be found, loaded or used
     │   ├── AccessDeniedError       credentials missing, expired or without the right
-    │   ├── GroupNotFoundError      a node group that the provider does not know (any more)
+    │   ├── GroupNotFoundError      a node group that the provider does not know, or knows no more
     │   ├── ForeignNodeError        a node that does not belong to the group it was to be deleted from
     │   ├── SizeLimitError          a size outside a group's minimum and maximum
-    │   ├── UnsupportedError        an optional ability that the provider does not declare
-    │   └── WithheldError           a change that was not made, as this is a dry run
+    │   ├── UnsupportedError        an optional action that this group can't do
+    │   └── WithheldError           a change that was not made because this is a dry run
     ├── CapacityError               the cloud can't deliver; carries an `InstanceError`: the group is backed off
-    └── NotLeaderError              another replica may act by now, so that this one must not
+    └── NotLeaderError              this replica must not act: another one may hold the lease
 
 Messages are for the person who runs the cluster: what happened, to what, and what to do next.
 """
@@ -37,7 +37,7 @@ class TemporaryError(NodewrightError):
 
 
 class ThrottledError(TemporaryError):
-    """The cloud asked for fewer calls; `retry_after` seconds from now is soon enough, if it said so."""
+    """The cloud asked for fewer calls. It asked to wait for `retry_after` seconds, if that is set."""
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -51,7 +51,7 @@ class CloudUnavailableError(TemporaryError):
 class ApiServerError(TemporaryError):
     """The Kubernetes API server did not answer as it should; `status` is the HTTP status, 0 if there was none.
 
-    `retry_after` seconds from now is soon enough to ask again, if it said so.
+    It asked to wait for `retry_after` seconds before the next try, if that is set.
     """
 
     def __init__(self, message: str, *, status: int = 0, retry_after: float | None = None) -> None:
@@ -61,22 +61,22 @@ class ApiServerError(TemporaryError):
 
 
 class ConflictError(ApiServerError):
-    """Somebody else changed the object first."""
+    """Someone else changed the object first."""
 
 
 class PermanentError(NodewrightError):
-    """The same call will fail again until somebody changes something."""
+    """The same call will fail again until someone changes something."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
     """One mistake in a configuration."""
 
-    #: What is wrong and what is allowed instead.
+    #: What is wrong, and what is allowed instead.
     message: str
-    #: Where: a file's name, ``flags``, or empty.
+    #: The name of a file, ``flags``, or empty.
     source: str = ""
-    #: Line in that file, counted from 1; 0 if it has no line.
+    #: The line in that file, counted from 1; 0 if there is none.
     line: int = 0
     #: The dotted path of the setting, such as ``scaleDown.unneededTime``.
     path: str = ""
@@ -87,7 +87,7 @@ class Problem:
 
 
 class ConfigurationError(PermanentError):
-    """Configuration that can't be used, with all problems that were found in it."""
+    """Configuration that can't be used, with every problem that was found in it."""
 
     def __init__(self, *problems: Problem) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
@@ -104,14 +104,14 @@ class PluginError(PermanentError):
 
 @dataclass(frozen=True, kw_only=True)
 class Right:
-    """What somebody may do at the Kubernetes API server, in the words of its roles."""
+    """A right at the Kubernetes API server, as a role grants it."""
 
     verb: str
     #: With the subresource, such as ``pods/eviction``.
     resource: str
     group: str = ""
     namespace: str = ""
-    #: Of the object that it was missing for, if it was about one.
+    #: The object that it was missing for, if it was about one.
     name: str = ""
 
     def __str__(self) -> str:
@@ -119,15 +119,15 @@ class Right:
 
     @property
     def request(self) -> str:
-        """What was asked for when it was needed."""
+        """The right, with the object that it was needed for."""
         name = "/".join(filter(None, (self.namespace, self.name))) if self.name else ""
         return f"{self} {name}".strip()
 
 
 class AccessDeniedError(PermanentError):
-    """Credentials are missing, expired or lack a right; the message names the right.
+    """Credentials are missing, expired or lack a right. The message names the right.
 
-    `status` is the HTTP status, 0 if there was none. `right` is the one that is missing at the Kubernetes API server.
+    `status` is the HTTP status, 0 if there was none. `right` is set if the right is one at the Kubernetes API server.
     """
 
     def __init__(self, message: str, *, status: int = 0, right: Right | None = None) -> None:
@@ -137,7 +137,7 @@ class AccessDeniedError(PermanentError):
 
 
 class GroupNotFoundError(PermanentError):
-    """The provider does not know the node group (any more)."""
+    """The provider does not know the node group, or knows it no more."""
 
 
 class ForeignNodeError(PermanentError):
@@ -149,15 +149,15 @@ class SizeLimitError(PermanentError):
 
 
 class UnsupportedError(PermanentError):
-    """An optional ability that the provider does not declare in its capabilities."""
+    """An optional action that this group can't do, though its provider declares the capability for other groups."""
 
 
 class WithheldError(PermanentError):
-    """A change that was not made, as this is a dry run."""
+    """A change that was not made because this is a dry run."""
 
 
 class CapacityError(NodewrightError):
-    """The cloud can't deliver what was asked; the group is backed off by the class of `cause`."""
+    """The cloud can't deliver what was asked for. The group is backed off, and `cause` says why."""
 
     def __init__(self, cause: InstanceError) -> None:
         super().__init__(f"{cause.code}: {cause.message}")
@@ -165,4 +165,4 @@ class CapacityError(NodewrightError):
 
 
 class NotLeaderError(NodewrightError):
-    """This replica does not hold the lease (any more): whatever it was about to do, it does not do."""
+    """This replica does not hold the lease, or holds it no more, so it did not do what it was about to do."""

@@ -1,4 +1,4 @@
-"""Node groups: the contract of what a cloud can grow and shrink."""
+"""Node groups: what a cloud can grow and shrink."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from nodewright.objects import Node
 
 @dataclass(frozen=True, kw_only=True)
 class GroupOptions:
-    """Settings that may differ from group to group; defaults are Cluster Autoscaler's."""
+    """Settings that may differ from group to group. The defaults are Cluster Autoscaler's."""
 
     scale_down_utilization_threshold: float = 0.5
     scale_down_gpu_utilization_threshold: float = 0.5
@@ -21,116 +21,130 @@ class GroupOptions:
     max_node_provision_time: timedelta = timedelta(minutes=15)
     max_node_startup_time: timedelta = timedelta(minutes=15)
     ignore_daemonsets_utilization: bool = False
-    #: The group is used whole or not at all (it grows to its maximum and shrinks to zero in one step).
+    #: Use the group whole or not at all: it grows to its maximum, and shrinks to zero, in one step.
     zero_or_max_node_scaling: bool = False
-    #: With `zero_or_max_node_scaling`: growth to the maximum may be an ordinary, non-atomic one, and where a part of
-    #: the machines fails, the others stay.
+    #: With `zero_or_max_node_scaling`: growth to the maximum need not be atomic: if some machines fail, the rest stay.
     allow_non_atomic_scale_up_to_max: bool = False
 
     @property
     def in_one_piece(self) -> bool:
-        """Whether machines of the group come all together or not at all."""
+        """Whether the machines of the group must come all together or not at all."""
         return self.zero_or_max_node_scaling and not self.allow_non_atomic_scale_up_to_max
 
 
 class NodeGroup(ABC):
-    """A set of like machines that the cloud can grow and shrink.
+    """A set of equal machines that the cloud can grow and shrink.
 
-    Two kinds of methods. *Facts* (`min_size` to `options`) are read once per loop, right after `Provider.refresh`, on
-    the provider's own thread; they answer from what refresh has read and must not block. *Actions* (`increase` and
-    below) are called when a decision is carried out, on a worker thread, at most one at a time for one group but for
-    several groups at once; they may block up to the action's deadline and should return as soon as the cloud has
-    accepted the change, not when machines are there.
+    *Facts* (`id` to `options`) are read once per loop, right after `Provider.refresh`, on the provider's own thread.
+    They answer from what `refresh` has read and must not block. If a fact raises, the core leaves this group alone in
+    this loop. Other groups go on.
 
-    Any fact that raises takes this group out of the loop's decisions until it answers again; other groups go on.
-    An action that raises `TemporaryError` is decided anew in the next loop; `CapacityError` or `PermanentError` backs
-    the group off; any other exception counts as a fault of the plugin and backs the group off too.
+    *Actions* (`increase` to `decrease_target`) are called when a decision is carried out, on a worker thread: one at a
+    time for one group, but for several groups at once. An action should return as soon as the cloud has accepted the
+    change, not when the machines are there. After ``loop.actionTimeout`` the core stops waiting, but calls no other
+    action of this group before the first has returned.
+
+    Errors of actions: if growth fails with a `TemporaryError`, the next loop decides anew; if it fails with any other
+    exception, the group is backed off. If a deletion fails, the removal of its nodes ends, unless the machines turn out
+    to be going all the same. An exception that is no `NodewrightError` also counts as a fault of the plugin.
     """
 
     @property
     @abstractmethod
     def id(self) -> str:
-        """The group's name: unique within the provider, stable over restarts, written in events and metrics."""
+        """The group's name. Unique over all providers, the same after a restart, and shown in events and metrics."""
 
     @property
     @abstractmethod
     def min_size(self) -> int:
-        """Fewest machines; scale-down never goes below."""
+        """Fewest machines: scale-down never goes below."""
 
     @property
     @abstractmethod
     def max_size(self) -> int:
-        """Most machines; scale-up never goes above."""
+        """Most machines: scale-up never goes above."""
 
     @property
     @abstractmethod
     def target_size(self) -> int:
-        """Machines that the cloud is asked for now; may differ from those that exist while it works on it."""
+        """How many machines the cloud is asked for. May differ from how many exist while the cloud is still working."""
 
     @abstractmethod
     def instances(self) -> Sequence[Instance]:
-        """Every machine of the group, also those not registered as nodes, being made, failed or being deleted."""
+        """Every machine of the group, including those that are being made, have failed, or are being deleted.
+
+        A machine that is not listed is gone. Whether it has registered as a node does not matter.
+        """
 
     def template(self) -> NodeTemplate | None:
-        """A new node of this group, empty. None (the default) if the cloud can't tell: no scale-up from zero then.
+        """Return what a new node of this group looks like, without pods; None if it is not known.
 
-        Needs `Capability.SCALE_FROM_ZERO`.
+        Without a template, a group that has no ready node can't grow. Needs `Capability.SCALE_FROM_ZERO`.
         """
         return None
 
     def pools(self) -> Sequence[str]:
-        """The capacity pools that new machines are taken from, named as in `InstanceError.pool`.
+        """Return the capacity pools that new machines are taken from, named as in `InstanceError.pool`.
 
-        When all of them are dry, whichever group found out, this group is left alone for a while. Nothing (the
-        default) stands for the one pool ``zone/instance type`` of the template, and those of machines that are there.
+        When a stock-out in any group shows that all of these pools are empty, this group is backed off as well. By
+        default, the pools are those of the template and of the existing machines: ``zone/instance type``.
         """
         return ()
 
     def options(self, defaults: GroupOptions) -> GroupOptions:
-        """The group's own settings, laid over *defaults* with `dataclasses.replace` (tags and annotations, usually)."""
+        """Return *defaults* with the group's own settings in place, by `dataclasses.replace`.
+
+        These usually come from tags or annotations. Keep no defaults from an earlier call: configuration may change.
+        """
         return defaults
 
     @abstractmethod
     def increase(self, count: int) -> None:
         """Ask for *count* (> 0) more machines.
 
-        Called after the decision to grow. Must be all or nothing as a request: on an exception the target is
-        unchanged. Raises `SizeLimitError` if the target would pass `max_size`, or not grow; `CapacityError` if the
-        cloud already knows that it can't deliver.
+        The request is taken whole or not at all: after an exception the target must be unchanged. Raises
+        `SizeLimitError` if the target would pass `max_size` or not grow, and `CapacityError` if the cloud knows at once
+        that it can't deliver.
         """
 
     def increase_atomically(self, count: int) -> None:
         """Ask for *count* more machines that come all together or not at all. Needs `Capability.ATOMIC_INCREASE`.
 
-        Called instead of `increase` for groups that are used whole and for all-or-nothing scale-ups.
+        Called instead of `increase` for all-or-nothing scale-ups and for groups that are used whole
+        (`GroupOptions.in_one_piece`). Without the capability, the core calls `increase` for these as well.
         """
         raise NotImplementedError
 
     @abstractmethod
     def delete_nodes(self, nodes: Sequence[Node]) -> None:
-        """Delete the machines of *nodes* and lower the target by as many, so that none is replaced.
+        """Delete the machines of *nodes* and lower the target by as many, so that the cloud replaces none of them.
 
-        Called when nodes are drained, or never registered (such a node has only name and provider ID). Raises
-        `ForeignNodeError` if one belongs elsewhere and `SizeLimitError` if the target would fall below `min_size`, in
-        both cases before anything is deleted. Deleting a machine that is gone already or on its way out is no error.
+        Called for nodes that are drained, and for machines that never registered: their nodes have only a name and a
+        provider ID. Raises `ForeignNodeError` if a machine belongs elsewhere, and `SizeLimitError` if the target would
+        fall below `min_size`; in both cases before anything is deleted. A machine that is gone, or is being deleted
+        already, is no error and does not lower the target again.
         """
 
     def force_delete_nodes(self, nodes: Sequence[Node]) -> None:
-        """As `delete_nodes`, whatever `min_size` and the machine's state. Needs `Capability.FORCE_DELETE`."""
+        """Delete as `delete_nodes` does, whatever `min_size` and the machine's state. Needs `Capability.FORCE_DELETE`.
+
+        Called for machines that never became nodes. If this group can't, raise `UnsupportedError`: the core calls
+        `delete_nodes` then.
+        """
         raise NotImplementedError
 
     @abstractmethod
     def decrease_target(self, count: int) -> None:
-        """Lower the target by *count* (> 0) without deleting any machine that exists: gives up unmet demand.
+        """Lower the target by *count* (> 0) without deleting a machine: give up machines that have not come.
 
-        Called when ordered machines did not come in time. Raises `SizeLimitError` if that would need a deletion, or
-        lower nothing.
+        Called when machines that were ordered did not come in time. Raises `SizeLimitError` if fewer than *count*
+        machines are missing, or if the target would not fall.
         """
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupFacts:
-    """What a provider said about one group in this loop: all that decisions know of a group."""
+    """What a provider said about one group in this loop. Decisions know nothing else of a group."""
 
     id: str
     provider: str
@@ -138,16 +152,16 @@ class GroupFacts:
     max_size: int
     target_size: int
     instances: tuple[Instance, ...] = ()
-    #: None if neither the provider nor a node of the group can tell what a new node looks like.
+    #: None if neither the provider nor a node of the group shows what a new node looks like.
     template: NodeTemplate | None = None
     options: GroupOptions = field(default_factory=GroupOptions)
-    #: Capacity pools that new machines are taken from, if the provider tells; see `NodeGroup.pools`.
+    #: Capacity pools that new machines are taken from, if the provider names them; see `NodeGroup.pools`.
     pools: tuple[str, ...] = ()
     #: Whether `NodeGroup.increase_atomically` may be called.
     atomic: bool = False
     #: Whether `NodeGroup.force_delete_nodes` may be called.
     force_delete: bool = False
-    #: Price of one node for an hour, where the provider has prices.
+    #: Price of one node for an hour; None if it is unknown.
     hourly_price: float | None = None
-    #: What could not be read of the group in this loop; the group is left alone while this is set.
+    #: Why the group could not be read in this loop; decisions leave the group alone while this is set.
     error: str = ""

@@ -1,11 +1,11 @@
-"""Machines as the cloud sees them, registered as nodes or not."""
+"""Instances: machines as the cloud sees them, registered as nodes or not."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class InstanceState(StrEnum):
-    """Where a machine is in its life."""
+    """How far a machine is between its order and its end."""
 
     CREATING = "Creating"
     RUNNING = "Running"
@@ -13,13 +13,13 @@ class InstanceState(StrEnum):
 
 
 class ErrorClass(StrEnum):
-    """Why a machine could not be made; kept with the back-off of its group."""
+    """Why a machine could not be made. The back-off of its group goes by it."""
 
-    #: The cloud has no such machines at the moment, in `InstanceError.pool`.
+    #: The cloud has no such machines at the moment, in `InstanceError.pool` if that is known.
     STOCK_OUT = "StockOut"
-    #: The account may not have more of them.
+    #: The account's quota allows no more of them.
     QUOTA = "Quota"
-    #: Credentials lack a right.
+    #: The credentials lack a right.
     PERMISSION = "Permission"
     #: The group's own set-up is wrong (template, image, network).
     CONFIGURATION = "Configuration"
@@ -27,7 +27,7 @@ class ErrorClass(StrEnum):
 
     @property
     def out_of_resources(self) -> bool:
-        """Whether Cluster Autoscaler would call this OutOfResources."""
+        """Whether Cluster Autoscaler calls this OutOfResources."""
         return self in (ErrorClass.STOCK_OUT, ErrorClass.QUOTA)
 
 
@@ -36,11 +36,11 @@ class InstanceError:
     """Why a machine could not be made."""
 
     error_class: ErrorClass
-    #: The cloud's own code, for people and metrics; of bounded variety.
+    #: The cloud's own code. Metrics count by it, so it must have few values and contain no ids.
     code: str
     message: str = ""
-    #: The capacity pool that ran dry, where the cloud tells: ``zone/instance type`` such as ``eu-a/c5.large``, or one
-    #: of `NodeGroup.pools`. With class StockOut it keeps other groups of the provider off that pool as well.
+    #: The capacity pool that is empty, if the cloud names it: ``zone/instance type`` such as ``eu-a/c5.large``, or one
+    #: of `NodeGroup.pools`. With class StockOut, other groups of the provider stay away from that pool as well.
     pool: str = ""
 
 
@@ -48,10 +48,11 @@ class InstanceError:
 class Instance:
     """A machine of a node group."""
 
-    #: Equals ``spec.providerID`` of the node it becomes.
+    #: Equal to ``spec.providerID`` of the node it becomes.
     id: str
     state: InstanceState
-    #: Set with state Creating when the machine will never come; it is deleted and the group backed off.
+    #: Set with state Creating if the machine will never come. The core deletes it and backs the group off.
     error: InstanceError | None = None
+    #: Zone and type name the capacity pool of the machine, where `NodeGroup.pools` names none.
     zone: str = ""
     instance_type: str = ""

@@ -1,4 +1,4 @@
-"""Notices: what a strategy has to tell people besides its answer."""
+"""Notices: what a strategy reports to people besides its answer."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 class Notice:
     """A remark about the configuration, or about how an answer was found."""
 
-    #: In CamelCase, as reasons of Kubernetes events are.
+    #: In CamelCase, like the reasons of Kubernetes events.
     reason: str
     message: str
-    #: The ConfigMap that it is about; empty: the autoscaler as such.
+    #: The ConfigMap that it is about; empty if it is about the autoscaler itself.
     config_map: str = ""
-    #: Whether somebody should do something about it. Only such notices become events.
+    #: Whether someone should act on it. Only such notices become events.
     warning: bool = True

@@ -1,4 +1,4 @@
-"""Protection: what nodes and pods say of themselves, so that they are not disturbed."""
+"""Protection: the annotations by which nodes and pods ask not to be disturbed."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 from nodewright.objects.duration import parse_duration
 
 DO_NOT_DISRUPT = "nodewright.dev/do-not-disrupt"
-#: Karpenter's: true or nothing.
+#: Karpenter's annotation. Only ``true`` means anything.
 KARPENTER_DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 
 
 def is_protected(annotations: Mapping[str, str], born: datetime | None, now: datetime) -> bool:
-    """Tell whether *annotations* of something that came when it was *born* forbid to disturb it at *now*.
+    """Return whether *annotations* of an object that was created at *born* protect it at *now*.
 
-    They do so for good (``true``), until a time with its zone, or for a duration from the beginning. What can't be read
-    protects, too: who wrote it did not want to be disturbed.
+    They protect it forever (``true``), until a time with a zone, or for a duration since its creation. A value that
+    can't be read protects, too: whoever wrote it wanted protection.
     """
     if annotations.get(KARPENTER_DO_NOT_DISRUPT) == "true":
         return True
@@ -26,7 +26,7 @@ def is_protected(annotations: Mapping[str, str], born: datetime | None, now: dat
 
 
 def protected_until(said: str, born: datetime | None) -> datetime | None:
-    """Return when the annotation that has *said* a time or a duration ends, by UTC; None if nobody can tell."""
+    """Return when protection by the value *said*, a time or a duration, ends, in UTC; None if that can't be read."""
     try:
         end = datetime.fromisoformat(said)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Providers: the contract of a cloud."""
+"""Provider: what a cloud plugin implements."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -14,17 +14,22 @@ from nodewright.objects import Node, Resources
 
 
 class Capability(StrEnum):
-    """What a provider can do beyond the minimum; what it does not declare is never called."""
+    """What a provider can do beyond the minimum. The core never calls a method whose capability is not declared."""
+
+    #: `NodeGroup.template`
 
     SCALE_FROM_ZERO = "scale-from-zero"
+    #: `NodeGroup.increase_atomically`
     ATOMIC_INCREASE = "atomic-increase"
+    #: `NodeGroup.force_delete_nodes`
     FORCE_DELETE = "force-delete"
+    #: `Provider.pricing`
     PRICES = "prices"
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupSpec:
-    """A group named by hand: ``min:max:name``."""
+    """A group that the user named: ``min:max:name``."""
 
     name: str
     min_size: int
@@ -33,30 +38,34 @@ class GroupSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderContext:
-    """What the core hands to a provider besides its own configuration."""
+    """What the core gives to a provider besides the provider's own configuration."""
 
     clock: Clock
     cluster: str = ""
     namespace: str = "kube-system"
     user_agent: str = "nodewright"
-    #: Groups and discovery rules given by CA's flags ``--nodes`` and ``--node-group-auto-discovery``.
+    #: Groups and discovery rules from Cluster Autoscaler's flags ``--nodes`` and ``--node-group-auto-discovery``.
     nodes: tuple[GroupSpec, ...] = ()
     discovery: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class GpuConfig:
-    """How a node's GPUs are named."""
+    """How the GPUs of a node are named."""
 
+    #: The node label that holds the GPU type.
     label: str
+    #: The value of that label.
     type: str
+    #: The extended resource that pods request, such as ``nvidia.com/gpu``.
     resource: str
+    #: The DRA driver, if pods claim the GPUs from one instead of requesting the resource.
     dra_driver: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceLimits:
-    """Smallest and largest total of a resource over all nodes of a provider, by resource name or GPU type."""
+    """Smallest and largest total over all nodes of a provider, by resource name or GPU type."""
 
     minimum: Resources = field(default_factory=dict)
     maximum: Resources = field(default_factory=dict)
@@ -65,17 +74,24 @@ class ResourceLimits:
 class Provider(Plugin):
     """A cloud, or one account and region of it.
 
-    The core keeps one provider per entry in YAML. `refresh` is called once at the start of every loop, on a thread of
-    this provider's own, with a deadline; it is the only place where a provider may ask its cloud for facts. All other
-    facts are answered from what it read, at once. When `refresh` raises (or passes its deadline), the groups of this
-    provider are frozen in their last known state for this loop: neither grown nor shrunk. Other providers go on.
+    There is one instance for each entry under ``providers`` in YAML. `refresh` is the only method that may call the
+    cloud to read it. All other methods answer at once from what the last successful `refresh` read.
+
+    Threads: in each loop, the core calls `refresh`, `pricing`, `resource_limits` and `groups` in this order, and then
+    the facts of each group, on one thread of this provider's own. It calls `group_of` and `gpu_config` on the loop's
+    thread, and it does so even while a `refresh` that missed its deadline is still running. Actions of groups run on
+    worker threads.
+
+    Errors: if `refresh`, `pricing`, `resource_limits` or `groups` raises, or the deadline (``loop.refreshTimeout``)
+    passes, the groups of this provider keep their last known facts for this loop, and the core neither grows nor
+    shrinks them. Other providers go on. An exception that is no `NodewrightError` also counts as a fault of the plugin.
     """
 
     #: Optional abilities; an instance may narrow them down in ``__init__``.
     capabilities: ClassVar[frozenset[Capability]] = frozenset()
-    #: Node label that tells the GPU type, if this cloud has GPUs.
+    #: The node label that holds the GPU type; empty if this cloud has no GPUs. `gpu_config` is not called then.
     gpu_label: ClassVar[str] = ""
-    #: Labels that differ between otherwise similar groups of this cloud, beyond the usual zone labels.
+    #: Labels that may differ between similar groups of this cloud, besides the usual zone labels.
     balancing_ignored_labels: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, config: PluginConfig, context: ProviderContext) -> None:
@@ -84,24 +100,34 @@ class Provider(Plugin):
 
     @abstractmethod
     def refresh(self) -> None:
-        """Read the cloud. May block up to the refresh deadline and may raise any error; see the class."""
+        """Read the cloud. Called once at the start of each loop. May block until the deadline and may raise: see above.
+
+        When it raises, all facts must stay as they were. If a call outlasts its deadline, the core lets it finish and
+        does not call `refresh` again before it has.
+        """
 
     @abstractmethod
     def groups(self) -> Sequence[NodeGroup]:
-        """All groups as of the last refresh, in a stable order."""
+        """All groups as of the last refresh, in the same order each time: ties between groups go by it."""
 
     @abstractmethod
     def group_of(self, node: Node) -> str | None:
-        """Id of the group that *node* belongs to, None if it is not ours. Called once per new or changed node."""
+        """Return the id of the group that *node* belongs to; None if the node is not in one of our groups.
+
+        Called once for each node, and again in each loop while the answer is None. An exception counts as None.
+        """
 
     def pricing(self) -> PricingModel | None:
-        """Prices, if this provider has them. Needs `Capability.PRICES`."""
+        """Return the prices as of the last refresh; None while there are none. Needs `Capability.PRICES`."""
         return None
 
     def resource_limits(self) -> ResourceLimits:
-        """Limits that the provider itself sets on the total of its nodes."""
+        """Return the limits that the cloud sets on the total of all its nodes; none by default."""
         return ResourceLimits()
 
     def gpu_config(self, labels: Mapping[str, str]) -> GpuConfig | None:
-        """How the GPUs of a node with *labels* are named; None if it has none."""
+        """Return how the GPUs of a node with *labels* are named; None if it has none.
+
+        Called in each loop, for nodes and templates that have the label `gpu_label`. An exception counts as None.
+        """
         return None

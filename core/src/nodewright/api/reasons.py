@@ -1,20 +1,20 @@
-"""The one registry of reason codes: events, metrics, status and command line all print these."""
+"""Reasons: the one registry of the codes that events, metrics, status and command line print."""
 
 from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """Why something was decided. The value is the code; `text` says it in words.
+    """Why something was decided. The value is the code, and `text` says it in words.
 
-    `remedy` says what it would take for a node to go in spite of it; empty where nothing has to be done, or can be.
-    `nodewright.explain.remedy` fills in what stands in braces: pod, group, minimum, threshold, until, budgets.
+    `remedy` says what would let the node go; it is empty where nothing needs to be done, or nothing can be.
+    `nodewright.explain.remedy` fills in the words in braces: pod, group, minimum, threshold, until, budgets.
     """
 
     text: str
     remedy: str
 
     def __new__(cls, code: str, text: str, remedy: str = "") -> "Reason":
-        """Keep the words beside the code."""
+        """Keep the words with the code."""
         member = str.__new__(cls, code)
         member._value_ = code
         member.text = text
@@ -25,12 +25,12 @@ class Reason(StrEnum):
     FITS = "Fits", "fits on a node that is there or on its way"
     HELPED = "Helped", "a group grows for it"
     TOO_YOUNG = "TooYoung", "younger than the new-pod delay"
-    JUST_CREATED = "JustCreated", "all pods that wait have only just come, and more may follow"
+    JUST_CREATED = "JustCreated", "all waiting pods are new, and more may follow"
     EXPENDABLE = "Expendable", "its priority is below the cutoff of expendable pods"
-    DAEMON = "DaemonSetPod", "a DaemonSet pod comes with its node and brings none"
+    DAEMON = "DaemonSetPod", "a DaemonSet pod comes with its node and needs no other"
     FILTERED = "FilteredByProcessor", "taken off the list by a processor"
     NO_GROUP_FITS = "NoGroupFits", "fits on a new node of no group"
-    ALL_OR_NOTHING = "AllOrNothing", "not all pods would fit, and they are of use all together only"
+    ALL_OR_NOTHING = "AllOrNothing", "not all pods would fit, and they are of use only together"
     WAITING = "WaitingForCapacity", "would fit a group that can't take it in this loop"
 
     # pod against node (texts are kube-scheduler's)
@@ -66,21 +66,21 @@ class Reason(StrEnum):
     GROUP_AT_MAX = "MaxSizeReached", "max node group size reached"
     GROUP_UNHEALTHY = "NotReadyForScaleUp", "not ready for scale-up"
     GROUP_BACKED_OFF = "BackedOff", "in backoff after failed scale-up"
-    POOL_DRY = "PoolBackedOff", "draws from a capacity pool that ran dry"
+    POOL_DRY = "PoolBackedOff", "takes its machines from a capacity pool that is empty"
     GROUP_BELOW_MIN = "BelowMinSize", "below its minimum size"
-    CONSOLIDATION = "Consolidation", "takes the place of dearer nodes"
-    GROUP_NO_TEMPLATE = "NoTemplate", "nobody can tell what a new node looks like"
+    CONSOLIDATION = "Consolidation", "replaces more expensive nodes"
+    GROUP_NO_TEMPLATE = "NoTemplate", "what a new node looks like is not known"
     GROUP_FAULTY = "ProviderError", "its provider could not be read"
     LIMIT_NODES = "MaxNodesTotalReached", "max total nodes in cluster reached"
     LIMIT_RESOURCES = "ResourceLimitReached", "exceeded quota"
     OUT_OF_TIME = "OutOfTime", "the time for estimates was used up"
     NO_SCALE_FROM_ZERO = "NoScaleFromZero", "scale-up of an empty cluster is off"
     VETOED = "Vetoed", "a plugin vetoed it"
-    STRATEGY_FAILED = "StrategyFailed", "a plugin failed while it was estimated"
+    STRATEGY_FAILED = "StrategyFailed", "a plugin failed during its estimate"
 
     # the whole loop
     CLUSTER_UNHEALTHY = "ClusterUnhealthy", "nothing grows or goes while so many nodes are unready"
-    SIZES_CORRECTED = "SizesCorrected", "sizes that the cloud never reached were taken back, the next loop goes on"
+    SIZES_CORRECTED = "SizesCorrected", "target sizes that the cloud never reached were lowered, the next loop goes on"
 
     # nodes
     NEEDED = (
@@ -98,7 +98,7 @@ class Reason(StrEnum):
     BLOCKED_BY_POD = "BlockedByPod", "a pod must not be moved", "{pod} has to go, or to be allowed to move"
     BUDGETS_UNSEEN = (
         "BudgetsUnseen",
-        "nobody knows which disruption budgets its pods have",
+        "the disruption budgets of its pods are not known",
         "the right to list and watch poddisruptionbudgets.policy",
     )
     NOT_LONG_ENOUGH = (
@@ -166,7 +166,7 @@ class Reason(StrEnum):
     )
     SAVING_TOO_SMALL = (
         "SavingTooSmall",
-        "costs too little to move pods for",
+        "its removal saves too little to move pods for",
         "a lower scaleDown.disruption.minSaving",
     )
     NOT_EXAMINED = (
@@ -182,19 +182,19 @@ class Reason(StrEnum):
 
     UNCONSOLIDATABLE = (
         "Unconsolidatable",
-        "is needed, and no cheaper nodes take its place",
+        "is needed, and no cheaper nodes would replace it",
         "more to save by it, or a lower scaleDown.consolidation.threshold",
     )
     BEING_REPLACED = (
         "BeingReplaced",
-        "stays until the cheaper nodes are ready that take its place",
+        "stays until the cheaper nodes that replace it are ready",
         "nothing but time",
     )
-    CONSOLIDATED = "Consolidated", "cheaper nodes take its place"
+    CONSOLIDATED = "Consolidated", "cheaper nodes replace it"
     KEPT_FREE = (
         "KeptFree",
-        "waits for the pods of the nodes whose place it takes",
-        "nothing: it is about to be used",
+        "waits for the pods of the nodes that it replaces",
+        "nothing: pods are about to move there",
     )
 
     SCALE_DOWN_UNREADY_DISABLED = (
@@ -209,8 +209,8 @@ class Reason(StrEnum):
     # pods that must not be moved
     CONTROLLER_NOT_FOUND = (
         "ControllerNotFound",
-        "the controller that it names is not there",
-        "make the controller of {pod} again, or delete the pod",
+        "its controller does not exist",
+        "recreate the controller of {pod}, or delete the pod",
     )
     MIN_REPLICAS = (
         "MinReplicasReached",
@@ -219,7 +219,7 @@ class Reason(StrEnum):
     )
     NOT_REPLICATED = (
         "NotReplicated",
-        "no controller of a known kind would make it again",
+        "no controller of a known kind would recreate it",
         (
             'give {pod} a controller, or the annotation cluster-autoscaler.kubernetes.io/safe-to-evict: "true"; '
             "for controllers of any kind, turn scaleDown.skipCustomControllerPods off"

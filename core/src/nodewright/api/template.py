@@ -1,4 +1,4 @@
-"""What a new node of a group looks like."""
+"""Templates: what a new node of a group looks like."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,41 +8,41 @@ from nodewright.objects import Pod, Resources, Taint
 
 @dataclass(frozen=True, kw_only=True)
 class NodeTemplate:
-    """A node before it exists, empty but for the pods that come with it.
+    """A node before it exists, with only the pods that come with it.
 
-    Resources are integers in the units of `nodewright.objects.Resources`. Labels include the well-known ones (zone,
-    instance type, arch, os), without the type if the group draws from pools of several; the hostname label is set by
-    the core for each simulated node.
+    Resources are integers in the units of `nodewright.objects.Resources`. The labels include the well-known ones: zone,
+    instance type (unless the group takes machines of several types), architecture and operating system. The core adds
+    the hostname label to each simulated node.
     """
 
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     capacity: Resources
-    #: What pods may use: capacity without what kubelet and system reserve.
+    #: What pods may use: capacity less what the kubelet and the system reserve.
     allocatable: Resources
-    #: Static pods that the kubelet starts by itself. DaemonSet pods are added by the core, unless it is `from_node`.
+    #: Static pods that the kubelet starts by itself. The core adds DaemonSet pods, except to a template `from_node`.
     pods: tuple[Pod, ...] = ()
-    #: Attach limit by CSI driver, where the provider knows it.
+    #: How many volumes a node can attach, by CSI driver; only where the provider knows it.
     csi_drivers: Mapping[str, int] = field(default_factory=dict)
-    #: Zones that new nodes may come up in, where there are several. Labels with one of them for a value then say where
-    #: the very next node is expected, which may change from loop to loop.
+    #: Zones in which new nodes may start, if there are several. The zone labels then name the zone that is expected
+    #: for the next node, and may change from loop to loop.
     zones: tuple[str, ...] = ()
-    #: Whether new nodes come cordoned, as far as anybody can tell.
+    #: Whether new nodes are expected to be cordoned.
     unschedulable: bool = False
-    #: The node that the core took this from, of which `pods` are all that come along; empty if a provider made it.
+    #: The node that the core made this template from; `pods` are complete then. Empty if a provider made it.
     from_node: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TemplateDifference:
-    """Something about the nodes of a group that is not as its provider's template promises."""
+    """One difference between the nodes of a group and its provider's template."""
 
     group: str
-    #: What kind of thing: ``capacity``, ``allocatable``, ``label`` or ``taint``.
+    #: What differs: ``capacity``, ``allocatable``, ``label`` or ``taint``.
     kind: str
     #: The resource, the label's key, or the taint as ``key:effect``.
     name: str
-    #: Amounts are integers as in `nodewright.objects.Resources`; None is for what is not there.
+    #: Amounts are integers as in `nodewright.objects.Resources`; None if there is no such thing.
     promised: int | str | None
     real: int | str | None

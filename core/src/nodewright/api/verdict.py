@@ -1,4 +1,4 @@
-"""Verdicts: one reasoned yes or no."""
+"""Verdicts: one yes or no with its reason."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,13 +11,13 @@ class Verdict:
     """Why something is so."""
 
     reason: Reason
-    #: What the code alone does not tell: the resource, the taint, the limit.
+    #: What the code alone does not say: the resource, the taint, the limit.
     detail: str = ""
     #: The pod that is in the way, ``namespace/name``; empty if none is.
     pod: str = ""
-    #: What is the matter with that pod, as a code: mostly a `Reason`, but rules of plugins may have others.
+    #: Why that pod is in the way, as a code: a `Reason`, or a code of a plugin's drain rule.
     cause: str = ""
-    #: When the time alone will have changed it; None if it won't.
+    #: When it will change by the passing of time alone; None if it won't.
     until: datetime | None = None
 
     def __str__(self) -> str:
