@@ -20,7 +20,7 @@ from nodewright_fake.cloud.instance_type import InstanceType
 from nodewright_fake.cloud.server import CloudServer
 from nodewright_fake.controllers.nodes.registration import ready, register
 from nodewright_fake.duration import Span
-from nodewright_fake.machine import Machine
+from nodewright_fake.host import Host
 
 from bench.pod_json import PodText
 
@@ -120,7 +120,7 @@ class ServedCluster:
 
         self.store.modify("pods", name, "default", change)
 
-    def boot(self, machine: Machine) -> None:
+    def boot(self, machine: Host) -> None:
         """Register the node of a machine, ready at once."""
         now = self.store.clock.now()
         node = register(machine, "10.0.0.1", now)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from nodewright.api import Taint
 from nodewright_aws.testing.ec2 import private_name
-from nodewright_fake.machine import Machine
+from nodewright_fake.host import Machine
 
 from tests.end_to_end.conftest import Life
 

@@ -25,7 +25,7 @@ from nodewright_fake.cloud.refusal import RefusalError
 from nodewright_fake.cloud.server import CloudServer
 from nodewright_fake.cluster import Cluster
 from nodewright_fake.controllers import build_controllers
-from nodewright_fake.hosts import KubeletHosts
+from nodewright_fake.controllers.nodes.kubelets import KubeletHosts
 from nodewright_fake.scenario import Scenario
 from nodewright_fake.scenario.story import Step
 

@@ -8,7 +8,7 @@ from nodewright.testing.clock import SteppedClock
 from nodewright_fake.agenda import Agenda
 from nodewright_fake.apiserver.store import Object, Store
 from nodewright_fake.controllers import build_controllers
-from nodewright_fake.machine import Machine
+from nodewright_fake.host import Host
 
 GIB = 1024**3
 
@@ -43,7 +43,7 @@ class Cluster:
         self.clock.advance((end - self.clock.now()).total_seconds())
         self.settle()
 
-    def machine(self, name: str = "", **fields: object) -> Machine:
+    def machine(self, name: str = "", **fields: object) -> Host:
         """A machine with 4 cores, 16 GiB and room for 110 pods, ready at once."""
         name = name or f"node-{next(self._numbers)}"
         defaults = {
@@ -55,7 +55,7 @@ class Cluster:
             "capacity": {"cpu": 4000, "memory": 16 * GIB, "pods": 110},
             "ready_after": 0,
         }
-        return Machine(**{**defaults, **fields})
+        return Host(**{**defaults, **fields})
 
     def boot(self, name: str = "", **fields: object) -> str:
         """Boot such a machine; returns the name of its node."""

@@ -1,7 +1,7 @@
 """Deployments roll their template out and keep enough pods serving meanwhile."""
 
 import pytest
-from nodewright_fake.controllers.workloads.rollout import Size, next_sizes
+from nodewright_fake.controllers.workloads.deployments import Size, next_sizes
 
 V2 = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main", "image": "app:2"}]}}
 

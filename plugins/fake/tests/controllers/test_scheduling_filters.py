@@ -1,11 +1,9 @@
 """Each filter of the embedded scheduler, by the verdict on every node of a small scene."""
 
 import pytest
-from nodewright_fake.controllers.scheduling.cluster import Cluster, Placement
-from nodewright_fake.controllers.scheduling.judge import refusals
-from nodewright_fake.controllers.scheduling.neighbours import Neighbours
-from nodewright_fake.controllers.scheduling.shape import Shapes
-from nodewright_fake.controllers.scheduling.spread import Spread
+from nodewright_fake.controllers.scheduling.cache import Placement, SchedulerCache
+from nodewright_fake.controllers.scheduling.filters import InterPodAffinity, TopologySpread, refusals
+from nodewright_fake.controllers.scheduling.pod_shape import PodShapes
 
 UNSELECTED = ("node(s) didn't match Pod's node affinity/selector",)
 TAINTED = ("node(s) had untolerated taint(s)",)
@@ -35,7 +33,7 @@ def pod(*, labels=None, namespace="default", requests=None, containers=None, lea
 
 def verdicts(nodes, candidate, on=(), namespaces=None):
     """The refusals of each node for *candidate*, with pods already *on* nodes as (node name, pod)."""
-    cluster, shapes = Cluster(), Shapes()
+    cluster, shapes = SchedulerCache(), PodShapes()
     for each in nodes:
         cluster.set_node(each)
     for name, labels in (namespaces or {}).items():
@@ -44,7 +42,7 @@ def verdicts(nodes, candidate, on=(), namespaces=None):
         leaving = "deletionTimestamp" in each["metadata"]
         cluster.place(("", str(number), ""), Placement(name, shapes.of(each), leaving))
     shape = shapes.of(candidate)
-    spread, neighbours = Spread(shape, cluster), Neighbours(shape, cluster)
+    spread, neighbours = TopologySpread(shape, cluster), InterPodAffinity(shape, cluster)
     return {
         name: refusals(shape.needs, state) or spread.refusals(state) or neighbours.refusals(state)
         for name, state in cluster.nodes.items()
@@ -52,7 +50,7 @@ def verdicts(nodes, candidate, on=(), namespaces=None):
 
 
 def test_a_node_that_offers_the_same_as_before_is_no_change():
-    cluster = Cluster()
+    cluster = SchedulerCache()
     assert cluster.set_node(node("n"))
     assert not cluster.set_node({**node("n"), "status": {**node("n")["status"], "conditions": []}})
     assert cluster.set_node(node("n", zone="a"))
@@ -191,7 +189,7 @@ def asks(restart=None, **requests):
     ids=["sum", "init peak", "init below", "sidecar", "init beside sidecar", "init before", "overhead", "whole pod"],
 )
 def test_a_pod_asks_for_the_peak_of_its_life(spec, cpu):
-    assert Shapes().of(pod(**spec)).needs.requests == {"cpu": cpu}
+    assert PodShapes().of(pod(**spec)).needs.requests == {"cpu": cpu}
 
 
 @pytest.mark.parametrize(

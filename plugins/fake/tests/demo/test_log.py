@@ -4,14 +4,14 @@ import logging
 from datetime import timedelta
 
 from nodewright.testing import EPOCH, SteppedClock
-from nodewright_fake.demo.log import Kind, Log, Warnings
+from nodewright_fake.demo.log import LineKind, Log, Warnings
 
 
 def test_lines_come_in_order_of_time_and_the_world_before_decisions_on_it():
     log = Log(SteppedClock())
-    log.tell(Kind.GROW, "decided")
-    log.tell(Kind.STORY, "told")
-    log.tell(Kind.NODE, "earlier", at=EPOCH - timedelta(seconds=1))
+    log.tell(LineKind.GROW, "decided")
+    log.tell(LineKind.STORY, "told")
+    log.tell(LineKind.NODE, "earlier", at=EPOCH - timedelta(seconds=1))
     assert [line.text for line in log.after(0)] == ["earlier", "told", "decided"]
     assert [line.text for line in log.after(2)] == ["earlier"]
 
@@ -19,9 +19,9 @@ def test_lines_come_in_order_of_time_and_the_world_before_decisions_on_it():
 def test_the_latest_lines_can_be_had_without_a_kind():
     log = Log(SteppedClock())
     for number in range(5):
-        log.tell(Kind.GROW, f"grow {number}")
-        log.tell(Kind.NODE, f"node {number}")
-    assert [line.text for line in log.latest(2, without=Kind.NODE)] == ["grow 3", "grow 4"]
+        log.tell(LineKind.GROW, f"grow {number}")
+        log.tell(LineKind.NODE, f"node {number}")
+    assert [line.text for line in log.latest(2, without=LineKind.NODE)] == ["grow 3", "grow 4"]
 
 
 def test_warnings_become_lines_of_trouble_and_lesser_messages_do_not():
@@ -36,4 +36,4 @@ def test_warnings_become_lines_of_trouble_and_lesser_messages_do_not():
     finally:
         logger.removeHandler(handler)
     (line,) = log.after(0)
-    assert (line.at, line.kind, line.text) == (EPOCH, Kind.TROUBLE, "the server is on fire")
+    assert (line.at, line.kind, line.text) == (EPOCH, LineKind.TROUBLE, "the server is on fire")

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from nodewright_fake.demo.log import Kind, Line
+from nodewright_fake.demo.log import Line, LineKind
 from nodewright_fake.demo.plain import PlainShow, line_text, state_text
 from nodewright_fake.demo.scene import NodeState, Waiting
 
@@ -18,7 +18,7 @@ story:
 
 
 def test_a_line_has_its_time_and_kind(make):
-    line = Line(at=make.scene().at, kind=Kind.GROW, text="grow a 1 → 2")
+    line = Line(at=make.scene().at, kind=LineKind.GROW, text="grow a 1 → 2")
     assert line_text(line) == "12:00:00  grow     grow a 1 → 2"
 
 

@@ -7,9 +7,8 @@ from threading import Event
 
 import pytest
 from nodewright.testing import EPOCH
-from nodewright_fake.demo.clock import StoryClock
 from nodewright_fake.demo.player import Player
-from nodewright_fake.demo.stage import Stage
+from nodewright_fake.demo.stage import Stage, StoryClock
 from nodewright_fake.scenario import parse_scenario
 
 SCENARIO = """

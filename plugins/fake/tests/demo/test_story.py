@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from nodewright.api import Reason
-from nodewright_fake.demo.log import Kind
+from nodewright_fake.demo.log import LineKind
 from nodewright_fake.demo.scene import GroupState, NodeState
 from nodewright_fake.demo.view import frame
 from rich.console import Console
@@ -63,14 +63,14 @@ def test_the_burst_brings_spot_nodes_that_are_ordered_join_and_fill(story):
 
 
 def test_pods_that_need_much_memory_get_the_only_machines_that_have_it(story):
-    assert texts(story, Kind.GROW, "grow mem-b 0 → 3 for 3 pods: the only option")
+    assert texts(story, LineKind.GROW, "grow mem-b 0 → 3 for 3 pods: the only option")
 
 
 def test_the_stock_out_falls_over_to_another_group_and_says_why(story):
     backed_off = [group for group in story.scenes[330].groups if group.state is GroupState.BACKED_OFF]
     assert [group.name for group in backed_off] == ["spot-a", "spot-b"]
     assert all(re.fullmatch(r"STOCK_OUT until 12:10:\d0", group.remark) for group in backed_off)
-    (fallback,) = [text for text in texts(story, Kind.GROW, "grow std-") if "for 18 pods" in text]
+    (fallback,) = [text for text in texts(story, LineKind.GROW, "grow std-") if "for 18 pods" in text]
     assert "spot-a: in backoff after failed scale-up (STOCK_OUT" in fallback
     assert "spot-b: in backoff after failed scale-up (STOCK_OUT" in fallback
     assert size(story.scenes[470], "std-a", "std-b") == 5
@@ -78,15 +78,15 @@ def test_the_stock_out_falls_over_to_another_group_and_says_why(story):
 
 
 def test_a_spot_machine_that_is_taken_back_is_replaced(story):
-    assert texts(story, Kind.TROUBLE, "the cloud took spot-")
+    assert texts(story, LineKind.TROUBLE, "the cloud took spot-")
     assert story.scenes[520].pending == 2
     assert story.scenes[600].pending == 0
 
 
 def test_unneeded_nodes_are_drained_within_the_disruption_budget_and_removed(story):
     assert NodeState.UNNEEDED in {node.state for node in story.scenes[700].nodes}
-    assert texts(story, Kind.DRAIN, "evict ")
-    assert texts(story, Kind.TROUBLE, "1 eviction refused, to be tried again")
+    assert texts(story, LineKind.DRAIN, "evict ")
+    assert texts(story, LineKind.TROUBLE, "1 eviction refused, to be tried again")
     assert story.summary.evictions >= 2
     assert Reason.DRAINED in {tally.cause.reason for tally in story.summary.tallies}
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 from io import StringIO
 
 import pytest
-from nodewright_fake.demo.log import Kind, Line
+from nodewright_fake.demo.log import Line, LineKind
 from nodewright_fake.demo.scene import GroupState, NodeState, Waiting
 from nodewright_fake.demo.view import frame
 from rich.console import Console
@@ -49,8 +49,8 @@ def busy(make):
             Waiting(workload="index", pods=3, longest=timedelta(seconds=4)),
         ),
         log=(
-            Line(at=make.scene().at, kind=Kind.STORY, text="Many come at once."),
-            Line(at=make.scene().at, kind=Kind.GROW, text="grow spot-a 2 → 4 for 12 pods: the only option"),
+            Line(at=make.scene().at, kind=LineKind.STORY, text="Many come at once."),
+            Line(at=make.scene().at, kind=LineKind.GROW, text="grow spot-a 2 → 4 for 12 pods: the only option"),
         ),
     )
 
@@ -163,7 +163,7 @@ def test_the_smallest_load_can_be_seen(make):
 
 def test_the_newest_line_of_the_log_is_the_lowest(make):
     log = [
-        Line(at=make.scene().at + timedelta(seconds=number), kind=Kind.SHRINK, text=f"line {number}")
+        Line(at=make.scene().at + timedelta(seconds=number), kind=LineKind.SHRINK, text=f"line {number}")
         for number in range(50)
     ]
     lines = [line.rstrip() for line in screen(make.scene(log=tuple(log)))]
@@ -175,7 +175,7 @@ def test_a_long_reason_goes_on_in_a_second_line(make):
     text = (
         "grow std-a 0 → 5 for 18 pods: best of 2 options by least-waste (not spot-a: in backoff after failed scale-up)"
     )
-    lines = screen(make.scene(log=(Line(at=make.scene().at, kind=Kind.GROW, text=text),)))
+    lines = screen(make.scene(log=(Line(at=make.scene().at, kind=LineKind.GROW, text=text),)))
     at = lines.index(line_with("▲", lines))
     assert lines[at].rstrip() == "12:00:00  ▲ grow std-a 0 → 5 for 18 pods: best of 2 options by least-waste (not"
     assert lines[at + 1].rstrip() == "            spot-a: in backoff after failed scale-up)"

@@ -16,7 +16,7 @@ from nodewright.api import (
     Verdict,
 )
 from nodewright.testing import EPOCH, SteppedClock
-from nodewright_fake.demo.log import Kind, Log
+from nodewright_fake.demo.log import LineKind, Log
 from nodewright_fake.demo.watcher import Cause, Watcher
 
 DECISION = Decision(
@@ -55,13 +55,13 @@ def watcher(log):
 def test_every_action_is_told_in_a_line_of_its_kind(watcher, log):
     watcher.on_decision(DECISION)
     assert [(line.kind, line.text.split(":")[0]) for line in log.after(0)] == [
-        (Kind.TROUBLE, "restore n-1"),
-        (Kind.TROUBLE, "shrink g by 2"),
-        (Kind.GROW, "grow g 1 → 4 for 1 pod"),
-        (Kind.TROUBLE, "delete 2 machines of g"),
-        (Kind.SHRINK, "delete n-3 of g"),
-        (Kind.DRAIN, "drain n-2 of g"),
-        (Kind.DRAIN, "evict 1 pod from n-2"),
+        (LineKind.TROUBLE, "restore n-1"),
+        (LineKind.TROUBLE, "shrink g by 2"),
+        (LineKind.GROW, "grow g 1 → 4 for 1 pod"),
+        (LineKind.TROUBLE, "delete 2 machines of g"),
+        (LineKind.SHRINK, "delete n-3 of g"),
+        (LineKind.DRAIN, "drain n-2 of g"),
+        (LineKind.DRAIN, "evict 1 pod from n-2"),
     ]
 
 
@@ -108,7 +108,7 @@ def test_refused_evictions_are_told_together_before_the_next_decision(watcher, l
 def test_other_failures_are_told_at_once(watcher, log):
     watcher.on_outcome(Outcome(at=EPOCH, action="grow", target="g", ok=False, error="no stock"))
     (line,) = log.after(0)
-    assert (line.kind, line.text) == (Kind.TROUBLE, "grow g failed, gave up on it: no stock")
+    assert (line.kind, line.text) == (LineKind.TROUBLE, "grow g failed, gave up on it: no stock")
     assert watcher.troubles == {"actions that failed: grow": 1}
 
 

@@ -59,7 +59,7 @@ def test_a_failed_instance_tells_its_error(house, provider):
 
 def test_the_template_is_what_a_machine_turns_out_to_be(house, groups):
     house.cloud.increase("gpu", 1)
-    machine = house.cloud.instances("gpu")[0].machine
+    machine = house.cloud.instances("gpu")[0].host
     assert groups["gpu"].template() == NodeTemplate(
         labels=machine.labels, taints=machine.taints, capacity=machine.capacity, allocatable=machine.allocatable
     )
@@ -109,7 +109,7 @@ def test_a_node_costs_what_its_type_costs_on_demand_or_spot(house, provider, gro
     assert pricing.currency == "USD"
     assert pricing.node_price(groups["web"].template(), EPOCH, hour) == pytest.approx(0.1)
     assert pricing.node_price(groups["web"].template(), EPOCH, hour + timedelta(hours=1)) == pytest.approx(0.2)
-    spot = NodeTemplate(labels=house.cloud.instances("web")[0].machine.labels, capacity={}, allocatable={})
+    spot = NodeTemplate(labels=house.cloud.instances("web")[0].host.labels, capacity={}, allocatable={})
     spot.labels["fake.nodewright.dev/capacity"] = "spot"
     assert pricing.node_price(spot, EPOCH, hour) == pytest.approx(0.04)
     assert pricing.node_price(NodeTemplate(capacity={}, allocatable={}), EPOCH, hour) is None

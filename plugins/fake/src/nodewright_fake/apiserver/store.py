@@ -6,7 +6,7 @@ import uuid
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from threading import RLock
 from typing import Literal
 
@@ -257,3 +257,9 @@ def _intent(document: Object) -> Object:
 def timestamp(moment: datetime) -> str:
     """Return *moment* as Kubernetes writes it."""
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def read_timestamp(text: str) -> datetime:
+    """Return the moment that *text* names, such as ``2030-01-01T00:00:00Z``; raises `ValueError` for other texts."""
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

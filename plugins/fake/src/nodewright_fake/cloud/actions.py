@@ -6,17 +6,49 @@ control`` are made from the fields of `CloudAction`.
 
 from typing import Any, Self, get_args
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from nodewright_fake.cloud.action import Action
 from nodewright_fake.cloud.api_actions import FailApi, HealApi, SlowApi, Throttle
 from nodewright_fake.cloud.cloud import Cloud
-from nodewright_fake.cloud.group_actions import Resize, SetPrice
 from nodewright_fake.cloud.machine_actions import BreakBoots, Hang, HealBoots, Reclaim, ReclaimEvery, Recover
 from nodewright_fake.cloud.refusal import RefusalError
 from nodewright_fake.cloud.supply_actions import LiftQuota, LimitQuota, Restore, StockOut
+from nodewright_fake.names import GroupName, InstanceTypeName
 from nodewright_fake.settings import Settings
+
+
+class Resize(Action):
+    """Somebody changes a group's bounds or size behind the autoscaler's back."""
+
+    summary = "change a group's bounds or size by hand"
+
+    group: GroupName
+    min: int | None = Field(default=None, ge=0)
+    max: int | None = Field(default=None, ge=0)
+    desired: int | None = Field(default=None, ge=0)
+
+    def apply(self, cloud: Cloud) -> None:
+        """Change them."""
+        cloud.resize(self.group, minimum=self.min, maximum=self.max, desired=self.desired)
+
+
+class SetPrice(Action):
+    """An instance type has another price from now on; machines that run keep theirs."""
+
+    summary = "change the price of an instance type"
+
+    type: InstanceTypeName
+    price: float | None = Field(default=None, ge=0)
+    spot_price: float | None = Field(default=None, ge=0)
+
+    def apply(self, cloud: Cloud) -> None:
+        """Change it."""
+        with cloud.lock:
+            changes = {"price": self.price, "spot_price": self.spot_price}
+            given = {name: price for name, price in changes.items() if price is not None}
+            cloud.instance_types[self.type] = cloud.instance_types[self.type].model_copy(update=given)
 
 
 class Heal(Action):

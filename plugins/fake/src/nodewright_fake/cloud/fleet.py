@@ -17,7 +17,7 @@ from nodewright_fake.cloud.instance import CloudInstance
 from nodewright_fake.cloud.instance_type import InstanceType
 from nodewright_fake.cloud.journal import Journal
 from nodewright_fake.cloud.shortage import Supply
-from nodewright_fake.machine import Machine
+from nodewright_fake.host import Host
 
 #: Seconds until the cloud notices that it has no machine for an order that it accepted.
 _FAILURE_DELAY = 2.0
@@ -26,7 +26,7 @@ _FAILURE_DELAY = 2.0
 class Hosts(Protocol):
     """What runs on the machines: the kubelets. Called on the world's thread."""
 
-    def boot(self, machine: Machine) -> None:
+    def boot(self, machine: Host) -> None:
         """*machine* is up: register its node."""
         ...
 
@@ -113,7 +113,7 @@ class Fleet:
     def place(self, group: GroupSettings, instance_type: InstanceType) -> CloudInstance:
         """Put down a machine that has been there before the world began."""
         instance = self._add(group, instance_type)
-        instance.machine = replace(instance.machine, ready_after=0.0)
+        instance.host = replace(instance.host, ready_after=0.0)
         self._take(instance)
         self._start(instance)
         self._later(instance, 0, lambda: self._register(instance))
@@ -159,7 +159,7 @@ class Fleet:
         # Seeded by name, so that a machine's fate does not depend on the order in which threads get here.
         chance = Random(f"{self._seed}/{name}")
         instance = CloudInstance(
-            machine=Machine(
+            host=Host(
                 id=f"fake://{group.zone}/{name}",
                 name=name,
                 group=group.name,
@@ -210,7 +210,7 @@ class Fleet:
         if fault is not None and fault.kind is BootFaultKind.NEVER_REGISTERS:
             return
         if fault is not None and fault.kind is BootFaultKind.UNREADY:
-            instance.machine = replace(instance.machine, ready_after=None)
+            instance.host = replace(instance.host, ready_after=None)
         self._register(instance)
 
     def _start(self, instance: CloudInstance) -> None:
@@ -221,7 +221,7 @@ class Fleet:
     def _register(self, instance: CloudInstance) -> None:
         if instance.id in self._instances:
             instance.registered = True
-            self._hosts.boot(instance.machine)
+            self._hosts.boot(instance.host)
 
     def _fail(self, instance: CloudInstance, error: InstanceError) -> None:
         if instance.going or instance.id not in self._instances:

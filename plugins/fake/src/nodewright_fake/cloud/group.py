@@ -7,9 +7,9 @@ from typing import Annotated, Any, Self
 from nodewright.api import GroupOptions, NodeTemplate, Resources, Taint, parse_resources
 from pydantic import AfterValidator, Field, model_validator
 
-from nodewright_fake.cloud.instance_type import Shape
+from nodewright_fake.cloud.instance_type import Hardware
 from nodewright_fake.duration import Duration, Span, SpanSetting
-from nodewright_fake.machine import region_of
+from nodewright_fake.host import region_of
 from nodewright_fake.names import InstanceTypeName, ZoneName
 from nodewright_fake.settings import Quantity, Settings
 
@@ -101,20 +101,20 @@ class GroupSettings(Settings):
         """The capacity pool that the machines are taken from; groups may share it."""
         return pool_name(self.zone, self.instance_type, spot=self.spot)
 
-    def template(self, shape: Shape) -> NodeTemplate:
+    def template(self, hardware: Hardware) -> NodeTemplate:
         """What a new node of the group looks like; also what its machines turn out to be."""
         extra = parse_resources(self.resources)
         return NodeTemplate(
-            labels=self._labels(shape),
+            labels=self._labels(hardware),
             taints=tuple(parse_taint(taint) for taint in self.taints),
-            capacity=_sum(shape.capacity, extra),
-            allocatable=_sum(shape.allocatable, extra),
+            capacity=_sum(hardware.capacity, extra),
+            allocatable=_sum(hardware.allocatable, extra),
         )
 
-    def _labels(self, shape: Shape) -> dict[str, str]:
-        accelerator = {ACCELERATOR_LABEL: shape.gpu.type} if shape.gpu else {}
+    def _labels(self, hardware: Hardware) -> dict[str, str]:
+        accelerator = {ACCELERATOR_LABEL: hardware.gpu.type} if hardware.gpu else {}
         return {
-            "kubernetes.io/arch": shape.arch,
+            "kubernetes.io/arch": hardware.arch,
             "kubernetes.io/os": "linux",
             "node.kubernetes.io/instance-type": self.instance_type,
             "topology.kubernetes.io/region": region_of(self.zone),

@@ -6,14 +6,14 @@ from datetime import datetime
 from nodewright.api import InstanceError, InstanceState
 
 from nodewright_fake.cloud.group import GroupSettings
-from nodewright_fake.machine import Machine
+from nodewright_fake.host import Host
 
 
 @dataclass(kw_only=True)
 class CloudInstance:
     """A machine from its order to its end. Changed by its `Fleet` only."""
 
-    machine: Machine
+    host: Host
     group: GroupSettings
     #: Counts the machines of the group from its beginning.
     number: int
@@ -34,12 +34,12 @@ class CloudInstance:
     @property
     def id(self) -> str:
         """The provider ID of the node that it becomes."""
-        return self.machine.id
+        return self.host.id
 
     @property
     def name(self) -> str:
         """The name of the node that it becomes."""
-        return self.machine.name
+        return self.host.name
 
     @property
     def going(self) -> bool:

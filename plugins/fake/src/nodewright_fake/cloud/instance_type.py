@@ -1,4 +1,4 @@
-"""Kinds of machines that the cloud offers."""
+"""Instance types: the machines that the cloud offers."""
 
 from typing import Self
 
@@ -18,7 +18,7 @@ class Gpu(Settings):
     count: int = Field(default=1, ge=1)
 
 
-class Shape(Settings):
+class Hardware(Settings):
     """What a machine has."""
 
     cpu: Quantity
@@ -58,7 +58,7 @@ class Shape(Settings):
         return self.capacity["cpu"] // 1000
 
 
-class InstanceType(Shape):
+class InstanceType(Hardware):
     """A machine that can be ordered."""
 
     #: For an hour.

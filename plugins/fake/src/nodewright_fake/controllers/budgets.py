@@ -7,12 +7,11 @@ from datetime import timedelta
 from typing import Any
 
 from nodewright_fake.agenda import Agenda
-from nodewright_fake.apiserver.store import Change, Object, Store
+from nodewright_fake.apiserver.store import Change, Object, Store, read_timestamp
 from nodewright_fake.controllers.conditions import with_condition
 from nodewright_fake.controllers.pods import Key, Owner, PodIndex, controller_of, is_leaving, is_ready, key_of
 from nodewright_fake.controllers.reconciler import MALFORMED, Reconciler
 from nodewright_fake.controllers.selectors import Selector, labels_of, read_selector, selects
-from nodewright_fake.controllers.timestamps import read_timestamp
 from nodewright_fake.controllers.workloads.status import observed, portion
 
 RESOURCE = "poddisruptionbudgets.policy"

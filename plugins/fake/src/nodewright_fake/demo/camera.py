@@ -10,7 +10,7 @@ from nodewright.api import InstanceState, Node, Pod, Reason
 from nodewright_fake.cloud.cloud import Group
 from nodewright_fake.cloud.instance import CloudInstance
 from nodewright_fake.demo.history import History
-from nodewright_fake.demo.log import Kind, Log
+from nodewright_fake.demo.log import LineKind, Log
 from nodewright_fake.demo.scene import GroupState, GroupView, NodeState, NodeView, Scene, Waiting
 from nodewright_fake.demo.watcher import Watcher
 from nodewright_fake.world import World
@@ -82,7 +82,7 @@ class Camera:
             nodes=nodes,
             running=running,
             waiting=waiting,
-            log=self._log.latest(_LINES, without=Kind.NODE),
+            log=self._log.latest(_LINES, without=LineKind.NODE),
         )
 
     def _group(self, group: Group, nodes: tuple[NodeView, ...], backed_off: BackedOff | None) -> GroupView:

@@ -50,10 +50,9 @@ class DemoCommand(Command):
         """Play and print the summary. Returns 0; 130 if Ctrl-C came before the end of the story."""
         from rich.console import Console
 
-        from nodewright_fake.demo.clock import StoryClock
         from nodewright_fake.demo.player import Player
         from nodewright_fake.demo.report import report
-        from nodewright_fake.demo.stage import Stage
+        from nodewright_fake.demo.stage import Stage, StoryClock
         from nodewright_fake.interruption import Interruption
 
         scenario = _scenario(arguments.scenario)
@@ -92,8 +91,8 @@ def _play(
 
 
 def _show(stage: "Stage", console: "Console", *, plain: bool) -> AbstractContextManager[Callable[[], None]]:
-    from nodewright_fake.demo.live import live_show
     from nodewright_fake.demo.plain import PlainShow
+    from nodewright_fake.demo.view.frame import live_show
 
     if plain or not console.is_terminal or console.is_dumb_terminal:
         return nullcontext(PlainShow(stage, _say).update)

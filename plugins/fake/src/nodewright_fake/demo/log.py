@@ -9,7 +9,7 @@ from itertools import islice
 from nodewright.api import Clock
 
 
-class Kind(StrEnum):
+class LineKind(StrEnum):
     """What a line is about."""
 
     #: The world's story went on.
@@ -31,7 +31,7 @@ class Line:
     """One thing that happened."""
 
     at: datetime
-    kind: Kind
+    kind: LineKind
     text: str
 
 
@@ -42,7 +42,7 @@ class Log:
         self._clock = clock
         self._lines: list[Line] = []
 
-    def tell(self, kind: Kind, text: str, *, at: datetime | None = None) -> None:
+    def tell(self, kind: LineKind, text: str, *, at: datetime | None = None) -> None:
         """Add a line about what happened *at* some moment, or just now."""
         self._lines.append(Line(at=at or self._clock.now(), kind=kind, text=text))
 
@@ -50,7 +50,7 @@ class Log:
         """Return all lines but the first *count*, in order of time."""
         return sorted(self._lines[count:], key=_order)
 
-    def latest(self, count: int, *, without: Kind) -> tuple[Line, ...]:
+    def latest(self, count: int, *, without: LineKind) -> tuple[Line, ...]:
         """Return the last *count* lines that are not of one kind, in order of time."""
         kept = (line for line in reversed(self._lines) if line.kind is not without)
         latest = list(islice(kept, count))
@@ -60,7 +60,7 @@ class Log:
 
 def _order(line: Line) -> tuple[datetime, bool]:
     # What the world did in a moment comes before what was decided on it.
-    return line.at, line.kind not in (Kind.STORY, Kind.NODE)
+    return line.at, line.kind not in (LineKind.STORY, LineKind.NODE)
 
 
 class Warnings(logging.Handler):
@@ -72,4 +72,4 @@ class Warnings(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Add the first line of the message."""
-        self._log.tell(Kind.TROUBLE, record.getMessage().partition("\n")[0])
+        self._log.tell(LineKind.TROUBLE, record.getMessage().partition("\n")[0])

@@ -1,18 +1,20 @@
-"""The stage: a world, an autoscaler in it, and somebody who watches both."""
+"""The stage: a world with an autoscaler in it, both of which are watched."""
 
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from threading import Event
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import yaml
 from nodewright.api import Clock, ConfigurationError, Problem
+from nodewright.testing import FastClock
 
 from nodewright_fake.demo.camera import BackedOff, Camera
 from nodewright_fake.demo.history import History
-from nodewright_fake.demo.log import Kind, Log, Warnings
+from nodewright_fake.demo.log import LineKind, Log, Warnings
 from nodewright_fake.demo.scene import Scene
 from nodewright_fake.demo.summary import Bill, Summary, Tally, Trouble
 from nodewright_fake.demo.watcher import Watcher
@@ -90,7 +92,7 @@ class Stage:
     def announce(self, text: str) -> None:
         """Say something in the story's place, from now on."""
         self._announcement = text
-        self.log.tell(Kind.STORY, text)
+        self.log.tell(LineKind.STORY, text)
 
     def scene(self) -> Scene:
         """This moment."""
@@ -159,3 +161,27 @@ def configuration(scenario: Scenario, provider: Mapping[str, str]) -> dict[str, 
         **scenario.autoscaler,
         "providers": [{"fake": dict(provider)}],
     }
+
+
+class StoryClock:
+    """Stands still until `begin`, and then runs *speed* times as fast as real time. Implements `nodewright.api.Clock`.
+
+    So a story is the same on a machine that takes long to start everything.
+    """
+
+    def __init__(self, *, speed: float, start: datetime | None = None) -> None:
+        self.speed = speed
+        self._start = start or datetime.now(UTC).replace(microsecond=0)
+        self._running: FastClock | None = None
+
+    def begin(self) -> None:
+        """Let time pass from now on."""
+        self._running = FastClock(speed=self.speed, start=self._start)
+
+    def now(self) -> datetime:
+        """The time of the story."""
+        return self._start if self._running is None else self._running.now()
+
+    def wait(self, event: Event, timeout: float) -> bool:
+        """Wait until *event* is set, or for the real time that *timeout* seconds take; return whether it was set."""
+        return event.wait(max(0.0, timeout) / self.speed)

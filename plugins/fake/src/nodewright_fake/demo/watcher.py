@@ -21,18 +21,18 @@ from nodewright.api import (
 )
 from nodewright.testing.narrative import tell, tell_outcome
 
-from nodewright_fake.demo.log import Kind, Log
+from nodewright_fake.demo.log import LineKind, Log
 from nodewright_fake.demo.words import count
 
 Action = Restore | Shrink | Grow | DeleteInstances | Drain | Evict
 
-_KINDS: dict[type[Action], Kind] = {
-    Restore: Kind.TROUBLE,
-    Shrink: Kind.TROUBLE,
-    Grow: Kind.GROW,
-    DeleteInstances: Kind.SHRINK,
-    Drain: Kind.DRAIN,
-    Evict: Kind.DRAIN,
+_KINDS: dict[type[Action], LineKind] = {
+    Restore: LineKind.TROUBLE,
+    Shrink: LineKind.TROUBLE,
+    Grow: LineKind.GROW,
+    DeleteInstances: LineKind.SHRINK,
+    Drain: LineKind.DRAIN,
+    Evict: LineKind.DRAIN,
 }
 #: Reasons to delete machines that never became nodes.
 _STILLBORN = (Reason.CREATE_FAILED, Reason.NEVER_REGISTERED)
@@ -85,20 +85,22 @@ class Watcher(Plugin):
             self._refusals.append(outcome)
         else:
             self.troubles[f"actions that failed: {outcome.action}"] += 1
-            self._log.tell(Kind.TROUBLE, tell_outcome(outcome), at=outcome.at)
+            self._log.tell(LineKind.TROUBLE, tell_outcome(outcome), at=outcome.at)
 
     @hookimpl
     def on_fault(self, plugin: str, where: str, error: str) -> None:
         """Note that a plugin failed."""
         self.troubles[f"faults of plugin {plugin}"] += 1
-        self._log.tell(Kind.TROUBLE, f"plugin {plugin} failed in {where}: {error}")
+        self._log.tell(LineKind.TROUBLE, f"plugin {plugin} failed in {where}: {error}")
 
     def _tell_refusals(self) -> None:
         refusals, self._refusals = self._refusals, []
         if refusals:
             why = refusals[0].error.rpartition(": ")[2]
             self._log.tell(
-                Kind.TROUBLE, f"{count(len(refusals), 'eviction')} refused, to be tried again: {why}", at=refusals[0].at
+                LineKind.TROUBLE,
+                f"{count(len(refusals), 'eviction')} refused, to be tried again: {why}",
+                at=refusals[0].at,
             )
 
 
@@ -112,9 +114,9 @@ def _actions(decision: Decision) -> Iterator[Action]:
     yield from decision.evict
 
 
-def _kind(action: Action) -> Kind:
+def _kind(action: Action) -> LineKind:
     if isinstance(action, DeleteInstances) and action.verdict.reason in _STILLBORN:
-        return Kind.TROUBLE
+        return LineKind.TROUBLE
     return _KINDS[type(action)]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from nodewright.api import GroupOptions, Instance, Node, NodeGroup, NodeTemplate
 
-from nodewright_fake.cloud.instance_type import Shape
+from nodewright_fake.cloud.instance_type import Hardware
 from nodewright_fake.provider.client import CloudClient
 from nodewright_fake.provider.reading import GroupReading
 
@@ -18,12 +18,12 @@ class FakeNodeGroup(NodeGroup):
         *,
         client: CloudClient,
         reading: GroupReading,
-        shape: Shape,
+        hardware: Hardware,
         bounds: tuple[int, int] | None = None,
     ) -> None:
         self._client = client
         self._reading = reading
-        self._shape = shape
+        self._hardware = hardware
         self._target = reading.desired
         self._min, self._max = bounds or (reading.settings.min, reading.settings.max)
 
@@ -54,7 +54,7 @@ class FakeNodeGroup(NodeGroup):
     def template(self) -> NodeTemplate | None:
         """A new node; None for groups of which this cloud can't tell."""
         settings = self._reading.settings
-        return settings.template(self._shape) if settings.scale_from_zero else None
+        return settings.template(self._hardware) if settings.scale_from_zero else None
 
     def pools(self) -> Sequence[str]:
         """The one pool of this group's zone and type, on demand or spot."""

@@ -6,7 +6,7 @@ from datetime import datetime
 from nodewright.api import NodeTemplate, Pod, PricingModel, Resources
 
 from nodewright_fake.cloud.group import CAPACITY_LABEL
-from nodewright_fake.cloud.instance_type import Shape
+from nodewright_fake.cloud.instance_type import Hardware
 
 _TYPE_LABEL = "node.kubernetes.io/instance-type"
 
@@ -15,11 +15,11 @@ class FakePricing(PricingModel):
     """Hourly prices by instance type, on demand and spot."""
 
     def __init__(
-        self, *, currency: str, hourly: Mapping[str, Mapping[str, float]], shapes: Mapping[str, Shape]
+        self, *, currency: str, hourly: Mapping[str, Mapping[str, float]], hardware: Mapping[str, Hardware]
     ) -> None:
         self.currency = currency
         self._hourly = hourly
-        self._allocatable = {name: shape.allocatable for name, shape in shapes.items() if name in hourly}
+        self._allocatable = {name: machine.allocatable for name, machine in hardware.items() if name in hourly}
 
     def node_price(self, template: NodeTemplate, start: datetime, end: datetime) -> float | None:
         """The price of the node's instance type, on demand or spot as its label says."""

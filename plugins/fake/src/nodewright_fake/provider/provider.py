@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from nodewright.api import (
     Capability,
+    ConfigurationError,
     GpuConfig,
     GroupSpec,
     Node,
@@ -16,6 +17,7 @@ from nodewright.api import (
     NodewrightError,
     PluginConfig,
     PricingModel,
+    Problem,
     Provider,
     ProviderContext,
     ResourceLimits,
@@ -25,7 +27,6 @@ from pydantic import Field, field_validator
 from nodewright_fake.cloud.group import ACCELERATOR_LABEL, GROUP_LABEL
 from nodewright_fake.cloud.instance_type import GPU_RESOURCE
 from nodewright_fake.provider.client import CloudClient
-from nodewright_fake.provider.discovery import parse_discovery
 from nodewright_fake.provider.group import FakeNodeGroup
 from nodewright_fake.provider.pricing import FakePricing
 from nodewright_fake.provider.reading import GroupReading, Reading, parse_reading
@@ -85,7 +86,7 @@ class FakeProvider(Provider):
         except NodewrightError as error:
             _log.warning("prices could not be read and stay as they were: %s", error)
         else:
-            self._pricing = FakePricing(currency=prices["currency"], hourly=prices["hourly"], shapes=reading.shapes)
+            self._pricing = FakePricing(currency=prices["currency"], hourly=prices["hourly"], hardware=reading.hardware)
 
     def groups(self) -> Sequence[NodeGroup]:
         """The groups that are ours, in the cloud's order."""
@@ -129,7 +130,7 @@ class FakeProvider(Provider):
         return FakeNodeGroup(
             client=self._client,
             reading=group,
-            shape=self._reading.shapes[group.settings.instance_type],
+            hardware=self._reading.hardware[group.settings.instance_type],
             bounds=(spec.min_size, spec.max_size) if spec else None,
         )
 
@@ -138,3 +139,17 @@ class FakeProvider(Provider):
         if missing and missing != self._missing:
             _log.warning("the fake cloud has no group named %s: correct --nodes", ", ".join(sorted(missing)))
         self._missing = missing
+
+
+def parse_discovery(rule: str) -> Mapping[str, str]:
+    """Return the labels that groups must have for a rule such as ``fake:team=web,tier=front``."""
+    discoverer, _, pairs = rule.partition(":")
+    labels = dict(pair.split("=", 1) for pair in pairs.split(",") if "=" in pair)
+    if discoverer != "fake" or len(labels) != len(pairs.split(",")) or "" in labels:
+        raise ConfigurationError(
+            Problem(
+                message=f"{rule!r}, of discovery or --node-group-auto-discovery, is no rule of the fake provider: "
+                "write fake:label=value,label=value"
+            )
+        )
+    return labels

@@ -7,7 +7,7 @@ from typing import Any
 from nodewright.api import Instance, InstanceState, ResourceLimits
 
 from nodewright_fake.cloud.group import GroupSettings
-from nodewright_fake.cloud.instance_type import Shape
+from nodewright_fake.cloud.instance_type import Hardware
 from nodewright_fake.cloud.limits import Bounds, resource_limits
 from nodewright_fake.cloud.refusal import parse_error
 
@@ -25,7 +25,7 @@ class GroupReading:
 class Reading:
     """The whole cloud at one moment of its clock; empty before the first refresh."""
 
-    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    hardware: Mapping[str, Hardware] = field(default_factory=dict)
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     groups: tuple[GroupReading, ...] = ()
 
@@ -38,7 +38,7 @@ class Reading:
 def parse_reading(snapshot: dict[str, Any]) -> Reading:
     """Return the cloud's snapshot as values."""
     return Reading(
-        shapes={name: Shape.model_validate(shape) for name, shape in snapshot["instanceTypes"].items()},
+        hardware={name: Hardware.model_validate(body) for name, body in snapshot["instanceTypes"].items()},
         limits=resource_limits({name: Bounds.model_validate(bounds) for name, bounds in snapshot["limits"].items()}),
         groups=tuple(_group(group) for group in snapshot["groups"]),
     )

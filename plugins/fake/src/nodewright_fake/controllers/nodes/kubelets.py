@@ -1,15 +1,18 @@
 """The kubelets of all machines: they register nodes, start, end and complete pods."""
 
+import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
 
 from nodewright_fake.agenda import Agenda
+from nodewright_fake.apiserver.status import StatusError
 from nodewright_fake.apiserver.store import Change, Object, Store
 from nodewright_fake.controllers.nodes import pod_status, registration
 from nodewright_fake.controllers.pods import Key, PodIndex, is_finished, is_leaving, key_of, node_of, phase_of
 from nodewright_fake.controllers.reconciler import Reconciler
-from nodewright_fake.machine import Machine
+from nodewright_fake.host import Host
 
 #: Annotations of pods: how long they run before they end by themselves, with which exit code, and how long they
 #: take to stop when they are told to.
@@ -42,7 +45,7 @@ class Kubelets(Reconciler[Key]):
         self._node_numbers = count(1)
         self._pod_numbers = count(1)
 
-    def boot(self, machine: Machine) -> Object:
+    def boot(self, machine: Host) -> Object:
         """Register the machine's node; it becomes ready ``machine.ready_after`` seconds later. Returns the node."""
         address = _address(10, next(self._node_numbers))
         now = self.store.clock.now()
@@ -151,3 +154,36 @@ def _seconds(pod: Object, annotation: str, default: float) -> float:
 
 def _address(network: int, number: int) -> str:
     return f"10.{network + (number >> 16)}.{number >> 8 & 255}.{number & 255}"
+
+
+_log = logging.getLogger(__name__)
+
+
+class KubeletHosts:
+    """Lets kubelets follow the cloud. What the API server refuses, such as a node that is gone, is only logged."""
+
+    def __init__(self, kubelets: Kubelets) -> None:
+        self._kubelets = kubelets
+
+    def boot(self, machine: Host) -> None:
+        """Register the machine's node."""
+        self._try(machine.name, lambda: self._kubelets.boot(machine))
+
+    def shut_down(self, node_name: str) -> None:
+        """Take the machine away, and its node with it."""
+        self._try(node_name, lambda: self._kubelets.shut_down(node_name))
+
+    def stop_reporting(self, node_name: str) -> None:
+        """Let the machine's kubelet fall silent."""
+        self._try(node_name, lambda: self._kubelets.stop_reporting(node_name))
+
+    def resume_reporting(self, node_name: str) -> None:
+        """Let the machine's kubelet be heard of again."""
+        self._try(node_name, lambda: self._kubelets.resume_reporting(node_name))
+
+    @staticmethod
+    def _try(node_name: str, action: Callable[[], object]) -> None:
+        try:
+            action()
+        except StatusError as error:
+            _log.warning("machine %s: %s", node_name, error)

@@ -8,7 +8,7 @@ from nodewright.api import format_resource
 from nodewright_fake.apiserver.store import Object, timestamp
 from nodewright_fake.controllers.conditions import with_condition
 from nodewright_fake.controllers.taints import NOT_READY
-from nodewright_fake.machine import Machine, region_of
+from nodewright_fake.host import Host, region_of
 
 KUBELET_VERSION = "v1.34.0"
 _HEALTHY = {
@@ -18,7 +18,7 @@ _HEALTHY = {
 }
 
 
-def register(machine: Machine, address: str, now: datetime) -> Object:
+def register(machine: Host, address: str, now: datetime) -> Object:
     """Return the node of *machine* as its kubelet first writes it, not ready yet."""
     labels = well_known_labels(machine)
     taints = [{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in machine.taints]
@@ -50,7 +50,7 @@ def register(machine: Machine, address: str, now: datetime) -> Object:
     }
 
 
-def well_known_labels(machine: Machine) -> dict[str, str]:
+def well_known_labels(machine: Host) -> dict[str, str]:
     """Return the labels of the machine's node; what the machine states itself goes first."""
     found = {
         "kubernetes.io/hostname": machine.name,

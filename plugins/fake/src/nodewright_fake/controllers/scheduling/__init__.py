@@ -1,6 +1,6 @@
 """A scheduler with kube-scheduler's filters, plain and independent of the core's.
 
-`needs` and `shape` read what a pod asks for; `node` is a node and what runs on it; `judge` holds the filters that look
-at one node, `spread` and `neighbours` those that look around. `cluster` keeps the state, `candidates` and `queue` save
-repeated work, `placer` finds a node for a pod, and `scheduler` drives.
+`needs` and `pod_shape` read what a pod asks for. `node_info` is a node with what runs on it, and `cache` has all nodes
+and placed pods. `filters` decide where a pod may go, and `feasible_nodes` keeps their verdicts up to date. `queue`
+orders the waiting pods, and `scheduler` binds them.
 """

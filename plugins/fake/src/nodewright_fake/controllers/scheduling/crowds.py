@@ -1,20 +1,20 @@
-"""Kinds of pods that are counted on every node, because somebody wants to be near them, far from them or spread."""
+"""Crowds: the pods that are counted on every node because of affinity, anti-affinity or topology spread."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from nodewright_fake.controllers.scheduling.shape import Shape
+from nodewright_fake.controllers.scheduling.pod_shape import PodShape
 from nodewright_fake.controllers.scheduling.terms import PodTerm
 from nodewright_fake.controllers.selectors import Selector, selects
 
 
 class Crowd(Protocol):
-    """A kind of pods. Equal crowds are counted once."""
+    """A set of pods, given by a rule. Equal crowds are counted once."""
 
     def __hash__(self) -> int: ...
 
-    def includes(self, shape: Shape, namespace_labels: Mapping[str, str], *, leaving: bool) -> bool:
+    def includes(self, shape: PodShape, namespace_labels: Mapping[str, str], *, leaving: bool) -> bool:
         """Tell whether a placed pod counts; *leaving* pods are on their way out."""
         ...
 
@@ -26,7 +26,7 @@ class SpreadPods:
     namespace: str
     selector: Selector | None
 
-    def includes(self, shape: Shape, namespace_labels: Mapping[str, str], *, leaving: bool) -> bool:
+    def includes(self, shape: PodShape, namespace_labels: Mapping[str, str], *, leaving: bool) -> bool:
         """Tell whether a placed pod counts."""
         if leaving or not self.selector or shape.namespace != self.namespace:
             return False
@@ -39,7 +39,7 @@ class MatchingPods:
 
     terms: tuple[PodTerm, ...]
 
-    def includes(self, shape: Shape, namespace_labels: Mapping[str, str], *, leaving: bool) -> bool:
+    def includes(self, shape: PodShape, namespace_labels: Mapping[str, str], *, leaving: bool) -> bool:
         """Tell whether a placed pod counts."""
         return all(term.matches(shape.namespace, namespace_labels, shape.labels) for term in self.terms)
 
@@ -50,6 +50,6 @@ class RepellingPods:
 
     term: PodTerm
 
-    def includes(self, shape: Shape, namespace_labels: Mapping[str, str], *, leaving: bool) -> bool:
+    def includes(self, shape: PodShape, namespace_labels: Mapping[str, str], *, leaving: bool) -> bool:
         """Tell whether a placed pod counts."""
         return self.term in shape.anti_affinity

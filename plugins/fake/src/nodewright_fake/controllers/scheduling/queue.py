@@ -5,8 +5,8 @@ from datetime import datetime
 from heapq import heappop, heappush
 from itertools import count
 
-from nodewright_fake.controllers.scheduling.cluster import PodId
-from nodewright_fake.controllers.scheduling.shape import Shape
+from nodewright_fake.controllers.scheduling.cache import PodId
+from nodewright_fake.controllers.scheduling.pod_shape import PodShape
 
 #: Minus the priority, the time of creation, a number that grows.
 Order = tuple[int, str, int]
@@ -16,7 +16,7 @@ Order = tuple[int, str, int]
 class Line:
     """The waiting pods of one shape: what holds for the first holds for all."""
 
-    shape: Shape
+    shape: PodShape
     pods: list[tuple[Order, PodId]] = field(default_factory=list)
     #: Where the line stands in the queue; None while it is not to be tried.
     listed: Order | None = None
@@ -33,11 +33,11 @@ class Queue:
     def __init__(self) -> None:
         self._numbers = count()
         self._waiting: dict[PodId, tuple[Line, Order]] = {}
-        self._lines: dict[Shape, Line] = {}
-        self._looking_around: dict[Shape, Line] = {}
+        self._lines: dict[PodShape, Line] = {}
+        self._looking_around: dict[PodShape, Line] = {}
         self._listed: list[tuple[Order, int, Line]] = []
 
-    def add(self, pod: PodId, shape: Shape, priority: int, created: str) -> None:
+    def add(self, pod: PodId, shape: PodShape, priority: int, created: str) -> None:
         """Let a pod wait; nothing happens if it waits with that shape already."""
         waiting = self._waiting.get(pod)
         if waiting is not None and waiting[0].shape is shape:

@@ -6,7 +6,7 @@ affinities and soft spread do not count.
 """
 
 import logging
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from datetime import timedelta
 
 from nodewright_fake.apiserver.store import Change, Object, Store
@@ -14,15 +14,19 @@ from nodewright_fake.controllers.conditions import condition_of, with_condition
 from nodewright_fake.controllers.events import Recorder
 from nodewright_fake.controllers.pods import is_finished, is_leaving, key_of, node_of
 from nodewright_fake.controllers.reconciler import MALFORMED
-from nodewright_fake.controllers.scheduling.cluster import Cluster, Placement, PodId
-from nodewright_fake.controllers.scheduling.placer import Placer
+from nodewright_fake.controllers.scheduling.cache import Placement, PodId, SchedulerCache
+from nodewright_fake.controllers.scheduling.feasible_nodes import FeasibleNodes
+from nodewright_fake.controllers.scheduling.filters import InterPodAffinity, TopologySpread
+from nodewright_fake.controllers.scheduling.needs import Needs
+from nodewright_fake.controllers.scheduling.pod_shape import PodShape, PodShapes
 from nodewright_fake.controllers.scheduling.queue import Line, Queue
-from nodewright_fake.controllers.scheduling.shape import Shape, Shapes
 from nodewright_fake.controllers.selectors import labels_of
 
 NAME = "default-scheduler"
 #: Pods that wait are told of changed reasons at most this often.
 TOLD_AGAIN = timedelta(seconds=30)
+
+_KEPT_CANDIDATES = 512
 
 _log = logging.getLogger(__name__)
 
@@ -32,9 +36,9 @@ class Scheduler:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.cluster = Cluster()
+        self.cluster = SchedulerCache()
         self._queue = Queue()
-        self._shapes = Shapes()
+        self._shapes = PodShapes()
         self._placer = Placer(self.cluster)
         self._events = Recorder(store, NAME)
         self._changed_pods: dict[PodId, None] = {}
@@ -119,7 +123,7 @@ class Scheduler:
         shape = self._shape(pod)
         return Placement(node_of(pod), shape, is_leaving(pod)) if shape else None
 
-    def _shape(self, pod: Object) -> Shape | None:
+    def _shape(self, pod: Object) -> PodShape | None:
         try:
             return self._shapes.of(pod)
         except MALFORMED as error:
@@ -131,7 +135,7 @@ class Scheduler:
         mine = (pod["spec"].get("schedulerName") or NAME) == NAME
         return mine and not is_finished(pod) and not is_leaving(pod)
 
-    def _wake_companions(self, placed: Shape) -> None:
+    def _wake_companions(self, placed: PodShape) -> None:
         labels = self.cluster.namespace_labels(placed.namespace)
         for line in self._queue.lines_that_look_around():
             if line.listed is None and line.shape.heeds(placed, labels):
@@ -196,3 +200,38 @@ class Scheduler:
         namespace, name, uid = pod_id
         pod = self.store.find("pods", name, namespace)
         return pod if pod is not None and pod["metadata"]["uid"] == uid else None
+
+
+class Placer:
+    """Finds a node for a pod: applies all filters and picks the node of the best rank."""
+
+    def __init__(self, cluster: SchedulerCache) -> None:
+        self._cluster = cluster
+        self._candidates: OrderedDict[Needs, FeasibleNodes] = OrderedDict()
+
+    def find(self, shape: PodShape) -> str | Counter[str]:
+        """Return the name of the best node for a pod of *shape*, or how many nodes refuse it for which reason."""
+        candidates = self._candidates_for(shape.needs)
+        if not shape.looks_around and not self._cluster.repelling_terms(shape):
+            return candidates.best() or candidates.reasons
+        around = (TopologySpread(shape, self._cluster), InterPodAffinity(shape, self._cluster))
+        reasons = candidates.reasons
+        best = None
+        for name, liked in candidates.open.items():
+            node = self._cluster.nodes[name]
+            refused = around[0].refusals(node) or around[1].refusals(node)
+            if refused:
+                reasons.update(refused)
+            elif best is None or liked < best:
+                best = liked
+        return best[-1] if best else reasons
+
+    def _candidates_for(self, needs: Needs) -> FeasibleNodes:
+        candidates = self._candidates.get(needs)
+        if candidates is None:
+            candidates = self._candidates[needs] = FeasibleNodes(needs, self._cluster)
+        self._candidates.move_to_end(needs)
+        if len(self._candidates) > _KEPT_CANDIDATES:
+            self._candidates.popitem(last=False)
+        candidates.refresh()
+        return candidates

@@ -1,14 +1,14 @@
 """Deployments: one ReplicaSet per template, and the replicas moved over from the old ones to the new."""
 
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from nodewright_fake.apiserver.store import Change, Object, Store
 from nodewright_fake.controllers.conditions import with_condition
 from nodewright_fake.controllers.pods import Key, PodIndex, controller_of, is_finished, key_of
 from nodewright_fake.controllers.reconciler import Reconciler
 from nodewright_fake.controllers.selectors import labels_of
-from nodewright_fake.controllers.workloads.ownership import OwnedIndex
-from nodewright_fake.controllers.workloads.rollout import Size, next_sizes
 from nodewright_fake.controllers.workloads.status import observed, portion
 from nodewright_fake.controllers.workloads.templates import owner_reference, template_hash
 
@@ -16,6 +16,69 @@ RESOURCE = "deployments.apps"
 SETS = "replicasets.apps"
 HASH = "pod-template-hash"
 REVISION = "deployment.kubernetes.io/revision"
+
+
+class OwnedIndex:
+    """The objects of one resource by the uid of their controller."""
+
+    def __init__(self, resource: str) -> None:
+        self._resource = resource
+        self._owned: defaultdict[str, dict[Key, Object]] = defaultdict(dict)
+
+    def owned_by(self, uid: str) -> list[Object]:
+        """Return the objects of the controller with *uid*, oldest first."""
+        return list(self._owned[uid].values()) if uid in self._owned else []
+
+    def observe(self, change: Change) -> None:
+        """Keep up with *change*."""
+        if change.resource != self._resource:
+            return
+        key = key_of(change.object)
+        owner = controller_of(change.object)
+        before = controller_of(change.before) if change.before is not None else None
+        if before is not None and (change.type == "DELETED" or owner is None or owner.uid != before.uid):
+            self._owned[before.uid].pop(key, None)
+            if not self._owned[before.uid]:
+                del self._owned[before.uid]
+        if owner is not None and change.type != "DELETED":
+            self._owned[owner.uid][key] = change.object
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many pods a ReplicaSet is to have, and how many of them are available."""
+
+    replicas: int
+    available: int
+
+
+def next_sizes(
+    wanted: int, current: Size, old: Sequence[Size], *, surge: int, unavailable: int
+) -> tuple[int, list[int]]:
+    """Return how many replicas the set with the newest template and the old ones should have next.
+
+    No more than *wanted* + *surge* pods are asked for, and the update leaves no fewer than *wanted* - *unavailable*
+    available. Old pods that are not available go first, because they serve no one.
+    """
+    others = sum(size.replicas for size in old)
+    if current.replicas > wanted:
+        newest = wanted
+    else:
+        room = max(0, wanted + surge - current.replicas - others)
+        newest = min(wanted, current.replicas + room)
+    enough = wanted - unavailable
+    newest_serving = min(current.available, newest)
+    spare = others + newest_serving - enough
+    sizes = [size.replicas for size in old]
+    for position, size in enumerate(old):
+        idle = max(0, min(spare, size.replicas - size.available))
+        sizes[position] -= idle
+        spare -= idle
+    for position, left in enumerate(sizes):
+        step = max(0, min(spare, left))
+        sizes[position] -= step
+        spare -= step
+    return newest, sizes
 
 
 class Deployments(Reconciler[Key]):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from nodewright_fake.agenda import Agenda
-from nodewright_fake.apiserver.store import Change, Object, Store, timestamp
+from nodewright_fake.apiserver.store import Change, Object, Store, read_timestamp, timestamp
 from nodewright_fake.controllers.conditions import condition_of, with_condition
 from nodewright_fake.controllers.pods import (
     Key,
@@ -18,7 +18,6 @@ from nodewright_fake.controllers.pods import (
     phase_of,
 )
 from nodewright_fake.controllers.reconciler import Reconciler
-from nodewright_fake.controllers.timestamps import read_timestamp
 from nodewright_fake.controllers.workloads.status import observed
 from nodewright_fake.controllers.workloads.templates import new_pod, owner_reference
 

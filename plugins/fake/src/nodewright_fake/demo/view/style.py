@@ -3,7 +3,7 @@
 The colours are told apart by people with any kind of colour vision (Okabe and Ito's palette).
 """
 
-from nodewright_fake.demo.log import Kind
+from nodewright_fake.demo.log import LineKind
 from nodewright_fake.demo.scene import GroupState, NodeState
 
 SKY = "#56b4e9"
@@ -48,18 +48,18 @@ GROUP_STYLES = {
     GroupState.BACKED_OFF: RED,
 }
 LINE_STYLES = {
-    Kind.STORY: NOTE,
-    Kind.GROW: YELLOW,
-    Kind.SHRINK: ORANGE,
-    Kind.DRAIN: ORANGE,
-    Kind.TROUBLE: RED,
-    Kind.NODE: QUIET,
+    LineKind.STORY: NOTE,
+    LineKind.GROW: YELLOW,
+    LineKind.SHRINK: ORANGE,
+    LineKind.DRAIN: ORANGE,
+    LineKind.TROUBLE: RED,
+    LineKind.NODE: QUIET,
 }
 LINE_SIGNS = {
-    Kind.STORY: "»",
-    Kind.GROW: "▲",
-    Kind.SHRINK: "▼",
-    Kind.DRAIN: "▽",
-    Kind.TROUBLE: "!",
-    Kind.NODE: "·",
+    LineKind.STORY: "»",
+    LineKind.GROW: "▲",
+    LineKind.SHRINK: "▼",
+    LineKind.DRAIN: "▽",
+    LineKind.TROUBLE: "!",
+    LineKind.NODE: "·",
 }

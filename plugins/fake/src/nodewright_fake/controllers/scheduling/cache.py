@@ -1,4 +1,4 @@
-"""The scheduler's picture of the cluster: nodes, the pods on them, and counts of the pods that somebody looks at."""
+"""The scheduler's cache: nodes, the pods on them, and counts of the pods that constraints look at."""
 
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from nodewright_fake.apiserver.store import Object
 from nodewright_fake.controllers.scheduling.crowds import Crowd, RepellingPods
-from nodewright_fake.controllers.scheduling.node import NodeState
-from nodewright_fake.controllers.scheduling.shape import Shape
+from nodewright_fake.controllers.scheduling.node_info import NodeInfo
+from nodewright_fake.controllers.scheduling.pod_shape import PodShape
 from nodewright_fake.controllers.scheduling.terms import PodTerm
 
 #: Namespace, name and uid.
 PodId = tuple[str, str, str]
 
-#: Counts are made anew on demand; so many are kept at the most.
+#: At most so many counts are kept. They can be made again at any time.
 _KEPT_COUNTS = 2000
 
 
@@ -22,16 +22,16 @@ class Placement:
     """A pod on a node."""
 
     node: str
-    shape: Shape
-    #: Whether the pod is on its way out; it holds its place until it is gone.
+    shape: PodShape
+    #: Whether the pod is being deleted. It keeps its place until it is gone.
     leaving: bool
 
 
-class Cluster:
+class SchedulerCache:
     """Nodes and placed pods, changed one at a time."""
 
     def __init__(self) -> None:
-        self.nodes: dict[str, NodeState] = {}
+        self.nodes: dict[str, NodeInfo] = {}
         self._on: defaultdict[str, dict[PodId, Placement]] = defaultdict(dict)
         self._placements: dict[PodId, Placement] = {}
         self._namespaces: dict[str, Mapping[str, str]] = {}
@@ -54,7 +54,7 @@ class Cluster:
 
     def set_node(self, node: Object) -> bool:
         """Add a node or replace what is known of it; tell whether anything changed that matters to pods."""
-        state = NodeState(node)
+        state = NodeInfo(node)
         known = self.nodes.get(state.name)
         if known is not None and known.offer == state.offer:
             return False
@@ -119,7 +119,7 @@ class Cluster:
             )
         return counts
 
-    def repelling_terms(self, shape: Shape) -> list[PodTerm]:
+    def repelling_terms(self, shape: PodShape) -> list[PodTerm]:
         """Return the anti-affinity terms of placed pods that mean pods of *shape*."""
         labels = self.namespace_labels(shape.namespace)
         return [

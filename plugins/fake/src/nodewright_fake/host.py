@@ -1,4 +1,4 @@
-"""A machine of the fake cloud, as its kubelet needs to know it."""
+"""Hosts: machines of the fake cloud, as their kubelets know them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,8 +7,8 @@ from nodewright.api import Resources, Taint
 
 
 @dataclass(frozen=True, kw_only=True)
-class Machine:
-    """Everything that a machine brings with it when it becomes a node."""
+class Host:
+    """Everything that a machine brings along when it becomes a node."""
 
     #: ``fake://<zone>/<name>``; becomes ``spec.providerID`` of the node.
     id: str

@@ -12,7 +12,7 @@ from nodewright_fake.controllers.selectors import selects
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, slots=True, weakref_slot=True)
-class Shape:
+class PodShape:
     """All that a scheduler looks at in a pod; pods of the same shape share one object."""
 
     needs: Needs
@@ -27,7 +27,7 @@ class Shape:
         """Whether other pods decide where a pod of this shape may go."""
         return bool(self.affinity or self.anti_affinity or self.spread)
 
-    def heeds(self, placed: "Shape", namespace_labels: Mapping[str, str]) -> bool:
+    def heeds(self, placed: "PodShape", namespace_labels: Mapping[str, str]) -> bool:
         """Tell whether a pod of shape *placed* on a node can make room for one of this shape.
 
         It can be one to be near to, or raise the count of the emptiest domain of a spread.
@@ -40,14 +40,14 @@ class Shape:
         )
 
 
-class Shapes:
-    """The shapes in use. Pods with the same text in the fields that matter get the same `Shape`."""
+class PodShapes:
+    """The shapes in use. Pods with the same text in the fields that matter get the same `PodShape`."""
 
     def __init__(self) -> None:
-        self._shapes: WeakValueDictionary[str, Shape] = WeakValueDictionary()
+        self._shapes: WeakValueDictionary[str, PodShape] = WeakValueDictionary()
         self._needs: WeakValueDictionary[str, Needs] = WeakValueDictionary()
 
-    def of(self, pod: Object) -> Shape:
+    def of(self, pod: Object) -> PodShape:
         """Return the shape of *pod*; raises `ValueError` for a malformed quantity."""
         spec = pod["spec"]
         metadata = pod["metadata"]
@@ -88,12 +88,12 @@ def _relevant(container: Object) -> list[object]:
     return [container.get("resources"), container.get("ports"), container.get("restartPolicy")]
 
 
-def _read_shape(needs: Needs, pod: Object) -> Shape:
+def _read_shape(needs: Needs, pod: Object) -> PodShape:
     spec, metadata = pod["spec"], pod["metadata"]
     namespace = metadata.get("namespace", "")
     labels: Mapping[str, str] = dict(metadata.get("labels") or {})
     affinity = spec.get("affinity") or {}
-    return Shape(
+    return PodShape(
         needs=needs,
         namespace=namespace,
         labels=labels,

@@ -6,12 +6,12 @@ from nodewright.api import parse_resources
 
 from nodewright_fake.apiserver.store import Object
 from nodewright_fake.controllers.scheduling.needs import HostPort, Needs
-from nodewright_fake.controllers.scheduling.shape import Shape
+from nodewright_fake.controllers.scheduling.pod_shape import PodShape
 from nodewright_fake.controllers.selectors import labels_of
 from nodewright_fake.controllers.taints import is_covered, read_taint
 
 
-class NodeState:
+class NodeInfo:
     """A node and the pods that are placed on it."""
 
     def __init__(self, node: Object) -> None:
@@ -23,13 +23,13 @@ class NodeState:
         self.allocatable = parse_resources(status.get("allocatable") or status.get("capacity") or {})
         #: All that pods can see of the node.
         self.offer = (self.labels, self.unschedulable, self.taints, self.allocatable)
-        self.pods: dict[tuple[str, str, str], Shape] = {}
+        self.pods: dict[tuple[str, str, str], PodShape] = {}
         self.used: Counter[str] = Counter()
         self.weight: Counter[str] = Counter()
         self.ports: Counter[HostPort] = Counter()
         self._admits: dict[Needs, bool] = {}
 
-    def place(self, pod: tuple[str, str, str], shape: Shape) -> None:
+    def place(self, pod: tuple[str, str, str], shape: PodShape) -> None:
         """Note that a pod of *shape* takes its part of the node."""
         self.pods[pod] = shape
         self.used.update(shape.needs.requests)
