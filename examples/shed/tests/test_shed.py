@@ -31,7 +31,7 @@ def a_rack(name, *, size, least=1, places=8):
 
 
 class Watched(Inventory):
-    """What the provider reads and writes, counted."""
+    """Counts what the provider reads and writes."""
 
     uses = 0
 
@@ -90,7 +90,7 @@ class Shed(Cloud):
         return {id_: InstanceState(state) for id_, state in self.inventory.read()[group]["machines"].items()}
 
     def settle(self):
-        """Have people carry out what is to go, and carry in what is wanted."""
+        """Let people carry out what is to go, and carry in what is wanted."""
         with self.inventory.change() as racks:
             for name, rack in racks.items():
                 staying = [id_ for id_, state in rack["machines"].items() if state != "Deleting"]
@@ -112,7 +112,7 @@ class Shed(Cloud):
         return self.node(oldest)
 
     def hold(self):
-        """Nobody carries machines in before `settle`."""
+        """No one carries machines in before `settle`."""
 
     def starve(self, group):
         self.forgotten.add(group)

@@ -41,8 +41,7 @@ class ProviderContext:
     """What the core gives to a provider besides the provider's own configuration."""
 
     clock: Clock
-    cluster: str = ""
-    namespace: str = "kube-system"
+    #: What requests to the cloud should call themselves.
     user_agent: str = "nodewright"
     #: Groups and discovery rules from Cluster Autoscaler's flags ``--nodes`` and ``--node-group-auto-discovery``.
     nodes: tuple[GroupSpec, ...] = ()

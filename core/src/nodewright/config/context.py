@@ -9,8 +9,6 @@ def provider_context(settings: Settings, clock: Clock) -> ProviderContext:
     """Return what every provider of *settings* is told besides its own configuration."""
     return ProviderContext(
         clock=clock,
-        cluster=settings.cluster,
-        namespace=settings.namespace,
         user_agent=settings.kube.user_agent,
         nodes=settings.node_groups,
         discovery=settings.discovery,

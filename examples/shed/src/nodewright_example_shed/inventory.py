@@ -1,4 +1,4 @@
-"""The inventory of a shed, which is its whole API: a file that everybody reads and writes."""
+"""The inventory of a shed: a file that everyone reads and writes, and the shed's whole API."""
 
 import fcntl
 import json
@@ -10,18 +10,18 @@ from typing import Any
 
 
 class Inventory:
-    """What is in the racks, and how many machines are wanted there. Safe to use from any thread and process."""
+    """What is in each rack, and how many machines are wanted there. Safe to use from any thread and process."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def read(self) -> dict[str, Any]:
-        """Return all racks by name; raises `OSError`, and `ValueError` for a file that is damaged."""
+        """Return all racks by name. Raises `OSError`, and `ValueError` if the file is damaged."""
         return dict(json.loads(self._file.read_text())["racks"])
 
     @contextmanager
     def change(self) -> Iterator[dict[str, Any]]:
-        """Give all racks to be changed; they are written at the end, unless anything is raised. Others wait."""
+        """Yield all racks for changes. They are written at the end, unless an error is raised. Others wait."""
         with self._file.with_suffix(".lock").open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             racks = self.read()

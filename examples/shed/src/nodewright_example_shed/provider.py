@@ -1,4 +1,4 @@
-"""The provider: what Nodewright asks about a shed, and what it may have done there."""
+"""The provider: what Nodewright can ask about a shed, and have done there."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -47,7 +47,7 @@ class ShedProvider(Provider):
 
     def refresh(self) -> None:
         """Read the inventory."""
-        with in_our_words():
+        with as_nodewright_errors():
             racks = self._inventory.read()
         self._racks = tuple(Rack(self._inventory, name, racks) for name in sorted(racks))
         self._rack_of = {machine.id: rack.id for rack in self._racks for machine in rack.instances()}
@@ -57,12 +57,12 @@ class ShedProvider(Provider):
         return self._racks
 
     def group_of(self, node: Node) -> str | None:
-        """The rack that the node's machine stands in."""
+        """The rack in which the node's machine stands."""
         return self._rack_of.get(node.spec.provider_id)
 
 
 class Rack(NodeGroup):
-    """Machines of one kind, as they were at the last refresh."""
+    """Equal machines, as they were at the last refresh."""
 
     def __init__(self, inventory: Inventory, name: str, racks: dict[str, Any]) -> None:
         self._inventory = inventory
@@ -90,7 +90,7 @@ class Rack(NodeGroup):
         return int(self._rack["wanted"])
 
     def instances(self) -> Sequence[Instance]:
-        """The machines that stand in the rack, or are being carried in or out."""
+        """The machines in the rack, with those that are being carried in or out."""
         return [Instance(id=machine, state=InstanceState(state)) for machine, state in self._rack["machines"].items()]
 
     def template(self) -> NodeTemplate:
@@ -111,7 +111,7 @@ class Rack(NodeGroup):
             rack["wanted"] += count
 
     def delete_nodes(self, nodes: Sequence[Node]) -> None:
-        """Have machines carried out, and want as many fewer."""
+        """Have machines carried out, and lower the number that is wanted by as many."""
         with self._changing() as rack:
             machines = rack["machines"]
             for node in nodes:
@@ -124,7 +124,7 @@ class Rack(NodeGroup):
             rack["wanted"] -= len(going)
 
     def decrease_target(self, count: int) -> None:
-        """Give up machines that are wanted and not there."""
+        """Give up machines that are wanted but not there."""
         with self._changing() as rack:
             unmet = rack["wanted"] - len(_staying(rack["machines"]))
             if not 0 < count <= unmet:
@@ -133,8 +133,8 @@ class Rack(NodeGroup):
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Any]]:
-        """Give the rack as it is now, to be changed, and know it as it is then."""
-        with in_our_words(), self._inventory.change() as racks:
+        """Yield the rack as it is now for changes, and remember it as changed."""
+        with as_nodewright_errors(), self._inventory.change() as racks:
             if self.id not in racks:
                 raise GroupNotFoundError(f"the shed has no rack {self.id} any more")
             yield racks[self.id]
@@ -146,13 +146,13 @@ def _staying(machines: dict[str, str]) -> set[str]:
 
 
 @contextmanager
-def in_our_words() -> Iterator[None]:
-    """Turn what can go wrong with a file into errors that Nodewright understands."""
+def as_nodewright_errors() -> Iterator[None]:
+    """Turn errors of files into errors that Nodewright understands."""
     try:
         yield
     except PermissionError as error:
         raise AccessDeniedError(
-            f"the inventory may not be used: {error}; give us the right to read and write it"
+            f"the inventory can't be used: {error}; grant the right to read and write it"
         ) from error
     except (OSError, ValueError, KeyError) as error:
         raise CloudUnavailableError(f"the inventory can't be read: {error}") from error
