@@ -1,4 +1,4 @@
-"""Clocks for tests and demos: one that only moves when told, one that runs faster than life."""
+"""Clocks for tests and demos: one that a test moves by hand, and one that runs faster than real time."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -15,20 +15,20 @@ class SteppedClock:
         self._moved = Condition()
 
     def now(self) -> datetime:
-        """The time that it was last advanced to."""
+        """Return the time to which it was advanced last."""
         return self._now
 
     def advance(self, seconds: float) -> None:
-        """Move on by *seconds* and wake whoever waits for a moment that has come."""
+        """Move on by *seconds*, and wake every `wait` whose time has come."""
         with self._moved:
             self._now += timedelta(seconds=seconds)
             self._moved.notify_all()
 
     def wait(self, event: Event, timeout: float) -> bool:
-        """Wait until *event* is set or the clock was advanced by *timeout* seconds; tell whether it was set."""
+        """Wait until *event* is set or the clock was advanced by *timeout* seconds; return whether it was set."""
         until = self._now + timedelta(seconds=timeout)
         with self._moved:
-            # The event's setter does not know of this condition: look at it a few times a second.
+            # Setting the event does not notify this condition, so look at the event many times a second.
             while not event.is_set() and self._now < until:
                 self._moved.wait(0.02)
         return event.is_set()
@@ -43,9 +43,9 @@ class FastClock:
         self._origin = time.monotonic()
 
     def now(self) -> datetime:
-        """Start time plus *speed* times the seconds since."""
+        """Return the start time plus *speed* times the real seconds since then."""
         return self._start + timedelta(seconds=(time.monotonic() - self._origin) * self.speed)
 
     def wait(self, event: Event, timeout: float) -> bool:
-        """Wait until *event* is set or *timeout* seconds of this clock have passed; tell whether it was set."""
+        """Wait until *event* is set or *timeout* seconds of this clock have passed; return whether it was set."""
         return event.wait(max(0.0, timeout) / self.speed)

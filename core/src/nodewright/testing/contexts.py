@@ -1,4 +1,4 @@
-"""What strategies are given besides their arguments: simulations and contexts. See `nodewright.testing.builders`."""
+"""Contexts and simulations for tests of strategies. See also `nodewright.testing.builders`."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -53,9 +53,9 @@ def an_expander_context(
     simulation: Simulation | None = None,
     pending: Iterable[PodSet] = (),
 ) -> ExpanderContext:
-    """What an expander may know besides the options; *seed* makes its chance repeatable.
+    """What an expander knows besides the options. The same *seed* gives the same random choices.
 
-    The simulation is that of an empty cluster unless another is given.
+    By default, the simulation has an empty cluster.
     """
     return ExpanderContext(
         now=now,
@@ -79,7 +79,7 @@ def a_processor_context(
     expendable_priority_cutoff: int = -10,
     returning: Iterable[PodSet] = (),
 ) -> ProcessorContext:
-    """What a processor may know besides pods or nodes; the simulation is that of an empty cluster by default."""
+    """What a processor knows besides pods or nodes. By default, the simulation has an empty cluster."""
     return ProcessorContext(
         now=now,
         simulation=simulation or a_simulation(),
@@ -98,7 +98,7 @@ def a_drain_context(
     budgets: Iterable[str] = (),
     spent_budgets: Iterable[str] = (),
 ) -> DrainContext:
-    """What a drain rule may know besides the pod: nothing of its controller, and no budgets, by default."""
+    """What a drain rule knows besides the pod. By default, its controller is unknown and there are no budgets."""
     return DrainContext(
         now=now,
         settings=settings or DrainSettings(),

@@ -1,4 +1,4 @@
-"""Throw-away distributions, for tests of what happens with good and with broken plugins installed."""
+"""Throw-away distributions, for tests with good and with broken plugins installed."""
 
 import importlib
 import sys
@@ -9,7 +9,7 @@ from types import TracebackType
 
 
 class Distributions:
-    """Installs distributions into *directory* and onto ``sys.path`` for the length of a ``with`` block."""
+    """Installs distributions into *directory*; they are on ``sys.path`` within the ``with`` block."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -29,7 +29,7 @@ class Distributions:
     def install(self, name: str, entry_points: Mapping[str, str], code: str, *, version: str = "1.0") -> str:
         """Install distribution *name* with one module that consists of *code*; return the module's name.
 
-        *entry_points* maps ``kind/name`` to what the module has for it: ``{"expanders/mine": "MyExpander"}``.
+        *entry_points* maps ``kind/name`` to a name in the module: ``{"expanders/mine": "MyExpander"}``.
         """
         module = name.replace("-", "_")
         site = self._directory / name

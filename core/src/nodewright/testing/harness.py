@@ -1,4 +1,4 @@
-"""The whole autoscaler in a test or a demo: the real loop, against any API server, on any clock."""
+"""The harness: the whole autoscaler in a test or a demo, against any API server and on any clock."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,9 +18,9 @@ from nodewright.serve.snapshots import Snapshots
 
 
 class Harness:
-    """An autoscaler as `nodewright run` would start it, but for signals and the HTTP server of its metrics.
+    """An autoscaler as `nodewright run` starts it, except for signals and the HTTP server.
 
-    Use it as a context manager. `step` runs one loop (tests, on a stepped clock); `run` goes on until told to stop.
+    Use it as a context manager. `step` runs one loop, for tests on a stepped clock. `run` goes on until it is stopped.
     *config* is the text of a YAML configuration, or a file with one that may change at any time. *observers* are
     plugins whose hooks are called besides those that the configuration names; *memory* takes the place of what is
     stored. The API server has to answer within *patience* seconds of real time, if that is given.
@@ -63,7 +63,7 @@ class Harness:
         self._autoscaler.close()
 
     def kill(self) -> None:
-        """Be gone as if the process was killed: all threads end, and nothing more is written."""
+        """End as if the process had been killed: all threads end, and nothing more is written."""
         self._transport.close()
         self._autoscaler.close()
 
@@ -84,7 +84,7 @@ class Harness:
 
     @property
     def snapshots(self) -> Snapshots:
-        """What a loop saw, for whoever asks for it."""
+        """The snapshots of loops, as ``/snapshotz`` serves them."""
         return self._autoscaler.snapshots
 
     @property
@@ -100,14 +100,14 @@ class Harness:
         self._autoscaler.feed.wait_for_version(version, timeout)
 
     def step(self) -> Decision:
-        """Run one loop; returns what was decided, when it has been carried out and all that it tells is written."""
+        """Run one loop. Returns its decision once it is carried out, and memory and events are written."""
         decision = self._autoscaler.run_once()
         self._autoscaler.deliver_memory()
         self.deliver_events()
         return decision
 
     def deliver_events(self) -> None:
-        """Wait until the events of all loops so far are written: `run` does not."""
+        """Wait until the events of all loops so far are written. `step` does this, `run` does not."""
         self._autoscaler.deliver_events()
 
     def run(self, stop: Event) -> None:

@@ -40,7 +40,7 @@ class Agenda:
             return self._entries[0][0] if self._entries else None
 
     def run_due(self) -> bool:
-        """Do everything that is due now, on the calling thread; tell whether there was anything."""
+        """Do everything that is due now, on the calling thread; return whether there was anything."""
         done = False
         while True:
             with self._lock:

@@ -1,4 +1,4 @@
-"""What the author of a provider tells the suite about the cloud behind it."""
+"""The cloud under test, as the author of a provider describes it to the suite."""
 
 import contextlib
 from abc import ABC, abstractmethod
@@ -26,9 +26,9 @@ _LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 class Ability(StrEnum):
     """What a cloud under test can do for the suite, in words that follow "the cloud under test can't"."""
 
-    #: Tests may grow and shrink `Cloud.group`. Without it only those run that read.
+    #: Tests may grow and shrink `Cloud.group`. Without this ability, only tests run that read.
     CHANGE = "have its groups resized by tests"
-    #: `Cloud.target`, `Cloud.machines` and `Cloud.nodes` are known without the provider.
+    #: `Cloud.target`, `Cloud.machines` and `Cloud.nodes` do not ask the provider.
     TRUTH = "tell by itself which machines it has"
     #: `Cloud.resize`
     RESIZE = "resize a group behind the provider's back"
@@ -85,13 +85,13 @@ class ExpectedTemplate:
 class Cloud(ABC):
     """A cloud under test; one is made for each test by the fixture ``cloud``.
 
-    Only `provider` and `group` are needed. Everything else is an ability: a method to override and its name in
-    `abilities`. Tests that need more than there is are skipped and say what was missing. All methods work on the cloud
-    by its own means, never through a provider that was handed out before, and are called on the test's thread.
+    Only `provider` and `group` are required. Everything else is an ability: a method to override, and its name in
+    `abilities`. A test that needs a missing ability is skipped and says which one. All methods control the cloud
+    directly, never through a provider that was handed out before. They are called on the test's thread.
 
-    When a test gets the cloud, the group is at rest: as many machines run as it is asked for. It should have a minimum
-    of 1 or more, and room for three more machines than it has; what needs more than there is is skipped.
-    The fixture tidies up after the test, whatever has happened.
+    When a test gets the cloud, the group must be at rest: as many machines run as it is asked for. It should have a
+    minimum of 1 or more, and room for three more machines; tests that need more room are skipped.
+    The fixture cleans up after the test, whatever has happened.
     """
 
     #: What this cloud can do for the suite.
@@ -101,9 +101,9 @@ class Cloud(ABC):
     #: Reasons for which `refuse` can refuse orders at once.
     refusals: ClassVar[frozenset[ErrorClass]] = frozenset()
 
-    #: Seconds after which an action that has not returned is one that waits for machines.
+    #: Seconds after which an action that has not returned counts as one that waits for machines.
     patience: ClassVar[float] = 60.0
-    #: Seconds after which a test is given up, as its provider waits for something that does not come. 0 for never.
+    #: Seconds after which a test is given up because its provider waits for something that does not come; 0 for never.
     longest: ClassVar[float] = 120.0
 
     @abstractmethod
@@ -115,21 +115,21 @@ class Cloud(ABC):
         """Id of the group that tests look at, and resize if they may. The same for the whole test."""
 
     def settle(self) -> None:  # noqa: B027  some clouds need no time
-        """Let the cloud finish what it is at: machines that were ordered run, those that are deleted are gone.
+        """Let the cloud finish its work: machines that were ordered run, and those that are deleted are gone.
 
-        A live cloud is polled here; one with a clock of its own is moved on.
+        Poll a live cloud here; move on the clock of a double that has one.
         """
 
     def node(self, instance: str) -> Node:
-        """The node that the machine with this id registers as; one that has been there for long."""
+        """The node as which the machine with this id registers. It must be old."""
         return a_node(instance.rpartition("/")[2], provider_id=instance, created=_LONG_AGO)
 
     def foreign_node(self) -> Node:
-        """A node of another cloud, in another cloud's words."""
+        """A node of another cloud, with a provider ID of another form."""
         return a_node("elsewhere", provider_id="elsewhere:///zone-1/machine-1", created=_LONG_AGO)
 
     def unknown_node(self) -> Node:
-        """A node that looks like one of this cloud, but no such machine has ever been there.
+        """A node that looks like one of this cloud, but whose machine has never existed.
 
         By default, a machine of the group whose id ends in nines, six or more, instead of what follows the last dash.
         """
@@ -141,7 +141,7 @@ class Cloud(ABC):
         return self.node(f"{stem}{slash}{prefix}{dash}{'9' * max(6, len(number))}")
 
     def secrets(self) -> Sequence[str]:
-        """Keys, tokens and the like that the provider was configured with: they may show nowhere."""
+        """Keys, tokens and other secrets in the provider's configuration: they must show nowhere."""
         return ()
 
     def expected_bounds(self) -> Mapping[str, tuple[int, int]]:
@@ -149,7 +149,7 @@ class Cloud(ABC):
         return {}
 
     def expected_templates(self) -> Mapping[str, ExpectedTemplate]:
-        """What the templates of groups must show, by group. GPUs, taints and extended resources should be among it."""
+        """What the templates of groups must show, by group. Include GPUs, taints and extended resources."""
         return {}
 
     def expected_options(self) -> Mapping[str, Mapping[str, object]]:
@@ -175,22 +175,22 @@ class Cloud(ABC):
         return [self.node(id_) for id_, state in self.machines(group).items() if state is InstanceState.RUNNING]
 
     def resize(self, group: str, size: int) -> None:
-        """Have the group run *size* machines, within its bounds and at rest, as somebody else would do it."""
+        """Have the group run *size* machines, within its bounds and at rest, as if someone else had done it."""
         raise NotImplementedError
 
     def vanish(self, group: str) -> Node:
-        """Let the group's oldest machine be gone for good, as if it had failed or was reclaimed; return its node.
+        """Let the group's oldest machine be gone, as if it had failed or been reclaimed; return its node.
 
-        Whether the cloud replaces it is the cloud's affair.
+        The cloud may replace it or not.
         """
         raise NotImplementedError
 
     def hold(self) -> None:
-        """From now on new machines stay in creation, until `heal`. May do nothing if they do so before `settle`."""
+        """From now on new machines stay in creation, until `heal`. May do nothing if they stay so until `settle`."""
         raise NotImplementedError
 
     def starve(self, group: str) -> None:
-        """From now on orders of the group are accepted, but neither a machine nor a failure comes of them."""
+        """From now on orders of the group are accepted, but they lead to no machine and no failure."""
         raise NotImplementedError
 
     def fail(self, group: str, why: ErrorClass) -> None:
@@ -209,55 +209,55 @@ class Cloud(ABC):
         raise NotImplementedError
 
     def add_group(self) -> str:
-        """Have somebody add a group that the provider should find; return its id."""
+        """Add a group that the provider should find, as if someone else had done it; return its id."""
         raise NotImplementedError
 
     def remove_group(self, group: str) -> None:
-        """Have somebody remove the group with all that is in it."""
+        """Remove the group with all its machines, as if someone else had done it."""
         raise NotImplementedError
 
     def throttle(self) -> None:
-        """From now on every call of a provider is refused as one too many, until `heal`."""
+        """From now on every call of a provider is throttled, until `heal`."""
         raise NotImplementedError
 
     def deny(self) -> None:
-        """From now on the credentials are worth nothing: expired, or without the rights; until `heal`."""
+        """From now on the credentials are expired, or lack all rights, until `heal`."""
         raise NotImplementedError
 
     def cut(self) -> None:
-        """From now on nobody answers at the cloud's address, until `heal`."""
+        """From now on the cloud does not answer, until `heal`."""
         raise NotImplementedError
 
     def break_after(self, calls: int) -> None:
-        """From now on so many more calls are answered, and then no more until `heal`: as with `cut`."""
+        """From now on only *calls* more calls are answered, until `heal`; after these, it is as with `cut`."""
         raise NotImplementedError
 
     def limit(self, group: str, machines: int) -> None:
-        """From now on the cloud has so many machines left for the group, until `heal`."""
+        """From now on the cloud has only *machines* more machines for the group, until `heal`."""
         raise NotImplementedError
 
     def lose_answer(self) -> None:
-        """The next change that a provider asks for is made, but the answer to it is lost on the way."""
+        """The next change that a provider asks for is made, but its answer is lost."""
         raise NotImplementedError
 
     def delay(self) -> None:
-        """From now on what is read is as it is now, whatever is ordered, until `heal`; orders are carried out.
+        """From now on reads show the present state, whatever is ordered, until `heal`. Orders are carried out.
 
-        So do clouds that are consistent only in the end: a provider has to know what it has ordered itself.
+        Clouds with eventual consistency do so: a provider must remember what it has ordered.
         """
         raise NotImplementedError
 
     def delete_only(self, count: int) -> None:
         """From now on only *count* more machines are deleted; the cloud refuses the others for a while, until `heal`.
 
-        Whether it refuses a whole call or single machines of it is the cloud's affair.
+        It may refuse whole calls or single machines.
         """
         raise NotImplementedError
 
     def heal(self) -> None:
         """End all that was broken: every call is answered and orders are filled again.
 
-        Needed with any fault; what faults have done so far stays.
+        Required with any fault. What faults have done so far stays.
         """
         raise NotImplementedError
 

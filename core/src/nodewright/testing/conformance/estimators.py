@@ -49,7 +49,7 @@ class EstimatorConformance(Suite):
         assert keys_of(estimate.pods), "one node has room for some of these pods, but it helps none"
 
     def test_it_helps_pods_that_it_was_given(self, estimator: Estimator) -> None:
-        """An estimate is about the pods it was given, and about nobody else."""
+        """An estimate is about the pods that it was given, and no others."""
         pods = _mixture()
         others = keys_of(_estimate(estimator, pods).pods) - keys_of(pods)
         assert not others, f"it helps {', '.join(sorted(others))}, not one of the pods it was given"

@@ -1,11 +1,22 @@
 """The conformance suite of expanders."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
 
-from nodewright.api import Expander, NodeTemplate, Option, Resources
+from nodewright.api import (
+    Expander,
+    GroupFacts,
+    NodeTemplate,
+    Option,
+    PlacementRule,
+    PodSet,
+    Resources,
+    Simulation,
+    Verdict,
+)
 from nodewright.testing.conformance.offers import (
     Unknown,
     a_context,
@@ -21,9 +32,8 @@ from nodewright.testing.conformance.offers import (
 from nodewright.testing.conformance.plans import PlanConformance
 from nodewright.testing.conformance.strategy import left_alone, reborn
 from nodewright.testing.conformance.suite import requires
-from nodewright.testing.conformance.watched import Watched
 
-#: So often is whose turn it is asked for.
+#: How many turns are tried.
 _TURNS = 8
 
 
@@ -129,7 +139,7 @@ class ExpanderConformance(PlanConformance):
         assert not watched.changes, f"it called {' and '.join(watched.changes)} outside of simulation.fork()"
 
     def test_unknown_prices_are_no_error(self, expander: Expander, options: Sequence[Option]) -> None:
-        """Some groups have no price, or all have none, and nobody can tell what pods are worth."""
+        """Some groups, or all, may have no price, and the prices of pods may be unknown."""
         _, *others = options
         unpriced = at_price(None, options)
         for offered in ([*unpriced[:1], *others], unpriced):
@@ -145,7 +155,7 @@ class ExpanderConformance(PlanConformance):
         _assert_chosen_from(free, best(expander, free))
 
     def test_a_group_without_a_template_is_no_error(self, expander: Expander, options: Sequence[Option]) -> None:
-        """Nobody may be able to tell what the nodes of a group look like."""
+        """A group may have no template."""
         first, *others = options
         offered = [with_template(None, first), *others]
         _assert_chosen_from(offered, best(expander, offered))
@@ -181,3 +191,48 @@ def _answer(expander: Expander, options: Sequence[Option]) -> object:
 
 def _assert_chosen_from(options: Sequence[Option], answer: Sequence[Option]) -> None:
     assert set(names(answer)) <= set(names(options)), f"of {names(options)} it returned {names(answer)}"
+
+
+class Watched:
+    """Implements `nodewright.api.Simulation` on another one; *changes* are the calls outside of forks."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.changes: list[str] = []
+        self._simulation = simulation
+        self._forks = 0
+
+    @contextmanager
+    def fork(self) -> Iterator["Watched"]:
+        """As the other's; what happens in it is no change."""
+        self._forks += 1
+        with self._simulation.fork():
+            try:
+                yield self
+            finally:
+                self._forks -= 1
+
+    def add_nodes(self, group: GroupFacts, count: int) -> Sequence[str]:
+        """As the other's."""
+        self._note("add_nodes()")
+        return self._simulation.add_nodes(group, count)
+
+    def place(self, pods: PodSet, *, on: Sequence[str] | None = None) -> Mapping[str, str]:
+        """As the other's."""
+        self._note("place()")
+        return self._simulation.place(pods, on=on)
+
+    def why_not(self, pods: PodSet, node: str) -> Verdict | None:
+        """As the other's."""
+        return self._simulation.why_not(pods, node)
+
+    def rules(self, pods: PodSet) -> Sequence[PlacementRule]:
+        """As the other's."""
+        return self._simulation.rules(pods)
+
+    def free(self, node: str) -> Resources:
+        """As the other's."""
+        return self._simulation.free(node)
+
+    def _note(self, call: str) -> None:
+        if not self._forks and call not in self.changes:
+            self.changes.append(call)

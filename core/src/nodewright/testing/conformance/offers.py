@@ -1,4 +1,4 @@
-"""Small offers for expanders: options, and what there is to know besides."""
+"""Small sets of options for tests of expanders, and the contexts that go with them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,11 +29,11 @@ class Unknown(PricingModel):
     """Knows no price."""
 
     def node_price(self, template: NodeTemplate, start: datetime, end: datetime) -> float | None:
-        """Nobody knows."""
+        """Return no price."""
         return None
 
     def pod_price(self, pod: Pod, start: datetime, end: datetime) -> float | None:
-        """Nobody knows."""
+        """Return no price."""
         return None
 
 
@@ -74,7 +74,7 @@ def a_context(
     pricing: Mapping[str, PricingModel] | None = None,
     config_maps: Mapping[str, Mapping[str, str]] | None = None,
 ) -> ExpanderContext:
-    """What there is to know besides `ways_to_grow`: a cluster with one full node, prices, and all pods that wait."""
+    """The context of `ways_to_grow`: a cluster with one full node, prices, and all pods that wait."""
     return an_expander_context(
         seed=seed,
         room=room,

@@ -66,7 +66,7 @@ class PlanConformance(Suite):
 
     @requires(_plans)
     def test_a_plan_helps_pods_that_wait(self, expander: Expander, options: Sequence[Option]) -> None:
-        """A plan is about pods of its options, or others that wait, and about nobody else."""
+        """A plan is about pods of its options, or other pods that wait, and no others."""
         waiting = keys_of(pods for option in options for pods in (*option.pods, *a_context().pending))
         helped = keys_of(pods for option in _planned(expander, options) for pods in option.pods)
         assert helped <= waiting, f"it plans for {', '.join(sorted(helped - waiting))}, not one of the pods that wait"

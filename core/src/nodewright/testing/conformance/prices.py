@@ -51,7 +51,7 @@ class PricingConformance(Suite):
         _assert_is_price(price, "a pod of half a CPU and 1 GiB")
 
     def test_an_unknown_node_has_no_price_that_is_made_up(self, model: PricingModel, now: datetime) -> None:
-        """The price of a node of a kind that nobody has heard of is None, or goes by what the node has."""
+        """The price of a node of an unknown type is None, or goes by what the node has."""
         small, large = (
             model.node_price(
                 a_template(cpu=cpu, memory=memory, instance_type="type-from-the-moon", zone="moon-1"), now, now + _HOUR
@@ -144,7 +144,7 @@ def _assert_is_price(price: object, what: str) -> None:
 
 
 def _known(price: float | None) -> float:
-    """*price* as a number; skips the test if nobody knows it: that is the affair of another."""
+    """Return *price*; skips the test if it is unknown, which is for other tests to report."""
     if price is None:
         pytest.skip("the price is unknown")
     return price

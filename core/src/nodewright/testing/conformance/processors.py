@@ -55,7 +55,7 @@ class PendingPodsProcessorConformance(Suite):
         assert not twice, f"it returned {', '.join(twice)} more than once"
 
     def test_it_returns_no_empty_sets(self, processor: PendingPodsProcessor) -> None:
-        """A set of which nobody is left is left out."""
+        """A set without pods is left out."""
         kept = _processed(processor, _waiting())
         assert all(pods.keys for pods in kept), f"it returned a set without pods: {[pods.keys for pods in kept]}"
 
@@ -94,7 +94,7 @@ class PendingPodsProcessorConformance(Suite):
         _processed(processor, [pods_like(keeping_apart(greedy), 3)])
 
     def test_groups_without_a_template_are_no_error(self, processor: PendingPodsProcessor) -> None:
-        """Nobody may be able to tell what the nodes of a group look like; or there is no group at all."""
+        """A group may have no template, and there may be no groups."""
         for groups in ([], [dataclasses.replace(a_group("dark"), template=None)]):
             _processed(processor, _waiting(), a_processor_context(groups=groups))
 

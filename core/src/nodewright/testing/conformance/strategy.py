@@ -1,4 +1,4 @@
-"""What the suites of strategies have in common."""
+"""Helpers that the suites of strategies share."""
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ def homeless(simulation: Simulation, wanted: Iterable[tuple[PodSet, Sequence[str
     while left:
         tried = [(pods.without(simulation.place(pods, on=nodes)), nodes) for pods, nodes in left]
         rest = [(pods, nodes) for pods, nodes in tried if pods]
-        # Whoever has a place by now may be the neighbour that another one needs.
+        # Pods that have a place by now may be the neighbours that others need.
         if sum(len(pods) for pods, _ in rest) == sum(len(pods) for pods, _ in left):
             break
         left = rest

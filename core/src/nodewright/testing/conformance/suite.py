@@ -1,4 +1,4 @@
-"""What all suites of conformance tests have in common."""
+"""The base of all conformance suites: requirements, and skipping."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

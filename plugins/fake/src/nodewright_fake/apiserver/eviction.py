@@ -73,12 +73,12 @@ class Evictor:
 
 
 def _disrupts_nobody(pod: Document) -> bool:
-    """Tell whether the pod serves nobody: it is not running yet, has ended, or goes anyway."""
+    """Return whether the pod serves nobody: it is not running yet, has ended, or goes anyway."""
     return dig(pod, "status.phase") in ("Pending", "Succeeded", "Failed") or "deletionTimestamp" in pod["metadata"]
 
 
 def _unready_within(budget: Document, pod: Document) -> bool:
-    """Tell whether the pod is unready and the budget lets such pods go without a charge."""
+    """Return whether the pod is unready and the budget lets such pods go without a charge."""
     if any(one["type"] == "Ready" and one["status"] == "True" for one in dig(pod, "status.conditions") or ()):
         return False
     if dig(budget, "spec.unhealthyPodEvictionPolicy") == "AlwaysAllow":

@@ -69,7 +69,7 @@ class Request:
         return self.query.get("dryRun") == "All"
 
     def flag(self, name: str) -> bool:
-        """Tell whether the query parameter *name* is on."""
+        """Return whether the query parameter *name* is on."""
         return self.query.get(name, "").lower() in ("true", "1")
 
     def number(self, name: str, default: int) -> int:

@@ -52,7 +52,7 @@ def exact_name(text: str) -> str | None:
 
 
 def selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
-    """Tell whether a ``LabelSelector`` object matches *labels*: none matches nothing, an empty one everything."""
+    """Return whether a ``LabelSelector`` object matches *labels*: none matches nothing, an empty one everything."""
     if selector is None:
         return False
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):

@@ -27,7 +27,7 @@ class Selection:
     fields: Predicate | None = None
 
     def shows(self, document: Document) -> bool:
-        """Tell whether *document* is one of them."""
+        """Return whether *document* is one of them."""
         metadata = document["metadata"]
         return (
             (self.namespace is None or metadata.get("namespace", "") == self.namespace)

@@ -51,7 +51,7 @@ class ApiFault:
         self._filled: datetime | None = None
 
     def befalls(self, operation: str, now: datetime) -> bool:
-        """Count a call and tell whether the fault befalls it."""
+        """Count a call and return whether the fault befalls it."""
         if not fnmatchcase(operation, self.operations) or self.times == 0:
             return False
         self._calls += 1

@@ -76,7 +76,7 @@ class Supply:
         self._stocks[stock.pools] = stock
 
     def lift_stocks(self, pools: str) -> bool:
-        """Lift the limits whose pattern is, or is matched by, *pools*; tell whether there was any."""
+        """Lift the limits whose pattern is, or is matched by, *pools*; return whether there was any."""
         kept = {key: stock for key, stock in self._stocks.items() if not fnmatchcase(key, pools)}
         lifted = len(kept) < len(self._stocks)
         self._stocks = kept
@@ -87,7 +87,7 @@ class Supply:
         self._quotas[quota.instance_types] = quota
 
     def lift_quotas(self, instance_types: str) -> bool:
-        """Lift the quotas whose pattern is, or is matched by, *instance_types*; tell whether there was any."""
+        """Lift the quotas whose pattern is, or is matched by, *instance_types*; return whether there was any."""
         kept = {key: quota for key, quota in self._quotas.items() if not fnmatchcase(key, instance_types)}
         lifted = len(kept) < len(self._quotas)
         self._quotas = kept

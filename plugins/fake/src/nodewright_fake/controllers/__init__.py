@@ -50,7 +50,7 @@ class Controller(Protocol):
         ...
 
     def reconcile(self) -> bool:
-        """Do what is to be done; tell whether anything was written. Called until no controller writes any more."""
+        """Do what is to be done; return whether anything was written. Called until no controller writes any more."""
         ...
 
 

@@ -26,22 +26,22 @@ def phase_of(pod: Object) -> str:
 
 
 def is_finished(pod: Object) -> bool:
-    """Tell whether *pod* has ended for good."""
+    """Return whether *pod* has ended for good."""
     return phase_of(pod) in ("Succeeded", "Failed")
 
 
 def is_leaving(pod: Object) -> bool:
-    """Tell whether *pod* is marked deleted."""
+    """Return whether *pod* is marked deleted."""
     return "deletionTimestamp" in pod["metadata"]
 
 
 def is_active(pod: Object) -> bool:
-    """Tell whether *pod* counts as one of its owner's replicas."""
+    """Return whether *pod* counts as one of its owner's replicas."""
     return not is_finished(pod) and not is_leaving(pod)
 
 
 def is_ready(pod: Object) -> bool:
-    """Tell whether *pod* serves."""
+    """Return whether *pod* serves."""
     return any(
         condition["type"] == "Ready" and condition["status"] == "True"
         for condition in pod.get("status", {}).get("conditions", ())

@@ -41,7 +41,7 @@ class Reconciler(ABC, Generic[K]):
         """Bring what *key* names into line. Called on the world's thread with the store locked."""
 
     def reconcile(self) -> bool:
-        """Look at everything that was touched; tell whether anything was written."""
+        """Look at everything that was touched; return whether anything was written."""
         with self.store.lock:
             batch, self._touched = sorted(self._touched), set()
         wrote = False

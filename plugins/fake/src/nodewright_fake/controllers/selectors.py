@@ -15,7 +15,7 @@ class Requirement:
     values: tuple[str, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Tell whether *labels* satisfy this line; one with an unknown operator is never satisfied."""
+        """Return whether *labels* satisfy this line; one with an unknown operator is never satisfied."""
         value = labels.get(self.key)
         if self.operator == "Exists":
             return value is not None
@@ -58,7 +58,7 @@ def read_selector(selector: Object | None) -> Selector | None:
 
 
 def selects(selector: Selector | None, labels: Mapping[str, str]) -> bool:
-    """Tell whether *selector* selects an object with *labels*."""
+    """Return whether *selector* selects an object with *labels*."""
     return selector is not None and all(requirement.matches(labels) for requirement in selector)
 
 

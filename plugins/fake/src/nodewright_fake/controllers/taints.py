@@ -35,7 +35,7 @@ class PodToleration:
     seconds: int | None = None
 
     def covers(self, taint: NodeTaint) -> bool:
-        """Tell whether the pod puts up with *taint*."""
+        """Return whether the pod puts up with *taint*."""
         if self.effect not in ("", taint.effect) or self.key not in ("", taint.key):
             return False
         return self.exists or (bool(self.key) and self.value == taint.value)
@@ -58,5 +58,5 @@ def read_toleration(toleration: Object) -> PodToleration:
 
 
 def is_covered(taint: NodeTaint, tolerations: Iterable[PodToleration]) -> bool:
-    """Tell whether any of *tolerations* covers *taint*."""
+    """Return whether any of *tolerations* covers *taint*."""
     return any(toleration.covers(taint) for toleration in tolerations)

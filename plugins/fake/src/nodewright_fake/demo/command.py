@@ -75,7 +75,7 @@ class DemoCommand(Command):
 def _play(
     stage: "Stage", player: "Player", update: Callable[[], None], interruption: "Interruption", *, keep: bool
 ) -> bool:
-    """Show frame after frame to the end, or to the first interruption; tell whether the story was told."""
+    """Show frame after frame to the end, or to the first interruption; return whether the story was told."""
     told = False
     while not interruption:
         over = stage.over

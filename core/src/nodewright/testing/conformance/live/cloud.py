@@ -30,7 +30,7 @@ class Patience:
 
 @dataclass(frozen=True, kw_only=True)
 class Sight:
-    """What a provider said of a group at one time."""
+    """The state of a group at one time, as a provider sees it."""
 
     min_size: int
     max_size: int
@@ -56,7 +56,7 @@ class Sight:
 class LiveCloud(Cloud):
     """An account that is only read: actions of its groups are refused before they reach the provider."""
 
-    #: Whoever runs this sits in front of it, and the cloud takes its time.
+    #: A live cloud may take long, and the user can press Ctrl-C.
     longest = 0.0
 
     def __init__(self, make: Callable[[], Provider], group: str) -> None:
@@ -81,7 +81,7 @@ class LiveCloud(Cloud):
 class ResizedCloud(LiveCloud):
     """An account of which one group is resized by tests, and set back after each of them; other groups are only read.
 
-    Everything is done with the means of the provider under test, as a live account has no others.
+    Everything goes through the provider under test: a live account offers no other way.
     """
 
     abilities = frozenset({Ability.CHANGE})
@@ -91,7 +91,7 @@ class ResizedCloud(LiveCloud):
         self._clock = clock
         self._patience = patience
         self._stop = Event()
-        # Whether the group may be other than it was found: to look is not free, neither in time nor in calls.
+        # Whether the group may have changed since it was found: looking takes time and calls.
         self._unsure = True
         #: The group as it was found.
         self.found = self.sight()
@@ -107,7 +107,7 @@ class ResizedCloud(LiveCloud):
             return self._look(provider)
 
     def settle(self) -> None:
-        """Poll until all machines run that were asked for. Raises `TemporaryError` when that takes too long."""
+        """Poll until all machines run that were asked for. Raises `TemporaryError` if that takes too long."""
         with self._open() as provider:
             self._settled(provider)
 
@@ -118,8 +118,8 @@ class ResizedCloud(LiveCloud):
     def restore(self) -> None:
         """Set the group back to the size that it was found with, and wait until it is at rest.
 
-        Machines that were there before are kept as far as they are left. Nothing is done if nobody got a provider
-        since. Raises `TemporaryError` that tells how the group is, if that does not come about.
+        Machines that were found are kept if they are still there. Does nothing if no provider was handed out since.
+        Raises `TemporaryError` with the state of the group if that fails.
         """
         if not self._unsure:
             return
@@ -176,7 +176,7 @@ class ResizedCloud(LiveCloud):
 
     @contextmanager
     def _open(self) -> Iterator[Provider]:
-        """A provider of its own: what tests have done to theirs is not to be seen in this one."""
+        """Yield a provider of its own, on which actions of the tests have left no trace."""
         provider = self._make()
         try:
             yield provider
@@ -194,7 +194,7 @@ def find_group(groups: Sequence[NodeGroup], name: str) -> NodeGroup:
 
 
 def most_telling(groups: Sequence[NodeGroup]) -> NodeGroup:
-    """Return the first group that is at rest and has machines, as rules are about such; or what comes closest."""
+    """Return the first group that is at rest and has machines, or the closest to that: most rules need such a group."""
     return max(groups, key=_told_by)
 
 

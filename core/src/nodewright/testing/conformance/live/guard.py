@@ -1,4 +1,4 @@
-"""Providers and groups that can be read and not changed."""
+"""Guards: providers and groups that can be read but not changed."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,13 +17,13 @@ from nodewright.api.errors import WithheldError
 
 
 class GuardedProvider(Provider):
-    """Answers as *provider* does; of its groups only the one called *open_group* lets itself be changed, if any."""
+    """Answers as *provider* does. Of its groups, only *open_group* can be changed, if it is given."""
 
     def __init__(self, provider: Provider, *, open_group: str | None = None) -> None:
         super().__init__(provider.config, provider.context)
         self._provider = provider
         self._open_group = open_group
-        # What a class declares, and an instance may narrow down.
+        # Class attributes, which an instance may narrow down.
         for name in ("capabilities", "gpu_label", "balancing_ignored_labels"):
             setattr(self, name, getattr(provider, name))
 
@@ -58,7 +58,7 @@ class GuardedProvider(Provider):
 
 
 class GuardedGroup(NodeGroup):
-    """Answers as *group* does; every action raises `WithheldError` and reaches nobody."""
+    """Answers as *group* does. Every action raises `WithheldError` and does not reach the group."""
 
     def __init__(self, group: NodeGroup) -> None:
         self._group = group

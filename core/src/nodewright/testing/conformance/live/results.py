@@ -1,4 +1,4 @@
-"""What came of the rules of a suite."""
+"""Results: the outcome of each rule of a suite."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Outcome(StrEnum):
-    """What came of a rule."""
+    """The outcome of a rule."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -22,13 +22,13 @@ class Rule:
     name: str
     #: The whole sentence.
     sentence: str
-    #: What it is about, with others.
+    #: The section of the suite that it belongs to.
     theme: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What came of a rule, and why."""
+    """The outcome of a rule, and why."""
 
     rule: Rule
     outcome: Outcome
@@ -38,7 +38,7 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """What came of all rules, with which provider."""
+    """The results of all rules, with the provider and its settings."""
 
     provider: str
     #: The distribution that the provider is of, with its version.
@@ -56,7 +56,7 @@ class Report:
     interrupted: bool = False
 
     def count(self, outcome: Outcome) -> int:
-        """How many rules came out so."""
+        """How many rules have this outcome."""
         return sum(result.outcome is outcome for result in self.results)
 
     @property

@@ -64,7 +64,7 @@ class _Session:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Try the rules in the order of the documentation: what others rest on comes first, what costs money late."""
+        """Try the rules in the order of the documentation: basic rules first, expensive ones last."""
         order = {name: position for position, name in enumerate(rule_names(rules.TestProvider))}
         items.sort(key=lambda item: order[item.originalname] if isinstance(item, pytest.Function) else len(order))
 
@@ -91,7 +91,7 @@ class _Session:
             self.trouble = str(report.longrepr)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Note that somebody pressed Ctrl-C; `pytest.exit` comes here too."""
+        """Note that Ctrl-C was pressed; `pytest.exit` comes here too."""
         self.interrupted = isinstance(excinfo.value, KeyboardInterrupt)
 
 

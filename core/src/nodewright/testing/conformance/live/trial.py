@@ -23,7 +23,7 @@ from nodewright.testing.conformance.live.run import run
 
 
 class Account:
-    """What a configuration says of one provider, and how to make it."""
+    """One provider of a configuration: its settings, and how to make it."""
 
     def __init__(self, config: Path, name: str) -> None:
         """Raises `ConfigurationError`, or `PluginError` if no such provider is configured or it can't be made."""
@@ -54,7 +54,7 @@ class Account:
 
     @property
     def secrets(self) -> frozenset[str]:
-        """What must show nowhere."""
+        """Secrets, which must show nowhere."""
         return frozenset(secrets_in(dict(self._mention.config)))
 
 
@@ -68,7 +68,7 @@ class Trial:
 
     @property
     def announcement(self) -> str:
-        """What is going to happen, before it does."""
+        """What is about to happen, in words."""
         group, name = self._cloud.group(), self._account.name
         if not isinstance(self._cloud, ResizedCloud):
             return f"reads the groups of {name}, above all {group}, and changes nothing"
@@ -134,7 +134,7 @@ class Trial:
             self._cloud.restore()
         except KeyboardInterrupt:
             return [f"group {self._cloud.group()} was not set back: look after it"]
-        except Exception as error:  # whatever a provider raises, people have to hear of their machines
+        except Exception as error:  # Whatever a provider raises, users must hear about their machines.
             told = str(error) if isinstance(error, NodewrightError) else describe(error)
             return [masked(f"group {self._cloud.group()} was not set back, look after it: {told}", self._secrets)]
         return []

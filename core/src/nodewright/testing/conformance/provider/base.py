@@ -19,7 +19,7 @@ from nodewright.api import (
 )
 from nodewright.testing.builders import a_node
 from nodewright.testing.conformance.cloud import Ability, Cloud
-from nodewright.testing.conformance.provider.limit import time_limit
+from nodewright.testing.conformance.provider.time_limit import time_limit
 from nodewright.testing.conformance.suite import Suite, Test, requires
 
 #: More machines than come on one page of anything, so that it shows whether pages are read.

@@ -1,4 +1,4 @@
-"""When the cloud is called, and how often."""
+"""Calls: when a provider calls its cloud, and how often."""
 
 import contextlib
 import threading
@@ -20,11 +20,11 @@ from nodewright.testing.conformance.provider.base import (
     template_of,
 )
 
-#: Calls that a crowd may cost beyond what the cloud costs without: pages, and what there is to ask once per group.
+#: How many more calls a refresh may take with a crowd of machines: for pages, and for questions once per group.
 _PAGES = 15
-#: Providers that one after the other leave something or nothing; what they share is there once.
+#: How many providers are made and closed. A thread that all of them share does not count as left over.
 _LIVES = 3
-#: Seconds in which threads end that were told to.
+#: Seconds that threads get to end.
 _MOMENT = 1.0
 
 
@@ -33,7 +33,7 @@ class CallsConformance(ProviderSuite):
     """The cloud is called in `Provider.refresh` and in actions, and nowhere else."""
 
     def test_a_provider_is_made_without_a_call(self, cloud: Cloud) -> None:
-        """A provider calls nobody before its first refresh."""
+        """A provider does not call the cloud before its first refresh."""
         before = cloud.calls()
         provider = cloud.provider()
         calls = cloud.calls() - before
@@ -101,7 +101,7 @@ class ClosingConformance(ProviderSuite):
             pytest.fail(f"another provider of this cloud was closed, and refresh raised {error!r}")
 
     def test_a_provider_that_never_read_can_be_closed(self, cloud: Cloud) -> None:
-        """`close` works before the first refresh: the configuration may have been replaced by then."""
+        """`close` works before the first refresh: the configuration may change before that."""
         provider = cloud.provider()
         try:
             provider.close()
@@ -109,7 +109,7 @@ class ClosingConformance(ProviderSuite):
             pytest.fail(f"close before the first refresh raised {error!r}")
 
     def test_a_closed_provider_leaves_no_threads(self, cloud: Cloud) -> None:
-        """`close` ends what the provider has begun: after each change of configuration there is a new one."""
+        """`close` ends all threads of the provider: each change of configuration makes a new provider."""
         _live_and_close(cloud)
         before = set(threading.enumerate())
         for _ in range(_LIVES):

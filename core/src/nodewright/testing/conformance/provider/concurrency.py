@@ -1,4 +1,4 @@
-"""Things that happen at once."""
+"""Concurrency: actions that run at the same time."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What the provider's class says of itself."""
+"""Declarations: what the class of a provider says about itself."""
 
 import pytest
 
@@ -10,7 +10,7 @@ class DeclarationConformance(ProviderSuite):
     """Class attributes that the core reads before anything else."""
 
     def test_capabilities_are_known_ones(self, newcomer: Provider) -> None:
-        """`capabilities` is a set of `Capability`: anything else is never asked about."""
+        """`capabilities` is a set of `Capability`: anything else has no effect."""
         unknown = [each for each in newcomer.capabilities if not isinstance(each, Capability)]
         assert not unknown, f"capabilities holds {unknown}, which are none of {[str(each) for each in Capability]}"
 

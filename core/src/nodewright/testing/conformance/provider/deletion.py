@@ -70,7 +70,7 @@ class DeletionConformance(ProviderSuite):
         cloud.resize(group.id, size)
         group.delete_nodes(nodes[:1])
         after = cloud.target(group.id)
-        assert after == size - 1, f"somebody set the size to {size}; after a deletion the cloud is asked for {after}"
+        assert after == size - 1, f"someone set the size to {size}; after a deletion the cloud is asked for {after}"
 
     @needs(Ability.OTHER_GROUP)
     def test_a_node_of_another_group_is_foreign(self, cloud: Cloud, provider: Provider) -> None:

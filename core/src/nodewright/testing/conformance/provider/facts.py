@@ -1,4 +1,4 @@
-"""What groups say about themselves."""
+"""Facts of groups: sizes, machines, pools and limits."""
 
 import pytest
 
@@ -34,7 +34,7 @@ class FactsConformance(ProviderSuite):
             assert told == asked, f"target_size of group {group.id} is {told}, the cloud is asked for {asked}"
 
     def test_facts_are_the_same_when_asked_again(self, provider: Provider) -> None:
-        """Facts don't change by being asked for: two readings after one refresh are equal."""
+        """Reading facts does not change them: two readings after one refresh are equal."""
         first, second = facts(provider), facts(provider)
         assert second == first, f"asked twice after one refresh, the groups were {first} and then {second}"
 

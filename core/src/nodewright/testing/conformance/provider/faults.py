@@ -1,4 +1,4 @@
-"""What comes of a cloud that refuses to answer."""
+"""Faults of the cloud, and the errors that providers must raise for them."""
 
 import contextlib
 import logging
@@ -65,27 +65,27 @@ class RefreshFaultConformance(ProviderSuite):
 
     @needs(Ability.DENY)
     def test_a_denial_says_what_is_missing(self, cloud: Cloud, provider: Provider) -> None:
-        """The message of an `AccessDeniedError` tells people something."""
+        """The message of an `AccessDeniedError` is not empty."""
         cloud.deny()
         message = _error_of(provider.refresh)
         assert message.strip(), "refresh without a right says nothing: raise AccessDeniedError that names the right"
 
     @needs(Ability.CUT)
     def test_a_refresh_of_a_cloud_that_is_not_there_says_so(self, cloud: Cloud, provider: Provider) -> None:
-        """`refresh` raises `TemporaryError`, such as `CloudUnavailableError`, when nobody answers."""
+        """`refresh` raises `TemporaryError`, such as `CloudUnavailableError`, when the cloud does not answer."""
         cloud.cut()
-        with raising(TemporaryError, "refresh when nobody answers"):
+        with raising(TemporaryError, "refresh when the cloud does not answer"):
             provider.refresh()
 
     @needs(Ability.CUT)
     def test_a_first_refresh_of_a_cloud_that_is_not_there_says_so(self, cloud: Cloud, newcomer: Provider) -> None:
-        """`refresh` raises `TemporaryError` when nobody has answered yet: that is no mistake in the configuration."""
+        """`refresh` raises `TemporaryError` when the cloud has never answered: that is no configuration mistake."""
         cloud.cut()
-        with raising(TemporaryError, "a first refresh when nobody answers"):
+        with raising(TemporaryError, "a first refresh when the cloud does not answer"):
             newcomer.refresh()
 
     def test_secrets_are_kept(self, cloud: Cloud, provider: Provider, group: NodeGroup) -> None:
-        """Facts, errors with their causes and the log, whatever goes wrong, show nothing of the credentials."""
+        """Facts, errors with their causes, and the log never show credentials, whatever goes wrong."""
         secrets = cloud.secrets()
         if not secrets:
             pytest.skip("the cloud under test can't tell secrets")
@@ -126,7 +126,7 @@ class ActionFaultConformance(ProviderSuite):
 
     @needs(Ability.THROTTLE)
     def test_an_order_that_is_throttled_is_given_up(self, cloud: Cloud, provider: Provider, group: NodeGroup) -> None:
-        """An order that raised is not given later: the next loop decides anew."""
+        """An order that raised is not sent later: the next loop decides anew."""
         before = has_room(cloud, group, 1)
         cloud.throttle()
         with contextlib.suppress(NodewrightError):
@@ -148,10 +148,10 @@ class ActionFaultConformance(ProviderSuite):
 
     @needs(Ability.CUT)
     def test_an_order_to_a_cloud_that_is_not_there_says_so(self, cloud: Cloud, group: NodeGroup) -> None:
-        """`increase` raises `TemporaryError`, such as `CloudUnavailableError`, when nobody answers."""
+        """`increase` raises `TemporaryError`, such as `CloudUnavailableError`, when the cloud does not answer."""
         has_room(cloud, group, 1)
         cloud.cut()
-        with raising(TemporaryError, "increase when nobody answers"):
+        with raising(TemporaryError, "increase when the cloud does not answer"):
             group.increase(1)
 
     @needs(Ability.THROTTLE)
@@ -192,10 +192,10 @@ class ActionFaultConformance(ProviderSuite):
 
     @needs(Ability.CUT)
     def test_a_deletion_in_a_cloud_that_is_not_there_says_so(self, cloud: Cloud, provider: Provider) -> None:
-        """`delete_nodes` raises `TemporaryError`, such as `CloudUnavailableError`, when nobody answers."""
+        """`delete_nodes` raises `TemporaryError`, such as `CloudUnavailableError`, when the cloud does not answer."""
         group, nodes = with_spare(cloud, provider, 1)
         cloud.cut()
-        with raising(TemporaryError, "delete_nodes when nobody answers"):
+        with raising(TemporaryError, "delete_nodes when the cloud does not answer"):
             group.delete_nodes(nodes[:1])
 
 
@@ -229,7 +229,7 @@ class OtherActionFaultConformance(ProviderSuite):
         """`decrease_target`, `increase_atomically` and `force_delete_nodes` raise `TemporaryError` as well."""
         act = _rare(action, cloud, provider)
         cloud.cut()
-        with raising(TemporaryError, f"{action} when nobody answers"):
+        with raising(TemporaryError, f"{action} when the cloud does not answer"):
             act()
 
 
@@ -261,7 +261,7 @@ def _rare(action: str, cloud: Cloud, provider: Provider) -> Callable[[], None]:
 
 
 def _said_of_failures(cloud: Cloud, provider: Provider, group: NodeGroup) -> dict[str, str]:
-    """What is said of an order that is refused and of one that fails later, as far as the cloud can do that."""
+    """What the provider says of an order that is refused and of one that fails later, if the cloud can do that."""
     said: dict[str, str] = {}
     for why in sorted(cloud.refusals)[:1]:
         cloud.refuse(group.id, why)
@@ -279,7 +279,7 @@ def _said_of_failures(cloud: Cloud, provider: Provider, group: NodeGroup) -> dic
 
 
 def _error_of(action: Callable[[], None]) -> str:
-    """What *action* says when it fails; nothing if it does not, which other tests complain about."""
+    """What *action* says when it fails; nothing if it does not, which is for other tests to report."""
     try:
         action()
     except Exception as error:
@@ -297,7 +297,7 @@ def _all_errors_of(action: Callable[[], None]) -> str:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """All that a traceback of *error* tells, without lines of code: in those of a double secrets may stand."""
+    """All errors in a traceback of *error*, without lines of code: those of a double may contain secrets."""
     while error is not None:
         yield error
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)

@@ -75,7 +75,7 @@ class GrowthConformance(ProviderSuite):
             group.increase(1)
         after = cloud.target(group.id)
         assert before + 2 <= after <= before + 3, (
-            f"somebody set the size from {before} to {before + 2}; after increase(1) the cloud is asked for {after}"
+            f"someone set the size from {before} to {before + 2}; after increase(1) the cloud is asked for {after}"
         )
 
     @needs(Ability.RESIZE)

@@ -1,4 +1,4 @@
-"""Who is who: ids of groups and machines, and which node belongs where."""
+"""Identity: the ids of groups and machines, and which node belongs to which group."""
 
 from nodewright.api import InstanceState, NodeGroup, Provider
 from nodewright.testing.builders import a_node
@@ -30,7 +30,7 @@ class IdentityConformance(ProviderSuite):
 
     @needs(Ability.OTHER_GROUP, Ability.RESIZE)
     def test_groups_keep_their_order_when_one_outgrows_another(self, cloud: Cloud, provider: Provider) -> None:
-        """The order of groups has nothing to do with their sizes: equal choices are made by it."""
+        """The order of groups does not depend on their sizes: ties between groups go by it."""
         names = (cloud.group(), cloud.other_group())
         provider.refresh()
         small, large = sorted((group_of(provider, name) for name in names), key=lambda group: group.target_size)
@@ -44,7 +44,7 @@ class IdentityConformance(ProviderSuite):
         assert after == before, f"groups() showed {before}, and after group {large.id} was resized {after}"
 
     def test_groups_are_the_same_after_a_restart(self, provider: Provider, restart: Restart) -> None:
-        """A new provider shows the same ids of groups in the same order: memory and settings go by them."""
+        """A new provider shows the same ids of groups in the same order: memory and settings refer to them."""
         before = [group.id for group in provider.groups()]
         after = [group.id for group in restart().groups()]
         assert after == before, f"groups() shows {before}, and after a restart {after}"
@@ -79,7 +79,7 @@ class IdentityConformance(ProviderSuite):
                     assert told == group.id, f"group_of tells {told!r} for {instance.id}, which is of {group.id}"
 
     def test_a_node_goes_by_its_provider_id(self, cloud: Cloud, provider: Provider, group: NodeGroup) -> None:
-        """`group_of` takes nobody for ours who shares only the name of a node, or the end of its provider ID."""
+        """`group_of` is None for a node that shares only its name, or the end of its provider ID, with one of ours."""
         for instance in group.instances():
             node = cloud.node(instance.id)
             double = a_node(node.name, provider_id=f"elsewhere:///{instance.id.rpartition('/')[2]}")
@@ -90,7 +90,7 @@ class IdentityConformance(ProviderSuite):
             )
 
     def test_a_node_of_another_cloud_belongs_to_no_group(self, cloud: Cloud, provider: Provider) -> None:
-        """`group_of` is None for a node whose provider ID is in another cloud's words."""
+        """`group_of` is None for a node whose provider ID has another cloud's form."""
         node = cloud.foreign_node()
         told = provider.group_of(node)
         assert told is None, f"group_of tells {told!r} for {machine_of(node)}, which is of another cloud"

@@ -1,4 +1,4 @@
-"""Machines in all states of their lives."""
+"""Machines in all their states."""
 
 import contextlib
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class InstancesConformance(ProviderSuite):
 
     @needs(Ability.POPULATE)
     def test_all_of_many_machines_are_shown(self, cloud: Cloud, provider: Provider) -> None:
-        """Also where the cloud tells of its machines page by page, every one of them is shown."""
+        """Every machine is shown, even if the cloud lists its machines page by page."""
         few = _running(provider)
         cloud.populate(CROWD)
         provider.refresh()
@@ -45,7 +45,7 @@ class InstancesConformance(ProviderSuite):
 
 @needs(Ability.CHANGE)
 class LifeConformance(ProviderSuite):
-    """`Instance.state`, from order to end."""
+    """`Instance.state`, from the order to the end of a machine."""
 
     @needs(Ability.HOLD, Ability.TRUTH)
     def test_a_machine_in_creation_is_creating(self, cloud: Cloud, provider: Provider) -> None:

@@ -1,4 +1,4 @@
-"""Whether there are prices; what prices must be like has a suite of its own."""
+"""Prices of a provider. `PricingConformance` has the rules for price models."""
 
 import math
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What a refresh does, and what it leaves alone."""
+"""Refreshing: what it reads, and what it must not change."""
 
 import contextlib
 from operator import methodcaller
@@ -18,7 +18,7 @@ from nodewright.testing.conformance.provider.base import (
     reread,
 )
 
-#: What a provider is to recover from.
+#: What a provider must recover from.
 _FAULTS = {
     Ability.CUT: methodcaller("cut"),
     Ability.DENY: methodcaller("deny"),
@@ -31,16 +31,16 @@ class RefreshConformance(ProviderSuite):
 
     @needs(Ability.RESIZE)
     def test_refresh_sees_a_group_that_somebody_resized(self, cloud: Cloud, provider: Provider) -> None:
-        """A size that somebody else set shows after the next refresh."""
+        """A size that someone else set shows after the next refresh."""
         size = cloud.target(cloud.group()) + 1
         cloud.resize(cloud.group(), size)
         provider.refresh()
         told = group_of(provider, cloud.group()).target_size
-        assert told == size, f"somebody set the size to {size}, after a refresh target_size is {told}"
+        assert told == size, f"someone set the size to {size}, after a refresh target_size is {told}"
 
     @needs(Ability.RESIZE, Ability.CHANGE)
     def test_refresh_sees_a_group_that_somebody_set_back(self, cloud: Cloud, provider: Provider) -> None:
-        """The size of before an order shows again, once the order has shown and somebody else has undone it."""
+        """If someone else undoes an order that has shown in the target, the former size shows again."""
         group = group_of(provider, cloud.group())
         size = has_room(cloud, group, 1)
         group.increase(1)
@@ -49,7 +49,7 @@ class RefreshConformance(ProviderSuite):
         cloud.resize(group.id, size)
         told = reread(provider, group).target_size
         assert told == size, (
-            f"after increase(1) of {size} machines somebody set the size back to {size}; "
+            f"after increase(1) of {size} machines someone set the size back to {size}; "
             f"after a refresh target_size is {told}"
         )
 
@@ -64,23 +64,23 @@ class RefreshConformance(ProviderSuite):
 
     @needs(Ability.ADD_GROUP)
     def test_refresh_finds_a_new_group(self, cloud: Cloud, provider: Provider) -> None:
-        """A group that somebody added shows after the next refresh."""
+        """A group that someone added shows after the next refresh."""
         added = cloud.add_group()
         provider.refresh()
         ids = [group.id for group in provider.groups()]
-        assert added in ids, f"somebody added group {added}, after a refresh groups() shows {ids}"
+        assert added in ids, f"someone added group {added}, after a refresh groups() shows {ids}"
 
     @needs(Ability.REMOVE_GROUP)
     def test_refresh_forgets_a_group_that_is_gone(self, cloud: Cloud, provider: Provider) -> None:
-        """A group that somebody removed is not shown after the next refresh."""
+        """A group that someone removed is not shown after the next refresh."""
         cloud.remove_group(cloud.group())
         provider.refresh()
         ids = [group.id for group in provider.groups()]
-        assert cloud.group() not in ids, f"somebody removed group {cloud.group()}, after a refresh groups() shows {ids}"
+        assert cloud.group() not in ids, f"someone removed group {cloud.group()}, after a refresh groups() shows {ids}"
 
     @needs(Ability.REMOVE_GROUP, Ability.CHANGE)
     def test_an_action_on_a_group_that_is_gone_does_not_find_it(self, cloud: Cloud, group: NodeGroup) -> None:
-        """`increase` of a group that somebody removed since the last refresh raises `GroupNotFoundError`."""
+        """`increase` of a group that someone removed since the last refresh raises `GroupNotFoundError`."""
         cloud.remove_group(group.id)
         with raising(GroupNotFoundError, "increase of a group that is gone"):
             group.increase(1)
@@ -156,7 +156,7 @@ class RefreshConformance(ProviderSuite):
 
     @pytest.mark.parametrize("fault", list(_FAULTS), ids=lambda fault: fault.name.lower())
     def test_refresh_recovers(self, cloud: Cloud, provider: Provider, fault: Ability) -> None:
-        """When the cloud answers again, or credentials are renewed, so does the provider, without a restart."""
+        """Once the cloud answers again, or credentials are renewed, `refresh` works again without a restart."""
         if fault not in cloud.abilities:
             pytest.skip(f"the cloud under test can't {fault}")
         _FAULTS[fault](cloud)

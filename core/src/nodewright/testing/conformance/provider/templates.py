@@ -1,4 +1,4 @@
-"""What a new node will look like."""
+"""Templates: what a new node looks like."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -30,13 +30,13 @@ _NEEDED = ("cpu", "memory", "pods")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _VALUE = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?")
 _KEY = re.compile(r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
-#: A tenth of a core: less, and somebody has counted in cores.
+#: A tenth of a core. A lower number is probably one of whole cores.
 _LEAST_CPU = 100
-#: Ten thousand cores: more, and somebody has counted in micro-cores or less.
+#: Ten thousand cores. A higher number is probably one of micro-cores or less.
 _MOST_CPU = 10_000_000
-#: Of capacity. A node with less would not start; less, and somebody has counted in KiB or MiB.
+#: Of capacity. No node could start with less, so a lower number is probably one of KiB or MiB.
 _LEAST_MEMORY = 256 << 20
-#: What is counted in bytes, and the least that is worth a word; pods may be left with little.
+#: What is counted in bytes, with the smallest plausible amount; pods may be left with little.
 _BYTES = {"memory": 32 << 20, "ephemeral-storage": 1 << 20}
 
 
@@ -45,7 +45,7 @@ class TemplateConformance(ProviderSuite):
     """`NodeGroup.template`."""
 
     def test_the_group_has_a_template(self, group: NodeGroup) -> None:
-        """A provider that declares scale-from-zero knows what a node of the group will look like."""
+        """A provider that declares scale-from-zero knows what a node of the group looks like."""
         assert group.template() is not None, f"template() of group {group.id} is None"
 
     def test_a_group_without_machines_has_a_template(self, provider: Provider) -> None:
@@ -57,7 +57,7 @@ class TemplateConformance(ProviderSuite):
         assert any(each.template for each in empty), f"groups without machines have no template: {names}"
 
     def test_templates_show_the_well_known_labels(self, provider: Provider) -> None:
-        """Zone, architecture and system are labels of every template; so is the type, unless pools name several."""
+        """Every template has labels for zone, architecture and system, and for the type unless pools name several."""
         for group in facts(provider):
             if group.template is None:
                 continue
@@ -174,14 +174,14 @@ class TemplateConformance(ProviderSuite):
                 assert shown == wanted, f"nodes of group {name} have {kind} {wanted}, its template has {shown}"
 
     def test_gpus_are_named_as_on_the_nodes(self, cloud: Cloud, provider: Provider) -> None:
-        """`gpu_config` tells label, type and resource of the GPUs of a group."""
+        """`gpu_config` returns label, type and resource of the GPUs of a group."""
         for name, template, expected in _expected(cloud, provider):
             if expected.gpu is not None:
                 told = provider.gpu_config(template.labels)
                 assert told == expected.gpu, f"GPUs of group {name} are {expected.gpu}, gpu_config tells {told}"
 
     def test_gpus_can_be_used_by_pods(self, provider: Provider) -> None:
-        """Where `gpu_config` tells of GPUs, and of no DRA driver, their resource is allocatable in the template."""
+        """If `gpu_config` names GPUs, and no DRA driver, their resource is allocatable in the template."""
         for name, template in _templates(provider):
             gpu = provider.gpu_config(template.labels)
             if gpu is not None and not gpu.dra_driver:
@@ -189,7 +189,7 @@ class TemplateConformance(ProviderSuite):
                 assert amount > 0, f"group {name} has GPUs {gpu.type}, its template has no {gpu.resource} for pods"
 
     def test_a_node_without_gpus_has_none(self, provider: Provider) -> None:
-        """`gpu_config` is None for labels that tell of no GPU."""
+        """`gpu_config` is None for labels without a GPU label."""
         told = provider.gpu_config({"kubernetes.io/os": "linux"})
         assert told is None, f"gpu_config tells {told} of a node whose labels tell of no GPU"
 

@@ -53,7 +53,7 @@ class SchedulerCache:
             yield name
 
     def set_node(self, node: Object) -> bool:
-        """Add a node or replace what is known of it; tell whether anything changed that matters to pods."""
+        """Add a node or replace what is known of it; return whether anything changed that matters to pods."""
         state = NodeInfo(node)
         known = self.nodes.get(state.name)
         if known is not None and known.offer == state.offer:

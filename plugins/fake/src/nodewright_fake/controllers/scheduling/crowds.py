@@ -15,7 +15,7 @@ class Crowd(Protocol):
     def __hash__(self) -> int: ...
 
     def includes(self, shape: PodShape, namespace_labels: Mapping[str, str], *, leaving: bool) -> bool:
-        """Tell whether a placed pod counts; *leaving* pods are on their way out."""
+        """Return whether a placed pod counts; *leaving* pods are on their way out."""
         ...
 
 
@@ -27,7 +27,7 @@ class SpreadPods:
     selector: Selector | None
 
     def includes(self, shape: PodShape, namespace_labels: Mapping[str, str], *, leaving: bool) -> bool:
-        """Tell whether a placed pod counts."""
+        """Return whether a placed pod counts."""
         if leaving or not self.selector or shape.namespace != self.namespace:
             return False
         return selects(self.selector, shape.labels)
@@ -40,7 +40,7 @@ class MatchingPods:
     terms: tuple[PodTerm, ...]
 
     def includes(self, shape: PodShape, namespace_labels: Mapping[str, str], *, leaving: bool) -> bool:
-        """Tell whether a placed pod counts."""
+        """Return whether a placed pod counts."""
         return all(term.matches(shape.namespace, namespace_labels, shape.labels) for term in self.terms)
 
 
@@ -51,5 +51,5 @@ class RepellingPods:
     term: PodTerm
 
     def includes(self, shape: PodShape, namespace_labels: Mapping[str, str], *, leaving: bool) -> bool:
-        """Tell whether a placed pod counts."""
+        """Return whether a placed pod counts."""
         return self.term in shape.anti_affinity

@@ -22,7 +22,7 @@ class HostPort:
     port: int
 
     def clashes(self, other: "HostPort") -> bool:
-        """Tell whether both cannot be taken on one node."""
+        """Return whether both cannot be taken on one node."""
         same_port = self.port == other.port and self.protocol == other.protocol
         return same_port and (self.address == other.address or "0.0.0.0" in (self.address, other.address))
 
@@ -35,7 +35,7 @@ class NodeTerm:
     fields: Selector
 
     def matches(self, name: str, labels: Mapping[str, str]) -> bool:
-        """Tell whether the node *name* with *labels* satisfies all lines."""
+        """Return whether the node *name* with *labels* satisfies all lines."""
         if not self.expressions and not self.fields:
             return False
         return all(line.matches(labels) for line in self.expressions) and all(
@@ -59,7 +59,7 @@ class Needs:
     only_nodes: frozenset[str] | None
 
     def select(self, name: str, labels: Mapping[str, str]) -> bool:
-        """Tell whether node selector and required node affinity admit the node."""
+        """Return whether node selector and required node affinity admit the node."""
         if any(labels.get(key) != value for key, value in self.node_labels.items()):
             return False
         return self.node_terms is None or any(term.matches(name, labels) for term in self.node_terms)

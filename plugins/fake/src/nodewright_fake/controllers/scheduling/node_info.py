@@ -47,14 +47,14 @@ class NodeInfo:
                 del self.ports[port]
 
     def admits(self, needs: Needs) -> bool:
-        """Tell whether node selector and required node affinity of *needs* admit the node."""
+        """Return whether node selector and required node affinity of *needs* admit the node."""
         verdict = self._admits.get(needs)
         if verdict is None:
             verdict = self._admits[needs] = needs.select(self.name, self.labels)
         return verdict
 
     def tainted_for(self, needs: Needs) -> bool:
-        """Tell whether a taint of the node keeps pods with *needs* off."""
+        """Return whether a taint of the node keeps pods with *needs* off."""
         return any(
             taint.effect in ("NoSchedule", "NoExecute") and not is_covered(taint, needs.tolerations)
             for taint in self.taints

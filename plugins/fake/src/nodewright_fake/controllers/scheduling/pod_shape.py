@@ -28,7 +28,7 @@ class PodShape:
         return bool(self.affinity or self.anti_affinity or self.spread)
 
     def heeds(self, placed: "PodShape", namespace_labels: Mapping[str, str]) -> bool:
-        """Tell whether a pod of shape *placed* on a node can make room for one of this shape.
+        """Return whether a pod of shape *placed* on a node can make room for one of this shape.
 
         It can be one to be near to, or raise the count of the emptiest domain of a spread.
         """

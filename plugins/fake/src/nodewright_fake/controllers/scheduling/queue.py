@@ -56,7 +56,7 @@ class Queue:
         self._waiting.pop(pod, None)
 
     def waits(self, pod: PodId) -> bool:
-        """Tell whether a pod waits."""
+        """Return whether a pod waits."""
         return pod in self._waiting
 
     def next(self) -> tuple[PodId, Line] | None:

@@ -57,7 +57,7 @@ class Scheduler:
             self._changed_namespaces[metadata["name"]] = None
 
     def reconcile(self) -> bool:
-        """Place all pods that can be placed; tell whether anything was written."""
+        """Place all pods that can be placed; return whether anything was written."""
         wrote, going = False, True
         while going:
             # One pod at a time, so that requests get their turn and every decision sees what they changed.

@@ -19,7 +19,7 @@ class PodTerm:
     selector: Selector | None
 
     def matches(self, namespace: str, namespace_labels: Mapping[str, str], labels: Mapping[str, str]) -> bool:
-        """Tell whether a pod with *labels* in *namespace* is meant."""
+        """Return whether a pod with *labels* in *namespace* is meant."""
         if namespace not in self.namespaces and not selects(self.namespace_selector, namespace_labels):
             return False
         return selects(self.selector, labels)

@@ -52,7 +52,7 @@ class StatefulSets(Reconciler[Key]):
         self._write_status(found)
 
     def _fill(self, found: Object, pods: dict[int, Object]) -> bool:
-        """Create what is missing; tell whether all are there and, if the order counts, ready."""
+        """Create what is missing; return whether all are there and, if the order counts, ready."""
         ordered = found["spec"].get("podManagementPolicy") != "Parallel"
         for ordinal in _ordinals(found):
             pod = pods.get(ordinal)
@@ -65,7 +65,7 @@ class StatefulSets(Reconciler[Key]):
         return True
 
     def _shrink(self, found: Object, pods: dict[int, Object]) -> bool:
-        """Delete what is too much, the highest first; tell whether nothing is."""
+        """Delete what is too much, the highest first; return whether nothing is."""
         surplus = sorted(set(pods) - set(_ordinals(found)), reverse=True)
         ordered = found["spec"].get("podManagementPolicy") != "Parallel"
         for ordinal in surplus:

@@ -1,4 +1,4 @@
-"""An end for tests whose provider waits for something that does not come."""
+"""A time limit for tests whose provider waits for something that does not come."""
 
 import signal
 import threading
@@ -7,18 +7,18 @@ from contextlib import contextmanager
 
 import pytest
 
-#: So many tests are waited for in vain; what comes after them would be no different.
+#: After so many tests that did not end, the others are skipped: they would not end either.
 _ENOUGH = 3
-#: Seconds in which pytest has written down that a test was given up, and closes what it has left.
+#: Seconds that pytest needs to report a test that was given up, and to tear it down.
 _AFTERWARDS = 5.0
 _GIVEN_UP = pytest.StashKey[int]()
 
 
 @contextmanager
 def time_limit(seconds: float, stash: pytest.Stash) -> Iterator[None]:
-    """Fail the test if what is inside takes longer; skip it if that has happened to others of the run too often.
+    """Fail the test if the ``with`` block takes longer; skip it if that has happened in this run too often.
 
-    Works on the main thread, where there are signals, and unless somebody else has set a timer: nothing happens else.
+    Only works on the main thread, where signals exist, and only if no one else has set a timer.
     """
     if not seconds or threading.current_thread() is not threading.main_thread() or _timer_is_taken():
         yield
@@ -34,7 +34,7 @@ def time_limit(seconds: float, stash: pytest.Stash) -> Iterator[None]:
         )
 
     before = signal.signal(signal.SIGALRM, give_up)
-    # Once more, should the end of the test block as well.
+    # A second alarm, in case the teardown of the test blocks as well.
     signal.setitimer(signal.ITIMER_REAL, seconds, max(seconds, _AFTERWARDS))
     try:
         yield
