@@ -1,4 +1,4 @@
-"""What will happen in the world, and when."""
+"""The agenda: what will happen in the world, and when."""
 
 import heapq
 from collections.abc import Callable
@@ -14,7 +14,7 @@ class Agenda:
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
-        #: Set whenever an entry is put down. Whoever waits for the next entry waits on this, and clears it.
+        #: Set whenever an entry is added. A thread that waits for the next entry waits on this, and clears it.
         self.changed = Event()
         self._lock = RLock()
         self._order = count()
@@ -25,9 +25,9 @@ class Agenda:
         self.at(self.clock.now() + timedelta(seconds=seconds), action, key=key)
 
     def at(self, moment: datetime, action: Callable[[], None], *, key: str = "") -> None:
-        """Do *action* at *moment*; those of one moment are done by key, and in the order they were put down.
+        """Do *action* at *moment*; those of one moment are done by key, and then in the order in which they were added.
 
-        Who puts entries down from several threads gives them keys, so that chance does not decide between them.
+        Entries that several threads add need keys, so that their order does not depend on chance.
         """
         with self._lock:
             heapq.heappush(self._entries, (moment, key, next(self._order), action))

@@ -1,4 +1,4 @@
-"""The cluster's objects, as somebody with all rights changes them from within the world."""
+"""The cluster's objects, changed from within the world with all rights."""
 
 from nodewright_fake.apiserver.catalogue import Catalogue
 from nodewright_fake.apiserver.document import Object, copied
@@ -13,7 +13,7 @@ DEPLOYMENTS = "deployments.apps"
 
 
 class Cluster:
-    """Does what kubectl would do, without HTTP. Safe to use from any thread; refusals are raised as `StatusError`."""
+    """Does what kubectl does, without HTTP. Safe to use from any thread; refusals are raised as `StatusError`."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""Mistakes in documents, told to people."""
+"""Mistakes in documents, in words for people."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Names and patterns in documents that have to refer to something."""
+"""Names and patterns that documents refer to."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from pydantic import AfterValidator, ValidationInfo
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """All that there is to refer to. References are checked where a document is validated with this as its context."""
+    """All names that a document may refer to. Give it as the context of validation, and references are checked."""
 
     zones: Collection[str] = ()
     instance_types: Collection[str] = ()
@@ -22,7 +22,7 @@ class Known:
 
 
 def suggest(value: str, names: Collection[str]) -> str:
-    """Return the end of a sentence that tells what *value* may have been meant to be."""
+    """Return the end of a sentence that suggests which of *names* was meant by *value*."""
     match = nearest(value, sorted(names))
     if match is not None:
         return f"; did you mean {match!r}?"

@@ -43,7 +43,7 @@ class UnsettledError(RuntimeError):
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """A line of the story that was told."""
+    """A line of the story, and when it was told."""
 
     at: datetime
     text: str
@@ -144,11 +144,11 @@ class World:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The lines of the story that were told so far."""
+        """The lines of the story so far."""
         return tuple(self._notes)
 
     def settle(self) -> None:
-        """Do all that is to be done now, until nobody has anything left to do.
+        """Do everything that is due now, until no actor has anything left to do.
 
         For stepped worlds. Raises `UnsettledError` if that never comes to an end.
         """
@@ -177,7 +177,7 @@ class World:
         clock.advance((target - clock.now()).total_seconds())
 
     def sync(self) -> int:
-        """Send a bookmark to every watch, and return the version that whoever gets it has seen at least."""
+        """Send a bookmark to every watch, and return its version: a client that gets it has seen at least that much."""
         version = self.store.version
         self.api_server.send_bookmarks()
         return version

@@ -84,7 +84,7 @@ def _add_actions(parser: ArgumentParser) -> None:
     for name, action in ACTIONS.items():
         fields = actions.add_parser(name, help=action.summary, description=action.__doc__)
         for field, info in action.model_fields.items():
-            # Values stay text: the cloud reads them, and tells what is wrong with them.
+            # Values stay text: the cloud reads them, and reports what is wrong with them.
             flag = field if info.is_required() else f"--{field.replace('_', '-')}"
             fields.add_argument(flag, metavar=field.upper(), help=_choices(info))
 
@@ -128,7 +128,7 @@ def _guide(world: "World", scenario: "Scenario") -> str:
 
 
 def _narrate(world: "World", interruption: Interruption) -> int:
-    """Print the story as it goes on, until somebody has had enough."""
+    """Print the story as it goes on, until it is interrupted."""
     told = 0
     while not interruption:
         time.sleep(0.1)

@@ -34,7 +34,7 @@ class Evictor:
         dry_run = request.dry_run or "All" in (options.get("dryRun") or ())
         with self._store.lock:
             pod = self._store.get(pods.key, target.name, target.namespace)
-            budget = None if _disrupts_nobody(pod) else self._budget(pod)
+            budget = None if _disrupts_nothing(pod) else self._budget(pod)
             charge = budget is not None and not _unready_within(budget, pod)
             if budget is not None and charge:
                 _check(budget)
@@ -72,8 +72,8 @@ class Evictor:
         self._store.modify(BUDGETS, budget["metadata"]["name"], budget["metadata"]["namespace"], spend)
 
 
-def _disrupts_nobody(pod: Document) -> bool:
-    """Return whether the pod serves nobody: it is not running yet, has ended, or goes anyway."""
+def _disrupts_nothing(pod: Document) -> bool:
+    """Return whether evicting the pod disrupts nothing: it is not running yet, has ended, or is being deleted."""
     return dig(pod, "status.phase") in ("Pending", "Succeeded", "Failed") or "deletionTimestamp" in pod["metadata"]
 
 

@@ -55,7 +55,7 @@ class Fault:
     #: The HTTP status they are refused with; 0 for none.
     status: int = 0
     message: str = "injected fault"
-    #: Seconds after which the client is told to come again, with 429 and 503.
+    #: Seconds after which the client should try again, with 429 and 503.
     retry_after: int = 0
     #: Hang up, before or after the work is done, or in the middle of the answer.
     hang_up: Literal["", "before", "after", "midway"] = ""

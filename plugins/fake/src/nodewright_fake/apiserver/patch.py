@@ -21,7 +21,7 @@ def patch_of(media_type: str, body: bytes, *, custom: bool) -> Patch:
     """Return the change that the body of a PATCH request asks for. Raises `StatusError` 400, 415, and 422 on use.
 
     Custom resources know no strategic merge, as there is nothing that says how their lists merge. Server-side apply
-    merges what is stated, strategically for built-in resources; nobody's fields are managed, so a field that a later
+    merges what is stated, strategically for built-in resources; no fields are managed, so a field that a later
     application leaves out stays, and no conflict between appliers is ever found.
     """
     kinds = (JSON_PATCH, MERGE_PATCH, APPLY) if custom else (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY)

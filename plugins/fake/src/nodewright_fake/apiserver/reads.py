@@ -27,7 +27,7 @@ class _Snapshot:
 
     version: int
     documents: list[Document]
-    #: Whether the client may be told how many are left; with selectors the server does not know.
+    #: Whether to tell the client how many items are left; with selectors the server does not know.
     countable: bool
 
 

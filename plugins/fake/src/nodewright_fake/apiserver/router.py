@@ -1,4 +1,4 @@
-"""From a message on the wire to its answer: who asks, may they, what goes wrong, who answers."""
+"""The router: from a request on the wire to its answer, by way of access, faults and handlers."""
 
 import logging
 from collections.abc import Callable

@@ -87,7 +87,7 @@ def invalid(kind: str, group: str, name: str, causes: Sequence[tuple[str, str]])
 
 
 def forbidden(resource: str, name: str, because: str) -> StatusError:
-    """Return the refusal for what is not allowed, whoever asks."""
+    """Return the refusal for what no client may do."""
     subject = f'{resource} "{name}"' if name else resource
     return StatusError(403, "Forbidden", f"{subject} is forbidden: {because}", details=_about(resource, name))
 

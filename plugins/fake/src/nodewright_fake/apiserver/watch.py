@@ -59,7 +59,7 @@ class Watch:
     timeout: float
 
     def lines(self) -> Generator[bytes]:
-        """Yield the events, one or more lines at a time; an empty piece asks whether anybody listens.
+        """Yield the events, one or more lines at a time; an empty piece checks that the client still listens.
 
         Ends after the timeout, or with an in-band error 410. Raises `ConnectionEndedError` when watches are cut.
         """

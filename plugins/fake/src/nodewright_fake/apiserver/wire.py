@@ -32,7 +32,7 @@ class Message:
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """An answer. A body of pieces is streamed; an empty piece asks whether anybody still listens."""
+    """An answer. A body of pieces is streamed; an empty piece checks that the client still listens."""
 
     status: int = 200
     body: bytes | Generator[bytes] = b""

@@ -1,4 +1,4 @@
-"""What every action on the cloud has in common."""
+"""The base of all actions on the cloud."""
 
 from abc import abstractmethod
 from typing import ClassVar

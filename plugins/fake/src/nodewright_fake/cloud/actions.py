@@ -20,7 +20,7 @@ from nodewright_fake.settings import Settings
 
 
 class Resize(Action):
-    """Somebody changes a group's bounds or size behind the autoscaler's back."""
+    """Someone changes a group's bounds or size behind the autoscaler's back."""
 
     summary = "change a group's bounds or size by hand"
 

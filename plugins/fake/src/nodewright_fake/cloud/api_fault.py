@@ -72,7 +72,7 @@ class ApiFault:
         return False
 
     def refusal(self, operation: str) -> RefusalError | None:
-        """What the caller is told; None if the call is only slow."""
+        """The error that the caller gets; None if the call is only slow."""
         match self.kind:
             case ApiFaultKind.THROTTLED:
                 message = f"too many requests: {operation} was throttled"

@@ -36,7 +36,7 @@ class Group:
 
 
 class Cloud:
-    """All that the cloud is and does. Safe to use from any thread; machines live on the world's thread.
+    """The whole fake cloud. Safe to use from any thread; what happens to machines happens on the world's thread.
 
     Requests that the cloud refuses raise `RefusalError` and change nothing.
     """

@@ -35,7 +35,7 @@ class Hosts(Protocol):
         ...
 
     def stop_reporting(self, node_name: str) -> None:
-        """The machine hangs: its node is not heard of any more."""
+        """The machine hangs: its kubelet stops reporting."""
         ...
 
     def resume_reporting(self, node_name: str) -> None:
@@ -142,12 +142,12 @@ class Fleet:
         self._later(instance, notice, lambda: self._take_back(instance))
 
     def hang(self, instance: CloudInstance) -> None:
-        """Let a machine go on running without its kubelet being heard of."""
+        """Let a machine go on running while its kubelet stops reporting."""
         self._journal.note("hangs", instance.group.name, instance.name)
         self._later(instance, 0, lambda: self._on_host(instance, self._hosts.stop_reporting))
 
     def recover(self, instance: CloudInstance) -> None:
-        """Let the kubelet of a machine that hangs be heard of again."""
+        """Let the kubelet of a machine that hangs report again."""
         self._journal.note("recovers", instance.group.name, instance.name)
         self._later(instance, 0, lambda: self._on_host(instance, self._hosts.resume_reporting))
 

@@ -43,5 +43,5 @@ class CloudInstance:
 
     @property
     def going(self) -> bool:
-        """Whether it is on its way out, so that it no longer counts for its group."""
+        """Whether it is being deleted, so that it no longer counts for its group."""
         return self.state is InstanceState.DELETING

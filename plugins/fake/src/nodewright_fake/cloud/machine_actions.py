@@ -105,9 +105,9 @@ class ReclaimEvery(Action):
 
 
 class Hang(Action):
-    """Machines go on running, but their kubelets are not heard of any more."""
+    """Machines go on running, but their kubelets stop reporting."""
 
-    summary = "let the kubelets of machines fall silent"
+    summary = "stop the kubelets of machines from reporting"
 
     machine: str
 
@@ -119,7 +119,7 @@ class Hang(Action):
 
 
 class Recover(Action):
-    """Kubelets that fell silent are heard of again."""
+    """Kubelets that stopped reporting report again."""
 
     summary = "end what hang did"
 

@@ -10,7 +10,7 @@ from nodewright_fake.names import InstanceTypePattern, PoolPattern
 
 
 class StockOut(Action):
-    """Pools hold no more than so many machines at once."""
+    """Pools hold a limited number of machines at once."""
 
     summary = "let capacity pools run dry"
 

@@ -1,4 +1,4 @@
-"""What acts in the embedded cluster: scheduler, kubelets and the controllers of workloads, nodes and budgets.
+"""The actors of the embedded cluster: scheduler, kubelets and the controllers of workloads, nodes and budgets.
 
 Each looks only at what changed since it looked last, so that the cost follows the changes and not the cluster's size.
 """
@@ -46,11 +46,11 @@ class Controller(Protocol):
     """One actor. Both methods are quick; `reconcile` runs on the world's thread only."""
 
     def observe(self, change: Change) -> None:
-        """Note what has to be looked at. Called with the store locked: must not write."""
+        """Note what to look at. Called with the store locked: must not write."""
         ...
 
     def reconcile(self) -> bool:
-        """Do what is to be done; return whether anything was written. Called until no controller writes any more."""
+        """Do what is due; return whether anything was written. Called until no controller writes any more."""
         ...
 
 

@@ -35,7 +35,7 @@ class _Members:
 
 
 class Budgets(Reconciler[Key]):
-    """Counts who is healthy and who has to be, whenever a covered pod or its controller changes."""
+    """Counts the pods that are healthy and that should be, whenever a covered pod or its controller changes."""
 
     def __init__(self, store: Store, agenda: Agenda, pods: PodIndex) -> None:
         super().__init__(store)
@@ -45,7 +45,7 @@ class Budgets(Reconciler[Key]):
         self._awaited: set[tuple[str, str, str]] = set()
 
     def observe(self, change: Change) -> None:
-        """Keep up with who is covered, and note the budgets that a change concerns."""
+        """Note the budgets that a change concerns."""
         namespace, name = key_of(change.object)
         if change.resource == RESOURCE:
             self._observe_budget(change)
@@ -118,7 +118,7 @@ class Budgets(Reconciler[Key]):
         return expected, portion(least, expected, round_up=True)
 
     def _expected(self, pods: Collection[Object]) -> int:
-        """Return how many pods the controllers of *pods* are told to have; pods without one do not count."""
+        """Return how many pods the controllers of *pods* should have; pods without a controller do not count."""
         seen: set[str] = set()
         scales: dict[str, int] = {}
         for pod in pods:

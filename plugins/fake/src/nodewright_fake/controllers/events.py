@@ -1,4 +1,4 @@
-"""Events: told by the cluster's own actors, and forgotten after an hour."""
+"""Events: written by the cluster's own actors, and deleted after an hour."""
 
 from datetime import timedelta
 from uuid import NAMESPACE_OID, uuid5
@@ -57,7 +57,7 @@ class Recorder:
 
 
 class EventExpiry(Reconciler[tuple[str, str, str]]):
-    """Deletes events that nobody wrote for an hour, whoever wrote them.
+    """Deletes events that were not written for an hour, of all sources.
 
     Its keys are namespace, name and the version that was written an hour ago.
     """

@@ -22,7 +22,7 @@ class GarbageCollector(Reconciler[str]):
         self._dependents: defaultdict[str, dict[tuple[str, str, str], None]] = defaultdict(dict)
 
     def observe(self, change: Change) -> None:
-        """Keep up with who belongs to whom, and note an owner that went."""
+        """Keep track of owners, and note an owner that is gone."""
         place = (change.resource, *key_of(change.object))
         owners = [owner.uid for owner in owners_of(change.object)] if change.type != "DELETED" else []
         if change.before is not None:
@@ -56,7 +56,7 @@ class OrphanedPods(Reconciler[str]):
         self._pods = pods
 
     def observe(self, change: Change) -> None:
-        """Note a node that went, and a pod that was bound to one that is not there."""
+        """Note a node that is gone, and a pod that was bound to a node that is not there."""
         if change.resource == "nodes" and change.type == "DELETED":
             self._touched.add(change.object["metadata"]["name"])
         elif change.resource == "pods" and change.type != "DELETED":

@@ -1,4 +1,4 @@
-"""Namespaces: what lives in a deleted one goes with it."""
+"""Namespaces: the contents of a deleted one are deleted, too."""
 
 from collections import defaultdict
 
@@ -15,7 +15,7 @@ class Namespaces(Reconciler[str]):
         self._contents: defaultdict[str, dict[tuple[str, str], None]] = defaultdict(dict)
 
     def observe(self, change: Change) -> None:
-        """Keep up with what lives where, and note a namespace that goes."""
+        """Keep track of what is in each namespace, and note a namespace that is deleted."""
         namespace, name = key_of(change.object)
         leaving = change.type == "DELETED" or "deletionTimestamp" in change.object["metadata"]
         if change.resource == "namespaces":

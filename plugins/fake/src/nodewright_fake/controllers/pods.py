@@ -100,7 +100,7 @@ class PodIndex:
         return tuple(self._by_namespace[name].values()) if name in self._by_namespace else ()
 
     def observe(self, change: Change) -> None:
-        """Keep up with *change*."""
+        """Keep track of *change*."""
         if change.resource != "pods":
             return
         places = self._places(change.object)

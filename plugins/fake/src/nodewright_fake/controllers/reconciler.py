@@ -1,4 +1,4 @@
-"""What the controllers have in common: a set of keys to look at, and one object brought into line at a time."""
+"""The base of controllers: a set of keys to look at, reconciled one at a time."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -10,17 +10,17 @@ from nodewright_fake.apiserver.store import Change, Store
 #: A name, or the parts of one.
 K = TypeVar("K", str, tuple[str, str], tuple[str, str, str])
 
-#: What it raises to read an object whose fields are missing or of the wrong form. Whoever wrote it has to mend it.
+#: Errors of reading an object whose fields are missing or malformed. Its author has to mend it.
 MALFORMED = (ValueError, TypeError, LookupError, AttributeError)
 
 _log = logging.getLogger(__name__)
 
 
 class Reconciler(ABC, Generic[K]):
-    """Looks at what was touched since the last time, one key after the other.
+    """Looks at the keys that were touched since the last time, one after the other.
 
-    They are sorted, so that it does not matter in which order requests came in at one moment. The store is locked
-    while a key is looked at and free in between, so that requests get their turn.
+    Keys are sorted, so that the order of requests at one moment does not matter. The store is locked only while one key
+    is looked at, so that requests get their turn in between.
     """
 
     def __init__(self, store: Store) -> None:

@@ -1,1 +1,1 @@
-"""The demo: a small cluster that breathes on the screen, told in about a minute."""
+"""The demo: a story of a minute about a small cluster, on the screen."""

@@ -25,7 +25,7 @@ _WITHOUT_NODE = {
 }
 #: The taint on nodes that are being removed.
 _TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
-#: Verdicts on nodes that nobody would miss.
+#: Verdicts on nodes that could be removed.
 _UNNEEDED = (
     Reason.EMPTY,
     Reason.MOVABLE,

@@ -25,7 +25,7 @@ _FRAME_SECONDS = 1 / 8
 
 
 class DemoCommand(Command):
-    """Plays a story in a fake world with the real autoscaler in it, and tells what it comes to."""
+    """Plays a story in a fake world with the real autoscaler in it, and sums it up."""
 
     summary = "watch a small cluster breathe: a story of a minute, in a fake world"
 
@@ -75,7 +75,7 @@ class DemoCommand(Command):
 def _play(
     stage: "Stage", player: "Player", update: Callable[[], None], interruption: "Interruption", *, keep: bool
 ) -> bool:
-    """Show frame after frame to the end, or to the first interruption; return whether the story was told."""
+    """Show frame after frame to the end, or to the first interruption; return whether the story came to its end."""
     told = False
     while not interruption:
         over = stage.over

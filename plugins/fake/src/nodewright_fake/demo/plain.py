@@ -12,7 +12,7 @@ _STATE_EVERY = timedelta(minutes=1)
 
 
 class PlainShow:
-    """A line for everything that happens on a stage, and one a minute that tells how all stands."""
+    """A line for everything that happens on a stage, and one a minute with the state of the cluster."""
 
     def __init__(self, stage: Stage, write: Callable[[str], None]) -> None:
         self._stage = stage

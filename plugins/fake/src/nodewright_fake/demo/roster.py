@@ -1,4 +1,4 @@
-"""Who is there: nodes and pods as the cluster has them."""
+"""The roster: nodes and pods as the cluster has them."""
 
 from collections import defaultdict
 from collections.abc import Collection

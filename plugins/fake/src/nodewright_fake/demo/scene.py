@@ -15,7 +15,7 @@ class NodeState(StrEnum):
     #: It runs, but takes no pods yet.
     JOINING = "joining"
     READY = "ready"
-    #: It is ready, and nobody would miss it.
+    #: It is ready, and could be removed.
     UNNEEDED = "unneeded"
     #: Its pods have to leave.
     DRAINING = "draining"
@@ -38,7 +38,7 @@ class NodeState(StrEnum):
 
     @property
     def goes(self) -> bool:
-        """Whether it is on its way out."""
+        """Whether it is being deleted."""
         return self in (NodeState.DRAINING, NodeState.LEAVING)
 
 

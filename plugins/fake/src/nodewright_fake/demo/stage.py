@@ -79,7 +79,7 @@ class Stage:
                 observers={"demo": self._watcher},
             )
         except ConfigurationError as error:
-            # The lines are those of a text that nobody has seen.
+            # The line numbers are those of a text that the user has never seen.
             problems = (replace(problem, source="autoscaler, in the scenario", line=0) for problem in error.problems)
             raise ConfigurationError(*problems) from error
         return self._harness

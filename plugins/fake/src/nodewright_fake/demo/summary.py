@@ -1,4 +1,4 @@
-"""What a demo comes to: waiting, machines, money, decisions, trouble."""
+"""The summary of a demo: waiting times, machines, costs, decisions, troubles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Summary:
     placed_at_once: int
     waits: tuple[float, ...]
     still_waiting: int
-    #: Ready nodes at the start, at the most, and at the end.
+    #: Ready nodes at the start, at the peak, and at the end.
     first_nodes: int
     peak_nodes: int
     last_nodes: int

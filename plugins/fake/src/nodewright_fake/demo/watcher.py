@@ -77,7 +77,7 @@ class Watcher(Plugin):
 
     @hookimpl
     def on_outcome(self, outcome: Outcome) -> None:
-        """Note what went wrong. Refused evictions come in swarms: one line before the next decision tells them."""
+        """Note what went wrong. Refused evictions come in swarms, so the next decision logs them in one line."""
         if outcome.ok:
             self.evictions += outcome.action == "evict"
         elif outcome.action == "evict":
@@ -105,7 +105,7 @@ class Watcher(Plugin):
 
 
 def _actions(decision: Decision) -> Iterator[Action]:
-    """All actions, in the order in which they are told."""
+    """All actions, in the order in which they are logged."""
     yield from decision.restore
     yield from decision.shrink
     yield from decision.grow

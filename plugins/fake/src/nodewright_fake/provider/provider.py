@@ -108,7 +108,7 @@ class FakeProvider(Provider):
         return self._reading.limits
 
     def gpu_config(self, labels: Mapping[str, str]) -> GpuConfig | None:
-        """The accelerator that the label tells."""
+        """The accelerator that the label names."""
         accelerator = labels.get(ACCELERATOR_LABEL)
         return GpuConfig(label=ACCELERATOR_LABEL, type=accelerator, resource=GPU_RESOURCE) if accelerator else None
 

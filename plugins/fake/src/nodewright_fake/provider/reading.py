@@ -1,4 +1,4 @@
-"""What one refresh read of the cloud."""
+"""Readings: what one refresh read of the cloud."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

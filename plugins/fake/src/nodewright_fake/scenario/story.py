@@ -1,4 +1,4 @@
-"""What happens in a scenario as time goes by."""
+"""The story of a scenario: what happens as time goes by."""
 
 from typing import Self
 
@@ -40,7 +40,7 @@ class Step(Settings):
 
     #: Since the world began.
     at: Duration
-    #: For whoever watches.
+    #: For people who watch.
     note: str = ""
     apply: tuple[Manifest, ...] = ()
     scale: Scale | None = None

@@ -15,7 +15,7 @@ from nodewright_fake.controllers.reconciler import Reconciler
 from nodewright_fake.host import Host
 
 #: Annotations of pods: how long they run before they end by themselves, with which exit code, and how long they
-#: take to stop when they are told to.
+#: take to stop when they are deleted.
 RUN_SECONDS = "fake.nodewright.dev/run-seconds"
 EXIT_CODE = "fake.nodewright.dev/exit-code"
 STOP_SECONDS = "fake.nodewright.dev/stop-seconds"
@@ -174,11 +174,11 @@ class KubeletHosts:
         self._try(node_name, lambda: self._kubelets.shut_down(node_name))
 
     def stop_reporting(self, node_name: str) -> None:
-        """Let the machine's kubelet fall silent."""
+        """Stop the machine's kubelet from reporting."""
         self._try(node_name, lambda: self._kubelets.stop_reporting(node_name))
 
     def resume_reporting(self, node_name: str) -> None:
-        """Let the machine's kubelet be heard of again."""
+        """Let the machine's kubelet report again."""
         self._try(node_name, lambda: self._kubelets.resume_reporting(node_name))
 
     @staticmethod

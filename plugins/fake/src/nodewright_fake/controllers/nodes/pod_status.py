@@ -54,14 +54,14 @@ def ended(pod: Object, now: datetime, exit_code: int) -> Object:
 
 
 def silent(pod: Object, now: datetime) -> Object:
-    """Return *pod* as the cluster sees it when its kubelet is not heard of any more."""
+    """Return *pod* as the cluster sees it when its kubelet no longer reports."""
     status = pod.get("status") or {}
     conditions = with_condition(status.get("conditions") or [], now, "Ready", False)
     return {**pod, "status": {**status, "conditions": conditions}}
 
 
 def ready_again(pod: Object, now: datetime) -> Object:
-    """Return *pod* as its kubelet reports it when it is heard of again."""
+    """Return *pod* as its kubelet reports it when it reports again."""
     status = pod.get("status") or {}
     conditions = with_condition(status.get("conditions") or [], now, "Ready", True)
     return {**pod, "status": {**status, "conditions": conditions}}

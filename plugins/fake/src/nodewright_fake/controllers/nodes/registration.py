@@ -75,7 +75,7 @@ def not_ready(conditions: list[Object], now: datetime) -> list[Object]:
 
 
 def unknown(conditions: list[Object], now: datetime) -> list[Object]:
-    """Return the conditions of a node whose kubelet was not heard of for a while."""
+    """Return the conditions of a node whose kubelet has not reported for a while."""
     for kind in (*_HEALTHY, "Ready"):
         conditions = with_condition(
             conditions, now, kind, "Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status."

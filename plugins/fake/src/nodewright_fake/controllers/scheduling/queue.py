@@ -20,15 +20,15 @@ class Line:
     pods: list[tuple[Order, PodId]] = field(default_factory=list)
     #: Where the line stands in the queue; None while it is not to be tried.
     listed: Order | None = None
-    #: The pods that were not told yet why they wait.
+    #: The pods whose status does not yet say why they wait.
     untold: list[PodId] = field(default_factory=list)
-    #: What the others were told last, and when.
+    #: The last reason that the others were given, and when.
     notice: str = ""
     noticed_at: datetime | None = None
 
 
 class Queue:
-    """Waiting pods. `next` offers them in order; a line that was offered in vain only after it was woken."""
+    """Waiting pods. `next` offers them in order; a line that found no node is offered again once it was woken."""
 
     def __init__(self) -> None:
         self._numbers = count()

@@ -23,7 +23,7 @@ from nodewright_fake.controllers.scheduling.queue import Line, Queue
 from nodewright_fake.controllers.selectors import labels_of
 
 NAME = "default-scheduler"
-#: Pods that wait are told of changed reasons at most this often.
+#: At most this often, the status of waiting pods is updated with changed reasons.
 TOLD_AGAIN = timedelta(seconds=30)
 
 _KEPT_CANDIDATES = 512
@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 class Scheduler:
-    """Binds the pods that ask for ``default-scheduler``, and tells the others why they wait."""
+    """Binds the pods that ask for ``default-scheduler``, and writes into the others why they wait."""
 
     def __init__(self, store: Store) -> None:
         self.store = store

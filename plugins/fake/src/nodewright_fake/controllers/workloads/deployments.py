@@ -30,7 +30,7 @@ class OwnedIndex:
         return list(self._owned[uid].values()) if uid in self._owned else []
 
     def observe(self, change: Change) -> None:
-        """Keep up with *change*."""
+        """Keep track of *change*."""
         if change.resource != self._resource:
             return
         key = key_of(change.object)

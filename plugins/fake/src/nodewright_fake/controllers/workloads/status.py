@@ -1,4 +1,4 @@
-"""What all controllers of workloads do alike."""
+"""Statuses and portions, as all controllers of workloads write and read them."""
 
 from nodewright_fake.apiserver.store import Object
 
@@ -12,7 +12,7 @@ def observed(found: Object, **counts: int) -> Object:
 
 
 def portion(value: int | str, whole: int, *, round_up: bool) -> int:
-    """Return a number given as such or as a percentage of *whole*; raises `ValueError` for anything else."""
+    """Return *value* as a number, or as a percentage of *whole*; raises `ValueError` for anything else."""
     if isinstance(value, int):
         return value
     if not value.endswith("%") or not value[:-1].isdigit():

@@ -120,7 +120,7 @@ def _block(line: Line, width: int, most: int) -> list[Text]:
 
 
 def _wrap(text: str, width: int, most: int) -> list[str]:
-    """Break *text* at spaces into at most so many parts, the last of which may be too long."""
+    """Break *text* at spaces into at most *most* parts, the last of which may be too long."""
     parts: list[str] = []
     while len(text) > width and len(parts) < most - 1:
         at = text.rfind(" ", width // 2, width + 1)
