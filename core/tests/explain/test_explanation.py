@@ -115,7 +115,7 @@ def test_an_unneeded_node_says_when_it_may_go_and_one_that_goes_needs_nothing():
 
 @pytest.mark.parametrize("reason", list(Reason))
 def test_every_remedy_can_be_told(reason):
-    reason.remedy.format(pod="p", until="u", group="g", minimum=1, threshold="50%", budgets="")
+    reason.advice.format(pod="p", until="u", group="g", minimum=1, threshold="50%", budgets="")
 
 
 def test_an_unneeded_node_says_where_its_pods_would_go():

@@ -6,19 +6,19 @@ from enum import StrEnum
 class Reason(StrEnum):
     """Why something was decided. The value is the code, and `text` says it in words.
 
-    `remedy` says what would let the node go; it is empty where nothing needs to be done, or nothing can be.
+    `advice` says what would let the node go; it is empty where nothing needs to be done, or nothing can be.
     `nodewright.explain.remedy` fills in the words in braces: pod, group, minimum, threshold, until, budgets.
     """
 
     text: str
-    remedy: str
+    advice: str
 
-    def __new__(cls, code: str, text: str, remedy: str = "") -> "Reason":
+    def __new__(cls, code: str, text: str, advice: str = "") -> "Reason":
         """Keep the words with the code."""
         member = str.__new__(cls, code)
         member._value_ = code
         member.text = text
-        member.remedy = remedy
+        member.advice = advice
         return member
 
     # pods

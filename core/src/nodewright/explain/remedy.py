@@ -34,7 +34,7 @@ def remedy(verdict: Verdict, name: str, world: World, group: GroupFacts | None) 
         spent = _spent_budgets(pod, world)
         if not spent:
             return _TURN
-    return reason.remedy.format(
+    return reason.advice.format(
         pod=verdict.pod or "a pod",
         until="the end of it" if verdict.until is None else f"{verdict.until:%H:%M:%S}",
         group=group.id if group else "its group",

@@ -10,8 +10,7 @@ from nodewright_fake.agenda import Agenda
 from nodewright_fake.apiserver.store import Change, Store
 from nodewright_fake.controllers.budgets import Budgets
 from nodewright_fake.controllers.events import EventExpiry
-from nodewright_fake.controllers.garbage import GarbageCollector, OrphanedPods
-from nodewright_fake.controllers.namespaces import Namespaces
+from nodewright_fake.controllers.garbage import GarbageCollector, Namespaces, OrphanedPods
 from nodewright_fake.controllers.nodes.eviction import TaintEviction
 from nodewright_fake.controllers.nodes.kubelets import Kubelets
 from nodewright_fake.controllers.nodes.lifecycle import NodeLifecycle

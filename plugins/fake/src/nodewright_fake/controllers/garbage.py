@@ -1,4 +1,4 @@
-"""Garbage collection: what belongs to a deleted object goes too, and so do the pods of a deleted node."""
+"""Garbage collection: what goes with a deleted owner, a deleted node, or a deleted namespace."""
 
 from collections import defaultdict
 
@@ -71,3 +71,29 @@ class OrphanedPods(Reconciler[str]):
             for pod in self._pods.on_node(key):
                 namespace, name = key_of(pod)
                 self.store.delete("pods", name, namespace, grace_seconds=0)
+
+
+class Namespaces(Reconciler[str]):
+    """Deletes the contents of deleted namespaces."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self._contents: defaultdict[str, dict[tuple[str, str], None]] = defaultdict(dict)
+
+    def observe(self, change: Change) -> None:
+        """Keep track of what is in each namespace, and note a namespace that is deleted."""
+        namespace, name = key_of(change.object)
+        leaving = change.type == "DELETED" or "deletionTimestamp" in change.object["metadata"]
+        if change.resource == "namespaces":
+            if leaving:
+                self._touched.add(name)
+        elif namespace:
+            if change.type == "DELETED":
+                self._contents.get(namespace, {}).pop((change.resource, name), None)
+            else:
+                self._contents[namespace][change.resource, name] = None
+
+    def sync(self, key: str) -> None:
+        """Delete what is in the namespace named *key*."""
+        for resource, name in tuple(self._contents.pop(key, ())):
+            self.store.delete(resource, name, key)
