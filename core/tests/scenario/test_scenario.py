@@ -83,6 +83,13 @@ def test_every_node_of_a_group_is_one_of_its_machines_even_if_it_does_not_say_wh
     assert [each.id for each in scenario.groups[0].instances] == ["aws:///i-1"]
 
 
+def test_keys_that_only_earlier_versions_wrote_are_passed_over():
+    machine = {"id": "aws:///i-1", "createdAt": "2030-01-01T00:00:00Z"}
+    group = {"id": "a", "maxSize": 5, "exists": True, "autoprovisioned": False, "instances": [machine]}
+    (read,) = read_scenario(a_document(nodeGroups=[group])).groups
+    assert [each.id for each in read.instances] == ["aws:///i-1"]
+
+
 def test_options_are_cluster_autoscalers_flags_in_camel_case():
     options = {
         "expander": "most-pods,least-waste",
