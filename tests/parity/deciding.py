@@ -7,7 +7,7 @@ reads a scenario from each line, and writes a line for each decision about it an
 import logging
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
@@ -46,6 +46,9 @@ recall_candidates = _first(
     "nodewright.decision.scaledown.removal.soft_taints:recall_candidates",
     "nodewright.scaledown.removal.soft_taints:recall_candidates",
 )
+#: What is remembered and hardly ever shows in a decision, by its name in the memory or in a part of it.
+_UNTOLD = ("standings", "hints", "unexamined")
+
 Outcome = _first("nodewright.api.decision:Outcome")
 Faults, Registry = _first("nodewright.plugins:Faults"), _first("nodewright.plugins:Registry")
 Strategies = _first("nodewright.runtime.strategies:Strategies")
@@ -75,7 +78,7 @@ def _decisions(life: Life, loops: int, *, meddled: bool) -> Iterator[Json]:
     def told(kind: str, decision: Any) -> Json:
         heard = [f"{fault.plugin} {fault.where}: {fault.error}" for fault in noted]
         noted.clear()
-        return {"loop": loop, "kind": kind, "decision": decision, "faults": heard}
+        return {"loop": loop, "kind": kind, "decision": decision, "faults": heard, "remembered": _untold(memory)}
 
     scenario = read_scenario(life.document, classes=_REGISTRY)
     memory = scenario.memory
@@ -115,6 +118,15 @@ def _decisions(life: Life, loops: int, *, meddled: bool) -> Iterator[Json]:
             # Killed in the middle of it, or later.
             memory = stored if life.killed else to_be_kept(memory, _held(life))
             memory = type(memory).from_json(memory.to_json())
+
+
+def _untold(memory: Any) -> Json:
+    """Return what of *memory* is compared as it is."""
+    parts = (memory, *(getattr(memory, field.name) for field in fields(memory)))
+    found = {name: getattr(part, name) for name in _UNTOLD for part in parts if hasattr(part, name)}
+    if found.keys() != set(_UNTOLD):
+        raise ValueError(f"memory has no {', '.join(set(_UNTOLD) - found.keys())}: say what that is called now")
+    return found
 
 
 def _world(scenario: Any, life: Life) -> Any:
