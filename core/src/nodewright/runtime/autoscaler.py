@@ -23,7 +23,7 @@ from nodewright.runtime.leadership import Leadership
 from nodewright.runtime.liveness import Liveness
 from nodewright.runtime.loop import ControlLoop
 from nodewright.runtime.reload import Reloader
-from nodewright.runtime.reporting.reporter import Reporter
+from nodewright.runtime.reporting import Reporter
 from nodewright.runtime.session import Session
 from nodewright.scenario.picture import Picture
 from nodewright.serve.metrics import Metrics
@@ -55,7 +55,8 @@ class Autoscaler:
         self.lease = lease
         #: Whether the loop is alive.
         self.liveness = Liveness(settings.loop)
-        self._transport = transport
+        #: Address of the API server.
+        self.host = transport.host
         self._wake = wake
         self._leadership = leadership = Leadership(lease)
         self._informer = informer = Informer(transport, clock, wake.set)
@@ -70,9 +71,9 @@ class Autoscaler:
             reporter.metrics.plugins.show(session.collectors(), faults)
             return session
 
-        self._reloader = Reloader(open_session(settings), open_session, config_file, informer, self.liveness, reporter)
+        reloader = Reloader(open_session(settings), open_session, config_file, informer, self.liveness, reporter)
         cycle_class = DryRunCycle if settings.dry_run else Cycle
-        self._cycle = cycle_class(self._reloader, informer, reporter, self._keeper, clock, leadership.permit)
+        self._cycle = cycle_class(reloader, informer, reporter, self._keeper, clock, leadership.permit)
         self._loop = ControlLoop(self._cycle, clock, leadership.permit, wake, self.liveness, reporter)
 
     @property
@@ -105,11 +106,6 @@ class Autoscaler:
         return self._informer.feed
 
     @property
-    def host(self) -> str:
-        """Address of the API server."""
-        return self._transport.host
-
-    @property
     def busy(self) -> bool:
         """Whether an action of an earlier loop is still under way: it took longer than `loop.actionTimeout`."""
         return self._cycle.session.busy
@@ -119,7 +115,8 @@ class Autoscaler:
 
         Raises `ApiServerError` after *timeout* seconds; if *patient*, logs why it takes so long and goes on waiting.
         """
-        self._reloader.watch()
+        session = self._cycle.session
+        self._informer.watch(session.settings, session.config_maps)
         self._leadership.look()
         self._informer.wait(timeout, patient=patient)
 

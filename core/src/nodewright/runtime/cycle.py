@@ -18,7 +18,7 @@ from nodewright.explain.explanation import Look
 from nodewright.memory_store import MemoryKeeper
 from nodewright.runtime.informer import Informer
 from nodewright.runtime.reload import Reloader
-from nodewright.runtime.reporting.reporter import Reporter
+from nodewright.runtime.reporting import Reporter
 from nodewright.runtime.session import Session
 
 
@@ -73,7 +73,7 @@ class Cycle:
         self._reporter.decided(decision, before, self.memory, world, particulars)
         self._act(decision, world, before, now)
         self.memory = note_conditions(world, particulars, self.memory, self.session.settings, now)
-        self._keeper.keep(to_be_kept(self.memory, self.session.held))
+        self._keeper.keep(self._memory_to_keep())
         self.session.policy.hooks.deliver_faults()
         look = Look(world=world, decision=decision, memory=self.memory, particulars=particulars)
         self._reporter.finished(look, seconds=perf_counter() - started)
@@ -89,7 +89,7 @@ class Cycle:
 
     def store_memory(self, timeout: float) -> bool:
         """Store what is remembered by now; return whether that was done within *timeout* seconds."""
-        return self._keeper.keep_now(to_be_kept(self.memory, self.session.held), timeout)
+        return self._keeper.keep_now(self._memory_to_keep(), timeout)
 
     def _adopt(self, world: World, now: datetime) -> None:
         """Take up groups that are seen for the first time as an earlier process left them; some come late."""
@@ -130,7 +130,7 @@ class Cycle:
         self._reporter.acting(decision, before, world)
         if decision.grow or decision.drain or decision.delete:
             # Stored before anything is ordered: if this process is killed now, the next one knows what may be done.
-            self._keeper.keep_now(to_be_kept(self.memory, self.session.held, decision))
+            self._keeper.keep_now(self._memory_to_keep(decision))
         began = perf_counter()
         aftermath = self.session.act(decision, world)
         self._reporter.took(act=perf_counter() - began)
@@ -145,6 +145,10 @@ class Cycle:
         self._reporter.acted(outcomes)
         for outcome in outcomes:
             self.session.policy.hooks.on_outcome(outcome)
+
+    def _memory_to_keep(self, decision: Decision | None = None) -> Memory:
+        """Return the memory with a note on each call that has no answer yet, and on those that *decision* needs."""
+        return to_be_kept(self.memory, self.session.held, decision)
 
     def _took(self, **seconds: float) -> None:
         """Report how long parts of the cycle took, with the stages of the decision in them."""

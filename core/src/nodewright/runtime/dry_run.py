@@ -13,7 +13,7 @@ from nodewright.memory_store import MemoryKeeper
 from nodewright.runtime.cycle import Cycle
 from nodewright.runtime.informer import Informer
 from nodewright.runtime.reload import Reloader
-from nodewright.runtime.reporting.reporter import Reporter
+from nodewright.runtime.reporting import Reporter
 from nodewright.serve.metrics import Metrics
 from nodewright.serve.metrics.shadow import ShadowMetrics
 from nodewright.shadow.comparison import Comparison

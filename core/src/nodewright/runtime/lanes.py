@@ -73,7 +73,7 @@ class Lanes(Generic[T]):
 
     def _submit(self, lane: str, job: Job[T]) -> "Future[Sequence[T]]":
         if job.pool not in self._pools:
-            self._pools[job.pool] = ThreadPoolExecutor(_WORKERS, f"actor-{job.pool}" if job.pool else "actor")
+            self._pools[job.pool] = ThreadPoolExecutor(_WORKERS, f"executor-{job.pool}" if job.pool else "executor")
         before = tuple(self._late.get(lane, ()))
 
         def work() -> Sequence[T]:

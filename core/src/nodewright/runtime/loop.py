@@ -11,7 +11,7 @@ from nodewright.api.decision import Decision
 from nodewright.api.errors import NodewrightError, NotLeaderError
 from nodewright.runtime.cycle import Cycle
 from nodewright.runtime.liveness import Liveness
-from nodewright.runtime.reporting.reporter import Reporter
+from nodewright.runtime.reporting import Reporter
 
 #: After a wake-up, the loop waits this long for what belongs together: pods of one burst, nodes of one order.
 _GATHER_SECONDS = 0.5

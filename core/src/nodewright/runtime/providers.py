@@ -192,7 +192,7 @@ class Providers:
         return replace(facts, hourly_price=price)
 
     def _await(self, state: _ProviderState, timeout: timedelta) -> str:
-        """Wait for a refresh; return what went wrong, empty if nothing did. The next loop waits for a late one again."""
+        """Wait for a refresh and return what went wrong, empty if nothing did. The next loop asks for a late one."""
         assert state.refresh is not None
         error = ""
         try:

@@ -11,7 +11,7 @@ from nodewright.config.model import Settings
 from nodewright.config.watch import ConfigFile
 from nodewright.runtime.informer import Informer
 from nodewright.runtime.liveness import Liveness
-from nodewright.runtime.reporting.reporter import Reporter
+from nodewright.runtime.reporting import Reporter
 from nodewright.runtime.session import Session
 
 #: How long a changed configuration waits for objects that the old one did not watch. A loop can do without them.
@@ -40,10 +40,6 @@ class Reloader:
         self._liveness = liveness
         self._reporter = reporter
 
-    def watch(self) -> None:
-        """Have the informer watch what decisions of this session look at."""
-        self._informer.watch(self.session.settings, self.session.config_maps)
-
     def reload(self) -> None:
         """Take up the file if it has changed. One that can't be used is refused, and the old session goes on."""
         # A call under way has to be known to the session that looks for its order in the cloud.
@@ -67,7 +63,7 @@ class Reloader:
             _log.warning("the change of %s takes effect at the next start of the process", name)
         old, self.session = self.session, self._open(settings)
         old.close()
-        self.watch()
+        self._informer.watch(settings, self.session.config_maps)
         with suppress(ApiServerError):
             self._informer.wait(_FIRST_SIGHT_SECONDS)
         self._liveness.loop = settings.loop

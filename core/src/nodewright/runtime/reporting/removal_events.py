@@ -91,10 +91,10 @@ class RemovalEvents:
             used = utilizations.of(node, gpu=gpu, ignore_daemons=ignored)
             resource = gpu.resource if gpu else "cpu" if used.of_cpu else "memory"
             shares = (used.cpu, used.memory, used.gpu or 0.0, 0.0)
-            used_share = f"{{{' '.join(map(go_float, shares))} {resource} {go_float(used.value)}}}"
+            shown = f"{{{' '.join(map(go_float, shares))} {resource} {go_float(used.value)}}}"
             self._events.on_status(
                 "ScaleDown",
-                f"Scale-down: removing node {drain.node}, utilization: {used_share}, pods to reschedule: {_names(drain)}",
+                f"Scale-down: removing node {drain.node}, utilization: {shown}, pods to reschedule: {_names(drain)}",
             )
 
     def _give_back(self, restore: Restore, node: Node, before: Memory, world: World) -> None:
