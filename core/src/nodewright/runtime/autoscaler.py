@@ -62,7 +62,7 @@ class Autoscaler:
         self._informer = informer = Informer(transport, clock, wake.set)
         self._reporter = reporter = Reporter(settings, transport, clock, leadership, informer.feed.troubles)
         faults.listen(reporter.faulted)
-        self._keeper = keeper_for(settings, transport, clock, tell=reporter.kept)
+        self._keeper = keeper_for(settings, transport, clock, on_write=reporter.kept)
 
         def open_session(settings: Settings) -> Session:
             session = Session(

@@ -44,7 +44,7 @@ class GroupEvents:
                 self._going.setdefault(delete.target, deque()).append(delete)
 
     def acted(self, outcome: Outcome) -> bool:
-        """Report how that went; return False if *outcome* is of something else."""
+        """Report how an action on a group went; return False unless *outcome* is of such a deletion."""
         if outcome.action == "shrink" and not outcome.ok and outcome.target in self._reverting:
             what = f"Failed to decrease target size for group {outcome.target} after scale-up timeout"
             self._warn("FailedToRevertScaleUp", f"{what}: {outcome.error}")

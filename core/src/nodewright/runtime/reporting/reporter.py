@@ -16,7 +16,7 @@ from nodewright.kube.events import EventWriter
 from nodewright.kube.lease import Lease
 from nodewright.kube.status import StatusMap, StatusText
 from nodewright.kube.transport import Transport
-from nodewright.memory_store import Written
+from nodewright.memory_store import WriteResult
 from nodewright.plugins import Fault
 from nodewright.record.decision_record import DecisionRecord
 from nodewright.runtime.leadership import Leadership
@@ -130,7 +130,7 @@ class Reporter:
         where, _, _ = fault.where.partition(" ")
         self.metrics.plugin_faults.labels(plugin=fault.plugin, where=where).inc()
 
-    def kept(self, written: Written) -> None:
+    def kept(self, written: WriteResult) -> None:
         """Report how an attempt to write memory went. For the keeper's thread."""
         self.metrics.memory.note(ok=written.ok, size=written.size, shed=len(written.shed))
 
