@@ -109,19 +109,19 @@ class Cycle:
 
         If groups did not grow, grow others instead, until none fails or nothing is left to grow.
         """
-        aftermath = self._carry_out(decision, world, before)
+        execution = self._carry_out(decision, world, before)
         for _ in world.groups:
-            if not aftermath.calls_for_another:
+            if not execution.calls_for_another:
                 return
-            world, before = aftermath.world(world), self.memory
+            world, before = execution.world(world), self.memory
             # The decision below knows how growth went.
             self._outcomes = tuple(outcome for outcome in self._outcomes if outcome.action != "grow")
             began = perf_counter()
             decision, self.memory = self.session.decide_growth(world, before, now)
             self._took(decide=perf_counter() - began)
             # The verdicts on nodes still hold.
-            decision = replace(decision, nodes=aftermath.decision.nodes)
-            aftermath = self._carry_out(decision, world, before)
+            decision = replace(decision, nodes=execution.decision.nodes)
+            execution = self._carry_out(decision, world, before)
 
     def _carry_out(self, decision: Decision, world: World, before: Memory) -> Aftermath:
         """Act on *decision*, report it, and remember how it went."""
@@ -132,12 +132,12 @@ class Cycle:
             # Stored before anything is ordered: if this process is killed now, the next one knows what may be done.
             self._keeper.keep_now(self._memory_to_keep(decision))
         began = perf_counter()
-        aftermath = self.session.act(decision, world)
+        execution = self.session.act(decision, world)
         self._reporter.took(act=perf_counter() - began)
-        self.productive = self.productive or aftermath.fruitful
-        self.memory = aftermath.memory(self.memory, before)
-        self._take_in(aftermath.outcomes)
-        return aftermath
+        self.productive = self.productive or execution.fruitful
+        self.memory = execution.memory(self.memory, before)
+        self._take_in(execution.outcomes)
+        return execution
 
     def _take_in(self, outcomes: tuple[Outcome, ...]) -> None:
         """Report how actions went, and keep it for the next decision."""

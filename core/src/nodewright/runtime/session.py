@@ -133,10 +133,10 @@ class Session:
 
     def act(self, decision: Decision, world: World) -> Aftermath:
         """Carry *decision* out, which was made on *world*. Blocks until that is done, or has taken too long."""
-        aftermath = self._executor.carry_out(decision, world.cluster.nodes)
-        self._providers.resize(aftermath.sizes)
-        self._held.doubt(aftermath.doubts)
-        return aftermath
+        execution = self._executor.carry_out(decision, world.cluster.nodes)
+        self._providers.resize(execution.sizes)
+        self._held.doubt(execution.doubts)
+        return execution
 
     def look(self, world: World, memory: Memory, now: datetime) -> Look:
         """Decide and return everything about it. Do nothing of it."""
