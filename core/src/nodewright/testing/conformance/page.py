@@ -17,7 +17,7 @@ _HEAD = """# What the conformance suites check
 Every rule is one test, and a plugin that breaks it fails that test. How to use the suites:
 [provider-authors.md](provider-authors.md#the-conformance-suite), [strategy-authors.md](strategy-authors.md).
 
-A rule that needs more than the cloud under test can do, or than the provider declares, is skipped, with the reason.
+A rule is skipped, with the reason, if it needs what the cloud under test can't do or the provider does not declare.
 
 This page is written by `python -m nodewright.testing.conformance.page > docs/conformance.md`."""
 

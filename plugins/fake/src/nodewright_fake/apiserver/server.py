@@ -107,7 +107,7 @@ class ApiServer:
 
     @property
     def authorize(self) -> Authorizer | None:
-        """The hook that is asked about each request; may be exchanged at any time."""
+        """The hook that is called with each request; may be replaced at any time."""
         return self._access.authorize
 
     @authorize.setter

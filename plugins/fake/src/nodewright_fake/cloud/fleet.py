@@ -95,7 +95,7 @@ class Fleet:
         return self._former.get(instance_id)
 
     def order(self, group: GroupSettings, instance_type: InstanceType) -> CloudInstance:
-        """Begin to make a machine, which may be befallen by a boot fault."""
+        """Begin to make a machine, which a boot fault may affect."""
         instance = self._add(group, instance_type)
         fault = self._boot_faults.befalling(group.name, Random(f"{self._seed}/{instance.name}/fault"))
         self._take(instance)

@@ -1,4 +1,4 @@
-"""What stands before the cloud's API: counts calls and lets faults befall them."""
+"""The gate before the cloud's API: counts calls and applies faults to them."""
 
 from collections import Counter
 from collections.abc import Iterator

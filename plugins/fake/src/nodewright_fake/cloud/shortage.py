@@ -13,7 +13,7 @@ from nodewright_fake.cloud.instance_type import InstanceType
 
 
 class ShortageMode(StrEnum):
-    """How the cloud lets its customers know that it can't deliver."""
+    """How the cloud reports that it can't deliver."""
 
     #: The order is accepted; each machine that can't be had shows up as failed.
     FAIL = "fail"

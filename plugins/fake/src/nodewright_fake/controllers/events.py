@@ -18,7 +18,7 @@ class Recorder:
         self.component = component
 
     def record(self, regarding: Object, reason: str, message: str, *, warning: bool = False) -> None:
-        """Tell that something happened to *regarding*."""
+        """Write an event about *regarding*."""
         metadata = regarding["metadata"]
         namespace = metadata.get("namespace") or "default"
         name = f"{metadata['name']}.{uuid5(NAMESPACE_OID, metadata['uid'] + reason).hex[:16]}"

@@ -25,7 +25,7 @@ class NodeTaint:
 
 @dataclass(frozen=True)
 class PodToleration:
-    """A line of what a pod puts up with; an empty key or effect stands for any."""
+    """A toleration of a pod; an empty key or effect stands for any."""
 
     key: str
     exists: bool

@@ -1,4 +1,4 @@
-"""The player: lets the autoscaler loose on a stage, on a thread of its own."""
+"""The player: runs the autoscaler on a stage, on a thread of its own."""
 
 from collections.abc import Callable
 from threading import Event, Thread

@@ -22,7 +22,7 @@ def _in_utc(moment: datetime) -> datetime:
 
 
 class ClockSettings(Settings):
-    """How time goes by in the world."""
+    """How time passes in the world."""
 
     #: When the world begins; now if not given.
     start: Annotated[AwareDatetime, AfterValidator(_in_utc)] | None = None
@@ -39,7 +39,7 @@ class Scenario(Settings):
 
     name: str = ""
     clock: ClockSettings = ClockSettings()
-    #: The root of all chance.
+    #: Where all random choices come from.
     seed: int = 0
     zones: tuple[str, ...] = Field(min_length=1)
     instance_types: dict[str, InstanceType] = Field(min_length=1)

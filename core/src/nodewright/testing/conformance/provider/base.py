@@ -1,4 +1,4 @@
-"""What the tests of providers and node groups have in common."""
+"""The base of the suites for providers: fixtures, requirements and steps that they share."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
@@ -81,7 +81,7 @@ class ProviderSuite(Suite):
 
     @pytest.fixture(autouse=True)
     def _ends(self, cloud: Cloud, request: pytest.FixtureRequest) -> Iterator[None]:
-        """Give tests up that do not end, and after some of them the rest."""
+        """Give up tests that do not end, and after some of these the rest."""
         with time_limit(cloud.longest, request.config.stash):
             yield
 
@@ -191,7 +191,7 @@ def at_minimum(cloud: Cloud, provider: Provider) -> tuple[NodeGroup, Sequence[No
 
 
 def unregistered(instance: str) -> Node:
-    """What the core has of a machine that never became a node: its id."""
+    """The node that the core passes for a machine that never became one: only its id is known."""
     return a_node(instance, provider_id=instance)
 
 
@@ -201,20 +201,20 @@ def machine_of(node: Node) -> str:
 
 
 def facts(provider: Provider) -> list[GroupFacts]:
-    """All that a provider says of its groups, as the core reads it."""
+    """The facts of all groups of a provider, as the core reads them."""
     from_zero = Capability.SCALE_FROM_ZERO in provider.capabilities
     return [_facts_of(group, from_zero=from_zero) for group in provider.groups()]
 
 
 def template_of(group: NodeGroup) -> NodeTemplate | None:
-    """The group's template, if it has one; a group that can't be told of hinders no others."""
+    """The group's template, if it has one; None also if it raises, as such a group does not affect others."""
     with contextlib.suppress(NodewrightError):
         return group.template()
     return None
 
 
 def _facts_of(group: NodeGroup, *, from_zero: bool) -> GroupFacts:
-    """What is said of a group; one that can't be told of is left alone by the core, with the reason."""
+    """The facts of a group. If one raises, the core leaves the group alone with the error; so does this."""
     try:
         return GroupFacts(
             id=group.id,

@@ -17,7 +17,7 @@ class ConcurrencyConformance(ProviderSuite):
 
     @pytest.fixture(autouse=True)
     def _switch_often(self) -> Iterator[None]:
-        """Let threads take turns often, so that what can get mixed up does."""
+        """Switch between threads often, so that races show."""
         interval = sys.getswitchinterval()
         sys.setswitchinterval(1e-5)
         yield
@@ -57,7 +57,7 @@ class ConcurrencyConformance(ProviderSuite):
         )
 
     def test_an_action_may_outlast_a_refresh(self, cloud: Cloud, provider: Provider, group: NodeGroup) -> None:
-        """A `NodeGroup` still acts when the provider has been refreshed since."""
+        """A `NodeGroup` still works after the provider has been refreshed again."""
         before = has_room(cloud, group, 1)
         provider.refresh()
         group.increase(1)

@@ -1,4 +1,4 @@
-"""Orders whose fate is not known to who gave them."""
+"""Crashes: orders whose result the provider does not know, after a restart or a lost answer."""
 
 import contextlib
 
@@ -18,7 +18,7 @@ from nodewright.testing.conformance.provider.base import (
 
 @needs(Ability.CHANGE)
 class CrashConformance(ProviderSuite):
-    """What a restart finds, and answers that get lost."""
+    """Restarts, and answers that get lost."""
 
     def test_a_restart_sees_what_was_ordered(self, cloud: Cloud, group: NodeGroup, restart: Restart) -> None:
         """A new provider's `target_size` includes machines that its predecessor ordered and that are not there yet."""
@@ -40,7 +40,7 @@ class CrashConformance(ProviderSuite):
     def test_a_deletion_that_is_repeated_after_a_restart_counts_once(
         self, cloud: Cloud, provider: Provider, restart: Restart
     ) -> None:
-        """`delete_nodes` of what the predecessor of a new provider deleted leaves the target alone."""
+        """`delete_nodes` of what the provider deleted before a restart does not change the target."""
         group, nodes = with_spare(cloud, provider, 2)
         before = cloud.target(group.id)
         group.delete_nodes(nodes[:1])
@@ -63,7 +63,7 @@ class CrashConformance(ProviderSuite):
 
     @needs(Ability.LOSE_ANSWER)
     def test_an_order_without_an_answer_is_temporary(self, cloud: Cloud, group: NodeGroup) -> None:
-        """`increase` whose answer was lost returns or raises `TemporaryError`: the next refresh tells."""
+        """`increase` whose answer was lost returns or raises `TemporaryError`: the next refresh shows what happened."""
         has_room(cloud, group, 2)
         cloud.lose_answer()
         try:
@@ -75,7 +75,7 @@ class CrashConformance(ProviderSuite):
 
     @needs(Ability.LOSE_ANSWER)
     def test_a_deletion_without_an_answer_can_be_repeated(self, cloud: Cloud, provider: Provider) -> None:
-        """`delete_nodes` whose answer was lost, and that is repeated, lowers the target once."""
+        """`delete_nodes` that is repeated because its answer was lost lowers the target once."""
         group, nodes = with_spare(cloud, provider, 2)
         before = cloud.target(group.id)
         cloud.lose_answer()

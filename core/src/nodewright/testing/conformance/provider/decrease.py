@@ -1,4 +1,4 @@
-"""Demand that is given up."""
+"""Unmet demand that is given up."""
 
 import contextlib
 

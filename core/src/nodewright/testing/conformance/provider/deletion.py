@@ -1,4 +1,4 @@
-"""Machines that are deleted."""
+"""Deletion of machines."""
 
 import contextlib
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ class DeletionConformance(ProviderSuite):
         assert after == before - 2, f"after 2 of {before} machines were deleted the cloud is asked for {after}"
 
     def test_a_deletion_is_seen_in_the_target(self, cloud: Cloud, provider: Provider) -> None:
-        """After a deletion and a refresh, `target_size` is without what was deleted, whether it is gone or not."""
+        """After a deletion and a refresh, `target_size` no longer counts what was deleted, even if it is still going."""
         group, nodes = with_spare(cloud, provider, 1)
         before = group.target_size
         group.delete_nodes(nodes[:1])
@@ -82,7 +82,7 @@ class DeletionConformance(ProviderSuite):
             group.delete_nodes([other])
 
     def test_a_node_of_another_cloud_is_foreign(self, cloud: Cloud, provider: Provider) -> None:
-        """`delete_nodes` raises `ForeignNodeError` for a node whose provider ID is in another cloud's words."""
+        """`delete_nodes` raises `ForeignNodeError` for a node whose provider ID has another cloud's form."""
         group, _ = with_spare(cloud, provider, 1)
         with raising(ForeignNodeError, "delete_nodes of another cloud's node"):
             group.delete_nodes([cloud.foreign_node()])
@@ -128,7 +128,7 @@ class DeletionConformance(ProviderSuite):
         assert after >= group.min_size, f"the minimum is {group.min_size}, the cloud is asked for {after}"
 
     def test_a_machine_that_never_was_is_not_counted(self, cloud: Cloud, provider: Provider) -> None:
-        """`delete_nodes` of a machine that does not exist is foreign or nothing to do; the target stays."""
+        """`delete_nodes` of a machine that never was raises `ForeignNodeError` or does nothing; the target stays."""
         group, _ = with_spare(cloud, provider, 1)
         before = cloud.target(group.id)
         with contextlib.suppress(ForeignNodeError):
@@ -137,13 +137,13 @@ class DeletionConformance(ProviderSuite):
         assert after == before, f"nothing was there to delete, but the cloud's target went from {before} to {after}"
 
     def test_deleting_twice_is_no_error(self, cloud: Cloud, provider: Provider) -> None:
-        """`delete_nodes` of a machine that is on its way out does nothing."""
+        """`delete_nodes` of a machine that is being deleted already does nothing."""
         group, nodes = with_spare(cloud, provider, 2)
         group.delete_nodes(nodes[:1])
         _is_no_error(group, nodes[:1], "on its way out")
 
     def test_deleting_twice_lowers_the_target_once(self, cloud: Cloud, provider: Provider) -> None:
-        """`delete_nodes` of a machine that is on its way out leaves the target alone."""
+        """`delete_nodes` of a machine that is being deleted already does not change the target."""
         group, nodes = with_spare(cloud, provider, 2)
         before = cloud.target(group.id)
         group.delete_nodes(nodes[:1])
@@ -161,7 +161,7 @@ class DeletionConformance(ProviderSuite):
         assert after == before - 1, f"one of {before} machines was named twice, the cloud is asked for {after}"
 
     def test_deleting_a_machine_that_is_gone_is_no_error(self, cloud: Cloud, provider: Provider) -> None:
-        """`delete_nodes` of a machine that the provider knew, and that is gone by now, does nothing."""
+        """`delete_nodes` of a machine that the provider knew, but that is gone now, does nothing."""
         group, nodes = with_spare(cloud, provider, 2)
         group.delete_nodes(nodes[:1])
         cloud.settle()
@@ -169,7 +169,7 @@ class DeletionConformance(ProviderSuite):
         _is_no_error(group, nodes[:1], "gone")
 
     def test_a_machine_that_is_gone_holds_up_no_other(self, cloud: Cloud, provider: Provider) -> None:
-        """`delete_nodes` of several machines, of which one is on its way out already, deletes the others."""
+        """`delete_nodes` of several machines deletes the others if one of them is being deleted already."""
         group, nodes = with_spare(cloud, provider, 2)
         group.delete_nodes(nodes[:1])
         with contextlib.suppress(NodewrightError):
@@ -190,7 +190,7 @@ class DeletionConformance(ProviderSuite):
 
     @needs(Ability.HOLD, Ability.TRUTH)
     def test_a_machine_in_creation_is_deleted(self, cloud: Cloud, provider: Provider) -> None:
-        """`delete_nodes` takes machines that are still being made: they may never come up."""
+        """`delete_nodes` accepts machines that are still being made: they may never come up."""
         group, young = creating(cloud, provider)
         with contextlib.suppress(NodewrightError):
             group.delete_nodes([unregistered(young)])
@@ -239,7 +239,7 @@ class PartialDeletionConformance(ProviderSuite):
     """`NodeGroup.delete_nodes`, when the cloud deletes some machines and refuses others."""
 
     def test_a_deletion_in_part_is_an_error(self, cloud: Cloud, provider: Provider) -> None:
-        """`delete_nodes` raises if the cloud did not accept all of it."""
+        """`delete_nodes` raises if the cloud did not accept all deletions."""
         group, nodes = with_spare(cloud, provider, 2)
         cloud.delete_only(1)
         with raising(NodewrightError, "delete_nodes of which the cloud did only a part"):
@@ -259,7 +259,7 @@ class PartialDeletionConformance(ProviderSuite):
         assert after == before - gone, f"{gone} of {before} machines were deleted, the cloud is asked for {after}"
 
     def test_a_deletion_in_part_can_be_repeated(self, cloud: Cloud, provider: Provider) -> None:
-        """The same `delete_nodes` once more deletes the rest, and lowers the target by no more than that."""
+        """The same `delete_nodes`, once repeated, deletes the rest and lowers the target by no more than that."""
         group, nodes = with_spare(cloud, provider, 2)
         before = cloud.target(group.id)
         cloud.delete_only(1)

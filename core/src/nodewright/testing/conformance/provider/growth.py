@@ -1,4 +1,4 @@
-"""Groups that grow."""
+"""Growth of groups."""
 
 import contextlib
 
@@ -23,7 +23,7 @@ class GrowthConformance(ProviderSuite):
     """`NodeGroup.increase`."""
 
     def test_increase_orders_as_many_machines_as_asked(self, cloud: Cloud, group: NodeGroup) -> None:
-        """`increase(3)` raises the target in the cloud by three."""
+        """`increase(3)` raises the cloud's target by three."""
         before = has_room(cloud, group, 3)
         group.increase(3)
         after = cloud.target(group.id)
@@ -106,7 +106,7 @@ class GrowthConformance(ProviderSuite):
         assert after == before, f"the cloud refused an order, but its target went from {before} to {after}"
 
     def test_a_refused_order_does_not_hinder_the_next(self, cloud: Cloud, group: NodeGroup) -> None:
-        """What the cloud refused takes no room: the next order is given as if it was the first."""
+        """What the cloud refused takes up no room: the next order is given as if it were the first."""
         size = _refuse(cloud, group, *cloud.refusals)
         with contextlib.suppress(NodewrightError):
             group.increase(group.max_size - size)
@@ -129,7 +129,7 @@ class GrowthConformance(ProviderSuite):
 
     @declares(Capability.ATOMIC_INCREASE)
     def test_an_atomic_increase_orders_as_many_machines_as_asked(self, cloud: Cloud, group: NodeGroup) -> None:
-        """`increase_atomically` raises the target in the cloud by as many."""
+        """`increase_atomically` raises the cloud's target by as many."""
         before = has_room(cloud, group, 2)
         group.increase_atomically(2)
         after = cloud.target(group.id)
@@ -153,7 +153,7 @@ class GrowthConformance(ProviderSuite):
     @needs(Ability.LIMIT)
     @declares(Capability.ATOMIC_INCREASE)
     def test_an_atomic_increase_takes_all_or_nothing(self, cloud: Cloud, group: NodeGroup) -> None:
-        """When the cloud has only a part of what `increase_atomically` asks for, none of it stays ordered."""
+        """If the cloud has only some of the machines for `increase_atomically`, none stay ordered."""
         before = has_room(cloud, group, 2)
         cloud.limit(group.id, 1)
         with contextlib.suppress(NodewrightError):

@@ -1,4 +1,4 @@
-"""Answers of the cloud that tell of the time before an order."""
+"""Lateness: reads of the cloud that still show the state before an order."""
 
 import contextlib
 
@@ -19,12 +19,12 @@ from nodewright.testing.conformance.provider.base import (
 
 @needs(Ability.CHANGE, Ability.DELAY)
 class LatenessConformance(ProviderSuite):
-    """Orders that the cloud does not tell of yet."""
+    """Orders that the cloud does not show yet."""
 
     def test_growth_counts_before_the_cloud_tells_of_it(
         self, cloud: Cloud, provider: Provider, group: NodeGroup
     ) -> None:
-        """`target_size` includes what was ordered, also after a refresh that is told of the time before."""
+        """`target_size` includes what was ordered, even after a refresh that still reads the former state."""
         before = has_room(cloud, group, 1)
         cloud.delay()
         group.increase(1)
@@ -36,7 +36,7 @@ class LatenessConformance(ProviderSuite):
     def test_orders_add_up_before_the_cloud_tells_of_them(
         self, cloud: Cloud, provider: Provider, group: NodeGroup
     ) -> None:
-        """A second `increase` adds to the first, or raises `TemporaryError`, while the cloud tells of neither."""
+        """A second `increase` adds to the first, or raises `TemporaryError`, while the cloud shows neither."""
         before = has_room(cloud, group, 2)
         cloud.delay()
         group.increase(1)
@@ -55,7 +55,7 @@ class LatenessConformance(ProviderSuite):
         )
 
     def test_a_deletion_counts_before_the_cloud_tells_of_it(self, cloud: Cloud, provider: Provider) -> None:
-        """A machine that was deleted neither counts nor runs after a refresh that is told of the time before."""
+        """A machine that was deleted neither counts nor runs after a refresh that still reads the former state."""
         group, nodes = with_spare(cloud, provider, 1)
         before = cloud.target(group.id)
         cloud.delay()
@@ -72,7 +72,7 @@ class LatenessConformance(ProviderSuite):
     def test_a_deletion_that_is_repeated_before_the_cloud_tells_of_it_counts_once(
         self, cloud: Cloud, provider: Provider
     ) -> None:
-        """`delete_nodes` of what was deleted lowers the target once, while the cloud still tells of the machine."""
+        """`delete_nodes` of what was deleted lowers the target once, while the cloud still shows the machine."""
         group, nodes = with_spare(cloud, provider, 2)
         before = cloud.target(group.id)
         cloud.delay()
@@ -88,7 +88,7 @@ class LatenessConformance(ProviderSuite):
     def test_nothing_is_given_up_that_has_come_before_the_cloud_tells_of_it(
         self, cloud: Cloud, provider: Provider, group: NodeGroup
     ) -> None:
-        """`decrease_target` takes no machine away, though it has come of an order that the cloud does not tell of."""
+        """`decrease_target` deletes no machine, even one from an order that the cloud does not show yet."""
         has_room(cloud, group, 1)
         cloud.delay()
         group.increase(1)

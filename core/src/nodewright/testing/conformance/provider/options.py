@@ -1,4 +1,4 @@
-"""Settings that groups have of their own."""
+"""Options: settings that groups set for themselves."""
 
 from dataclasses import fields, replace
 from datetime import timedelta
@@ -28,7 +28,7 @@ class OptionsConformance(ProviderSuite):
     """`NodeGroup.options`."""
 
     def test_a_group_may_have_settings_of_its_own(self, cloud: Cloud, provider: Provider) -> None:
-        """What the cloud's set-up says of a group (tags, annotations) takes the place of the defaults."""
+        """What the cloud's set-up says about a group (tags, annotations) replaces the defaults."""
         for name, own in _own(cloud).items():
             switches: dict[str, Any] = {field: not value for field, value in own.items() if isinstance(value, bool)}
             options = group_of(provider, name).options(replace(_DEFAULTS, **switches))
