@@ -46,7 +46,7 @@ class DeletionConformance(ProviderSuite):
         assert after == before - 2, f"after 2 of {before} machines were deleted the cloud is asked for {after}"
 
     def test_a_deletion_is_seen_in_the_target(self, cloud: Cloud, provider: Provider) -> None:
-        """After a deletion and a refresh, `target_size` no longer counts what was deleted, even if it is still going."""
+        """After a deletion and a refresh, `target_size` excludes what was deleted, even if it is still going."""
         group, nodes = with_spare(cloud, provider, 1)
         before = group.target_size
         group.delete_nodes(nodes[:1])
