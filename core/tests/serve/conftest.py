@@ -5,7 +5,7 @@ from nodewright.config.model import Settings
 from nodewright.decision.findings import Particulars
 from nodewright.decision.health import assess
 from nodewright.decision.memory import Memory
-from nodewright.serve.metrics import Metrics, Sight
+from nodewright.serve.metrics import LoopResult, Metrics
 from nodewright.testing.clock import SteppedClock
 from nodewright.testing.worlds import a_policy, a_world
 
@@ -21,8 +21,8 @@ class Watcher:
         memory, world, settings = memory or Memory(), world or a_world(), settings or Settings()
         particulars = Particulars()
         particulars.note_groups(world, assess(world, memory, a_policy(settings), decision.at))
-        sight = Sight(world=world, decision=decision, memory=memory, settings=settings, particulars=particulars)
-        self.metrics.note_loop(sight, before or Memory())
+        loop = LoopResult(world=world, decision=decision, memory=memory, settings=settings, particulars=particulars)
+        self.metrics.note_loop(loop, before or Memory())
 
     def shown(self, accept=""):
         """All samples by name and labels."""

@@ -193,5 +193,5 @@ def test_how_much_is_kept_of_the_cluster_is_told(watcher):
 
 def test_a_provider_that_tells_nonsense_stops_no_loop(watcher, caplog):
     watcher.note(QUIET, world=a_world(groups=[a_group("a", size=1, price="cheap")]))
-    assert "the metrics of this loop could not be told" in caplog.text
+    assert "the metrics of this loop could not be updated" in caplog.text
     assert watcher.of(CA + "max_nodes_count") == {}

@@ -50,7 +50,7 @@ def test_what_takes_long_is_logged_but_for_the_wait_between_loops(watcher, caplo
 
 def test_quantiles_are_of_the_last_hour_and_totals_of_all_time(watcher, monkeypatch):
     now = 1000.0
-    monkeypatch.setattr("nodewright.serve.metrics.functions.monotonic", lambda: now)
+    monkeypatch.setattr("nodewright.serve.metrics.loop.monotonic", lambda: now)
     watcher.metrics.took({"scaleUp": 4.0})
     now += 3601
     watcher.metrics.took({"scaleUp": 1.0})

@@ -6,7 +6,7 @@ from threading import Event, Thread
 
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-from nodewright.serve.site import Request, Site
+from nodewright.serve.endpoints import Endpoints, Request
 
 
 def _profile_message():
@@ -63,8 +63,8 @@ def read(body):
 
 @pytest.fixture
 def ask(watcher):
-    site = Site(watcher.metrics, profiling=True)
-    return lambda path, query="": site.answer(Request(path=path, query=query))
+    endpoints = Endpoints(watcher.metrics, profiling=True)
+    return lambda path, query="": endpoints.respond(Request(path=path, query=query))
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_a_profile_is_lines_for_flame_graphs_if_asked_for(ask, busy):
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "121", "long"])
 def test_a_profile_takes_a_time_within_bounds(ask, seconds):
     answer = ask("/debug/pprof/profile", f"seconds={seconds}")
-    assert (answer.status, answer.body) == (400, b"write seconds=N, more than 0 and no more than 120")
+    assert (answer.status, answer.body) == (400, b"use seconds=N with a number above 0 and up to 120")
 
 
 def test_one_profile_at_a_time_is_taken(ask):

@@ -11,17 +11,17 @@ from time import monotonic, sleep
 import pytest
 from nodewright.api import Decision
 from nodewright.api.errors import ConfigurationError
-from nodewright.serve import connections as connections_module
+from nodewright.serve import server as servers
+from nodewright.serve.endpoints import Endpoints
 from nodewright.serve.server import Server
-from nodewright.serve.site import Site
 from nodewright.serve.snapshots import Snapshots
 from nodewright.testing import EPOCH
 from nodewright.testing.worlds import a_world
 
 
 @contextmanager
-def serving(site, address="127.0.0.1:0"):
-    server = Server(address, site)
+def serving(endpoints, address="127.0.0.1:0"):
+    server = Server(address, endpoints)
     server.start()
     try:
         yield server.port
@@ -35,7 +35,7 @@ def serve(watcher):
     stack = []
 
     def start(address="127.0.0.1:0", **what):
-        stack.append(serving(Site(watcher.metrics, **what), address))
+        stack.append(serving(Endpoints(watcher.metrics, **what), address))
         return stack[-1].__enter__()
 
     yield start
@@ -84,10 +84,11 @@ def test_the_health_check_tells_what_is_wrong(serve, trouble, status, told):
 
 def test_what_is_not_there_is_told_with_what_there_is(serve):
     answer, body = ask(serve(), "/snapshotz?x=1")
-    assert (answer.status, body) == (404, b"there is /metrics, /health-check")
+    assert (answer.status, body) == (404, b"not found; the endpoints are /metrics, /health-check")
     answer, body = ask(serve(snapshots=Snapshots(), profiling=True), "/nothing")
     assert body == (
-        b"there is /metrics, /health-check, /snapshotz, /debug/pprof/profile, /debug/pprof/goroutine, /debug/pprof/heap"
+        b"not found; the endpoints are /metrics, /health-check, /snapshotz, "
+        b"/debug/pprof/profile, /debug/pprof/goroutine, /debug/pprof/heap"
     )
 
 
@@ -100,7 +101,7 @@ def test_a_head_has_no_body(serve):
 def test_nothing_can_be_changed(serve, method):
     answer, body = ask(serve(), "/metrics", method)
     assert (answer.status, answer.headers["Allow"]) == (405, "GET, HEAD")
-    assert body == b"this can only be read: GET or HEAD"
+    assert body == b"this is read-only: use GET or HEAD"
 
 
 def test_a_connection_serves_several_requests(serve):
@@ -118,8 +119,8 @@ def test_a_page_that_fails_is_an_answer_and_a_line_in_the_log(serve, caplog):
         raise ZeroDivisionError
 
     answer, body = ask(serve(trouble=trouble), "/health-check")
-    assert (answer.status, body) == (500, b"this could not be answered; the log says why")
-    assert "/health-check could not be answered" in caplog.text
+    assert (answer.status, body) == (500, b"the request failed; the log says why")
+    assert "the response to /health-check failed" in caplog.text
 
 
 @pytest.mark.parametrize("request_line", [b"GET /" + b"x" * 70_000, b"GET / HTTP/1.1\r\n" + b"A: " + b"x" * 70_000])
@@ -144,7 +145,7 @@ def test_a_body_that_nobody_reads_is_not_taken_for_another_request(serve):
 
 
 def test_clients_that_say_nothing_keep_nobody_out(serve, monkeypatch):
-    monkeypatch.setattr(connections_module.Connections.__init__, "__defaults__", (3,))
+    monkeypatch.setattr(servers.Connections.__init__, "__defaults__", (3,))
     port = serve()
     silent = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(10)]
     answer, _ = ask(port, "/health-check")
@@ -156,7 +157,7 @@ def test_clients_that_say_nothing_keep_nobody_out(serve, monkeypatch):
 
 
 def test_clients_that_are_being_answered_stay_connected_and_others_are_refused(serve, monkeypatch):
-    monkeypatch.setattr(connections_module.Connections.__init__, "__defaults__", (1,))
+    monkeypatch.setattr(servers.Connections.__init__, "__defaults__", (1,))
     asked, go_on = Event(), Event()
 
     def trouble():
@@ -184,7 +185,7 @@ def test_one_that_waits_for_a_snapshot_gets_that_of_the_next_loop(serve):
     client.start()
     eventually(lambda: snapshots.wanted)
     answer, body = ask(port, "/snapshotz")
-    assert (answer.status, body) == (429, b"somebody else waits for a snapshot; one at a time is taken")
+    assert (answer.status, body) == (429, b"another client is waiting for a snapshot; only one is taken at a time")
     snapshots.take(a_world(), Decision(at=EPOCH), EPOCH)
     client.join(10)
     answer, body = answers[0]
@@ -204,10 +205,10 @@ def test_one_that_hangs_up_waits_for_no_snapshot_any_more(serve, monkeypatch):
 
 
 def test_where_no_loop_ends_a_snapshot_is_not_waited_for_without_end(serve, monkeypatch):
-    monkeypatch.setattr("nodewright.serve.site._PATIENCE", 0.05)
+    monkeypatch.setattr("nodewright.serve.endpoints._PATIENCE", 0.05)
     answer, body = ask(serve(snapshots=Snapshots()), "/snapshotz")
     assert answer.status == 503
-    assert body == b"no loop has ended within 0.05 s; a replica that does not lead has none"
+    assert body == b"no loop has ended within 0.05 s; a replica that does not lead runs none"
 
 
 @pytest.mark.parametrize("address", [":0", "[::]:0", "[::1]:0", "localhost:0", "127.0.0.1:0"])
@@ -222,4 +223,4 @@ def test_addresses_are_those_that_go_takes(serve, address):
 @pytest.mark.parametrize("address", ["8085", "localhost", "localhost:http", ":99999"])
 def test_what_is_no_address_is_told(watcher, address):
     with pytest.raises(ConfigurationError, match="is no address to listen on: write host:port"):
-        Server(address, Site(watcher.metrics))
+        Server(address, Endpoints(watcher.metrics))

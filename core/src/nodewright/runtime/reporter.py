@@ -21,7 +21,7 @@ from nodewright.record.decision_record import DecisionRecord
 from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.node_news import NodeNews
 from nodewright.runtime.shadow_news import ShadowNews
-from nodewright.serve.metrics import Metrics, Sight
+from nodewright.serve.metrics import LoopResult, Metrics
 from nodewright.shadow.finding import Finding
 from nodewright.shadow.sighting import Deeds
 
@@ -69,8 +69,10 @@ class Reporter:
     ) -> None:
         """Tell what the decision of a loop says of nodes, groups and pods; memory is that of *before* and of after."""
         self._record.looped(decision.at)
-        sight = Sight(world=world, decision=decision, memory=memory, settings=self._settings, particulars=particulars)
-        self.metrics.note_loop(sight, before)
+        loop = LoopResult(
+            world=world, decision=decision, memory=memory, settings=self._settings, particulars=particulars
+        )
+        self.metrics.note_loop(loop, before)
         self._announcer.explain(decision, before, memory, world, self._settings)
         if self._settings.events.nodes:
             self._node_news.tell(decision, before, memory, world)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from nodewright.api.decision import Decision
 from nodewright.explain.narrative import tell
 from nodewright.serve.metrics import Metrics
-from nodewright.serve.metrics.shadow import ShadowMetrics
+from nodewright.serve.metrics.process import ShadowMetrics
 from nodewright.shadow.finding import Finding, Kind, Sort
 
 _LEVELS = {Sort.AGREEMENT: logging.INFO, Sort.DIFFERENCE: logging.WARNING, Sort.NOTE: logging.INFO}
