@@ -2,8 +2,8 @@
 
 import pytest
 from nodewright.cluster import Cluster
-from nodewright.kube.config_maps import ConfigMapWatch
 from nodewright.kube.feed import Feed
+from nodewright.kube.reflector import ConfigMapWatch
 from nodewright_fake.apiserver.faults import Fault
 
 

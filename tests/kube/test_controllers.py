@@ -23,7 +23,7 @@ def follow_controllers(transport):
 
     def start():
         for kind in wanted_kinds(Settings()):
-            feed.follow(kind)
+            feed.add_kind(kind)
             running.append(Reflector(kind, transport, feed))
             running[-1].start()
 

@@ -266,4 +266,4 @@ class TestEnd:
         assert held.wait(10)
         events.on_status("Reason", "second")
         events.close(timeout=0.01)
-        assert "2 events were not written before the end: the API server takes too long" in caplog.messages
+        assert "2 events were not written before the process ends: the API server takes too long" in caplog.messages

@@ -93,11 +93,11 @@ def test_a_kind_that_was_seen_is_not_forgotten_when_the_right_is_lost(server, fo
 @pytest.mark.parametrize("path", ["/api/v1/nodes", "/api/v1/pods"])
 def test_nodes_and_pods_are_never_done_without(server, follow, path):
     server.faults.append(refused(path))
-    with pytest.raises(ApiServerError, match=f"never saw {path.rpartition('/')[2]}"):
+    with pytest.raises(ApiServerError, match=f"never listed {path.rpartition('/')[2]}"):
         follow().wait_until_synced(0.5)
 
 
 def test_credentials_that_are_not_accepted_are_no_missing_right(server, follow):
     server.faults.append(refused("/persistentvolumes", status=401))
-    with pytest.raises(ApiServerError, match="never saw persistentvolumes"):
+    with pytest.raises(ApiServerError, match="never listed persistentvolumes"):
         follow().wait_until_synced(0.5)

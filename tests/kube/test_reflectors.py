@@ -101,7 +101,7 @@ def test_what_keeps_the_first_list_from_coming_is_told(server, transport):
     feed = Feed()
     reflector = Reflector(KINDS[0], transport, feed)
     reflector.start()
-    with pytest.raises(ApiServerError, match=r"never saw nodes, .*\(list nodes: etcd is on fire\)"):
+    with pytest.raises(ApiServerError, match=r"never listed nodes, .*\(list nodes: etcd is on fire\)"):
         feed.wait_until_synced(1)
     reflector.stop()
 
@@ -112,7 +112,7 @@ def test_a_malformed_object_is_left_out_and_named(server, follow, caplog):
     server.store.create("nodes", {**a_node("broken"), "spec": {"taints": "none"}})
     with caplog.at_level(logging.ERROR):
         assert Follower(follow()).nodes == {"good"}
-    assert "nodes strange is malformed and left out: cpu: 'lots' is not a quantity" in caplog.text
+    assert "nodes strange is malformed and ignored: cpu: 'lots' is not a quantity" in caplog.text
     assert (
         "nodes broken is malformed and left as it was: Expected `array`, got `str` - at `$.spec.taints`" in caplog.text
     )

@@ -3,7 +3,7 @@
 from threading import Event
 
 import pytest
-from nodewright.kube.status import StatusMap, StatusText
+from nodewright.kube.status import StatusText, StatusWriter
 from nodewright_fake.apiserver.faults import Fault
 
 NAME = "cluster-autoscaler-status"
@@ -24,7 +24,7 @@ def begin(transport):
     begun = []
 
     def start():
-        begun.append(StatusMap(transport, "kube-system", NAME))
+        begun.append(StatusWriter(transport, "kube-system", NAME))
         return begun[-1]
 
     yield start

@@ -21,5 +21,5 @@ def test_a_server_whose_certificate_is_not_checked_is_told_of_once(tmp_path, cap
     kubeconfig.write_text(KUBECONFIG.format(careless=careless))
     with caplog.at_level(logging.WARNING):
         connect(kubeconfig=str(kubeconfig))
-    warning = "whoever answers at https://127.0.0.1:6443 is taken for the API server: certificates are not checked"
+    warning = "certificates are not checked: any server at https://127.0.0.1:6443 is taken for the API server"
     assert caplog.messages == [warning] * said

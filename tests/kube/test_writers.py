@@ -2,9 +2,7 @@
 
 import pytest
 from nodewright.api import AccessDeniedError, ApiServerError, ConfigurationError, ConflictError
-from nodewright.kube.evictions import Evictor
-from nodewright.kube.nodes import NodeWriter
-from nodewright.kube.taint_latency import TaintLatency
+from nodewright.kube.nodes import Evictor, NodeWriter, TaintLatency
 from nodewright.kube.transport import connect
 from nodewright.testing.clock import EPOCH
 

@@ -370,7 +370,7 @@ def test_an_api_server_that_is_away_does_not_keep_it_from_ending(server, lease, 
     server.faults = [("GET", no_answer())]
     mine.release()
     assert not mine.held
-    assert "could not be released, and is free in 15 s: no answer" in caplog.text
+    assert "could not be released; it is free in 15 s: no answer" in caplog.text
 
 
 def test_an_answer_that_comes_too_late_to_act_on_is_no_reason_to_lead(server, lease):

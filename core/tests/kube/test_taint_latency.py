@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from nodewright.api import Taint
-from nodewright.kube.taint_latency import TaintLatency
+from nodewright.kube.nodes import TaintLatency
 from nodewright.testing.builders import a_node
 from nodewright.testing.clock import SteppedClock
 

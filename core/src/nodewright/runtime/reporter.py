@@ -14,7 +14,7 @@ from nodewright.explain.explanation import Look
 from nodewright.explain.status import Status, absence, initializing, status_of
 from nodewright.kube.events import EventWriter
 from nodewright.kube.lease import Lease
-from nodewright.kube.status import StatusMap, StatusText
+from nodewright.kube.status import StatusText, StatusWriter
 from nodewright.kube.transport import Transport
 from nodewright.memory_store import WriteResult
 from nodewright.record.decision_record import DecisionRecord
@@ -40,7 +40,7 @@ class Reporter:
         self._way_of_status = transport.through(permit)
         self._clock = clock
         self._rights = transport.rights
-        self._status: StatusMap | None = None
+        self._status: StatusWriter | None = None
         #: When the status was last told, and how things stood then.
         self._told: tuple[datetime, Mapping[str, Conditions]] | None = None
         self._events = EventWriter(
@@ -148,7 +148,7 @@ class Reporter:
 
     def _begin_status(self) -> None:
         if self._status is None and self._settings.status.write and not self._settings.dry_run:
-            self._status = StatusMap(self._way_of_status, self._settings.namespace, self._settings.status.name)
+            self._status = StatusWriter(self._way_of_status, self._settings.namespace, self._settings.status.name)
             self._told = None
             self._tell_status(initializing(self._clock.now()))
 

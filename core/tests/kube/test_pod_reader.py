@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nodewright.api import Taint
 from nodewright.cluster import Cluster
 from nodewright.cluster.binding import unbound
-from nodewright.kube.pod_wire import PodReader
+from nodewright.kube.pod_reader import PodReader
 from nodewright.objects import Pod
 from nodewright.scheduling import ClusterSimulation
 from nodewright.testing.builders import a_node, a_pod, pods_like

@@ -13,9 +13,9 @@ import trustme
 import yaml
 from nodewright.api import AccessDeniedError, ApiServerError, ConfigurationError
 from nodewright.kube import credentials as all_credentials
-from nodewright.kube import outage as outages
 from nodewright.kube import reflector as reflectors
 from nodewright.kube import rights
+from nodewright.kube import transport as transports
 from nodewright.kube.kinds import KINDS
 from nodewright.kube.transport import connect
 from nodewright.testing.clock import SteppedClock
@@ -86,7 +86,7 @@ class TestNoAnswer:
 
     def test_the_name_is_not_known(self, tmp_path):
         told = self.ask(tmp_path, "http://nowhere.invalid:6443")
-        assert told == "the API server at http://nowhere.invalid:6443 does not answer: its name is not known"
+        assert told == "the API server at http://nowhere.invalid:6443 does not answer: its host name is unknown"
 
     def test_it_hangs_up(self, tmp_path):
         with a_listener(lambda client: client.recv(1)) as port:
@@ -96,7 +96,7 @@ class TestNoAnswer:
     def test_it_says_nothing(self, tmp_path):
         with a_listener(lambda client: (client.recv(4096), client.recv(4096))) as port:
             told = self.ask(tmp_path, f"http://127.0.0.1:{port}")
-        assert told.endswith("does not answer: nothing was heard in time")
+        assert told.endswith("does not answer: no response in time")
 
     def test_its_answer_breaks_off(self, server, transport):
         server.faults.append(Fault(hang_up="midway"))
@@ -110,7 +110,7 @@ class TestNoAnswer:
             address = f"https://127.0.0.1:{port}"
             told = self.ask(tmp_path, address, **{"certificate-authority": str(other)})
         assert told.startswith(f"the certificate of the API server at {address} is not accepted: unable to get local")
-        assert told.endswith("check the certificate authority, and the name or address, that the kubeconfig has for it")
+        assert told.endswith("check the certificate authority and the address in the kubeconfig")
 
     def test_its_certificate_is_for_another_name(self, tmp_path):
         authority, ca = trustme.CA(), tmp_path / "ca.pem"
@@ -129,7 +129,7 @@ class TestOutages:
     def test_an_outage_is_told_once_when_it_begins_and_once_when_it_ends(
         self, follow, server, eventually, caplog, monkeypatch
     ):
-        monkeypatch.setattr(outages, "_QUIET_SECONDS", 0.3)
+        monkeypatch.setattr(transports, "_QUIET_SECONDS", 0.3)
         monkeypatch.setattr(reflectors, "_LONGEST_PAUSE", 0.2)
         caplog.set_level(logging.INFO)
         feed = follow()
@@ -140,7 +140,7 @@ class TestOutages:
         (line,) = caplog.messages
         assert line == (
             f"the API server at {address} does not answer: connection refused; "
-            "what has to do with it waits until it answers again"
+            "everything that needs it waits until it answers again"
         )
         with ApiServer(store, port=int(address.rpartition(":")[2])) as again:
             eventually(lambda: len(caplog.messages) == 2)
@@ -155,7 +155,7 @@ class TestOutages:
         monkeypatch.setattr(reflectors, "_LONGEST_PAUSE", 0.1)
         monkeypatch.setattr(reflectors, "_QUIET_SECONDS", 0)
         monkeypatch.setattr(reflectors, "_SHORT_SECONDS", 0)
-        monkeypatch.setattr(outages, "_QUIET_SECONDS", 0)
+        monkeypatch.setattr(transports, "_QUIET_SECONDS", 0)
         feed = follow()
         feed.wait_until_synced(10)
         tried = []
@@ -169,7 +169,7 @@ class TestOutages:
         assert "cannot watch" not in caplog.text
 
     def test_a_server_that_is_ill_is_an_outage_too(self, server, follow, eventually, caplog, monkeypatch):
-        monkeypatch.setattr(outages, "_QUIET_SECONDS", 0.3)
+        monkeypatch.setattr(transports, "_QUIET_SECONDS", 0.3)
         monkeypatch.setattr(reflectors, "_LONGEST_PAUSE", 0.2)
         ill = Fault(status=503, message="etcd is on fire")
         server.faults.append(ill)
@@ -177,11 +177,11 @@ class TestOutages:
         eventually(lambda: caplog.messages)
         server.faults.remove(ill)
         eventually(lambda: len(caplog.messages) == 2)
-        assert "is not well: list" in caplog.messages[0]
+        assert "has an error: list" in caplog.messages[0]
         assert "etcd is on fire" in caplog.messages[0]
 
     def test_a_request_that_fails_among_others_is_none(self, server, transport, caplog, monkeypatch):
-        monkeypatch.setattr(outages, "_QUIET_SECONDS", 1e-9)
+        monkeypatch.setattr(transports, "_QUIET_SECONDS", 1e-9)
         for _ in range(3):
             server.faults.append(Fault(times=1, status=500))
             with pytest.raises(ApiServerError):
@@ -238,7 +238,7 @@ class TestCredentials:
         with pytest.raises(AccessDeniedError, match=f"the API server at {strict.url} does not accept our credentials"):
             transport.get("/api/v1/nodes")
         a_kubeconfig(path, strict.url, {"token": "new"})
-        with pytest.raises(AccessDeniedError, match="they have run out, or are those of another cluster"):
+        with pytest.raises(AccessDeniedError, match="they have expired, or belong to another cluster"):
             transport.get("/api/v1/nodes")
         assert transport.get("/api/v1/nodes")
 
@@ -256,11 +256,11 @@ class TestCredentials:
             connect(kubeconfig=a_kubeconfig(tmp_path / "config", strict.url, user))
         assert str(refusal.value) == (
             "kube.kubeconfig: no credentials for the API server: exec: process returned 1. log in first. "
-            "Mend what the kubeconfig says of its user"
+            "Fix the user in the kubeconfig"
         )
 
     def test_a_kubeconfig_that_is_not_there_is_named(self, tmp_path):
-        with pytest.raises(ConfigurationError, match=r"no way to the API server: .*nowhere.*found\. Name a file"):
+        with pytest.raises(ConfigurationError, match=r"no access to the API server: .*nowhere.*found\. Name a file"):
             connect(kubeconfig=str(tmp_path / "nowhere"))
 
     def test_a_plugin_that_fails_later_is_told_and_asked_again(self, strict, tmp_path):

@@ -6,7 +6,7 @@ import tracemalloc
 import msgspec
 import pytest
 from nodewright.api import ApiServerError
-from nodewright.kube.answers import events_of, identity_of, is_lost, read_page
+from nodewright.kube.list_watch import events_of, identity_of, loses_version, read_page
 
 NAME = "größer-😀"
 EVENTS = [{"type": "ADDED", "object": {"metadata": {"name": f"{NAME}-{n}"}}} for n in range(3)]
@@ -57,13 +57,13 @@ def test_an_empty_list_may_be_null():
     "status", [{"code": 410}, {"code": 410, "reason": "Gone"}, {"reason": "Expired"}, {"code": 0, "reason": "Gone"}]
 )
 def test_a_version_that_is_forgotten_is_told_by_code_or_by_reason(status):
-    assert identity_of(msgspec.Raw(json.dumps({"kind": "Status", **status}).encode())).says_forgotten
+    assert identity_of(msgspec.Raw(json.dumps({"kind": "Status", **status}).encode())).is_expired
 
 
 def test_other_refusals_do_not_lose_the_version():
-    assert not identity_of(msgspec.Raw(b'{"kind":"Status","code":500,"reason":"InternalError"}')).says_forgotten
-    assert not is_lost(ApiServerError("the proxy waited too long", status=504))
-    assert not is_lost(ApiServerError("GET /api/v1/pods: slow down", status=429))
+    assert not identity_of(msgspec.Raw(b'{"kind":"Status","code":500,"reason":"InternalError"}')).is_expired
+    assert not loses_version(ApiServerError("the proxy waited too long", status=504))
+    assert not loses_version(ApiServerError("GET /api/v1/pods: slow down", status=429))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_other_refusals_do_not_lose_the_version():
     ],
 )
 def test_some_answers_lose_the_version(error):
-    assert is_lost(error)
+    assert loses_version(error)
 
 
 def test_an_object_with_nothing_that_can_be_read_has_no_name():
