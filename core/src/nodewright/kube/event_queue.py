@@ -89,7 +89,7 @@ class EventQueue:
             return None
 
     def retry(self, failed: QueuedEvent) -> bool:
-        """Put back an event after a temporary failure; tell whether it will be tried again."""
+        """Put back an event after a temporary failure; return whether it will be tried again."""
         failed.tries += 1
         with self._changed:
             self._paused_until = self._clock.now() + _PAUSE
@@ -108,7 +108,7 @@ class EventQueue:
             self._limiter = limiter
 
     def flush(self, timeout: float) -> bool:
-        """Wait until no event may be written now, at most *timeout* seconds; tell whether that was reached."""
+        """Wait until no event may be written now, at most *timeout* seconds; return whether that was reached."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._writing and not self._may_write(), timeout)
 

@@ -150,7 +150,7 @@ class EventWriter:
         self._apply(settings)
 
     def flush(self, timeout: float) -> bool:
-        """Wait until no queued event may be written now, at most *timeout* seconds; tell whether that was reached."""
+        """Wait until no queued event may be written now, at most *timeout* seconds; return whether that was reached."""
         return self._queue.flush(timeout)
 
     def close(self, timeout: float = _LAST_SECONDS) -> None:
@@ -162,7 +162,7 @@ class EventWriter:
             self._thread.join()
 
     def on_pod(self, key: str, uid: str, reason: str, message: str, *, warning: bool = False) -> bool:
-        """Write an event about the pod ``namespace/name``; tell whether it may be written now and is queued."""
+        """Write an event about the pod ``namespace/name``; return whether it may be written now and is queued."""
         namespace, _, name = key.partition("/")
         about = InvolvedObject(kind="Pod", name=name, namespace=namespace, uid=uid)
         return self._record(about, reason, message, warning=warning, pod=key)

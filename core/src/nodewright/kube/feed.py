@@ -189,7 +189,7 @@ class Feed:
             pending.merge(batch)
 
     def _is_urgent(self, batch: Batch) -> bool:
-        """Tell whether an object in *batch* has become urgent."""
+        """Return whether an object in *batch* has become urgent."""
         if batch.kind.urgent is None:
             return False
         if batch.complete:

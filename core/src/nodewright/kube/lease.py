@@ -91,7 +91,7 @@ class Lease:
             self._log_change("lease %s can't be read: %s", error)
 
     def acquire(self, stop: Event, meanwhile: Callable[[], None] = lambda: None) -> bool:
-        """Wait until it is held or *stop* is set; tell whether it is held. Calls *meanwhile* between attempts."""
+        """Wait until it is held or *stop* is set; return whether it is held. Calls *meanwhile* between attempts."""
         while not stop.is_set():
             if self._attempt() and self.held:
                 self._thread.start()
@@ -142,7 +142,7 @@ class Lease:
         return max(_LEAST_SECONDS, min(half, self._until - self._now())) if self.held else half
 
     def _attempt(self) -> bool:
-        """Try once to take or renew it; tell whether that succeeded."""
+        """Try once to take or renew it; return whether that succeeded."""
         begun, holding = self._now(), self.held
         try:
             taken = self._renew_unread() if holding else False
@@ -237,7 +237,7 @@ class _Record:
         return str(self._object["metadata"].get("uid", ""))
 
     def is_over(self, default: float) -> bool:
-        """Tell whether it has not changed for its whole duration, or for *default* seconds if it has none."""
+        """Return whether it has not changed for its whole duration, or for *default* seconds if it has none."""
         return self._now() >= self._since + (self.spec.get("leaseDurationSeconds") or default)
 
     def read(self, timeout: float) -> None:

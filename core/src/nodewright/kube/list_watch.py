@@ -90,7 +90,7 @@ def events_of(pieces: Iterable[bytes]) -> Iterator[list[WatchEvent]]:
 
 
 def loses_version(error: Exception) -> bool:
-    """Tell whether after *error* a watch can't resume from its resource version and has to list again.
+    """Return whether after *error* a watch can't resume from its resource version and has to list again.
 
     The version may be expired, or too new for a server that was restored to an earlier state. After a response that no
     API server sends, nothing is certain about it.

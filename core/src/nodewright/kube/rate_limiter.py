@@ -16,12 +16,12 @@ class RateLimiter:
         self._due: datetime | None = None
 
     def is_ready(self, now: datetime) -> bool:
-        """Tell whether one more may pass at *now*."""
+        """Return whether one more may pass at *now*."""
         # A clock that was set back must not block everything until it catches up.
         return self._due is None or not now < self._due - self._slack <= now + self._interval
 
     def take(self, now: datetime) -> bool:
-        """Let one more pass at *now* if it may; tell whether it did."""
+        """Let one more pass at *now* if it may; return whether it did."""
         if not self.is_ready(now):
             return False
         due = now if self._due is None or self._due - self._slack > now else max(now, self._due)

@@ -60,7 +60,7 @@ class Rights:
         return news
 
     def refused(self, error: AccessDeniedError, *, just_back: bool = False) -> bool:
-        """Note that a request was refused; tell whether the refusal is final.
+        """Note that a request was refused; return whether the refusal is final.
 
         It is not while an API server that is *just_back* may not know the roles yet.
         """

@@ -75,7 +75,7 @@ class StatusWriter:
             return self._uid
 
     def flush(self, timeout: float) -> bool:
-        """Wait at most *timeout* seconds until the latest status was tried; tell whether it was."""
+        """Wait at most *timeout* seconds until the latest status was tried; return whether it was."""
         with self._changed:
             return self._changed.wait_for(lambda: self._next is None and (self._tried or self._thread is None), timeout)
 

@@ -93,7 +93,7 @@ class Connections:
         self._states: dict[socket.socket, _State] = {}
 
     def admit(self, client: socket.socket) -> bool:
-        """Count a new connection and tell whether there is room; if not, the one idle for longest is closed for it."""
+        """Count a new connection and return whether there is room; if not, the one idle for longest is closed for it."""
         with self._lock:
             if len(self._states) >= self._most and not self._make_room():
                 return False
@@ -212,7 +212,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(response.body)
 
     def _is_gone(self) -> bool:
-        """Tell whether the client has hung up: reading finds the end of the stream."""
+        """Return whether the client has hung up: reading finds the end of the stream."""
         readable, _, _ = select.select([self.connection], [], [], 0)
         try:
             return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
