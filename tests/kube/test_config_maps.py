@@ -1,4 +1,4 @@
-"""ConfigMaps that strategies ask for, over HTTP."""
+"""ConfigMaps that strategies need, watched over HTTP."""
 
 import pytest
 from nodewright.cluster import Cluster
@@ -30,7 +30,7 @@ def config_map(name, **data):
 
 @pytest.fixture
 def seen(feed, eventually):
-    """Waits until the cluster has just these ConfigMaps, by name."""
+    """Waits until the cluster has exactly these ConfigMaps, by name."""
     cluster = Cluster()
 
     def wait(**expected):

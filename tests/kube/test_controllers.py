@@ -1,4 +1,4 @@
-"""Controllers of pods are watched, as far as we are allowed to see them."""
+"""Controllers of pods are watched if the rights allow it."""
 
 import pytest
 from nodewright.cluster import Cluster
@@ -18,7 +18,7 @@ KINDS = {
 
 @pytest.fixture
 def follow_controllers(transport):
-    """Starts reflectors of controllers only; returns a cluster that is brought up to date when asked."""
+    """Starts reflectors of controllers only; returns a function that updates and returns the cluster."""
     feed, cluster, running = Feed(), Cluster(), []
 
     def start():

@@ -1,4 +1,4 @@
-"""What Nodewright writes as events, how often, and what it does when that fails."""
+"""Events: their content, how often they are written, and what happens when that fails."""
 
 from threading import Event
 
@@ -22,7 +22,7 @@ def dropped():
 
 @pytest.fixture
 def begin(server, transport, dropped):
-    """Begins to write events."""
+    """Starts an event writer."""
     writers = []
 
     def start(settings=None, **more):
@@ -43,7 +43,7 @@ def events(begin):
 
 @pytest.fixture
 def hold(server):
-    """Lets the API server hold up requests until it is told to go on."""
+    """Makes the API server hold requests until the test releases them."""
     release, held = Event(), Event()
 
     def wait(request):
@@ -109,7 +109,7 @@ class TestOften:
         for _ in range(30):
             events.on_status("Reason", "message")
         assert events.flush(10)
-        # As much as client-go lets through of one object at once.
+        # The burst that client-go allows per object.
         assert written(server) == [("message", 25)]
 
 
@@ -222,7 +222,7 @@ class TestPods:
         self.tell(events, *(f"p{number}" for number in range(50)))
         events.on_status("Reason", "message")
         assert events.flush(10)
-        # kube.burst at once, and kube.qps in a second.
+        # kube.burst at once, then kube.qps per second.
         assert len(written(server, "default")) == 10
         assert messages(server) == ["message"]
         for expected in (15, 20):

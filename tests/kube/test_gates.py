@@ -1,4 +1,4 @@
-"""Requests that have to pass a gate, and those that the API server puts off."""
+"""Requests that pass a gate, and requests that the API server asks to retry later."""
 
 import pytest
 from nodewright.api import ApiServerError, NotLeaderError
@@ -11,7 +11,7 @@ PATH = "/api/v1/nodes/n"
 
 @pytest.fixture
 def pauses(monkeypatch):
-    """Seconds that were waited because the API server asked for it; nobody really waits."""
+    """The pauses that the API server asked for; the test does not really sleep."""
     made = []
     monkeypatch.setattr("nodewright.kube.transport.sleep", made.append)
     return made

@@ -1,4 +1,4 @@
-"""Kinds that decisions can do without where the API server does not show them."""
+"""Kinds that decisions can do without if the API server does not serve them."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""Reflectors keep up with the API server through everything it does to them."""
+"""Reflectors keep the cluster up to date, whatever the API server does."""
 
 import logging
 
@@ -31,7 +31,7 @@ def follow(follow):
 
 
 class Follower:
-    """A cluster that is brought up to date whenever somebody looks."""
+    """A cluster that is updated on each access."""
 
     def __init__(self, feed):
         self.feed = feed

@@ -1,4 +1,4 @@
-"""What is wrong between us and the API server is one clear sentence, told once."""
+"""Trouble with the API server is one clear sentence, logged once."""
 
 import json
 import logging
@@ -40,7 +40,7 @@ def a_kubeconfig(path, server, user=None, **cluster):
 
 @contextmanager
 def a_listener(serve):
-    """A server of another kind: *serve* is called with each connection."""
+    """A server other than an API server: *serve* is called with each connection."""
 
     def accept():
         while True:
@@ -62,7 +62,7 @@ def a_listener(serve):
 
 
 def a_tls_server(authority, name):
-    """What serves TLS as *name*."""
+    """A function that serves TLS as *name*."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert(name).configure_cert(context)
 
@@ -212,7 +212,7 @@ class TestRights:
 class TestCredentials:
     @pytest.fixture
     def strict(self):
-        """A server that lets in who has a token."""
+        """A server that requires a token."""
         with ApiServer(Store(SteppedClock()), tokens={"old": "me", "new": "me"}) as server:
             yield server
 
@@ -221,7 +221,7 @@ class TestCredentials:
         monkeypatch.setattr(all_credentials, "_RENEWAL_SECONDS", 0.0)
 
     def plugin(self, folder, answer):
-        """The user of a kubeconfig whose credentials a program prints, which is *answer* in Python."""
+        """The user of a kubeconfig with a credential plugin; *answer* is its Python code."""
         program = folder / "plugin.py"
         program.write_text(answer)
         version = "client.authentication.k8s.io/v1"

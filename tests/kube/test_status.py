@@ -20,7 +20,7 @@ def found(server):
 
 @pytest.fixture
 def begin(transport):
-    """Begins to keep the ConfigMap."""
+    """Starts a writer of the ConfigMap."""
     begun = []
 
     def start():
@@ -33,7 +33,7 @@ def begin(transport):
 
 
 def verbs(server):
-    """Records what is asked of ConfigMaps."""
+    """Records requests for ConfigMaps."""
     asked = []
     server.faults.append(lambda request: asked.append(request.verb) if "configmaps" in request.path else None)
     return asked

@@ -1,4 +1,4 @@
-"""The way to the API server: what is said when it is not as safe as it might be."""
+"""A transport that does not check certificates warns about it."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""Watches and lists go on through everything that API servers and networks do to them."""
+"""Watches and lists survive whatever API servers and networks do."""
 
 import gzip
 import json
@@ -33,14 +33,14 @@ def a_page(*items, version="5", more=""):
 
 
 class Script:
-    """An API server that says what a test wants it to say."""
+    """An API server whose responses the test scripts."""
 
     def __init__(self):
         self.queries = []
         self.times = []
-        #: What a list is answered with.
+        #: The response to a list.
         self.lists = lambda handler: handler.say(a_page(a_node("n")))
-        #: What a watch is answered with; by default nothing at all, until the test is over.
+        #: The response to a watch; by default silence until the test ends.
         self.watches = lambda handler: handler.begin()
         self.over = Event()
 
@@ -64,13 +64,13 @@ class Script:
 
 @pytest.fixture
 def script():
-    """What the scripted server says."""
+    """The script of the server."""
     return Script()
 
 
 @pytest.fixture
 def scripted(script):
-    """The connection to it."""
+    """The transport to it."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -87,7 +87,7 @@ def scripted(script):
             self.wfile.write(body)
 
         def begin(self, *pieces, hold=True):
-            """Begin a stream; with *hold* it goes on in silence until the test is over, else it ends."""
+            """Begin a stream; with *hold* it stays open in silence until the test ends."""
             self.send_response(200)
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
@@ -119,7 +119,7 @@ def scripted(script):
 
 @pytest.fixture
 def started():
-    """Starts a reflector of one kind; returns what shows the nodes that it has seen."""
+    """Starts a reflector of one kind; returns a view of the nodes that it has seen."""
     running = []
 
     def start(transport, kind=NODES, feed=None):
@@ -139,7 +139,7 @@ def started():
 
 
 class TestLists:
-    """Everything there is, page by page."""
+    """Lists, page by page."""
 
     def test_a_list_whose_next_page_is_forgotten_begins_anew_at_once(
         self, server, transport, started, eventually, caplog
@@ -195,7 +195,7 @@ class TestLists:
 
 
 class TestWatches:
-    """What changes, as it changes."""
+    """Watches."""
 
     def test_a_version_that_is_forgotten_is_listed_anew_whichever_way_it_is_told(
         self, script, scripted, started, eventually, caplog
@@ -264,7 +264,7 @@ class TestWatches:
         with caplog.at_level(logging.WARNING):
             started(scripted, feed=feed)
             eventually(lambda: script.watched == 4)
-        # 0.05, 0.1 and 0.2 seconds at least.
+        # At least 0.05, 0.1 and 0.2 seconds.
         assert script.times[-1] - script.times[1] > 0.34
         assert [record.getMessage() for record in caplog.records] == [
             "cannot watch nodes, trying again: the watch of nodes ended as soon as it began"

@@ -1,4 +1,4 @@
-"""What Nodewright writes to the API server."""
+"""Writes to nodes and pods at the API server."""
 
 import pytest
 from nodewright.api import AccessDeniedError, ApiServerError, ConfigurationError, ConflictError

@@ -1,4 +1,4 @@
-"""The feed gathers what reflectors see until the loop takes it up."""
+"""The feed collects changes from reflectors until the loop applies them."""
 
 from dataclasses import replace
 from threading import Event, Thread
@@ -84,7 +84,7 @@ def test_what_is_listed_but_can_not_be_read_stays_as_it_was():
 
 
 class TestWakingTheLoop:
-    """A pod wakes the loop when no node fits it, and not each time that it is told so again."""
+    """A pod wakes the loop when it becomes unschedulable, and not when the same is reported again."""
 
     @pytest.fixture
     def woken(self):
@@ -120,7 +120,7 @@ class TestWakingTheLoop:
 
 
 class TestTheFirstSight:
-    """The loop begins when everything was seen once."""
+    """The loop begins after everything was listed once."""
 
     def test_it_is_waited_for_as_long_as_pages_come(self):
         feed = Feed()
@@ -155,7 +155,7 @@ class TestTheFirstSight:
 
 
 class TestSilence:
-    """Nothing is decided on nodes or pods that were not heard of for long."""
+    """No decision is made on a stale state of nodes or pods."""
 
     @pytest.fixture
     def time(self, monkeypatch):

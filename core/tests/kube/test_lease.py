@@ -1,4 +1,4 @@
-"""Of several replicas one holds the lease, by its own seconds and whatever others write."""
+"""Only one of several replicas holds the lease, by its own clock and whatever times others write."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from nodewright.config.model import LeaderElection
 from nodewright.kube.lease import Lease
 
 MICRO_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"
-#: As the Go client writes it, by a clock that is a year ahead.
+#: As the Go client writes it, with a clock that is a year ahead.
 HELD_BY_CA = {
     "holderIdentity": "ca-7d9",
     "leaseDurationSeconds": 15,
@@ -21,14 +21,14 @@ HELD_BY_CA = {
 
 
 class Server:
-    """An API server with at most one Lease, and the seconds that pass there."""
+    """An API server with at most one Lease, and the clock of the test."""
 
     def __init__(self):
         self.now = 100.0
         self.lease = None
         self.version = 0
         self.requests = []
-        #: What the next requests meet, by method: an exception, or a function that is called first.
+        #: What happens to the next requests, by method: an exception, or a function to call first.
         self.faults = []
 
     def hold(self, spec, **metadata):
@@ -80,7 +80,7 @@ class Server:
 
 
 class Stop:
-    """An event for `Lease.acquire`: waiting for it lets the seconds pass, and it is set after *patience* of them."""
+    """An event for `Lease.acquire`: waiting for it advances the clock, and it is set after *patience* seconds."""
 
     def __init__(self, server, patience=60.0):
         self.server = server
@@ -103,7 +103,7 @@ def server():
 
 @pytest.fixture
 def lease(server):
-    """Makes leases; none of them renews itself."""
+    """Creates leases that do not renew themselves."""
 
     def make(identity="me", **settings):
         lease = Lease(server, "kube-system", LeaderElection(**settings), identity, now=lambda: server.now)
@@ -253,7 +253,7 @@ def test_it_ends_with_the_renew_deadline_and_not_when_the_thread_finds_out(serve
     assert not mine.held
     assert mine.spare == pytest.approx(4.9)
     assert not mine.lost.is_set()
-    # Though the API server would let us have it.
+    # Even though the API server would allow it.
     assert mine.renew() is None
     assert mine.lost.is_set()
     assert not mine.held

@@ -1,4 +1,4 @@
-"""Lists and watches are taken apart however they come over the wire."""
+"""Lists and watches are decoded however the stream is cut."""
 
 import json
 import tracemalloc
@@ -19,7 +19,7 @@ def names(pieces):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 10_000])
 def test_a_watch_is_read_wherever_its_pieces_end(size):
-    """Also in the middle of a character."""
+    """Cuts fall even in the middle of a character."""
     pieces = [STREAM[start : start + size] for start in range(0, len(STREAM), size)]
     assert names(pieces) == [f"{NAME}-{n}" for n in range(3)]
 
@@ -39,7 +39,7 @@ def test_an_object_of_many_pieces_is_copied_once_and_not_with_each():
     assert names(pieces) == ["big"]
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    # Whole, and the object in it once more.
+    # Once whole, and its object once more.
     assert peak < 5 * len(body)
 
 

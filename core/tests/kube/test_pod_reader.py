@@ -1,4 +1,4 @@
-"""Pods read from the wire are what their models say, and equal ones share a class."""
+"""Decoded pods equal their models, and identical pods share a class."""
 
 from time import process_time
 
@@ -155,7 +155,7 @@ def from_models(pods):
 
 
 def marks(row):
-    """All that is kept of a pod, and all that anybody asks its class."""
+    """Everything that is kept of a pod, and every question asked of its class."""
     kept = {name: getattr(row, name) for name in row.__struct_fields__ if name not in ("pod_class", "slot", "pending")}
     each = row.pod_class
     asked = (each.requests, each.affinity, each.anti_affinity, each.spread, each.ports, each.claims, each.terminating)
@@ -167,7 +167,7 @@ def marks(row):
 
 
 def answers(cluster, pods):
-    """Why each pod, and a stranger, can't go to each node, and where the classes of all pods would go."""
+    """Why each pod, and an unknown one, fits or does not fit each node, and where the classes of all pods would go."""
     simulation = ClusterSimulation(cluster)
     classes = [cluster.pods[key].pod_class.pod for key in sorted(cluster.pods)]
     given = []

@@ -1,4 +1,4 @@
-"""Requests are sent at once while there are few, and in a steady stream when there are many."""
+"""A few requests pass at once, many in a steady stream."""
 
 import pytest
 from nodewright.kube.rate_limiter import BlockingRateLimiter

@@ -1,4 +1,4 @@
-"""How long marks take to be seen."""
+"""How long it takes until a written taint is seen."""
 
 from datetime import timedelta
 

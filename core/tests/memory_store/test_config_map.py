@@ -1,4 +1,4 @@
-"""What goes over the wire for memory in a ConfigMap."""
+"""The requests for memory in a ConfigMap."""
 
 import json
 from base64 import b64decode, b64encode
@@ -11,7 +11,7 @@ PACKED = b"\x1f\x8bnot really"
 
 
 class Wire:
-    """Notes requests and gives the next answer."""
+    """Records requests and returns the next response."""
 
     def __init__(self, *answers):
         self.answers = list(answers)

@@ -1,4 +1,4 @@
-"""Memory is read back as it was written, by this version and its neighbours; whatever else is there harms nobody."""
+"""Memory is read as it was written, by this version and its neighbours; other content does no harm."""
 
 import gzip
 import json
@@ -32,7 +32,7 @@ def an_envelope(memory=None, **changes):
 
 
 def written(memory, **changes):
-    """What somebody has written who knows JSON and nothing else; None leaves a key out."""
+    """Stored JSON as another version may write it; None leaves a key out."""
     document = {"format": FORMAT, "seenAt": "2030-01-01T00:00:00Z", "holder": "h", "memory": memory} | changes
     return json.dumps({key: value for key, value in document.items() if value is not None}).encode()
 
@@ -183,7 +183,7 @@ def test_what_is_no_memory_is_refused_with_a_reason(what):
 
 
 def names(count):
-    """Names that can't be packed."""
+    """Names that can't be compressed."""
     chance = random.Random(1)
     return ["".join(chance.choices(string.ascii_letters + string.digits, k=30)) for _ in range(count)]
 

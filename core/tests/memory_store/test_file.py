@@ -1,4 +1,4 @@
-"""Memory in a file: replaced as a whole, for its owner only."""
+"""Memory in a file is replaced as a whole and readable for its owner only."""
 
 import pytest
 from nodewright.api.errors import ConflictError, TemporaryError

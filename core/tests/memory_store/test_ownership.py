@@ -1,4 +1,4 @@
-"""Whoever holds a store writes it, and nobody who held it before."""
+"""Only the process that took the store over last writes it."""
 
 import logging
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What tests of metrics look at."""
+"""Fixtures for tests of metrics."""
 
 import pytest
 from nodewright.config.model import Settings
@@ -11,13 +11,13 @@ from nodewright.testing.worlds import a_policy, a_world
 
 
 class Watcher:
-    """Tells metrics of loops, and reads what they show."""
+    """Feeds loops to metrics, and reads the result."""
 
     def __init__(self):
         self.metrics = Metrics(SteppedClock())
 
     def note(self, decision, memory=None, world=None, settings=None, *, before=None):
-        """Have a loop counted that decided so."""
+        """Count a loop with this decision."""
         memory, world, settings = memory or Memory(), world or a_world(), settings or Settings()
         particulars = Particulars()
         particulars.note_groups(world, assess(world, memory, a_policy(settings), decision.at))
@@ -31,7 +31,7 @@ class Watcher:
         return {key: float(value) for key, value in (line.rsplit(" ", 1) for line in lines)}
 
     def of(self, name):
-        """Samples of one metric by the values of its labels as they are written, empty for those without labels."""
+        """Samples of one metric by their labels as text, empty if there are none."""
         found = {}
         for key, value in self.shown().items():
             if key == name:

@@ -1,4 +1,4 @@
-"""What metrics tell of the cluster, its groups and its costs."""
+"""Metrics of the cluster, its groups and its costs."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -141,7 +141,7 @@ def test_groups_have_series_of_their_own_if_asked_for(watcher):
         "node_group=ill,reason=": 0,
     }
     assert watcher.of("nodewright_template_differences") == {"group=well": 1}
-    # Its time is over, and nobody has forgotten it yet.
+    # The back-off has ended but is still in memory.
     watcher.note(replace(QUIET, at=LATER), memory, world, PER_GROUP)
     assert watcher.of(CA + "node_group_backoff_status")["node_group=well,reason="] == 0
 

@@ -1,4 +1,4 @@
-"""What metrics tell of loops: how long, how often, what went wrong; and how they are written."""
+"""Metrics of loops: durations, counts and errors, and the formats they are served in."""
 
 from dataclasses import replace
 

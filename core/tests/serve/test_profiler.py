@@ -1,4 +1,4 @@
-"""Profiles tell where threads are, in pprof's format and as text."""
+"""Profiles show where threads are, in pprof's format and as text."""
 
 import gzip
 import tracemalloc
@@ -10,7 +10,7 @@ from nodewright.serve.endpoints import Endpoints, Request
 
 
 def _profile_message():
-    """The message type of a profile, as its definition has it: number, type and repetition of each field read here."""
+    """The message type of a profile by its definition: number, type and repetition of each field read here."""
     file = descriptor_pb2.FileDescriptorProto(name="profile.proto", package="pprof", syntax="proto3")
     field = descriptor_pb2.FieldDescriptorProto
     kinds = {"int": field.TYPE_INT64, "uint": field.TYPE_UINT64, "str": field.TYPE_STRING}
@@ -69,7 +69,7 @@ def ask(watcher):
 
 @pytest.fixture
 def busy():
-    """A thread that stands in a function that tests can find."""
+    """A thread that waits in a function that the test can find."""
     end, there = Event(), Event()
 
     def stand_here():
@@ -90,7 +90,7 @@ def test_a_profile_has_the_stacks_of_all_threads_with_their_time(ask, busy):
     kinds, samples = read(answer.body)
     assert kinds == ["samples/count", "wall/nanoseconds"]
     stack, (count, nanoseconds), thread = next(each for each in samples if each[2] == ["busy"])
-    # Innermost first.
+    # The innermost frame first.
     outer = next(index for index, name in enumerate(stack) if name.endswith(busy))
     assert "wait" in stack[0]
     assert stack[outer + 1].endswith("Thread.run")

@@ -1,4 +1,4 @@
-"""What metrics tell of scale-down, by Cluster Autoscaler's names."""
+"""Metrics of scale-down, by Cluster Autoscaler's names."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -81,7 +81,7 @@ def outcome(target, *, ok=True, action="delete-instances", temporary=False, at=E
 )
 def test_a_node_that_went_is_counted_by_why_and_by_its_gpus(watcher, name, reason, ready, told):
     watcher.note(delete(name, reason=reason), world=a_world_with_gpus(name, ready=ready))
-    # The answer may come loops later.
+    # The outcome may come several loops later.
     watcher.note(verdicts())
     watcher.metrics.note_outcomes(outcome(name))
     gpu, resource = ("t4", "nvidia.com/gpu") if name == "gpu" else ("", "")
@@ -113,7 +113,7 @@ def test_an_eviction_that_is_refused_for_the_moment_has_not_failed(watcher):
 
 
 def an_eligible_node(watcher, settings):
-    """A node that has its time over after a minute, cools down in the minute after that, and goes then."""
+    """A node that is eligible after a minute, waits for the cool-down in the next minute, and is deleted then."""
     world, unneeded = a_world_with_gpus("n"), Memory(unneeded_since={"n": EPOCH})
     for minutes, reason in ((0, Reason.NOT_LONG_ENOUGH), (1, Reason.COOLING_DOWN), (2, Reason.EMPTY)):
         watcher.note(verdicts(at=EPOCH + minutes * MINUTE, n=reason), unneeded, world, settings)

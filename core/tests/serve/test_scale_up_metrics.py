@@ -1,4 +1,4 @@
-"""What metrics tell of growth, by Cluster Autoscaler's names."""
+"""Metrics of scale-up, by Cluster Autoscaler's names."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ def counted(watcher, name):
 
 
 def grown(watcher, group="a", count=3, world=None, **outcome):
-    """Have an order given and answered."""
+    """Place an order and report its outcome."""
     world = replace(world or a_world(groups=GROUPS), group_gpus={"gpu": GPU})
     order = Grow(group=group, count=count, from_size=0, pods=tuple(world.cluster.pending), verdict=CHOSEN)
     watcher.metrics.note_orders(Decision(at=EPOCH, grow=(order,)), world)

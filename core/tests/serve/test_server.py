@@ -1,4 +1,4 @@
-"""What clients of the HTTP server get, the well-behaved and the others."""
+"""The responses to clients of the HTTP server, well-behaved and others."""
 
 import gzip
 import http.client
@@ -31,7 +31,7 @@ def serving(endpoints, address="127.0.0.1:0"):
 
 @pytest.fixture
 def serve(watcher):
-    """Serves metrics and what else is asked for; returns the port."""
+    """Serves metrics and further endpoints on request; returns the port."""
     stack = []
 
     def start(address="127.0.0.1:0", **what):
@@ -150,7 +150,7 @@ def test_clients_that_say_nothing_keep_nobody_out(serve, monkeypatch):
     silent = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(10)]
     answer, _ = ask(port, "/health-check")
     assert answer.status == 200
-    # Whoever was silent for longest had to go.
+    # The connection that was idle for longest was closed.
     assert silent[0].recv(1) == b""
     for client in silent:
         client.close()

@@ -1,4 +1,4 @@
-"""What is in a snapshot of a loop."""
+"""The content of a loop's snapshot."""
 
 import json
 
