@@ -93,7 +93,7 @@ class Connections:
         self._states: dict[socket.socket, _State] = {}
 
     def admit(self, client: socket.socket) -> bool:
-        """Count a new connection and return True, closing the longest idle one for it if needed; False if none is idle."""
+        """Count a new connection, closing the longest idle one if there are too many; False if none of them is idle."""
         with self._lock:
             if len(self._states) >= self._most and not self._make_room():
                 return False
