@@ -67,7 +67,7 @@ def test_another_choice_ends_watches_and_begins_others(server, watch, seen, even
     seen(first={"key": "1"}, second={"key": "2"})
 
 
-def test_a_config_map_that_may_not_be_read_is_done_without(server, watch, feed, eventually, caplog):
+def test_decisions_go_on_without_a_config_map_that_may_not_be_read(server, watch, feed, eventually, caplog):
     server.faults.append(Fault(status=403, message="not yours"))
     watch.watch("kube-system", ["wanted"])
     told = "decisions are made without configmap kube-system/wanted, which can't be watched: "

@@ -72,5 +72,5 @@ def test_of_controllers_that_we_must_not_see_nothing_is_known(server, follow_con
 
 
 @pytest.mark.parametrize("settings", [ScaleDown(enabled=False), ScaleDown(skip_custom_controller_pods=False)])
-def test_controllers_that_nobody_asks_for_are_not_watched(settings):
+def test_controllers_that_no_setting_needs_are_not_watched(settings):
     assert wanted_kinds(Settings(scale_down=settings)) == ()

@@ -84,7 +84,7 @@ class TestOften:
         assert (event["count"], event["firstTimestamp"]) == (4, "2030-01-01T00:00:00Z")
         assert event["lastTimestamp"] == "2030-01-01T00:05:00Z"
 
-    def test_one_that_was_forgotten_meanwhile_is_made_anew_with_its_count(self, server, events):
+    def test_an_event_that_has_expired_is_created_again_with_its_count(self, server, events):
         events.on_status("Reason", "message")
         assert events.flush(10)
         (event,) = server.store.list("events", "kube-system")
@@ -172,7 +172,7 @@ class TestFaults:
             server.store.clock.advance(11)
         assert (fault.hits, len(dropped)) == (12, 1)
 
-    def test_a_namespace_that_ends_is_no_missing_right(self, server, events, caplog):
+    def test_a_terminating_namespace_is_not_a_missing_right(self, server, events, caplog):
         ending = "unable to create new content in namespace default because it is being terminated"
         server.faults.append(Fault(when=lambda request: "default" in request.path, status=403, message=ending))
         events.on_pod(*TRIGGERED)
@@ -197,9 +197,7 @@ class TestFaults:
         assert events.flush(10)
         assert written(server) == [("message", 1)]
 
-    def test_an_api_server_that_hangs_keeps_nobody_waiting_and_the_oldest_are_dropped(
-        self, server, events, hold, dropped
-    ):
+    def test_a_hanging_api_server_delays_nothing_and_the_oldest_events_are_dropped(self, server, events, hold, dropped):
         held, release = hold
         events.on_status("Reason", "first")
         assert held.wait(10)

@@ -96,7 +96,7 @@ def test_a_server_that_was_put_back_to_an_earlier_state_is_listed_again(server, 
         eventually(lambda: follower.nodes == {"kept"})
 
 
-def test_what_keeps_the_first_list_from_coming_is_told(server, transport):
+def test_the_cause_of_a_missing_first_list_is_reported(server, transport):
     server.faults.append(Fault(when=lambda request: request.verb == "list", status=500, message="etcd is on fire"))
     feed = Feed()
     reflector = Reflector(KINDS[0], transport, feed)
@@ -139,7 +139,7 @@ def test_a_bookmark_tells_how_far_a_watch_has_come(server, follow):
     feed.wait_for_version(server.store.version, 10)
 
 
-def test_what_is_no_answer_of_an_api_server_does_not_end_a_reflector(server, transport, monkeypatch, eventually):
+def test_a_response_that_no_api_server_sends_does_not_end_a_reflector(server, transport, monkeypatch, eventually):
     answers = iter([b"<html>the proxy is ill</html>"])
     get = transport.get
     monkeypatch.setattr(transport, "get", lambda *request: next(answers, None) or get(*request))

@@ -80,7 +80,7 @@ class TestNoAnswer:
             transport.get("/api/v1/nodes")
         return str(failure.value)
 
-    def test_nobody_listens(self, tmp_path):
+    def test_no_one_listens(self, tmp_path):
         told = self.ask(tmp_path, "http://127.0.0.1:9")
         assert told == "the API server at http://127.0.0.1:9 does not answer: connection refused"
 
@@ -103,7 +103,7 @@ class TestNoAnswer:
         with pytest.raises(ApiServerError, match=r"does not answer: its answer broke off$"):
             transport.get("/api/v1/nodes")
 
-    def test_its_certificate_is_of_nobody_we_trust(self, tmp_path):
+    def test_its_certificate_has_an_unknown_authority(self, tmp_path):
         other = tmp_path / "ca.pem"
         trustme.CA().cert_pem.write_to_path(str(other))
         with a_listener(a_tls_server(trustme.CA(), "127.0.0.1")) as port:
@@ -126,9 +126,7 @@ class TestNoAnswer:
 
 
 class TestOutages:
-    def test_an_outage_is_told_once_when_it_begins_and_once_when_it_ends(
-        self, follow, server, eventually, caplog, monkeypatch
-    ):
+    def test_an_outage_is_logged_when_it_begins_and_when_it_ends(self, follow, server, eventually, caplog, monkeypatch):
         monkeypatch.setattr(transports, "_QUIET_SECONDS", 0.3)
         monkeypatch.setattr(reflectors, "_LONGEST_PAUSE", 0.2)
         caplog.set_level(logging.INFO)
@@ -149,7 +147,7 @@ class TestOutages:
             feed.wait_for_version(store.version, 10)
             assert len(caplog.messages) == 2
 
-    def test_a_server_that_is_just_back_and_refuses_everything_is_not_told_of_for_each_kind(
+    def test_refusals_of_a_server_that_is_just_back_are_not_logged_for_each_kind(
         self, follow, server, eventually, caplog, monkeypatch
     ):
         monkeypatch.setattr(reflectors, "_LONGEST_PAUSE", 0.1)
@@ -180,7 +178,7 @@ class TestOutages:
         assert "has an error: list" in caplog.messages[0]
         assert "etcd is on fire" in caplog.messages[0]
 
-    def test_a_request_that_fails_among_others_is_none(self, server, transport, caplog, monkeypatch):
+    def test_single_failed_requests_are_no_outage(self, server, transport, caplog, monkeypatch):
         monkeypatch.setattr(transports, "_QUIET_SECONDS", 1e-9)
         for _ in range(3):
             server.faults.append(Fault(times=1, status=500))
@@ -232,7 +230,7 @@ class TestCredentials:
         answer = {"apiVersion": version, "kind": "ExecCredential", "status": {"token": token, **status}}
         return f"print({json.dumps(json.dumps(answer))})"
 
-    def test_a_token_that_has_run_out_is_read_anew(self, strict, tmp_path):
+    def test_an_expired_token_is_read_again(self, strict, tmp_path):
         path = tmp_path / "config"
         transport = connect(kubeconfig=a_kubeconfig(path, strict.url, {"token": "stale"}))
         with pytest.raises(AccessDeniedError, match=f"the API server at {strict.url} does not accept our credentials"):
@@ -250,7 +248,7 @@ class TestCredentials:
             transport.get("/api/v1/nodes")
         assert transport.get("/api/v1/nodes")
 
-    def test_a_plugin_that_fails_is_told_at_the_start(self, strict, tmp_path):
+    def test_a_failing_plugin_is_reported_at_the_start(self, strict, tmp_path):
         user = self.plugin(tmp_path, "import sys; sys.exit('log in first')")
         with pytest.raises(ConfigurationError) as refusal:
             connect(kubeconfig=a_kubeconfig(tmp_path / "config", strict.url, user))
@@ -263,7 +261,7 @@ class TestCredentials:
         with pytest.raises(ConfigurationError, match=r"no access to the API server: .*nowhere.*found\. Name a file"):
             connect(kubeconfig=str(tmp_path / "nowhere"))
 
-    def test_a_plugin_that_fails_later_is_told_and_asked_again(self, strict, tmp_path):
+    def test_a_plugin_that_fails_later_is_reported_and_run_again(self, strict, tmp_path):
         user = self.plugin(tmp_path, self.token("old", expirationTimestamp="2020-01-01T00:00:00Z"))
         transport = connect(kubeconfig=a_kubeconfig(tmp_path / "config", strict.url, user))
         self.plugin(tmp_path, "import sys; sys.exit('log in again')")

@@ -141,7 +141,7 @@ def started():
 class TestLists:
     """Lists, page by page."""
 
-    def test_a_list_whose_next_page_is_forgotten_begins_anew_at_once(
+    def test_a_list_whose_next_page_has_expired_starts_over_at_once(
         self, server, transport, started, eventually, caplog
     ):
         for number in range(1100):
@@ -197,9 +197,7 @@ class TestLists:
 class TestWatches:
     """Watches."""
 
-    def test_a_version_that_is_forgotten_is_listed_anew_whichever_way_it_is_told(
-        self, script, scripted, started, eventually, caplog
-    ):
+    def test_after_an_expired_version_the_kind_is_listed_again(self, script, scripted, started, eventually, caplog):
         def as_event(handler):
             handler.begin(an_event("ERROR", {"kind": "Status", "reason": "Expired", "code": 410}), hold=False)
 
@@ -297,7 +295,7 @@ class TestWatches:
         assert script.listed == 1
 
     @pytest.mark.parametrize("event", [b"", an_event("ERROR", {"kind": "Status", "code": 500, "message": "ill"})])
-    def test_watches_that_open_and_tell_nothing_are_no_sign_of_life(
+    def test_watches_that_end_at_once_are_no_sign_of_life(
         self, script, scripted, started, eventually, monkeypatch, event
     ):
         monkeypatch.setattr(reflectors, "_FIRST_PAUSE", 0.02)
@@ -308,7 +306,7 @@ class TestWatches:
         with pytest.raises(ApiServerError, match=r"no news of nodes for [01] s: the watch of nodes (failed|ended)"):
             feed.check_silence((script.times[2] - script.times[0]) / 2)
 
-    def test_trouble_is_told_once_and_so_is_its_end(self, script, scripted, started, eventually, caplog, monkeypatch):
+    def test_trouble_and_its_end_are_logged_once(self, script, scripted, started, eventually, caplog, monkeypatch):
         monkeypatch.setattr(reflectors, "_FIRST_PAUSE", 0.001)
         monkeypatch.setattr(reflectors, "_QUIET_SECONDS", 0)
         bookmark = an_event("BOOKMARK", {"kind": "Node", "metadata": {"resourceVersion": "77"}})

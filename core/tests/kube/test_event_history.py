@@ -46,7 +46,7 @@ def test_what_is_kept_back_is_counted(history):
     assert (other.count, other.name == series.name) == (1, False)
 
 
-def test_those_are_forgotten_first_that_nobody_told_of_for_longest(history):
+def test_the_least_recently_used_objects_are_forgotten_first(history):
     history.note(POD, "Reason", "message", EPOCH)
     for number in range(8191):
         history.note(InvolvedObject(kind="Pod", name=f"p{number}"), "Reason", "message", EPOCH)
@@ -64,7 +64,7 @@ def test_duplicates_are_25_of_each_object_and_then_one_in_five_minutes():
     assert not history.note(POD, "Reason", "message", after(301))
 
 
-def test_a_clock_that_was_set_back_silences_nobody(history):
+def test_a_clock_that_was_set_back_blocks_no_event(history):
     history.note(POD, "Reason", "message", after(86_400))
     assert history.note(POD, "Reason", "message", EPOCH)
     assert not history.note(POD, "Reason", "message", after(1))

@@ -171,7 +171,7 @@ class TestSilence:
         time[0] += 100
         feed.check_silence(180)
 
-    def test_a_long_silence_is_told_with_its_reason(self, time):
+    def test_a_long_silence_is_reported_with_its_reason(self, time):
         feed = Feed()
         feed.extend(nodes(complete=True))
         time[0] += 200

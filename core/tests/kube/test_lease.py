@@ -153,7 +153,7 @@ def test_a_lease_that_cluster_autoscaler_renews_is_waited_for(server, lease):
     assert len(set(stop.waits)) > 1
 
 
-def test_a_lease_that_nobody_renews_is_taken_after_its_own_duration_by_our_seconds_alone(server, lease):
+def test_a_lease_without_renewals_is_taken_after_its_own_duration_by_our_clock(server, lease):
     server.hold({**HELD_BY_CA, "leaseDurationSeconds": 40})
     begun = server.now
     assert lease().acquire(Stop(server))
@@ -230,7 +230,7 @@ def test_it_is_renewed_by_one_request(server, lease):
     assert mine.held
 
 
-def test_a_change_by_somebody_else_does_not_end_it(server, lease):
+def test_a_change_by_someone_else_does_not_end_it(server, lease):
     mine = acquired(server, lease())
     server.hold(server.lease["spec"], labels={"touched": "yes"})
     assert mine.renew() == 2
@@ -358,7 +358,7 @@ def test_a_released_lease_is_there_for_cluster_autoscaler_at_once(server, lease)
     assert stop.waits == []
 
 
-def test_what_somebody_else_holds_is_not_released(server, lease):
+def test_a_lease_that_another_replica_holds_is_not_released(server, lease):
     mine = acquired(server, lease())
     server.hold(HELD_BY_CA)
     mine.release()
@@ -373,7 +373,7 @@ def test_an_api_server_that_is_away_does_not_keep_it_from_ending(server, lease, 
     assert "could not be released; it is free in 15 s: no answer" in caplog.text
 
 
-def test_an_answer_that_comes_too_late_to_act_on_is_no_reason_to_lead(server, lease):
+def test_a_response_after_the_deadline_does_not_make_it_lead(server, lease):
     server.faults = [("POST", lambda: setattr(server, "now", server.now + 11))]
     mine = acquired(server, lease())
     assert mine.held

@@ -43,7 +43,7 @@ def test_an_object_of_many_pieces_is_copied_once_and_not_with_each():
     assert peak < 5 * len(body)
 
 
-def test_what_is_no_event_is_refused():
+def test_a_line_that_is_no_event_is_refused():
     with pytest.raises(msgspec.MsgspecError):
         names([b"<html>the proxy is ill</html>\n"])
 
@@ -56,7 +56,7 @@ def test_an_empty_list_may_be_null():
 @pytest.mark.parametrize(
     "status", [{"code": 410}, {"code": 410, "reason": "Gone"}, {"reason": "Expired"}, {"code": 0, "reason": "Gone"}]
 )
-def test_a_version_that_is_forgotten_is_told_by_code_or_by_reason(status):
+def test_an_expired_version_is_recognised_by_code_or_reason(status):
     assert identity_of(msgspec.Raw(json.dumps({"kind": "Status", **status}).encode())).is_expired
 
 

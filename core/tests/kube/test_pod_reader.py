@@ -255,7 +255,7 @@ class TestOneClass:
             }
         assert classes_of(pods, how) == 1
 
-    def test_pods_that_differ_in_what_nobody_looks_at(self, how):
+    def test_pods_that_differ_in_fields_that_no_decision_reads(self, how):
         pods = [a_pod_of("ReplicaSet", number) for number in range(3)]
         for number, pod in enumerate(pods):
             pod["metadata"]["annotations"] = {"cni.example/address": f"10.0.0.{number}", "note": '"so\\be it"'}
@@ -309,7 +309,7 @@ class TestTwoClasses:
         ({"metadata": {"creationTimestamp": "yesterday"}}, "Invalid RFC3339 encoded datetime"),
     ],
 )
-def test_a_malformed_pod_is_told(broken, message):
+def test_a_malformed_pod_is_reported(broken, message):
     reader = PodReader()
     with pytest.raises(msgspec.MsgspecError, match=message.replace("|", r"\|")):
         reader(compact(broken))
@@ -325,7 +325,7 @@ def test_a_pending_pod_is_not_tied_to_the_node_of_one_of_its_kind():
     assert cluster.pods["default/waits"].pod_class is cluster.pods["default/runs"].pod_class
 
 
-def test_a_malformed_amount_is_told_for_each_pod_and_stops_no_other():
+def test_a_malformed_amount_is_reported_for_each_pod_and_stops_no_other():
     cluster, reader = a_cluster(), PodReader()
     strange = a_pod_of("ReplicaSet", 1)
     strange["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "lots"

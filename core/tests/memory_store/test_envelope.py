@@ -104,7 +104,7 @@ def test_what_the_next_version_has_written_is_read_but_for_what_is_new():
     assert decoded.lost == {"backoffs": 1, "standings": 1}
 
 
-def test_a_newer_format_is_told_from_damage():
+def test_a_newer_format_is_distinguished_from_damage():
     with pytest.raises(NewerFormatError, match="it has format 2, and this version of Nodewright knows up to 1"):
         decode(written({}, format=2))
 
@@ -176,7 +176,7 @@ NO_MEMORY = {
 
 
 @pytest.mark.parametrize("what", NO_MEMORY)
-def test_what_is_no_memory_is_refused_with_a_reason(what):
+def test_unusable_content_is_refused_with_a_reason(what):
     make, why = NO_MEMORY[what]
     with pytest.raises(UnusableError, match=why):
         decode(make())

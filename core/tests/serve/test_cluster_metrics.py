@@ -70,7 +70,7 @@ def test_limits_are_those_of_the_configuration_and_of_the_groups(watcher):
     assert watcher.of(CA + "memory_limits_bytes") == {"direction=minimum": 0, "direction=maximum": 1024**3}
 
 
-def test_taints_are_counted_by_type_and_all_that_nobody_knows_as_one(watcher):
+def test_taints_are_counted_by_type_and_unknown_ones_as_other(watcher):
     keys = [
         "node.kubernetes.io/not-ready",
         "ToBeDeletedByClusterAutoscaler",
@@ -183,7 +183,7 @@ def test_cost_is_that_of_machines_that_are_there_or_made_and_what_has_no_price_i
     assert found == {"currency=EUR,node_group=a": 1.0, "currency=EUR,node_group=b": 6.0}
 
 
-def test_how_much_is_kept_of_the_cluster_is_told(watcher):
+def test_objects_held_in_memory_are_counted(watcher):
     pods = [a_pod("web-1"), a_pod("web-2"), a_pod("bound", node="n")]
     watcher.note(QUIET, world=a_world(nodes={"": [a_node("n")]}, pods=pods))
     found = watcher.of("nodewright_cluster_objects")

@@ -26,7 +26,7 @@ def counted(watcher, name):
     return {key: value for key, value in watcher.of(CA + name).items() if value}
 
 
-def test_what_the_parts_of_a_loop_took_is_told_as_histogram_and_as_quantiles(watcher):
+def test_durations_of_parts_of_a_loop_are_shown_as_histogram_and_quantiles(watcher):
     for seconds in (0.05, 0.2, 4.0):
         watcher.metrics.took({"scaleUp": seconds})
     buckets = watcher.of(CA + "function_duration_seconds_bucket")
@@ -58,7 +58,7 @@ def test_quantiles_are_of_the_last_hour_and_totals_of_all_time(watcher, monkeypa
     assert watcher.of(CA + "function_duration_quantile_seconds_count") == {"function=scaleUp": 2}
 
 
-def test_when_each_activity_last_began_is_told(watcher):
+def test_the_last_start_of_each_activity_is_shown(watcher):
     watcher.metrics.begin_loop()
     assert set(watcher.of(CA + "last_activity")) == {"activity=main"}
     watcher.metrics.took({"scaleUp": 0.1, "findUnneeded": 0.1})
@@ -152,6 +152,6 @@ def test_the_format_is_the_one_that_is_asked_for(watcher, accept, kind):
     assert text.endswith(b"# EOF\n") == ("openmetrics" in kind)
 
 
-def test_there_are_no_series_about_when_counters_were_made(watcher):
+def test_creation_times_of_counters_have_no_series(watcher):
     assert "_created" not in watcher.metrics.render().decode().replace("created_node_groups", "")
     assert list(text_string_to_metric_families(watcher.metrics.render().decode()))

@@ -122,7 +122,7 @@ def test_one_profile_at_a_time_is_taken(ask):
     assert 429 in statuses
 
 
-def test_threads_are_told_for_people_and_for_tools(ask, busy):
+def test_threads_are_shown_for_people_and_for_tools(ask, busy):
     told = ask("/debug/pprof/goroutine", "debug=2").body.decode()
     (part,) = [part for part in told.split("thread ") if part.startswith("busy\n")]
     assert busy in part
@@ -131,7 +131,7 @@ def test_threads_are_told_for_people_and_for_tools(ask, busy):
     assert ["busy"] in [thread for _, _, thread in samples]
 
 
-def test_memory_is_told_only_where_python_notes_it(ask):
+def test_the_heap_is_shown_only_if_python_traces_allocations(ask):
     assert ask("/debug/pprof/heap").status == 501
     tracemalloc.start()
     try:

@@ -43,14 +43,14 @@ def test_a_reason_that_holds_for_no_node_any_more_is_zero(watcher):
     assert watcher.of(CA + "unremovable_nodes_count") == {"reason=NotUnderutilized": 0}
 
 
-def test_nodes_that_pods_keep_are_counted_by_cause_also_while_nobody_looks_again(watcher):
+def test_nodes_that_pods_keep_are_counted_by_cause_even_while_not_examined(watcher):
     standing = Standing(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="default/web", cause="NotReplicated")
     watcher.note(verdicts(a=Reason.RECENTLY_UNREMOVABLE), Memory(standings={"a": standing}))
     assert watcher.of("nodewright_nodes_blocked_by_pods") == {"cause=NotReplicated": 1}
 
 
 @pytest.mark.parametrize(("minutes", "cooling"), [(9, 1), (11, 0)])
-def test_a_pause_after_a_change_is_told(watcher, minutes, cooling):
+def test_the_cooldown_after_a_change_is_shown(watcher, minutes, cooling):
     watcher.note(verdicts(), Memory(last_scale_up=EPOCH - timedelta(minutes=minutes)))
     assert watcher.of(CA + "scale_down_in_cooldown") == {"": cooling}
 
@@ -79,7 +79,7 @@ def outcome(target, *, ok=True, action="delete-instances", temporary=False, at=E
         ("gpu", Reason.DRAINED, False, "unready"),
     ],
 )
-def test_a_node_that_went_is_counted_by_why_and_by_its_gpus(watcher, name, reason, ready, told):
+def test_a_removed_node_is_counted_by_reason_and_gpu(watcher, name, reason, ready, told):
     watcher.note(delete(name, reason=reason), world=a_world_with_gpus(name, ready=ready))
     # The outcome may come several loops later.
     watcher.note(verdicts())
@@ -139,14 +139,14 @@ def test_a_node_that_is_needed_again_is_counted_as_not_deleted(watcher):
     assert found == {"delay_reason=ScaleDownInCooldown,deleted=false": 120}
 
 
-def test_nobody_follows_nodes_unless_asked_to(watcher):
+def test_removal_latency_is_measured_only_if_enabled(watcher):
     an_eligible_node(watcher, Settings())
     watcher.note(verdicts(at=EPOCH + 3 * MINUTE, n=Reason.NEEDED))
     assert watcher.of(CA + "node_removal_latency_seconds_count") == {}
 
 
 @pytest.mark.parametrize(("settings", "seconds"), [(ASKED_FOR, 300), (Settings(), 0)])
-def test_the_longest_time_that_a_node_was_not_looked_at_is_told_if_asked_for(watcher, settings, seconds):
+def test_the_longest_time_without_examination_is_shown_if_enabled(watcher, settings, seconds):
     standings = {
         "new": Standing(reason=Reason.NOT_EXAMINED, since=EPOCH + 4 * MINUTE),
         "old": Standing(reason=Reason.NOT_EXAMINED, since=EPOCH),

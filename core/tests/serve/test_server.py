@@ -57,7 +57,7 @@ def eventually(holds):
         sleep(0.01)
 
 
-def test_metrics_are_compressed_for_those_who_take_that(serve):
+def test_metrics_are_compressed_for_clients_that_accept_gzip(serve):
     port = serve()
     answer, body = ask(port, **{"Accept-Encoding": "deflate, gzip;q=0.5"})
     assert answer.headers["Content-Encoding"] == "gzip"
@@ -77,12 +77,12 @@ def test_metrics_come_in_the_format_that_is_asked_for(serve):
 @pytest.mark.parametrize(
     ("trouble", "status", "told"), [("", 200, b"OK"), ("no loop ended well", 500, b"Error: no loop ended well")]
 )
-def test_the_health_check_tells_what_is_wrong(serve, trouble, status, told):
+def test_the_health_check_says_what_is_wrong(serve, trouble, status, told):
     answer, body = ask(serve(trouble=lambda: trouble), "/health-check")
     assert (answer.status, body) == (status, told)
 
 
-def test_what_is_not_there_is_told_with_what_there_is(serve):
+def test_an_unknown_path_gets_a_list_of_endpoints(serve):
     answer, body = ask(serve(), "/snapshotz?x=1")
     assert (answer.status, body) == (404, b"not found; the endpoints are /metrics, /health-check")
     answer, body = ask(serve(snapshots=Snapshots(), profiling=True), "/nothing")
@@ -136,7 +136,7 @@ def test_headers_without_end_are_refused(serve):
         assert b" 431 " in client.recv(100)
 
 
-def test_a_body_that_nobody_reads_is_not_taken_for_another_request(serve):
+def test_an_unread_body_is_not_taken_for_another_request(serve):
     with socket.create_connection(("127.0.0.1", serve()), timeout=10) as client:
         client.sendall(b"GET /health-check HTTP/1.1\r\nContent-Length: 30\r\n\r\nGET /metrics HTTP/1.1\r\n\r\n      ")
         received = b"".join(iter(lambda: client.recv(65536), b""))
@@ -144,7 +144,7 @@ def test_a_body_that_nobody_reads_is_not_taken_for_another_request(serve):
     assert received.endswith(b"OK")
 
 
-def test_clients_that_say_nothing_keep_nobody_out(serve, monkeypatch):
+def test_silent_clients_lock_no_one_out(serve, monkeypatch):
     monkeypatch.setattr(servers.Connections.__init__, "__defaults__", (3,))
     port = serve()
     silent = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(10)]
@@ -221,6 +221,6 @@ def test_addresses_are_those_that_go_takes(serve, address):
 
 
 @pytest.mark.parametrize("address", ["8085", "localhost", "localhost:http", ":99999"])
-def test_what_is_no_address_is_told(watcher, address):
+def test_a_malformed_address_is_reported(watcher, address):
     with pytest.raises(ConfigurationError, match="is no address to listen on: write host:port"):
         Server(address, Endpoints(watcher.metrics))
