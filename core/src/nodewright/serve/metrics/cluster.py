@@ -102,7 +102,7 @@ def _waiting(cluster: Cluster, settings: Settings) -> Counts[str]:
 
 
 def _machines(loop: LoopResult) -> Iterator[Metric]:
-    found = loop.particulars.cluster
+    found = loop.findings.cluster
     states = {
         "ready": found.ready,
         "unready": found.unready,
@@ -217,7 +217,7 @@ def column_gauges(cluster: Cluster) -> Iterator[Metric]:
 
 def difference_gauge(loop: LoopResult) -> Metric:
     """Return how many groups have nodes that differ from the provider's template."""
-    differing = [known for known in loop.memory.templates.values() if known.differences]
+    differing = [known for known in loop.memory.learnt.templates.values() if known.differences]
     return gauge(
         "nodewright_groups_with_template_differences",
         "Groups whose nodes differ from their provider's template.",
@@ -246,7 +246,7 @@ def group_gauges(loop: LoopResult) -> Iterator[Metric]:
         ("node_group",),
         {(facts.id,): facts.target_size for facts in groups},
     )
-    blocked = loop.particulars.blocked.items()
+    blocked = loop.findings.blocked.items()
     unhealthy = {group for group, why in blocked if why.reason in (Reason.GROUP_UNHEALTHY, Reason.GROUP_FAULTY)}
     yield gauges(
         "cluster_autoscaler_node_group_healthiness",
@@ -264,10 +264,10 @@ def group_gauges(loop: LoopResult) -> Iterator[Metric]:
         "nodewright_template_differences",
         "Number of differences between a group's nodes and its provider's template.",
         ("group",),
-        {(group,): len(known.differences) for group, known in loop.memory.templates.items()},
+        {(group,): len(known.differences) for group, known in loop.memory.learnt.templates.items()},
     )
 
 
 def _backoff(group: str, loop: LoopResult) -> str:
-    known = loop.memory.backoffs.get(group)
+    known = loop.memory.health.backoffs.get(group)
     return known.code if known is not None and loop.decision.at < known.until else ""

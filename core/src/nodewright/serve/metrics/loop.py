@@ -23,7 +23,7 @@ from nodewright.api.errors import (
     TemporaryError,
 )
 from nodewright.config.model import Settings
-from nodewright.decision.findings import Particulars
+from nodewright.decision.findings import Findings
 from nodewright.decision.memory import Memory
 from nodewright.decision.world import World
 
@@ -67,7 +67,7 @@ class LoopResult:
     #: Memory after the decision.
     memory: Memory
     settings: Settings
-    particulars: Particulars
+    findings: Findings
 
 
 class FunctionMetrics:

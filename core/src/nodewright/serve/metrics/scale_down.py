@@ -11,7 +11,6 @@ from nodewright.api.decision import DeleteInstances, Outcome
 from nodewright.api.provider import GpuConfig
 from nodewright.api.reasons import Reason
 from nodewright.decision.health.readiness import is_ready
-from nodewright.decision.scaledown.selection.cooldown import cooldown
 from nodewright.serve.metrics.loop import LoopResult
 from nodewright.serve.metrics.series import GPU_LABELS, ZeroFilled, gauge, gauges, gpu_values
 
@@ -91,12 +90,12 @@ class ScaleDownMetrics:
         reasons = Counts(verdict.reason for verdict in decision.nodes.values())
         counts = {reason.value: count for reason, count in reasons.items() if reason not in _NOT_UNREMOVABLE}
         causes = Counts(
-            standing.cause for standing in memory.standings.values() if standing.reason is Reason.BLOCKED_BY_POD
+            standing.cause for standing in memory.verdicts.last.values() if standing.reason is Reason.BLOCKED_BY_POD
         )
         just_came = any(verdict.reason is Reason.JUST_CREATED for verdict in decision.pods.values())
-        cooling = just_came or cooldown(memory, loop.settings.scale_down, decision.at) is not None
+        cooling = just_came or memory.cooldown.pause(loop.settings.scale_down, decision.at) is not None
         yield gauge(
-            "cluster_autoscaler_unneeded_nodes_count", "Nodes that could be removed.", len(memory.unneeded_since)
+            "cluster_autoscaler_unneeded_nodes_count", "Nodes that could be removed.", len(memory.unneeded.since)
         )
         yield gauges(
             "cluster_autoscaler_unremovable_nodes_count",
@@ -111,7 +110,7 @@ class ScaleDownMetrics:
             self._blocked.fill(causes),
         )
         yield gauge("cluster_autoscaler_scale_down_in_cooldown", "Whether scale-down pauses after a change.", cooling)
-        yield gauge("cluster_autoscaler_pending_node_deletions", "Nodes being removed.", len(memory.removals))
+        yield gauge("cluster_autoscaler_pending_node_deletions", "Nodes being removed.", len(memory.leaving.removals))
         yield gauge(
             "cluster_autoscaler_max_node_skip_eval_duration_seconds",
             "Longest time for which a node has not been examined for lack of time. 0 unless enabled.",
@@ -150,14 +149,14 @@ def _deletions(delete: DeleteInstances, loop: LoopResult) -> Iterator[_Deletion]
         if node is not None:
             ready = is_ready(node, world, loop.settings.templates)
             # One call may delete both empty and drained nodes.
-            removal = loop.memory.removals.get(name)
+            removal = loop.memory.leaving.removals.get(name)
             drains = delete.verdict.reason is Reason.DRAINED if removal is None else removal.drains
             drained = "underutilized" if drains else "empty"
             yield _Deletion(node=name, reason=drained if ready else "unready", gpu=world.gpus.get(name))
 
 
 def _longest_unexamined(loop: LoopResult) -> float:
-    since = [each.since for each in loop.memory.standings.values() if each.reason is Reason.NOT_EXAMINED]
+    since = [each.since for each in loop.memory.verdicts.last.values() if each.reason is Reason.NOT_EXAMINED]
     return (loop.decision.at - min(since)).total_seconds() if since else 0.0
 
 
@@ -187,10 +186,12 @@ class RemovalLatency:
     def note_loop(self, loop: LoopResult) -> None:
         """Take up which nodes are eligible now, and which no longer are."""
         decision, memory = loop.decision, loop.memory
-        staying = [name for name in self._eligible if name not in memory.unneeded_since and name not in memory.removals]
+        staying = [
+            name for name in self._eligible if name not in memory.unneeded.since and name not in memory.leaving.removals
+        ]
         for name in staying:
             self._ended(name, decision.at, deleted=False)
-        for name in memory.unneeded_since:
+        for name in memory.unneeded.since:
             verdict = decision.nodes.get(name)
             if verdict is None or verdict.reason in _WAITING:
                 continue
