@@ -21,6 +21,10 @@ def calls(tree: ast.AST) -> Iterator[ast.Call]:
     return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
 
 
+def of_memory(value: ast.expr) -> bool:
+    return re.search(r"memory|before|twin", ast.unparse(value)) is not None
+
+
 def writes(source: str) -> list[str]:
     """What *source* does to slices that only their owners may do."""
     found = []
@@ -29,10 +33,9 @@ def writes(source: str) -> list[str]:
         first = call.args[0] if call.args else None
         if name in SLICES:
             found.append(f"makes a {name}")
-        elif name == "replace" and isinstance(first, ast.Attribute) and first.attr in FIELDS:
-            # A pod has a status as well.
-            if re.search(r"memory|before|twin", ast.unparse(first.value)):
-                found.append(f"replaces fields of {ast.unparse(first)}")
+        # A pod has a status as well.
+        elif name == "replace" and isinstance(first, ast.Attribute) and first.attr in FIELDS and of_memory(first.value):
+            found.append(f"replaces fields of {ast.unparse(first)}")
     return found
 
 
