@@ -19,7 +19,7 @@ from nodewright.decision.policy import Policy
 from nodewright.plugins import Faults, Hooks, Registry
 from nodewright.plugins.results import sequence_of
 from nodewright.strategies.binpacking import Binpacking
-from nodewright.strategies.drain_rules.missing import Missing
+from nodewright.strategies.drain_rules import MissingDrainRule
 
 P = TypeVar("P", bound=Plugin)
 
@@ -81,7 +81,7 @@ class Strategies:
         made: dict[str, DrainRule] = {}
         for mention in mentions:
             found = self._make("drain_rules", (mention,), DrainRule)
-            rule = found.get(mention.name) or Missing(Missing.Config())
+            rule = found.get(mention.name) or MissingDrainRule(MissingDrainRule.Config())
             made[unique_name(mention.name, made)] = rule
         return made
 
