@@ -46,7 +46,7 @@ from nodewright.api.nearest import nearest
 from nodewright.api.notice import Notice
 from nodewright.api.option import Option, PodSet
 from nodewright.api.plugin import Plugin, PluginConfig
-from nodewright.api.pricing import PricingModel
+from nodewright.api.pricing import Prices, PricingModel
 from nodewright.api.processor import Intended, PendingPodsProcessor, ProcessorContext, ScaleDownCandidatesProcessor
 from nodewright.api.protection import DO_NOT_DISRUPT, is_protected, protected_until
 from nodewright.api.provider import Capability, GpuConfig, GroupSpec, Provider, ProviderContext, ResourceLimits
@@ -127,6 +127,7 @@ __all__ = [
     "Pod",
     "PodFate",
     "PodSet",
+    "Prices",
     "PricingModel",
     "Problem",
     "ProcessorContext",

@@ -43,7 +43,7 @@ class Strategies:
             estimators = {"binpacking": Binpacking(Binpacking.Config())}
         self._make("hooks", settings.hooks, Plugin)
         processors = settings.processors
-        return Policy(
+        policy = Policy(
             settings=settings,
             estimator=next(iter(estimators.items())),
             expanders=self._make("expanders", settings.scale_up.expanders, Expander),
@@ -55,10 +55,14 @@ class Strategies:
             hooks=self._hooks,
             faults=self._faults,
         )
+        self._hooks.register_in_order(self._made)
+        return policy
 
     def providers(self, settings: Settings, context: ProviderContext) -> Mapping[str, Provider]:
         """Return the providers of *settings*."""
-        return self._make("providers", settings.providers, Provider, context)
+        providers = self._make("providers", settings.providers, Provider, context)
+        self._hooks.register_in_order(self._made)
+        return providers
 
     def collectors(self) -> Mapping[str, Sequence[Collector]]:
         """Return the metrics of all plugins made so far, by name."""
@@ -92,7 +96,6 @@ class Strategies:
                 plugin = self._registry.create(kind, mention.name, mention.config, *extra)
                 if not isinstance(plugin, base):
                     raise PluginError(mention.name, f"{mention.name!r} is no {base.__name__}: it belongs elsewhere")
-                self._hooks.register(mention.name, plugin)
             except PluginError as error:
                 self._faults.note(mention.name, "load", error)
                 continue

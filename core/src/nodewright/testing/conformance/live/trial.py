@@ -12,7 +12,7 @@ from nodewright.config.document import load
 from nodewright.config.mention import Mention, unique_name
 from nodewright.config.secrets import masked, secrets_in, without_secrets
 from nodewright.plugins import Registry
-from nodewright.plugins.entrypoints import KINDS, registrations
+from nodewright.plugins.entrypoints import PLUGIN_KINDS, registrations
 from nodewright.plugins.faults import describe
 from nodewright.runtime.clock import SystemClock
 from nodewright.testing.conformance.cloud import Ability
@@ -44,7 +44,7 @@ class Account:
     @property
     def distribution(self) -> str:
         """The distribution of the provider, with its version."""
-        found = [each for each in registrations(KINDS["providers"]) if each.name == self._mention.name]
+        found = [each for each in registrations(PLUGIN_KINDS["providers"]) if each.name == self._mention.name]
         return f"{found[0].distribution} {found[0].version}" if found else ""
 
     @property
