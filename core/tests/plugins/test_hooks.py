@@ -440,7 +440,7 @@ class TestRegistering:
                 "Mine.on_decision is a coroutine, which is never awaited: write it as a plain method",
             ),
             (
-                "def on_decision(self, decision=None): yield",
+                "def on_decision(self): yield",
                 "Mine.on_decision is a generator or a hook wrapper: write it as a plain method that returns its answer",
             ),
         ],
