@@ -2,9 +2,9 @@ import pytest
 from nodewright.api import ConfigurationError
 from nodewright.config.document import load
 from nodewright.config.flags import parse_flags
-from nodewright.config.mention import Mention
 from nodewright.config.model import Settings
 from nodewright.config.planned import planned
+from nodewright.config.reference import Reference
 
 
 def warnings(path, *argv):
@@ -57,14 +57,14 @@ hooks: [{log: }]
     )
     settings = load(path).settings
     assert settings.providers == (
-        Mention(name="aws", config={"region": "eu-west-1", "tags": {"owned": None}}),
-        Mention(name="fake"),
+        Reference(name="aws", config={"region": "eu-west-1", "tags": {"owned": None}}),
+        Reference(name="fake"),
     )
     assert [provider.line for provider in settings.providers] == [5, 6]
-    assert settings.scale_up.estimator == Mention(name="binpacking")
+    assert settings.scale_up.estimator == Reference(name="binpacking")
     assert [expander.name for expander in settings.scale_up.expanders] == ["priority", "least-waste"]
     assert settings.scale_up.expanders[0].line == 9
-    assert settings.hooks == (Mention(name="log"),)
+    assert settings.hooks == (Reference(name="log"),)
 
 
 def test_quantities_are_exact(write):

@@ -46,16 +46,17 @@ def problems_by_name(file: Path, registry: Registry) -> Mapping[Key, str]:
     # Imported here because listing plugins needs no model of the configuration.
     from nodewright.config.document import load
     from nodewright.config.paths import all_settings, dotted
-    from nodewright.config.plugins import Placed, check_plugins, slot_of
+    from nodewright.config.plugins import check_references, slot_of
 
     settings = load(file).settings
     problems: dict[Key, list[str]] = {}
     for setting in all_settings():
         if slot := slot_of(setting):
-            mentions = setting.of(settings)
-            for mention in mentions if isinstance(mentions, tuple) else (mentions,):
-                mistakes = check_plugins([Placed(slot=slot, path=setting.path, mention=mention)], registry)
-                problems.setdefault((slot.kind, mention.name), []).extend(
+            references = setting.of(settings)
+            for reference in references if isinstance(references, tuple) else (references,):
+                # Named by the setting, not by its place in a list: the same plugin may stand there more than once.
+                mistakes = check_references([(slot, replace(reference, path=setting.path))], registry)
+                problems.setdefault((slot.kind, reference.name), []).extend(
                     f"{dotted(mistake.path)}: {mistake.message}" for mistake in mistakes
                 )
     return {key: "; ".join(dict.fromkeys(found)) for key, found in problems.items()}

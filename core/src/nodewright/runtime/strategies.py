@@ -13,8 +13,8 @@ from nodewright.api.expander import Expander
 from nodewright.api.plugin import Plugin
 from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesProcessor
 from nodewright.api.provider import Provider, ProviderContext
-from nodewright.config.mention import unique_name
-from nodewright.config.model import Mention, Settings
+from nodewright.config.model import Reference, Settings
+from nodewright.config.reference import unique_name
 from nodewright.decision.policy import Policy
 from nodewright.plugins import Faults, Hooks, Registry
 from nodewright.plugins.results import sequence_of
@@ -80,27 +80,27 @@ class Strategies:
                 self._faults.call(name, "close", plugin.close, default=None)
         self._hooks.close()
 
-    def _drain_rules(self, mentions: Iterable[Mention]) -> Mapping[str, DrainRule]:
+    def _drain_rules(self, references: Iterable[Reference]) -> Mapping[str, DrainRule]:
         """Return the drain rules; no node goes while one that was asked for is missing."""
         made: dict[str, DrainRule] = {}
-        for mention in mentions:
-            found = self._make("drain_rules", (mention,), DrainRule)
-            rule = found.get(mention.name) or MissingDrainRule(MissingDrainRule.Config())
-            made[unique_name(mention.name, made)] = rule
+        for reference in references:
+            found = self._make("drain_rules", (reference,), DrainRule)
+            rule = found.get(reference.name) or MissingDrainRule(MissingDrainRule.Config())
+            made[unique_name(reference.name, made)] = rule
         return made
 
-    def _make(self, kind: str, mentions: Iterable[Mention], base: type[P], *extra: object) -> dict[str, P]:
+    def _make(self, kind: str, references: Iterable[Reference], base: type[P], *extra: object) -> dict[str, P]:
         made: dict[str, P] = {}
-        for mention in mentions:
+        for reference in references:
             try:
-                plugin = self._registry.create(kind, mention.name, mention.config, *extra)
+                plugin = self._registry.create(kind, reference.name, reference.config, *extra)
                 if not isinstance(plugin, base):
-                    raise PluginError(mention.name, f"{mention.name!r} is no {base.__name__}: it belongs elsewhere")
+                    raise PluginError(reference.name, f"{reference.name!r} is no {base.__name__}: it belongs elsewhere")
             except PluginError as error:
-                self._faults.note(mention.name, "load", error)
+                self._faults.note(reference.name, "load", error)
                 continue
-            self._made.append((mention.name, plugin))
-            made[unique_name(mention.name, made)] = plugin
+            self._made.append((reference.name, plugin))
+            made[unique_name(reference.name, made)] = plugin
         return made
 
 
