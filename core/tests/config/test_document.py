@@ -43,7 +43,7 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
     assert load(path).settings.seed == 3
 
 
-def test_plugins_are_named_with_or_without_settings_and_know_their_line(write):
+def test_plugins_are_named_with_or_without_settings_and_know_their_place(write):
     path = write(
         """
 providers:
@@ -60,10 +60,11 @@ hooks: [{log: }]
         Reference(name="aws", config={"region": "eu-west-1", "tags": {"owned": None}}),
         Reference(name="fake"),
     )
-    assert [provider.line for provider in settings.providers] == [5, 6]
+    assert [provider.path for provider in settings.providers] == [("providers", 0), ("providers", 1)]
     assert settings.scale_up.estimator == Reference(name="binpacking")
     assert [expander.name for expander in settings.scale_up.expanders] == ["priority", "least-waste"]
-    assert settings.scale_up.expanders[0].line == 9
+    assert settings.scale_up.expanders[0].path == ("scaleUp", "expanders")
+    assert settings.scale_up.estimator.path == ("scaleUp", "estimator")
     assert settings.hooks == (Reference(name="log"),)
 
 

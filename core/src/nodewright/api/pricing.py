@@ -32,8 +32,9 @@ class PricingModel(ABC):
 
 
 class Prices(PricingModel, Plugin):
-    """Prices of your own, named in YAML under ``prices``: they lie over what providers say.
+    """A pricing model that YAML names under ``prices``: it lies over those of all providers.
 
-    Of a provider's nodes and pods, the first model in YAML that knows a price is believed, and the provider's own after
-    all of them. All prices of one provider are in the currency of the first model; models in another one are not asked.
+    The first model in YAML that knows a price is believed; the provider's own is asked last. All prices are in the
+    currency of the first model, and a model with another currency is not asked. Several providers may ask at once, each
+    on its own thread.
     """

@@ -9,6 +9,7 @@ from nodewright.api.drain_rule import DrainRule
 from nodewright.api.estimator import Estimator
 from nodewright.api.expander import Expander
 from nodewright.api.plugin import Plugin
+from nodewright.api.pricing import Prices
 from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesProcessor
 from nodewright.api.provider import GroupSpec, Provider
 from nodewright.config.calendar import read_cron, read_time_zone
@@ -167,4 +168,5 @@ ScaleDownCandidatesSteps = Annotated[
     tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="processors", base=ScaleDownCandidatesProcessor)
 ]
 DrainRules = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="drain_rules", base=DrainRule)]
+PriceModels = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="prices", base=Prices)]
 Hooks = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="hooks", base=Plugin)]

@@ -30,7 +30,7 @@ from nodewright.kube.lease import Lease
 from nodewright.kube.transport import Transport
 from nodewright.memory_store import keeper_for
 from nodewright.plugins import Fault, Faults, Registry
-from nodewright.plugins.prices import GuardedPricing
+from nodewright.plugins.pricing import GuardedPricing
 from nodewright.runtime.leadership import Leadership
 from nodewright.runtime.lookout import Lookout
 from nodewright.runtime.reporter import Reporter

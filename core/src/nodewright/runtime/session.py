@@ -54,7 +54,8 @@ class Session:
         self.config_maps = _wanted_config_maps(self.policy)
         self._defaults: GroupOptions = default_options(settings)
         context = provider_context(settings, clock)
-        self._providers = Providers(self._strategies.providers(settings, context), clock, faults)
+        providers, prices = self._strategies.providers(settings, context), self._strategies.prices(settings)
+        self._providers = Providers(providers, clock, faults, prices)
         self._actor: Actor | WithheldActor
         if settings.dry_run:
             self._actor = WithheldActor()

@@ -1,4 +1,4 @@
-"""The strategies that a configuration names: loaded, and left out where they fail."""
+"""The plugins that a configuration names: makes them, and leaves out those that can't be made."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,12 +11,14 @@ from nodewright.api.errors import PluginError
 from nodewright.api.estimator import Estimator
 from nodewright.api.expander import Expander
 from nodewright.api.plugin import Plugin
+from nodewright.api.pricing import Prices, PricingModel
 from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesProcessor
 from nodewright.api.provider import Provider, ProviderContext
 from nodewright.config.model import Reference, Settings
 from nodewright.config.reference import unique_name
 from nodewright.decision.policy import Policy
 from nodewright.plugins import Faults, Hooks, Registry
+from nodewright.plugins.pricing import GuardedPricing
 from nodewright.plugins.results import sequence_of
 from nodewright.strategies.binpacking import Binpacking
 from nodewright.strategies.drain_rules import MissingDrainRule
@@ -27,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class Strategies:
-    """Makes the plugins of one configuration. One that can't be made is named and left out; the others go on."""
+    """Makes the plugins of one configuration. One that can't be made is named and left out; the others are used."""
 
     def __init__(self, registry: Registry, faults: Faults) -> None:
         self._registry = registry
@@ -59,10 +61,16 @@ class Strategies:
         return policy
 
     def providers(self, settings: Settings, context: ProviderContext) -> Mapping[str, Provider]:
-        """Return the providers of *settings*."""
+        """Return the providers of *settings*. Their hooks are called after those of the policy."""
         providers = self._make("providers", settings.providers, Provider, context)
         self._hooks.register_in_order(self._made)
         return providers
+
+    def prices(self, settings: Settings) -> Sequence[PricingModel]:
+        """Return the pricing models that lie over those of the providers. Their hooks are called last."""
+        prices = self._make("prices", settings.prices, Prices)
+        self._hooks.register_in_order(self._made)
+        return [GuardedPricing(name, model, self._faults) for name, model in prices.items()]
 
     def collectors(self) -> Mapping[str, Sequence[Collector]]:
         """Return the metrics of all plugins made so far, by name."""
@@ -74,14 +82,14 @@ class Strategies:
         return collectors
 
     def close(self) -> None:
-        """Let go of all plugins but providers, which `Providers` closes."""
+        """Close all plugins but providers, which `Providers` closes."""
         for name, plugin in self._made:
             if not isinstance(plugin, Provider):
                 self._faults.call(name, "close", plugin.close, default=None)
         self._hooks.close()
 
     def _drain_rules(self, references: Iterable[Reference]) -> Mapping[str, DrainRule]:
-        """Return the drain rules; no node goes while one that was asked for is missing."""
+        """Return the drain rules; one that can't be made is replaced by a rule that keeps all nodes."""
         made: dict[str, DrainRule] = {}
         for reference in references:
             found = self._make("drain_rules", (reference,), DrainRule)
@@ -105,7 +113,7 @@ class Strategies:
 
 
 def _collectors(found: object) -> tuple[Collector, ...]:
-    """Expect collectors, which are told by their method: releases of the library differ in whether classes can tell."""
+    """Expect collectors. Their method tells them, as not all releases of the library have a class that does."""
     each_of = sequence_of(object)(tuple(found) if isinstance(found, Iterable) else found)
     for each in each_of:
         if not callable(getattr(each, "collect", None)):

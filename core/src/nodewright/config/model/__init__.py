@@ -33,6 +33,7 @@ from nodewright.config.values import (
     Hooks,
     Name,
     PendingPodsSteps,
+    PriceModels,
     Providers,
     ScaleDownCandidatesSteps,
     Switch,
@@ -118,6 +119,8 @@ class Settings(Section):
     """Node groups by hand, as min:max:name; most providers find theirs."""
     discovery: tuple[Name, ...] = ()
     """Rules by which a provider finds its node groups, as in --node-group-auto-discovery."""
+    prices: PriceModels = ()
+    """The plugins that know prices better than the providers, in order."""
     loop: Loop = Loop()
     """How often it is decided."""
     scale_up: ScaleUp = ScaleUp()
