@@ -84,8 +84,7 @@ def a_policy(
     """A policy of the built-in strategies, with those given in their place."""
     faults = Faults(SteppedClock())
     dispatcher = Hooks(faults)
-    for name, plugin in (hooks or {}).items():
-        dispatcher.register(name, plugin)
+    dispatcher.register_in_order(list((hooks or {}).items()))
     return Policy(
         settings=settings or Settings(),
         estimator=("binpacking", estimator or Binpacking(Binpacking.Config())),
