@@ -1,4 +1,4 @@
-"""Rules about which pods may be near which: topology spread, affinity and anti-affinity as strategies see them."""
+"""Rules about which pods may be near each other, as strategies see them: spread, affinity and anti-affinity."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,18 +21,18 @@ class RuleKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class PlacementRule:
-    """What a pod has to do with other pods in the domains of a topology key."""
+    """What a pod requires of other pods in the domains of a topology key."""
 
     kind: RuleKind
     #: The topology key: a node label, whose values are the domains.
     key: str
-    #: Whether the rule speaks of pods like this one.
+    #: Whether the rule is about pods like this one.
     selects: Callable[[Pod], bool]
-    #: Selected pods by domain; those of spread only in domains with a node that counts, and in all of these.
+    #: Selected pods by domain. For spread: every domain with a node that counts is in it, and no other.
     counts: Mapping[str, int] = field(default_factory=dict)
-    #: Of spread: how much more a domain may have than the one with fewest.
+    #: For spread: how many more a domain may have than the one with fewest.
     max_skew: int = 1
-    #: Of spread: in fewer domains than these, the fewest are taken to be zero.
+    #: For spread: with fewer domains than these, the fewest count as zero.
     min_domains: int = 1
-    #: Of spread: whether a new node would count.
+    #: For spread: whether a new node would count.
     covers: Callable[[NodeTemplate], bool] = lambda template: True

@@ -15,7 +15,7 @@ class Simulation(Protocol):
     """A copy of the cluster in which pods can be placed and nodes added. For the loop's thread only."""
 
     def fork(self) -> AbstractContextManager["Simulation"]:
-        """Work on a copy for the length of a ``with`` block; what happens there is forgotten afterwards."""
+        """Work on a copy within a ``with`` block; what happens there is undone at its end."""
         ...
 
     def add_nodes(self, group: GroupFacts, count: int) -> Sequence[str]:
@@ -34,9 +34,9 @@ class Simulation(Protocol):
         ...
 
     def rules(self, pods: PodSet) -> Sequence[PlacementRule]:
-        """What *pods* have to do with other pods now: hard topology spread, required affinity and anti-affinity."""
+        """What *pods* require of other pods now: hard topology spread, required affinity and anti-affinity."""
         ...
 
     def free(self, node: str) -> Resources:
-        """What pods may still take of *node*."""
+        """What is still free on *node*."""
         ...

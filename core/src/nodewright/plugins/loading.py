@@ -1,4 +1,4 @@
-"""Loading: from an entry point to a class that keeps the contract."""
+"""Loading: imports a plugin class and checks that it keeps the contract."""
 
 import inspect
 
