@@ -174,7 +174,7 @@ def test_a_provider_has_to_be_named_only_where_it_has_to_run(write, classes):
         load(classes=classes)
 
 
-def test_plugins_that_nobody_mentions_need_not_be_installed(classes):
+def test_plugins_that_are_not_named_need_not_be_installed(classes):
     loaded = load(flags=parse_flags(["--cloud-provider=cloud", "--v=1"]), classes=None)
     assert loaded.settings.scale_up.estimator.name == "binpacking"
     with pytest.raises(ConfigurationError) as caught:

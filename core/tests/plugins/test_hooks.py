@@ -272,7 +272,7 @@ class TestFaultObservers:
         world.hooks.deliver_faults()
         assert world.faults.counts == {("aws", "refresh"): 1, ("pager", "on_fault"): 1}
 
-    def test_faults_that_nobody_collects_do_not_pile_up(self) -> None:
+    def test_faults_that_are_never_delivered_do_not_pile_up(self) -> None:
         told: list[object] = []
         world = World(pager=plugin("on_fault", lambda *fault: told.append(fault[2])))
         for number in range(1500):

@@ -78,7 +78,7 @@ def test_a_distribution_that_is_installed_later_is_seen_by_a_new_registry(instal
     assert "mine" not in before.names("expanders")
 
 
-# Names that nobody registered
+# Names that no distribution registered
 
 
 def test_a_name_with_a_typo_gets_the_right_one() -> None:
