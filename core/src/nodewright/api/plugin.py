@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from nodewright.api.version import API_VERSION
-
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
+
+#: The version of the contract between core and plugins. A plugin class states in ``api_version`` which one it was
+#: written for; any other version is refused at load.
+API_VERSION = 1
 
 
 class PluginConfig(BaseModel):

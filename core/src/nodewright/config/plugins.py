@@ -7,8 +7,7 @@ from functools import reduce
 from typing import Any, Protocol
 
 from nodewright.api.errors import PluginError
-from nodewright.api.plugin import Plugin
-from nodewright.api.version import API_VERSION
+from nodewright.api.plugin import API_VERSION, Plugin
 from nodewright.config.paths import Path, Setting, all_settings, dotted, step
 from nodewright.config.reference import Reference, Slot
 from nodewright.config.tree import Tree
