@@ -8,9 +8,9 @@ from time import monotonic, sleep
 import pytest
 from nodewright.api.errors import AccessDeniedError, ApiServerError
 from nodewright.decision.memory import Memory
-from nodewright.memory_store.custody import Custody
-from nodewright.memory_store.envelope import unseal
+from nodewright.memory_store.envelope import decode
 from nodewright.memory_store.keeper import MemoryKeeper
+from nodewright.memory_store.ownership import Ownership
 from nodewright.testing.clock import SteppedClock
 
 from core.tests.memory_store.memories import Shelf
@@ -24,14 +24,14 @@ class Kept:
     def __init__(self):
         self.clock = SteppedClock()
         self.shelf = Shelf()
-        self.keeper = MemoryKeeper(Custody(self.shelf, self.clock, identity="me"), self.clock, interval=INTERVAL)
+        self.keeper = MemoryKeeper(Ownership(self.shelf, self.clock, identity="me"), self.clock, interval=INTERVAL)
         self.keeper.load()
         self.shelf.writes = 0
 
     @property
     def turn(self):
         """Which memory is stored, by its number."""
-        return unseal(self.shelf.content).envelope.memory.turn
+        return decode(self.shelf.content).envelope.memory.turn
 
     def keep(self, turn):
         self.keeper.keep(Memory(turn=turn))
@@ -177,7 +177,7 @@ def test_a_fault_of_ours_ends_no_thread(kept, caplog):
 
 def test_a_process_that_was_succeeded_does_not_wait_for_its_store(kept):
     assert kept.keep_now(1)
-    other = MemoryKeeper(Custody(kept.shelf, kept.clock, identity="other"), kept.clock, interval=INTERVAL)
+    other = MemoryKeeper(Ownership(kept.shelf, kept.clock, identity="other"), kept.clock, interval=INTERVAL)
     assert other.load() == Memory(turn=1)
     assert not kept.keep_now(2)
     assert kept.keeper.superseded

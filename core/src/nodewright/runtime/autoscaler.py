@@ -81,7 +81,7 @@ class Autoscaler:
         self._comparison = Comparison(settings, clock.now()) if settings.dry_run else None
         self._leadership = Leadership(lease)
         self._reporter = Reporter(settings, transport, clock, self._leadership.permit)
-        self._keeper = keeper_for(settings, transport, clock, tell=self._reporter.kept)
+        self._keeper = keeper_for(settings, transport, clock, on_write=self._reporter.kept)
         self._transport = transport
         self._registry = registry or Registry()
         self._config_file = config_file

@@ -16,7 +16,7 @@ from nodewright.kube.events import EventWriter
 from nodewright.kube.lease import Lease
 from nodewright.kube.status import StatusMap, StatusText
 from nodewright.kube.transport import Transport
-from nodewright.memory_store import Written
+from nodewright.memory_store import WriteResult
 from nodewright.record.decision_record import DecisionRecord
 from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.node_news import NodeNews
@@ -108,7 +108,7 @@ class Reporter:
         """Tell that a loop has ended with an *error*."""
         self.metrics.note_failure(error)
 
-    def kept(self, written: Written) -> None:
+    def kept(self, written: WriteResult) -> None:
         """Tell how an attempt to write memory went; on a thread of its own."""
         self.metrics.memory.note(ok=written.ok, size=written.size, shed=len(written.shed))
 
