@@ -202,6 +202,7 @@ class TestChains:
         [
             Estimate(nodes=3, pods=PODS),
             Estimate(nodes=-1, pods=()),
+            Estimate(nodes=1.5, pods=()),  # type: ignore[arg-type]
             Estimate(nodes=2, pods=(*PODS, pods_like(a_pod("new"), 1))),
         ],
     )

@@ -83,7 +83,7 @@ class Hooks:
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
         self._manager = hook_manager()
-        self._call = self._manager.hook
+        self._hook = self._manager.hook
         #: Every plugin with its name and its stand-in.
         self._plugins: list[tuple[object, str, _StandIn]] = []
         #: Hooks that any plugin implements: the others cost nothing.
@@ -102,7 +102,8 @@ class Hooks:
     def register_in_order(self, plugins: Sequence[tuple[str, object]]) -> None:
         """Register *plugins* with their names so that they are called in this order, as YAML reads from the top.
 
-        Those that are registered already change their place. Raises `PluginError` as `register` does.
+        Those that are registered already change their place. Raises `PluginError` as `register` does; some of them are
+        not registered then.
         """
         for _, plugin in plugins:
             self.unregister(plugin)
@@ -157,36 +158,36 @@ class Hooks:
     def on_decision(self, decision: Decision) -> None:
         """Report *decision*, and before it all faults that were not delivered yet."""
         self.deliver_faults()
-        self._call.on_decision(decision=decision)
+        self._hook.on_decision(decision=decision)
 
     def on_outcome(self, outcome: Outcome) -> None:
         """Report how an action ended."""
-        self._call.on_outcome(outcome=outcome)
+        self._hook.on_outcome(outcome=outcome)
 
     def on_config_refused(self, problems: Sequence[Problem]) -> None:
         """Report that a changed configuration can't be used."""
-        self._call.on_config_refused(problems=problems)
+        self._hook.on_config_refused(problems=problems)
 
     def on_config_changed(self) -> None:
         """Report that a new configuration took effect."""
-        self._call.on_config_changed()
+        self._hook.on_config_changed()
 
     def deliver_faults(self) -> None:
         """Report all faults since the last time. Called by `on_decision`; the loop calls it once more at its end."""
         while self._undelivered:
             fault = self._undelivered.popleft()
-            self._call.on_fault(plugin=fault.plugin, where=fault.where, error=fault.error)
+            self._hook.on_fault(plugin=fault.plugin, where=fault.where, error=fault.error)
 
     def _adjust(self, hook: str, value: T, **others: object) -> T:
         """Pass *value* from plugin to plugin, and return what the last one has left."""
         if hook not in self._in_use:
             return value
         chain = _Chain(value)
-        getattr(self._call, hook)(**{_CHAINED[hook][0]: chain}, **others)
+        getattr(self._hook, hook)(**{_CHAINED[hook][0]: chain}, **others)
         return chain.value
 
     def _veto(self, hook: str, **given: object) -> Veto | None:
-        veto: Veto | None = getattr(self._call, hook)(**given) if hook in self._in_use else None
+        veto: Veto | None = getattr(self._hook, hook)(**given) if hook in self._in_use else None
         return veto
 
     def _register(self, unique: str, name: str, plugin: object) -> tuple[str, ...]:
@@ -233,7 +234,7 @@ class Hooks:
         return mark(guard)
 
     def _note_use(self) -> None:
-        self._in_use = frozenset(hook for hook in HOOKS if getattr(self._call, hook).get_hookimpls())
+        self._in_use = frozenset(hook for hook in HOOKS if getattr(self._hook, hook).get_hookimpls())
 
     def _remember(self, fault: Fault) -> None:
         if fault.where != "on_fault":
@@ -270,8 +271,8 @@ def _no_more_than(estimate: Estimate) -> Callable[[object], Estimate]:
 
     def check(result: object) -> Estimate:
         found = instance_of(Estimate)(result)
-        if not 0 <= found.nodes <= estimate.nodes:
-            raise TypeError(f"returned an estimate of {found.nodes} nodes instead of 0 to {estimate.nodes}")
+        if not isinstance(found.nodes, int) or not 0 <= found.nodes <= estimate.nodes:
+            raise TypeError(f"returned an estimate of {found.nodes!r} nodes instead of 0 to {estimate.nodes}")
         return replace(found, pods=check_pods(found.pods))
 
     return check

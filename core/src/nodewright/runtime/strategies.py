@@ -104,6 +104,8 @@ class Strategies:
                 plugin = self._registry.create(kind, reference.name, reference.config, *extra)
                 if not isinstance(plugin, base):
                     raise PluginError(reference.name, f"{reference.name!r} is no {base.__name__}: it belongs elsewhere")
+                # Here, because one that can't be registered is left out; what was made is put in order later.
+                self._hooks.register(reference.name, plugin)
             except PluginError as error:
                 self._faults.note(reference.name, "load", error)
                 continue
