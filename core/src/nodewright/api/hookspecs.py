@@ -1,12 +1,14 @@
 """Hooks: what else happens, beside the implementations that YAML names.
 
 A plugin implements any of them as methods marked with `hookimpl`, with any subset of the arguments. Hooks are found
-on every plugin that YAML names, and on those registered in the entry-point group ``nodewright.hooks``.
+on every plugin that YAML names. A plugin that has nothing else is registered in the entry-point group
+``nodewright.hooks``.
 
-The hooks are pluggy's, with these rules. Plugins are called in the order of the configuration: they are registered from
-its end, as pluggy calls the last one first. ``tryfirst`` and ``trylast`` count, as in pluggy. Wrappers are refused, as
-pluggy calls nothing behind one that fails; so are coroutines. In the adjust hooks each plugin sees what the one before
-it returned, and an answer with anything in it that was not given is refused; pluggy would give all plugins the same.
+The hooks are pluggy's, with these rules. Plugins are called in the order of the configuration (the estimator, hooks,
+expanders, processors, drain rules, providers, prices): they are registered from its end, as pluggy calls the last one
+first. ``tryfirst`` and ``trylast`` count, as in pluggy. Wrappers are refused, as pluggy calls nothing behind one that
+fails; so are coroutines. In the adjust hooks each plugin sees what the one before it returned, and an answer with
+anything in it that was not given is refused; pluggy would give all plugins the same.
 
 All hooks are called on the loop's thread unless they say otherwise, and none may block: a decision waits for them.
 Those called while a decision is made (all but observers) must be pure: a decision that is made again has to come out
