@@ -4,13 +4,24 @@ import gzip
 import json
 import random
 import string
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
 from nodewright.api import ErrorClass, Reason
-from nodewright.decision.memory import Backoff, Memory, Removal, ScaleUpRequest, Standing
+from nodewright.decision.memory import (
+    Backoff,
+    HealthMemory,
+    LastVerdict,
+    Memory,
+    OrderMemory,
+    Removal,
+    RemovalMemory,
+    ScaleUpRequest,
+    UnneededMemory,
+    VerdictMemory,
+)
 from nodewright.memory_store.envelope import (
     FORMAT,
     Envelope,
@@ -22,7 +33,7 @@ from nodewright.memory_store.envelope import (
 )
 from nodewright.testing.clock import EPOCH
 
-from core.tests.memory_store.memories import MEMORIES
+from core.tests.memory_store.memories import MEMORIES, without_slices
 
 LIMIT = 750 * 1024
 
@@ -46,11 +57,11 @@ def test_any_memory_comes_back_as_it_was(memory):
 
 
 def test_a_small_memory_can_be_read_by_people_and_a_large_one_is_packed():
-    small = Memory(unneeded_since={"n": EPOCH})
-    assert json.loads(encode(an_envelope(small), LIMIT).content)["memory"]["unneeded_since"] == {
+    small = Memory(unneeded=UnneededMemory(since={"n": EPOCH}))
+    assert json.loads(encode(an_envelope(small), LIMIT).content)["memory"]["unneeded"]["since"] == {
         "n": "2030-01-01T00:00:00Z"
     }
-    large = Memory(unneeded_since={f"node-{number}": EPOCH for number in range(10_000)})
+    large = Memory(unneeded=UnneededMemory(since={f"node-{number}": EPOCH for number in range(10_000)}))
     encoded = encode(an_envelope(large), LIMIT)
     assert len(encoded.content) < 100_000 < len(gzip.decompress(encoded.content))
     assert decode(encoded.content).envelope.memory == large
@@ -63,9 +74,8 @@ def test_what_a_former_version_has_written_is_read_though_fields_were_missing_th
         b'"2030-01-01T00:00:00Z"}},"turn":7}}'
     ).envelope.memory
     assert memory == Memory(
-        requests={"a": ScaleUpRequest(at=EPOCH, count=2)},
-        removals={"n": Removal(group="a", provider_id="i", started=EPOCH)},
-        turn=7,
+        orders=OrderMemory(requests={"a": ScaleUpRequest(at=EPOCH, count=2)}, turn=7),
+        leaving=RemovalMemory(removals={"n": Removal(group="a", provider_id="i", started=EPOCH)}),
     )
 
 
@@ -90,23 +100,25 @@ def test_what_the_next_version_has_written_is_read_but_for_what_is_new():
         )
     )
     assert decoded.envelope.memory == Memory(
-        backoffs={
-            "a": Backoff(
-                until=EPOCH + timedelta(minutes=5),
-                pause=timedelta(minutes=5),
-                failed_at=EPOCH,
-                error_class=ErrorClass.STOCK_OUT,
-                code="DRY",
-            )
-        },
-        standings={"n": Standing(reason=Reason.BLOCKED_BY_POD, since=EPOCH)},
+        health=HealthMemory(
+            backoffs={
+                "a": Backoff(
+                    until=EPOCH + timedelta(minutes=5),
+                    pause=timedelta(minutes=5),
+                    failed_at=EPOCH,
+                    error_class=ErrorClass.STOCK_OUT,
+                    code="DRY",
+                )
+            }
+        ),
+        verdicts=VerdictMemory(last={"n": LastVerdict(reason=Reason.BLOCKED_BY_POD, since=EPOCH)}),
     )
-    assert decoded.lost == {"backoffs": 1, "standings": 1}
+    assert decoded.lost == {"health.backoffs": 1, "verdicts.last": 1}
 
 
 def test_a_newer_format_is_told_from_damage():
-    with pytest.raises(NewerFormatError, match="it has format 2, and this version of Nodewright knows up to 1"):
-        decode(written({}, format=2))
+    with pytest.raises(NewerFormatError, match="it has format 3, and this version of Nodewright knows up to 2"):
+        decode(written({}, format=3))
 
 
 TIME = "2030-01-01T00:00:00Z"
@@ -136,12 +148,13 @@ TIME = "2030-01-01T00:00:00Z"
 )
 def test_what_can_not_be_is_left_out_alone(memory, left, lost):
     decoded = decode(written(memory))
-    for each in fields(Memory):
-        value, expected = getattr(decoded.envelope.memory, each.name), left.get(each.name)
+    defaults = without_slices(Memory())
+    for name, value in without_slices(decoded.envelope.memory).items():
+        expected = left.get(name)
         if isinstance(expected, int) and not isinstance(value, int):
             assert len(value) == expected
         else:
-            assert value == (getattr(Memory(), each.name) if expected is None else expected)
+            assert value == (defaults[name] if expected is None else expected)
     assert sum(decoded.lost.values()) == lost
 
 
@@ -152,7 +165,9 @@ def test_what_is_nested_without_end_is_refused():
         decode(head + deep + b"}}}")
 
 
-LARGE = encode(an_envelope(Memory(unneeded_since={f"node-{n}": EPOCH for n in range(5000)})), LIMIT).content
+LARGE = encode(
+    an_envelope(Memory(unneeded=UnneededMemory(since={f"node-{n}": EPOCH for n in range(5000)}))), LIMIT
+).content
 
 
 #: Unusable content, and why it is unusable. Made on demand, as one is a bomb of 200 MB.
@@ -191,11 +206,15 @@ def names(count):
 def test_what_has_no_room_is_left_out_in_order_of_what_is_cheapest_to_lose():
     nodes = names(4000)
     memory = Memory(
-        hints={name: ((name[::-1], 1),) for name in nodes},
-        standings={name: Standing(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod=name[3:]) for name in nodes},
-        unremovable_until=dict.fromkeys(names(1000), EPOCH),
-        unneeded_since=dict.fromkeys(nodes, EPOCH),
-        requests={"a": ScaleUpRequest(at=EPOCH, count=2)},
+        unneeded=UnneededMemory(
+            hints={name: ((name[::-1], 1),) for name in nodes},
+            unremovable_until=dict.fromkeys(names(1000), EPOCH),
+            since=dict.fromkeys(nodes, EPOCH),
+        ),
+        verdicts=VerdictMemory(
+            last={name: LastVerdict(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod=name[3:]) for name in nodes}
+        ),
+        orders=OrderMemory(requests={"a": ScaleUpRequest(at=EPOCH, count=2)}),
     )
     whole = len(encode(an_envelope(memory), 10**9).content)
     steps = {}
@@ -209,17 +228,23 @@ def test_what_has_no_room_is_left_out_in_order_of_what_is_cheapest_to_lose():
     assert list(steps) == [
         (),
         ("hints",),
-        ("hints", "details of standings"),
-        ("hints", "details of standings", "standings"),
-        ("hints", "details of standings", "standings", "unremovable nodes"),
+        ("hints", "details of verdicts"),
+        ("hints", "details of verdicts", "verdicts"),
+        ("hints", "details of verdicts", "verdicts", "unremovable nodes"),
     ]
-    bare = replace(memory, hints={}, standings={}, unremovable_until={})
+    bare = replace(
+        memory,
+        unneeded=replace(memory.unneeded, hints={}, unremovable_until={}),
+        verdicts=replace(memory.verdicts, last={}),
+    )
     assert list(steps.values())[-1] == bare
     with pytest.raises(TooLargeError, match="bytes are more than the 20000 that it takes"):
         encode(an_envelope(memory), 20_000)
 
 
 def test_equal_memories_are_written_equally():
-    assert encode(an_envelope(Memory(turn=1)), LIMIT) == encode(an_envelope(Memory(turn=1)), LIMIT)
+    assert encode(an_envelope(Memory(orders=OrderMemory(turn=1))), LIMIT) == encode(
+        an_envelope(Memory(orders=OrderMemory(turn=1))), LIMIT
+    )
     at = datetime(2030, 1, 1, tzinfo=UTC)
     assert encode(replace(an_envelope(), seen_at=at), LIMIT) == encode(an_envelope(), LIMIT)

@@ -6,14 +6,16 @@ from datetime import timedelta
 
 import pytest
 from nodewright.api.errors import AccessDeniedError, ApiServerError, TemporaryError
-from nodewright.decision.memory import Memory, Removal, ScaleUpRequest
+from nodewright.decision.memory import Memory, OrderMemory, Removal, RemovalMemory, ScaleUpRequest, UnneededMemory
 from nodewright.memory_store.envelope import Envelope, decode, encode
 from nodewright.memory_store.ownership import Ownership, differ
 from nodewright.testing.clock import EPOCH, SteppedClock
 
 from core.tests.memory_store.memories import Shelf
 
-FIRST, SECOND, THIRD = (Memory(unneeded_since={"n": EPOCH}, turn=number) for number in (1, 2, 3))
+FIRST, SECOND, THIRD = (
+    Memory(unneeded=UnneededMemory(since={"n": EPOCH}), orders=OrderMemory(turn=number)) for number in (1, 2, 3)
+)
 
 
 @pytest.fixture(autouse=True)
@@ -127,21 +129,21 @@ def test_to_take_over_does_not_count_as_having_looked():
     clock = SteppedClock()
     for _ in range(6):
         clock.advance(50)
-        assert Process(shelf, clock=clock).take_over().unneeded_since
+        assert Process(shelf, clock=clock).take_over().unneeded.since
     clock.advance(50)
-    assert not Process(shelf, clock=clock).take_over().unneeded_since
+    assert not Process(shelf, clock=clock).take_over().unneeded.since
 
 
 def test_after_a_long_absence_timers_begin_anew_and_it_is_told(caplog):
     clock = SteppedClock(EPOCH + timedelta(days=3))
     memory = Process(Shelf(stored(FIRST)), clock=clock).take_over()
-    assert memory == Memory(turn=1)
+    assert memory == Memory(orders=OrderMemory(turn=1))
     assert "no loop has run since 2030-01-01 00:00:00: timers, orders and removals start again" in caplog.text
 
 
 def test_nothing_is_taken_for_true_that_is_still_to_come(caplog):
     shelf = Shelf(stored(FIRST, seen_at=EPOCH + timedelta(days=3650)))
-    assert Process(shelf).take_over() == Memory(turn=1)
+    assert Process(shelf).take_over() == Memory(orders=OrderMemory(turn=1))
     assert "which is in the future: its times are dropped" in caplog.text
 
 
@@ -149,7 +151,7 @@ def test_nothing_is_taken_for_true_that_is_still_to_come(caplog):
     ("content", "why"),
     [
         (b"\xff\xfe", "it is no JSON object"),
-        (b'{"format": 7, "memory": {}}', "it has format 7, and this version of Nodewright knows up to 1"),
+        (b'{"format": 7, "memory": {}}', "it has format 7, and this version of Nodewright knows up to 2"),
         (stored(FIRST, cluster="elsewhere"), "it belongs to cluster elsewhere, and this is prod"),
     ],
     ids=("damaged", "too new", "of another cluster"),
@@ -190,9 +192,9 @@ def test_items_that_can_not_be_read_are_counted_in_one_line(caplog):
     text = (
         b'{"format":1,"seenAt":"2030-01-01T00:00:00Z","memory":{"turn":1,"requests":{"a":5,"b":6},"backoffs":{"c":1}}}'
     )
-    assert Process(Shelf(text)).take_over() == Memory(turn=1)
+    assert Process(Shelf(text)).take_over() == Memory(orders=OrderMemory(turn=1))
     assert [record.message for record in caplog.records] == [
-        "parts of the memory in the shelf can't be understood and are dropped: requests 2, backoffs 1"
+        "parts of the memory in the shelf can't be understood and are dropped: health.backoffs 1, orders.requests 2"
     ]
 
 
@@ -274,16 +276,16 @@ def test_what_does_not_fit_is_told_once_with_what_is_left_out(caplog):
     process = Process(shelf)
     process.take_over()
     memory = Memory(
-        hints={f"node-{number}": (("n", 1),) for number in range(100)},
-        requests={"a": ScaleUpRequest(at=EPOCH, count=1)},
-        removals={"n": Removal(group="a", provider_id="i", started=EPOCH)},
+        unneeded=UnneededMemory(hints={f"node-{number}": (("n", 1),) for number in range(100)}),
+        orders=OrderMemory(requests={"a": ScaleUpRequest(at=EPOCH, count=1)}),
+        leaving=RemovalMemory(removals={"n": Removal(group="a", provider_id="i", started=EPOCH)}),
     )
     assert process.write(memory)
     process.clock.advance(61)
     assert process.write(memory)
     assert caplog.text.count("the shelf has no room for all of memory: stored without hints") == 1
     assert process.told[-1].shed == ("hints",)
-    assert on(shelf).memory.requests == memory.requests
+    assert on(shelf).memory.orders.requests == memory.orders.requests
     shelf.limit = 100
     process.clock.advance(61)
     assert not process.write(memory)
@@ -295,7 +297,9 @@ def test_what_is_there_already_is_written_again_once_a_minute():
     process.take_over()
     process.write(FIRST)
     at = process.clock.now()
-    assert process.ownership.is_stored(Memory(unneeded_since={"n": EPOCH}, turn=1), at + timedelta(seconds=59))
+    assert process.ownership.is_stored(
+        Memory(unneeded=UnneededMemory(since={"n": EPOCH}), orders=OrderMemory(turn=1)), at + timedelta(seconds=59)
+    )
     assert not process.ownership.is_stored(FIRST, at + timedelta(seconds=60))
     assert not process.ownership.is_stored(SECOND, at)
 
@@ -319,8 +323,8 @@ class Unlike:
 
 def test_what_was_carried_over_is_not_compared():
     same = Unlike()
-    assert not differ(Memory(requests=same), Memory(requests=same))
-    assert differ(Memory(requests=same, turn=1), Memory(requests=same))
+    assert not differ(Memory(orders=OrderMemory(requests=same)), Memory(orders=OrderMemory(requests=same)))
+    assert differ(Memory(orders=OrderMemory(requests=same, turn=1)), Memory(orders=OrderMemory(requests=same)))
 
 
 def test_what_any_loop_finds_again_is_written_once_a_minute_or_with_something_else():
@@ -328,9 +332,9 @@ def test_what_any_loop_finds_again_is_written_once_a_minute_or_with_something_el
     process = Process(shelf)
     process.take_over()
     process.write(FIRST)
-    known = replace(FIRST, hints={"n": (("m", 1),)}, unremovable_until={"m": EPOCH})
+    known = replace(FIRST, unneeded=replace(FIRST.unneeded, hints={"n": (("m", 1),)}, unremovable_until={"m": EPOCH}))
     at = process.clock.now()
     assert process.ownership.is_stored(known, at + timedelta(seconds=59))
     assert not process.ownership.is_stored(known, at + timedelta(seconds=60))
-    process.write(replace(known, turn=2))
-    assert on(shelf).memory.hints == known.hints
+    process.write(replace(known, orders=OrderMemory(turn=2)))
+    assert on(shelf).memory.unneeded.hints == known.unneeded.hints

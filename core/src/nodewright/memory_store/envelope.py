@@ -2,19 +2,19 @@
 
 import gzip
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 
 from nodewright import __version__
-from nodewright.decision.memory import Memory, Standing
+from nodewright.decision.memory import Memory
 from nodewright.memory_store.reading import read_memory
 
 #: Goes up when an older version would misunderstand the content. A version ignores fields that it does not know.
-FORMAT = 1
+FORMAT = 2
 #: Longer JSON is compressed; shorter JSON stays readable for people.
 _PLAIN = 64 * 1024
 #: No memory decompresses to more than this.
@@ -86,7 +86,7 @@ def encode(envelope: Envelope, limit: int) -> Encoded:
 
     Raises `TooLargeError` if what must not be lost needs more.
     """
-    for memory, shed in _shedding(envelope.memory):
+    for memory, shed in envelope.memory.ever_smaller():
         content = _as_bytes(envelope, memory)
         if len(content) <= limit:
             return Encoded(content=content, shed=shed)
@@ -134,54 +134,16 @@ def after_absence(memory: Memory, seen_at: datetime, now: datetime) -> tuple[Mem
     absence = now - seen_at
     if absence < -_SKEW:
         # None of its times can be compared with our clock.
-        kept = Memory(templates=memory.templates, hints=memory.hints, turn=memory.turn)
-        return kept, f"it is from {seen_at:%Y-%m-%d %H:%M:%S}, which is in the future: its times are dropped"
+        return (
+            memory.without_times(),
+            f"it is from {seen_at:%Y-%m-%d %H:%M:%S}, which is in the future: its times are dropped",
+        )
     if absence <= _SHORT_ABSENCE:
         return memory, ""
-    kept = replace(
-        memory,
-        unneeded_since={},
-        unexamined=(),
-        unregistered_since={},
-        # The cloud still shows machines on their way; they get their full time again.
-        requests={},
-        intentions=(),
-        shortages={},
-        unhealthy_since=None,
-        # The taints of these removals are taken off, unless the cloud is already deleting the machine.
-        removals={},
-        replacements=(),
-        examined="",
+    return (
+        memory.after_absence(),
+        f"no loop has run since {seen_at:%Y-%m-%d %H:%M:%S}: timers, orders and removals start again",
     )
-    return kept, f"no loop has run since {seen_at:%Y-%m-%d %H:%M:%S}: timers, orders and removals start again"
-
-
-#: What may be shed, in this order, and how. Orders, removals, replacements, back-offs and unneeded timers are not
-#: listed: they keep actions from being taken twice or too early.
-_SHEDDING_STEPS: tuple[tuple[str, Callable[[Memory], Memory]], ...] = (
-    # Where the pods of unneeded nodes went in simulation. One loop finds it again, but other nodes may go first.
-    ("hints", lambda memory: replace(memory, hints={}, unexamined=())),
-    # The next loop finds them again.
-    ("details of standings", lambda memory: replace(memory, standings=_without_details(memory))),
-    # The next loop finds the reasons again, but not since when they hold.
-    ("standings", lambda memory: replace(memory, standings={})),
-    # Nodes that could not be removed are examined earlier than necessary.
-    ("unremovable nodes", lambda memory: replace(memory, unremovable_until={})),
-    # Observed templates are learnt again from the groups' next nodes.
-    ("templates", lambda memory: replace(memory, templates={})),
-)
-
-
-def _shedding(memory: Memory) -> Iterator[tuple[Memory, tuple[str, ...]]]:
-    """Yield *memory* whole, then after each step of shedding; each time with the names of what is gone."""
-    yield memory, ()
-    for number, (_, shed) in enumerate(_SHEDDING_STEPS, start=1):
-        memory = shed(memory)
-        yield memory, tuple(name for name, _ in _SHEDDING_STEPS[:number])
-
-
-def _without_details(memory: Memory) -> dict[str, Standing]:
-    return {name: replace(standing, pod="", cause="") for name, standing in memory.standings.items()}
 
 
 def _as_bytes(envelope: Envelope, memory: Memory) -> bytes:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic, sleep
 
@@ -22,10 +22,6 @@ from nodewright.memory_store.store import Store, Stored
 
 #: Unchanged memory is written again this often, as a sign that loops still run.
 _REWRITE_INTERVAL = timedelta(minutes=1)
-#: These fields change often, and any loop finds them again, so they wait for the next rewrite. In a large cluster they
-#: are most of memory.
-_DEFERRED = frozenset({"hints", "standings", "unexamined", "unremovable_until", "examined"})
-_URGENT = tuple(each.name for each in fields(Memory) if each.name not in _DEFERRED)
 _ATTEMPTS = 5
 _RETRY_SECONDS = 0.2
 _LOSS = "timers, back-offs and open orders would not survive a restart"
@@ -254,9 +250,9 @@ class Ownership:
 
 
 def differ(one: Memory, other: Memory) -> bool:
-    """Tell whether two memories differ in an urgent field. Identical objects are not compared."""
-    pairs = ((getattr(one, name), getattr(other, name)) for name in _URGENT)
-    return any(ours is not theirs and ours != theirs for ours, theirs in pairs)
+    """Tell whether two memories differ in what can't wait for the next rewrite."""
+    pairs = zip(one.slices().values(), other.slices().values(), strict=True)
+    return any(ours is not theirs and ours.differs(theirs) for ours, theirs in pairs)
 
 
 def _holder(content: bytes) -> str:

@@ -11,6 +11,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import msgspec
 
 from nodewright.decision.memory import Memory
+from nodewright.decision.memory.memory import in_slices
 
 #: Times outside these bounds are mistakes, and arithmetic on them would overflow.
 _EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
@@ -38,21 +39,36 @@ def read_memory(text: bytes) -> Read:
     Raises `ValueError` if it is no JSON object.
     """
     try:
-        parts = _decode(text, dict[str, msgspec.Raw])
+        parts = in_slices(_decode(text, dict[str, msgspec.Raw]))
     except _UnreadableError as error:
         raise ValueError(str(error)) from None
-    fields: dict[str, Any] = {}
     lost: dict[str, int] = {}
-    for name, hint in _fields().items():
+    slices = {
+        name: _read_fields(kind, msgspec.json.encode(parts[name]), f"{name}.", lost)
+        for name, kind in get_type_hints(Memory).items()
+        if name in parts
+    }
+    return Read(memory=Memory(**slices), lost=lost)
+
+
+def _read_fields(kind: Any, text: bytes, place: str, lost: dict[str, int]) -> Any:
+    """Return the value of a class with fields; *lost* gets how many items of each are dropped."""
+    values: dict[str, Any] = {}
+    try:
+        parts = _decode(text, dict[str, msgspec.Raw])
+    except _UnreadableError:
+        lost[place.removesuffix(".")] = 1
+        return kind()
+    for name, hint in _fields(kind).items():
         if name not in parts:
             continue
         try:
-            fields[name], missing = _read(parts[name], hint)
+            values[name], missing = _read(parts[name], hint)
         except _UnreadableError:
             missing = 1
         if missing:
-            lost[name] = missing
-    return Read(memory=Memory(**fields), lost=lost)
+            lost[place + name] = missing
+    return kind(**values)
 
 
 def _read(text: bytes, hint: Any) -> tuple[Any, int]:
@@ -122,5 +138,6 @@ def _decoder(hint: Any) -> "msgspec.json.Decoder[Any]":
 
 
 @cache
-def _fields() -> dict[str, Any]:
-    return get_type_hints(Memory)
+def _fields(kind: Any) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    return {each.name: hints[each.name] for each in dataclasses.fields(kind)}
