@@ -6,6 +6,7 @@ import random
 import string
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -33,7 +34,7 @@ from nodewright.memory_store.envelope import (
 )
 from nodewright.testing.clock import EPOCH
 
-from core.tests.memory_store.memories import MEMORIES, without_slices
+from core.tests.memory_store.memories import FULL, MEMORIES, without_slices
 
 LIMIT = 750 * 1024
 
@@ -77,6 +78,12 @@ def test_what_a_former_version_has_written_is_read_though_fields_were_missing_th
         orders=OrderMemory(requests={"a": ScaleUpRequest(at=EPOCH, count=2)}, turn=7),
         leaving=RemovalMemory(removals={"n": Removal(group="a", provider_id="i", started=EPOCH)}),
     )
+
+
+def test_a_file_of_the_first_format_which_had_no_slices_is_read_whole():
+    decoded = decode((Path(__file__).parent / "files" / "format-1.json").read_bytes())
+    assert decoded.envelope == Envelope(memory=FULL, seen_at=EPOCH, holder="host_1", cluster="prod-eu")
+    assert decoded.lost == {}
 
 
 def test_what_the_next_version_has_written_is_read_but_for_what_is_new():
