@@ -1,4 +1,4 @@
-"""Mentions: where the YAML names a plugin, with or without settings of its own."""
+"""References: where the YAML names a plugin, with or without settings of its own."""
 
 import copy
 from collections.abc import Mapping
@@ -14,34 +14,34 @@ from nodewright.api.plugin import Plugin
 
 @dataclass(frozen=True, kw_only=True)
 class Slot:
-    """Marks a field of the model as a place for plugins of one kind."""
+    """Marks a field of the model: it takes references to plugins of one kind."""
 
     #: The kind in the registry: ``providers``, ``expanders``, ...
     kind: str
-    #: What a plugin has to be to stand here.
+    #: The class that these plugins have to be subclasses of.
     base: type[Plugin]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mention:
+class Reference:
     """A plugin named in YAML: ``name`` or ``{name: {setting: value}}``."""
 
     name: str
-    #: What stands under the name, as plain JSON; checked against the plugin's ``Config`` elsewhere.
+    #: What stands under the name, as plain JSON; `check_references` checks it against the plugin's ``Config``.
     config: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    #: The line of the file, 0 if it came from elsewhere.
-    line: int = field(default=0, compare=False)
+    #: Where it stands in the file; empty if it came from elsewhere.
+    path: tuple[str | int, ...] = field(default=(), compare=False, repr=False)
 
     @classmethod
-    def read(cls, item: object, *, line: int = 0) -> "Mention":
-        """Return what *item* of a YAML list (or of Python) mentions.
+    def read(cls, item: object, *, path: tuple[str | int, ...] = ()) -> "Reference":
+        """Return what *item* of a YAML list (or of Python) refers to.
 
         Raises `ValueError` that says how to write it.
         """
-        if isinstance(item, Mention):
+        if isinstance(item, Reference):
             return item
         if isinstance(item, str) and item.strip():
-            return cls(name=item.strip(), line=line)
+            return cls(name=item.strip(), path=path)
         if not isinstance(item, dict) or not item:
             raise ValueError("write the name of a plugin, or {name: {setting: value}}")
         if len(item) > 1:
@@ -53,7 +53,7 @@ class Mention:
         ((name, config),) = item.items()
         if config is not None and not isinstance(config, dict):
             raise ValueError(f"write the settings of {name} as {name}: {{setting: value}}")
-        return cls(name=name, config=copy.deepcopy(config or {}), line=line)
+        return cls(name=name, config=copy.deepcopy(config or {}), path=path)
 
     def written(self) -> str | dict[str, Any]:
         """Return this as it is written in YAML."""
@@ -71,7 +71,7 @@ class Mention:
 
 
 def unique_name(name: str, taken: Mapping[str, object]) -> str:
-    """Return *name*, with a number where one configuration mentions it more than once."""
+    """Return *name*, with a number if one configuration names it more than once."""
     number = 2
     unique = name
     while unique in taken:
