@@ -6,7 +6,7 @@ import textwrap
 import pytest
 from nodewright.cli.main import main
 from nodewright.testing.conformance.live import run as live_run
-from nodewright_aws.groups.group import AwsNodeGroup
+from nodewright_aws.groups.node_group import AwsNodeGroup
 from nodewright_aws.testing import AwsDouble
 from nodewright_aws.testing.__main__ import fill, guide
 

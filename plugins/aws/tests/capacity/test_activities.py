@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from nodewright.api import CloudUnavailableError, ErrorClass, PermanentError, ThrottledError
 from nodewright.testing import EPOCH, SteppedClock
-from nodewright_aws.groups.activities import Activities
+from nodewright_aws.autoscaling.activities import Activities
 from nodewright_aws.pools import Pool
 
 from .an_aws import AnAws, a_launch, a_reading, an_instance

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from nodewright.api import PermanentError
 from nodewright.testing import SteppedClock
+from nodewright_aws.config import InterruptionSettings, Rebalance
 from nodewright_aws.interruptions.interruptions import Interruptions
-from nodewright_aws.interruptions.settings import InterruptionSettings, Rebalance
 
 from .an_aws import AnAws, a_reading, an_instance
 

@@ -2,7 +2,7 @@
 
 import pytest
 from nodewright.api import InstanceState
-from nodewright_aws.groups.lifecycle import is_counted, missing, state_of
+from nodewright_aws.autoscaling.group import is_counted, missing, state_of
 
 from .an_aws import a_reading, an_instance
 

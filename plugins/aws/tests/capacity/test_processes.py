@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from nodewright_aws.groups.processes import can_grow, notes
+from nodewright_aws.autoscaling.processes import can_grow, notes
 
 from .an_aws import a_reading
 

@@ -8,7 +8,7 @@ from time import perf_counter
 
 import pytest
 from nodewright.api import AccessDeniedError
-from nodewright_aws.prices.table import Table, bundled
+from nodewright_aws.prices.on_demand import Table, bundled
 
 from .recorded import RecordedAws, a_product, on_demand, prices_of
 from .test_model import price_of
@@ -45,9 +45,7 @@ def test_the_table_is_small_and_read_at_once_when_it_is_needed_and_not_before():
     bundled.cache_clear()
     best = min(_seconds_to_read() for _ in range(3))
     assert best < 0.03, f"reading the table took {best:.3f} s"
-    script = (
-        "import sys, nodewright_aws.prices, nodewright_aws.prices.table as t; assert not t.bundled.cache_info().misses"
-    )
+    script = "import sys, nodewright_aws.prices, nodewright_aws.prices.on_demand as t; assert not t.bundled.cache_info().misses"
     subprocess.run([sys.executable, "-c", f"{script}; assert 'boto3' not in sys.modules"], check=True, timeout=30)
 
 

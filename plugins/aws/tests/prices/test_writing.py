@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from nodewright_aws.prices.table import Table
+from nodewright_aws.prices.on_demand import Table
 from nodewright_aws.prices.writing import Listing, main, read_api, read_libcloud, read_listing, table_of
 
 from .recorded import RecordedAws

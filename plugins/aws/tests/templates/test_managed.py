@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 from nodewright.api import AccessDeniedError, CloudUnavailableError, GroupOptions, Taint
-from nodewright_aws.shapes.allocatable import capacity_and_allocatable
-from nodewright_aws.shapes.settings import KubeletSettings
+from nodewright_aws.config import KubeletSettings
+from nodewright_aws.instance_types.allocatable import capacity_and_allocatable
 
 TAG = "k8s.io/cluster-autoscaler/node-template"
 EKS = {"eks:cluster-name": "prod", "eks:nodegroup-name": "web"}

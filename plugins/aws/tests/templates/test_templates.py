@@ -15,11 +15,10 @@ from nodewright.api import (
     ThrottledError,
 )
 from nodewright.decision.templates.likeness import fingerprint
+from nodewright_aws.config import KubeletSettings, TemplateSettings
+from nodewright_aws.instance_types.allocatable import capacity_and_allocatable
+from nodewright_aws.instance_types.catalogue import Catalogue
 from nodewright_aws.pools import POOLS_ANNOTATION
-from nodewright_aws.shapes.allocatable import capacity_and_allocatable
-from nodewright_aws.shapes.catalogue import Catalogue
-from nodewright_aws.shapes.settings import KubeletSettings
-from nodewright_aws.templates.settings import TemplateSettings
 from nodewright_aws.templates.templates import Templates
 
 GIB = 1024**3

@@ -6,12 +6,11 @@ from typing import Any
 from nodewright.api import Clock
 
 from nodewright_aws.testing import answers
+from nodewright_aws.testing.allocation import Allocation, allocation_of
 from nodewright_aws.testing.backend import Moto
-from nodewright_aws.testing.fleet import Fleet
+from nodewright_aws.testing.fleet import Fleet, Replica
 from nodewright_aws.testing.group import Group, Machine
-from nodewright_aws.testing.launching import Launch, launch_of
 from nodewright_aws.testing.messages import RefusalError, validation_error
-from nodewright_aws.testing.replica import Replica
 from nodewright_aws.testing.requirements import matching
 
 #: What a call is answered by: arguments and answers are boto3's.
@@ -61,9 +60,9 @@ class AutoScaling:
         self._settings.clear()
         self._hooks.clear()
 
-    def launch(self, group: str) -> Launch:
+    def launch(self, group: str) -> Allocation:
         """What a group launches."""
-        return launch_of(
+        return allocation_of(
             self._of(group),
             template=self._template,
             configuration=self._configuration,

@@ -1,15 +1,17 @@
-"""Auto Scaling at work: machines come, go, fail, and are replaced."""
+"""Auto Scaling at work: machines come, go, fail, and are replaced; and answers that lag behind."""
 
 import random
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from nodewright.api import Clock
 
 from nodewright_aws.pools import Pool
+from nodewright_aws.testing.allocation import Allocation
 from nodewright_aws.testing.group import Activity, Group, Machine
-from nodewright_aws.testing.launching import Launch
 from nodewright_aws.testing.messages import validation_error
 from nodewright_aws.testing.supply import Shortage, Supply, status_message
 
@@ -20,7 +22,7 @@ _RETRY_SECONDS = 60.0
 class Settings(Protocol):
     """What a `Fleet` wants to know of the settings of groups, whoever keeps them."""
 
-    def launch(self, group: str) -> Launch:
+    def launch(self, group: str) -> Allocation:
         """What it launches."""
         ...
 
@@ -190,7 +192,7 @@ class Fleet:
         self._owners[machine.id] = group.name
         return machine
 
-    def _find(self, group: Group, launch: Launch, living: list[Machine], cause: str) -> Pool | None:
+    def _find(self, group: Group, launch: Allocation, living: list[Machine], cause: str) -> Pool | None:
         """The pool of the next machine; zones that have none are told of as failed activities."""
         for pools in launch.choices(living):
             shortages: list[tuple[Shortage, Pool]] = []
@@ -234,3 +236,32 @@ class Fleet:
 
     def _in(self, seconds: float | None) -> datetime | None:
         return None if seconds is None else self.clock.now() + timedelta(seconds=seconds)
+
+
+class Replica:
+    """A copy of the fleet that is *seconds* behind it; the fleet itself if that is 0."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.seconds = 0.0
+        self._fleet = fleet
+        #: Until when the groups were like that, the oldest first.
+        self._past: deque[tuple[datetime, Mapping[str, Group]]] = deque()
+
+    def look(self) -> None:
+        """See what the groups are like; to be called before anything is done to them or told of them."""
+        if not self.seconds:
+            self._past.clear()
+            return
+        now = self._fleet.clock.now()
+        self._past.append((now, {name: _copy(group) for name, group in self._fleet.groups.items()}))
+        while self._past[0][0] <= now - timedelta(seconds=self.seconds):
+            self._past.popleft()
+
+    def group(self, name: str) -> Group:
+        """The group as it was; as it is, if it is newer than that."""
+        known = self._past[0][1] if self._past else {}
+        return known.get(name) or self._fleet.group(name)
+
+
+def _copy(group: Group) -> Group:
+    return replace(group, machines={number: replace(machine) for number, machine in group.machines.items()})

@@ -10,9 +10,8 @@ from nodewright_aws.testing.autoscaling import AutoScaling, Handler
 from nodewright_aws.testing.backend import Moto
 from nodewright_aws.testing.ec2 import Ec2
 from nodewright_aws.testing.faults import Faults
-from nodewright_aws.testing.fleet import Fleet
+from nodewright_aws.testing.fleet import Fleet, Replica
 from nodewright_aws.testing.messages import RefusalError, Reply, Request
-from nodewright_aws.testing.replica import Replica
 from nodewright_aws.testing.wire import write_refusal, write_reply
 
 _REQUESTS_KEPT = 10_000
