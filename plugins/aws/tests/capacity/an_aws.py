@@ -40,7 +40,7 @@ class AnAws:
         return sum(name == operation for name, _ in self.asked)
 
 
-def a_reading(
+def a_group(
     name: str = "spot", *, desired: int = 3, instances: Sequence[AutoScalingInstance] = (), **more: Any
 ) -> AutoScalingGroup:
     """An Auto Scaling group."""

@@ -167,7 +167,7 @@ def test_the_boot_volume_and_a_second_interface_take_places_of_volumes(info, lim
     ("settings", "message"),
     [
         ({"kubeReserved": {"memory": "lots"}}, "'lots' is not a quantity"),
-        ({"kubeReserved": {"memory": "-1Gi"}}, "'-1Gi' is less than nothing: write an amount such as 200m or 1Gi"),
+        ({"kubeReserved": {"memory": "-1Gi"}}, "'-1Gi' is negative: write an amount such as 200m or 1Gi"),
         ({"evictionHard": {"memory.available": "101%"}}, "'101%' is no threshold: write an amount such as 200Mi"),
         ({"evictionHard": {"memory.available": "x%"}}, "'x%' is no threshold"),
         ({"evictionHard": {"imagefs.available": "10%"}}, "Input should be 'memory.available' or 'nodefs.available'"),

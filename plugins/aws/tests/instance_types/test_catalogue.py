@@ -114,7 +114,7 @@ def test_the_table_serves_while_aws_gives_no_answer_and_aws_is_left_alone_for_so
     assert catalogue.get("m5.large").vcpus == 2
     assert catalogue.get("no.such") is None
     (record,) = caplog.records
-    assert "AWS tells nothing about instance types, so the table that comes along is used" in record.getMessage()
+    assert "AWS does not describe instance types, so the bundled table is used" in record.getMessage()
     assert "not authorized to perform ec2:DescribeInstanceTypes" in record.getMessage()
     aws.error = None
     clock.advance(5 * MINUTE)
@@ -136,7 +136,7 @@ def test_silence_of_aws_is_told_when_it_begins_and_when_it_is_over(clock, caplog
     aws.error = None
     catalogue.refresh(["m5.large"])
     assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
-    assert caplog.records[1].getMessage() == "AWS tells about instance types again"
+    assert caplog.records[1].getMessage() == "AWS describes instance types again"
 
 
 def test_what_aws_said_before_is_kept_while_it_gives_no_answer(clock):

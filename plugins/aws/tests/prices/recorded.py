@@ -92,7 +92,7 @@ def spot(instance_type, zone="eu-west-1a"):
     return Pool(zone=zone, instance_type=instance_type, lifecycle=Lifecycle.SPOT)
 
 
-SHAPES = {
+INFOS = {
     info.name: info
     for info in (
         InstanceTypeInfo(name="m5.large", vcpus=2, memory_mib=8192),
@@ -105,7 +105,7 @@ SHAPES = {
 }
 
 
-def prices_of(aws, clock, region=REGION, infos=SHAPES.get, **settings):
+def prices_of(aws, clock, region=REGION, infos=INFOS.get, **settings):
     """`Prices` with *settings* as in YAML, and no chance in when it asks again."""
     return Prices(aws, PriceSettings.model_validate(settings), clock, region, infos=infos, chance=_Steady())
 

@@ -8,7 +8,7 @@ from nodewright.testing import EPOCH, a_pod, a_template
 from nodewright_aws.pools import POOLS_ANNOTATION, join
 from nodewright_aws.prices.on_demand import bundled
 
-from .recorded import HOUR, SHAPES, a_spot_price, on_demand, prices_of, spot
+from .recorded import HOUR, INFOS, a_spot_price, on_demand, prices_of, spot
 
 
 def a_template_of(*pools, **fields):
@@ -118,6 +118,6 @@ def test_the_model_is_made_anew_only_when_something_changed(aws, clock):
     prices.refresh([on_demand("m5.large")])
     assert prices.model() is before
     assert before.pod_price(a_pod(), EPOCH, EPOCH + HOUR) is None
-    infos["m5.large"] = SHAPES["m5.large"]
+    infos["m5.large"] = INFOS["m5.large"]
     prices.refresh([on_demand("m5.large")])
     assert prices.model().pod_price(a_pod(), EPOCH, EPOCH + HOUR) > 0, "by now it is known what the type has"

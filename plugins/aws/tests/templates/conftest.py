@@ -134,7 +134,7 @@ class SmallAws:
         return {"nodegroup": self.nodegroups[name]}
 
 
-def _a_shape(name: str, vcpus: int, gib: int, **more) -> InstanceTypeInfo:
+def _an_info(name: str, vcpus: int, gib: int, **more) -> InstanceTypeInfo:
     return InstanceTypeInfo(name=name, vcpus=vcpus, memory_mib=gib * 1024, ebs_attachments=27, **more)
 
 
@@ -149,12 +149,12 @@ class SmallCatalogue:
         self.shapes = {
             info.name: info
             for info in (
-                _a_shape("m5.large", 2, 8, interfaces=3, addresses_per_interface=10),
-                _a_shape("m5.xlarge", 4, 16, interfaces=4, addresses_per_interface=15),
-                _a_shape("c5.xlarge", 4, 8, interfaces=4, addresses_per_interface=15),
-                _a_shape("m6g.large", 2, 8, interfaces=3, addresses_per_interface=10, arch="arm64"),
-                _a_shape("g5.xlarge", 4, 16, gpu=Gpu(name="A10G", manufacturer="NVIDIA", count=1)),
-                _a_shape("mac1.metal", 12, 32, interfaces=8, addresses_per_interface=30, spot=False),
+                _an_info("m5.large", 2, 8, interfaces=3, addresses_per_interface=10),
+                _an_info("m5.xlarge", 4, 16, interfaces=4, addresses_per_interface=15),
+                _an_info("c5.xlarge", 4, 8, interfaces=4, addresses_per_interface=15),
+                _an_info("m6g.large", 2, 8, interfaces=3, addresses_per_interface=10, arch="arm64"),
+                _an_info("g5.xlarge", 4, 16, gpu=Gpu(name="A10G", manufacturer="NVIDIA", count=1)),
+                _an_info("mac1.metal", 12, 32, interfaces=8, addresses_per_interface=30, spot=False),
             )
         }
 
@@ -196,7 +196,7 @@ def templates(make_templates) -> Templates:
 
 
 @pytest.fixture
-def a_reading():
+def a_group():
     """Makes the reading of a group: zones by letter, machines as ``a:i-1`` or ``a:i-1:m5.large:Pending``."""
 
     def make(name: str = "workers", *, zones: str = "a", machines: str = "", tags=None, **body) -> AutoScalingGroup:

@@ -103,9 +103,8 @@ class Templates:
             return self._without(group, error, tags, troubles)
         if len(group.zones) > 1:
             troubles[group.name, "zones"] = (
-                f"group {group.name} has several zones ({', '.join(group.zones)}), and which of them AWS launches its "
-                "next machine in is uncertain: for pods that need a certain zone, such as those with volumes, make a "
-                "group for each zone"
+                f"group {group.name} has several zones ({', '.join(group.zones)}), so the zone of its next machine is "
+                "uncertain: for pods that need a certain zone, such as those with volumes, make a group for each zone"
             )
         inputs = TemplateInputs(
             zones=group.zones,
