@@ -533,8 +533,8 @@ class TestTheNextMachine:
             templates.refresh([group])
         (message,) = caplog.messages
         assert message == (
-            "group workers has several zones (eu-west-1a, eu-west-1b), so the zone of its next machine is uncertain: for "
-            "pods that need a certain zone, such as those with volumes, make a group for each zone"
+            "group workers has several zones (eu-west-1a, eu-west-1b), so the zone of its next machine is uncertain: "
+            "for pods that need a certain zone, such as those with volumes, make a group for each zone"
         )
 
 

@@ -57,8 +57,8 @@ class Model:
     ) -> Solution | None:
         """Return the best solution found in *seconds*, or the first within *gap* of the best; None if there is none.
 
-        If not *whole*, variables may be fractional. The search begins with *start*, which may leave out variables. Given
-        enough time, the same program always has the same solution.
+        If not *whole*, variables may be fractional. The search begins with *start*, which may leave out variables.
+        Given enough time, the same program always has the same solution.
         """
         # HiGHS loads slowly, so it is imported when there is something to solve.
         import highspy

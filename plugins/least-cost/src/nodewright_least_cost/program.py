@@ -113,7 +113,7 @@ class Program:
         return Whole(purchases=tuple(trimmed(self._problem, self._purchases(bought), pods)), bound=found.bound)
 
     def _add_cells(self) -> list[int]:
-        """Add a row for each cell, which limits its pods to the room that is bought, and one for the pods of each set."""
+        """Add a row for each cell, which limits its pods to the room bought, and one for the pods of each set."""
         problem, model = self._problem, self._model
         rooms: list[list[tuple[int, float]]] = [[] for _ in problem.cells]
         for bought, (number, filling) in zip(self._bought, self._columns, strict=True):

@@ -90,7 +90,7 @@ class _Rounds:
         self._use_room()
 
     def _use_room(self) -> None:
-        """Place more pods on the nodes that are bought: pods that are spread may fit now that other domains have more."""
+        """Place more pods on the bought nodes: pods that are spread may fit now that other domains have more."""
         before = None
         while self._left and before != self._left:
             before = self._left

@@ -92,8 +92,8 @@ class Prices:
         if unpriced and unpriced != self.unpriced:
             named = ", ".join(sorted(unpriced)[:_NAMED]) + (", …" if len(unpriced) > _NAMED else "")
             _log.warning(
-                "no price is known for %d of %d instance types in use in %s (%s): groups of only these are left out "
-                "of price comparisons; write their prices in prices.overlay, or use prices.onDemand: api for new types, "
+                "no price is known for %d of %d instance types in use in %s (%s): groups of only these take no part "
+                "in price comparisons; write their prices in prices.overlay, or use prices.onDemand: api for new types, "
                 "prices.spotRatio for spot",
                 len(unpriced),
                 len(types),
