@@ -15,8 +15,8 @@ class GrpcConfig(PluginConfig):
     )
     client_certificate: str = Field(default="", description="file with our own certificate, if the server requires one")
     client_key: str = Field(default="", description="file with the key of our own certificate")
-    insecure: bool = Field(default=False, description="connect without TLS: anyone on the network path can choose for you")
-    timeout: float = Field(default=5.0, gt=0, le=60, description="seconds to wait for an answer, during which the loop waits")
+    insecure: bool = Field(default=False, description="connect without TLS: anyone on the network can choose for you")
+    timeout: float = Field(default=5.0, gt=0, le=60, description="seconds to wait for an answer; the loop waits too")
     legacy_fields: bool = Field(
         default=True,
         description="also fill the fields that servers for Cluster Autoscaler up to 1.34 read; "

@@ -93,8 +93,8 @@ class Prices:
             named = ", ".join(sorted(unpriced)[:_NAMED]) + (", …" if len(unpriced) > _NAMED else "")
             _log.warning(
                 "no price is known for %d of %d instance types in use in %s (%s): groups of only these take no part "
-                "in price comparisons; write their prices in prices.overlay, or use prices.onDemand: api for new types, "
-                "prices.spotRatio for spot",
+                "in price comparisons; write their prices in prices.overlay, or use prices.onDemand: api for new "
+                "types, prices.spotRatio for spot",
                 len(unpriced),
                 len(types),
                 self._region,

@@ -1,4 +1,4 @@
-"""From which pool a group's next machine is taken."""
+"""Allocation: from which pool a group's next instance is launched."""
 
 import math
 from collections import Counter
@@ -22,13 +22,13 @@ class Allocation:
     distribution: Mapping[str, Any] | None = None
 
     def next_lifecycle(self, living: Collection[Machine]) -> Lifecycle:
-        """How the next machine is bought, besides those *living*."""
+        """The purchase option of the next machine, given those *living*."""
         if self.distribution is None:
             return Lifecycle.SPOT if self.spot else Lifecycle.ON_DEMAND
         base = self.distribution.get("OnDemandBaseCapacity", 0)
         share = self.distribution.get("OnDemandPercentageAboveBaseCapacity", 100)
         total = len(living) + 1
-        # Of a part of a machine, AWS makes a whole one on demand.
+        # AWS rounds the on-demand share up.
         wanted = min(total, base) + math.ceil(max(0, total - base) * share / 100)
         on_demand = sum(not machine.spot for machine in living)
         return Lifecycle.ON_DEMAND if on_demand < wanted else Lifecycle.SPOT
@@ -52,7 +52,7 @@ def allocation_of(
 ) -> Allocation:
     """Return what the group of these *settings* launches.
 
-    The others tell the data of a launch template, a launch configuration, and the types that meet requirements.
+    The callables return the data of a launch template, a launch configuration, and the types that meet requirements.
     """
     zones = tuple(settings.get("AvailabilityZones", ()))
     policy = settings.get("MixedInstancesPolicy")
