@@ -70,8 +70,8 @@ def _refuse_too_long(options: Sequence[Option], known: Mapping[int, _Alike], cop
     length = copies * sum(len(known[id(pods.pod)].pod(pods.keys[0])) * len(pods) for pods in sets)
     if length > LONGEST:
         raise PermanentError(
-            f"{len(options)} options with {sum(map(len, sets))} pods in all take more than {LONGEST >> 20} MiB, which is "
-            "too much for one request: let another expander leave fewer options, or lower scaleUp.maxNodesPerScaleUp"
+            f"{len(options)} options with {sum(map(len, sets))} pods in all take more than {LONGEST >> 20} MiB, which "
+            "is too much for one request: let another expander leave fewer options, or lower scaleUp.maxNodesPerScaleUp"
         )
 
 
