@@ -40,7 +40,7 @@ def find_region(config: AwsConfig, session: Any) -> str:
             Problem(
                 path="region",
                 message="no region of AWS is known: set region of provider aws (region: eu-west-1), or AWS_REGION; "
-                "the machine's metadata service does not tell",
+                "the machine's metadata service does not know it",
             )
         )
     return str(region)
