@@ -7,12 +7,10 @@ from dataclasses import replace
 import pytest
 from nodewright.api import Decision
 from nodewright.decision.decide import decide
+from nodewright.scenario.files import json_pieces, parse_document, yaml_pieces
 from nodewright.scenario.names import Names
-from nodewright.scenario.picture import Picture
-from nodewright.scenario.picture_files import json_pieces, yaml_pieces
-from nodewright.scenario.rehearsal import rehearse
-from nodewright.scenario.scenario import Scenario, carry_out, read_scenario
-from nodewright.scenario.scenario_files import parse_document
+from nodewright.scenario.rehearsal import carry_out, rehearse
+from nodewright.scenario.scenario import Picture, Scenario, read_scenario
 
 from tests.parity.vectors import Vector, sample
 from tests.pictures.outline import outline

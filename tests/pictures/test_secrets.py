@@ -38,9 +38,8 @@ from nodewright.decision.memory import (
 from nodewright.decision.world import World
 from nodewright.kube.kinds import KINDS, wanted_kinds
 from nodewright.objects import Pod, Taint
-from nodewright.scenario.picture import Picture
-from nodewright.scenario.picture_files import json_pieces, yaml_pieces
-from nodewright.scenario.scenario import read_scenario
+from nodewright.scenario.files import json_pieces, yaml_pieces
+from nodewright.scenario.scenario import Picture, read_scenario
 from nodewright.serve.snapshots import snapshot
 from nodewright.strategies.priority import CONFIG_MAP
 from nodewright.testing.clock import EPOCH

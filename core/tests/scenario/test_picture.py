@@ -28,9 +28,8 @@ from nodewright.decision.memory import Backoff, KnownTemplate, Memory, Removal, 
 from nodewright.decision.templates.likeness import fingerprint
 from nodewright.objects import ObjectMeta, Pod
 from nodewright.plugins import Registry
-from nodewright.scenario.picture import Picture
-from nodewright.scenario.picture_files import json_pieces, new_file, yaml_pieces
-from nodewright.scenario.scenario import Scenario, read_scenario
+from nodewright.scenario.files import json_pieces, new_file, yaml_pieces
+from nodewright.scenario.scenario import Picture, Scenario, read_scenario
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_world

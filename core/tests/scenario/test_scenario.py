@@ -9,7 +9,8 @@ from nodewright.api.verdict import Verdict
 from nodewright.decision.decide import decide
 from nodewright.decision.findings import Particulars
 from nodewright.decision.memory import ScaleUpRequest
-from nodewright.scenario.scenario import carry_out, read_scenario
+from nodewright.scenario.rehearsal import carry_out
+from nodewright.scenario.scenario import read_scenario
 from nodewright.testing.worlds import a_policy
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)

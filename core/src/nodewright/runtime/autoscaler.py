@@ -36,7 +36,7 @@ from nodewright.runtime.lookout import Lookout
 from nodewright.runtime.reporter import Reporter
 from nodewright.runtime.session import Session
 from nodewright.runtime.vitals import Vitals
-from nodewright.scenario.picture import Picture
+from nodewright.scenario.scenario import Picture
 from nodewright.serve.metrics import Metrics
 from nodewright.serve.snapshots import Snapshots
 from nodewright.shadow.comparison import Comparison

@@ -3,7 +3,7 @@
 A field that is not decided here is left out.
 """
 
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any
 
 from nodewright.api.group import GroupFacts
@@ -13,9 +13,11 @@ from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
 from nodewright.decision.health.readiness import is_ready
+from nodewright.decision.scaledown.removable import Removable
+from nodewright.decision.scaledown.selection.cooldown import cooldown
 from nodewright.explain.explanation import Look
+from nodewright.explain.remedy import remedy, telling
 from nodewright.objects import Resources, format_resource
-from nodewright.scenario.answer_nodes import describe_scale_down, scale_down_result
 from nodewright.scenario.rehearsal import Rehearsed
 from nodewright.scheduling.blank_node import blank_node
 from nodewright.scheduling.reasons import texts
@@ -25,6 +27,10 @@ _FILTERED_OUT = {
     Reason.FITS: "filteredOutSchedulable",
     Reason.DAEMON: "filteredOutDaemonSet",
 }
+#: Verdicts on nodes that could go, only later: the node is unneeded, and no other word is said about it there.
+_LATER = (Reason.COOLING_DOWN, Reason.BUDGET, Reason.DISRUPTION_BUDGET, Reason.EVICTION_LIMIT)
+#: Verdicts on nodes that are not even looked at there.
+_NO_CANDIDATES = (Reason.NOT_OURS, Reason.GROUP_AT_MIN, Reason.NOT_STARTED)
 
 
 def answer(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
@@ -32,11 +38,11 @@ def answer(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
     look = rehearsed.look
     scale_up = _scale_up(rehearsed, settings)
     return {
-        "now": look.decision.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "now": _time(look.decision.at),
         **scale_up,
         "options": [_option(option) for option in sorted(rehearsed.options, key=lambda each: each.group.id)],
-        "scaleDownResult": scale_down_result(look, settings, scale_up["scaleUpResult"]),
-        **describe_scale_down(look, settings),
+        "scaleDownResult": _scale_down_result(look, settings, scale_up["scaleUpResult"]),
+        **_scale_down(look, settings),
         "upcomingNodes": _upcoming(look),
         "utilization": _utilization(look),
         "templates": {
@@ -181,6 +187,99 @@ def _option(option: Option) -> dict[str, Any]:
     }
 
 
+def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
+    """Return what was decided by *settings* about the nodes of *look*, by the names of its fields there.
+
+    `nodeVerdicts` is our own: every node with one reason, since when, and what it would take.
+    """
+    if look.decision.halted:
+        nothing = (
+            "unneededNodes",
+            "unremovableNodes",
+            "removableNow",
+            "removableOrder",
+            "scaleDownEmpty",
+            "scaleDownDrain",
+        )
+        return {**{field: [] for field in nothing}, "nodeVerdicts": _verdicts(look)}
+    unneeded = look.memory.unneeded_since
+    cooling = _is_cooling(look, settings)
+    kept = {
+        name: verdict
+        for name, verdict in look.decision.nodes.items()
+        if verdict.reason not in (*_LATER, Reason.NOT_OURS)
+        and (name not in unneeded or (verdict.reason not in (Reason.EMPTY, Reason.MOVABLE) and not cooling))
+    }
+    removable = look.particulars.removable_now
+    drains = sorted(look.decision.drain, key=lambda drain: drain.node)
+    return {
+        "unneededNodes": sorted(unneeded),
+        "unremovableNodes": [_unremovable(name, kept[name]) for name in sorted(kept)],
+        "removableNow": sorted((_removable(each) for each in removable), key=lambda each: str(each["node"])),
+        "removableOrder": [each.node.name for each in removable],
+        "scaleDownEmpty": [drain.node for drain in drains if not drain.pods],
+        "scaleDownDrain": [{"node": drain.node, "evictedPods": sorted(drain.pods)} for drain in drains if drain.pods],
+        "nodeVerdicts": _verdicts(look),
+    }
+
+
+def _unremovable(name: str, verdict: Verdict) -> dict[str, Any]:
+    blocker = {"blockingPod": verdict.pod, "blockingPodReason": str(verdict.cause)}
+    return {
+        "node": name,
+        "reason": verdict.reason.value,
+        **(blocker if verdict.reason is Reason.BLOCKED_BY_POD else {}),
+    }
+
+
+def _scale_down_result(look: Look, settings: Settings, scale_up_result: str) -> str:
+    """Return the word for how scale-down went in the loop of *look*; empty if the loop ended before it."""
+    decision = look.decision
+    if not scale_up_result:
+        return ""
+    if decision.halted or not settings.scale_down.enabled:
+        # A scale-up is told as a cooldown there, whether or not nodes may ever go.
+        return "ScaleDownInCooldown" if scale_up_result == "ScaleUpSuccessful" else "ScaleDownNotTried"
+    if _is_cooling(look, settings):
+        return "ScaleDownInCooldown"
+    if all(verdict.reason in _NO_CANDIDATES for verdict in decision.nodes.values()):
+        return "ScaleDownNoCandidates"
+    return "ScaleDownNodeDeleteStarted" if decision.drain else "ScaleDownNoNodeDeleted"
+
+
+def _is_cooling(look: Look, settings: Settings) -> bool:
+    """Tell whether no node begins to go in this loop, whatever its state."""
+    just_came = any(verdict.reason is Reason.JUST_CREATED for verdict in look.decision.pods.values())
+    return just_came or cooldown(look.memory, settings.scale_down, look.decision.at) is not None
+
+
+def _removable(entry: Removable) -> dict[str, Any]:
+    pods = sorted(pod.key for pod in entry.move)
+    return {"node": entry.node.name, **({"podsToReschedule": pods} if pods else {})}
+
+
+def _verdicts(look: Look) -> list[dict[str, Any]]:
+    return [_verdict(look, name, verdict) for name, verdict in sorted(look.decision.nodes.items())]
+
+
+def _verdict(look: Look, name: str, verdict: Verdict) -> dict[str, Any]:
+    standing, unneeded = look.memory.standings.get(name), look.memory.unneeded_since.get(name)
+    found = telling(verdict, standing)
+    told = {
+        "node": name,
+        "group": look.world.group_of.get(name, ""),
+        "reason": verdict.reason.value,
+        "words": str(verdict),
+        "found": found.reason.value if found is not verdict else "",
+        "blockingPod": found.pod,
+        "blockingPodReason": str(found.cause),
+        "since": _time(standing.since if standing else None),
+        "unneededSince": _time(unneeded),
+        "remedy": remedy(found, name, look.world, look.group_of(name)),
+    }
+    return {key: value for key, value in told.items() if value}
+
+
 def _upcoming(look: Look) -> dict[str, int]:
     """Return the nodes on their way, with those that were just asked for."""
     upcoming = dict(look.particulars.upcoming)
@@ -206,3 +305,7 @@ def _utilization(look: Look) -> list[dict[str, Any]]:
 
 def _amounts(resources: Resources) -> dict[str, str]:
     return {name: format_resource(name, amount) for name, amount in sorted(resources.items())}
+
+
+def _time(moment: datetime | None) -> str:
+    return "" if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

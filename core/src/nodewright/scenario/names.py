@@ -80,7 +80,7 @@ class Names:
         """Note that values of the label *key* are compared as numbers."""
 
 
-class Roll(Names):
+class CollectedNames(Names):
     """Gathers all names, so that `Pseudonyms` can be made of them."""
 
     def __init__(self) -> None:
@@ -91,7 +91,8 @@ class Roll(Names):
 
     def of(self, role: Role, text: str) -> str:
         """Note *text*."""
-        self.texts[role].add(text)
+        if text:
+            self.texts[role].add(text)
         return text
 
     def label(self, key: str, value: str) -> str:
@@ -117,16 +118,16 @@ class Roll(Names):
 class Pseudonyms(Names):
     """Numbers in place of names: equal for equal ones, and in the same order, so that every decision is the same.
 
-    *roll* has seen all names. Values of the labels *public* stay as they are.
+    *collected* has seen all names. Values of the labels *public* stay as they are.
     """
 
     hides = True
 
-    def __init__(self, roll: Roll, *, public: Collection[str] = ()) -> None:
-        self._names = {role: _numbered(role, texts) for role, texts in roll.texts.items()}
+    def __init__(self, collected: CollectedNames, *, public: Collection[str] = ()) -> None:
+        self._names = {role: _numbered(role, texts) for role, texts in collected.texts.items()}
         self._names[Role.NAMESPACE] |= {name: name for name in _PUBLIC_NAMESPACES}
-        self._numbers = roll.numbers
-        self._made = roll.made
+        self._numbers = collected.numbers
+        self._made = collected.made
         self._public = public
 
     def of(self, role: Role, text: str) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime
 from statistics import median
 from time import perf_counter
 
+from nodewright.api.decision import Decision
 from nodewright.api.hookspecs import hookimpl
 from nodewright.api.option import Option
 from nodewright.api.plugin import Plugin
@@ -15,7 +16,7 @@ from nodewright.decision.memory import Memory
 from nodewright.decision.policy import Policy
 from nodewright.decision.world import World
 from nodewright.explain.explanation import Look
-from nodewright.scenario.scenario import Scenario, carry_out
+from nodewright.scenario.scenario import Scenario
 
 #: A decision is timed so often,
 _RUNS = 5
@@ -66,6 +67,22 @@ def rehearse_once(world: World, memory: Memory, policy: Policy, now: datetime) -
         policy.hooks.unregister(listener)
     look = Look(world=world, decision=decision, memory=memory, particulars=particulars)
     return Rehearsed(look=look, options=listener.options or (), seconds=seconds)
+
+
+def carry_out(decision: Decision, world: World) -> World:
+    """Return *world* once the clouds have taken the orders of *decision*: other sizes, and the same machines."""
+    change: dict[str, int] = {}
+    for grow in decision.grow:
+        change[grow.group] = change.get(grow.group, 0) + grow.count
+    for shrink in decision.shrink:
+        change[shrink.group] = change.get(shrink.group, 0) - shrink.count
+    return replace(
+        world,
+        groups=tuple(
+            replace(group, target_size=group.target_size + change[group.id]) if group.id in change else group
+            for group in world.groups
+        ),
+    )
 
 
 def _typical_seconds(world: World, memory: Memory, policy: Policy, now: datetime) -> float:

@@ -47,14 +47,15 @@ class Record:
     fields: Mapping[str, Sieve]
 
     def __call__(self, value: Any, scope: Scope) -> Any:
-        """Return what is left of the object."""
-        found = ((name, through(value[name], scope)) for name, through in self.fields.items() if name in value)
+        """Return what is left of the object, without nulls."""
+        there = ((name, through) for name, through in self.fields.items() if value.get(name) is not None)
+        found = ((name, through(value[name], scope)) for name, through in there)
         return {name: kept for name, kept in found if kept is not None}
 
 
-def record(**fields: Sieve) -> Record:
-    """Return the sieve for objects with *fields*."""
-    return Record(fields)
+def record(plain: str = "", /, **fields: Sieve) -> Record:
+    """Return the sieve for objects with *fields*, and with *plain* ones, by names between spaces, which pass whole."""
+    return Record({**fields, **dict.fromkeys(plain.split(), whole)})
 
 
 def each(through: Sieve, *, having: str = "") -> Sieve:
@@ -70,6 +71,16 @@ def saying(through: Sieve, **defaults: Any) -> Sieve:
 def named(role: Role) -> Sieve:
     """Let a name through."""
     return lambda value, scope: scope.names.of(role, value)
+
+
+def keyed(key: Sieve, through: Sieve = whole) -> Sieve:
+    """Let a mapping through by names, which pass *key*, its values through a sieve."""
+    return lambda value, scope: {key(name, scope): through(entry, scope) for name, entry in value.items()}
+
+
+def hidden_as(word: str) -> Sieve:
+    """Let a text through, and *word* in place of it where names are hidden."""
+    return lambda value, scope: word if value and scope.names.hides else value
 
 
 def claim_name(value: str, scope: Scope) -> str:
