@@ -7,7 +7,7 @@ class Reason(StrEnum):
     """Why something was decided. The value is the code; `text` says it in words.
 
     `remedy` says what it would take for a node to go in spite of it; empty where nothing has to be done, or can be.
-    `nodewright.explain.remedy` fills in what stands in braces: pod, group, minimum, threshold, until, budgets.
+    `nodewright.explain.advice` fills in what stands in braces: pod, group, minimum, threshold, until, budgets.
     """
 
     text: str

@@ -274,7 +274,7 @@ class Autoscaler:
         """Do nothing of *decision*, and tell how it compares with what somebody else does."""
         self.memory = self._session.act(decision, world).memory(self.memory, before)
         findings = comparison.end(decision, world, self.memory, self._session.settings)
-        self._reporter.compared(decision, comparison.deeds, findings)
+        self._reporter.compared(decision, comparison.actions, findings)
 
     def _carry_out(self, decision: Decision, world: World, before: Memory) -> Aftermath:
         """Act on *decision*, made on *world* and the memory *before*, tell of it and remember how it went."""

@@ -17,13 +17,13 @@ from nodewright.kube.lease import Lease
 from nodewright.kube.status import StatusMap, StatusText
 from nodewright.kube.transport import Transport
 from nodewright.memory_store import Written
-from nodewright.record.decision_record import DecisionRecord
+from nodewright.record.decisions import DecisionRecord
 from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.node_news import NodeNews
 from nodewright.runtime.shadow_news import ShadowNews
 from nodewright.serve.metrics import Metrics, Sight
-from nodewright.shadow.finding import Finding
-from nodewright.shadow.sighting import Deeds
+from nodewright.shadow.judgement import Judgement
+from nodewright.shadow.observation import Actions
 
 
 class Reporter:
@@ -81,11 +81,11 @@ class Reporter:
         self._record.acting(decision)
         self.metrics.note_orders(decision, world)
 
-    def compared(self, decision: Decision, deeds: Deeds, findings: Sequence[Finding]) -> None:
+    def compared(self, decision: Decision, actions: Actions, findings: Sequence[Judgement]) -> None:
         """Tell of a decision that is not carried out, and how it compares with what somebody else has done."""
         if self._shadow_news is not None:
             self._shadow_news.tell(decision, findings)
-        self._record.compared(decision, deeds, findings)
+        self._record.compared(decision, actions, findings)
 
     def acted(self, outcomes: tuple[Outcome, ...]) -> None:
         """Tell how actions went."""

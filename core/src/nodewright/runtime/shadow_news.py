@@ -4,12 +4,12 @@ import logging
 from collections.abc import Sequence
 
 from nodewright.api.decision import Decision
-from nodewright.explain.narrative import tell
+from nodewright.explain.narrative import describe_actions
 from nodewright.serve.metrics import Metrics
 from nodewright.serve.metrics.shadow import ShadowMetrics
-from nodewright.shadow.finding import Finding, Kind, Sort
+from nodewright.shadow.judgement import Category, Judgement, JudgementKind
 
-_LEVELS = {Sort.AGREEMENT: logging.INFO, Sort.DIFFERENCE: logging.WARNING, Sort.NOTE: logging.INFO}
+_LEVELS = {Category.AGREEMENT: logging.INFO, Category.DIFFERENCE: logging.WARNING, Category.NOTE: logging.INFO}
 
 _log = logging.getLogger("nodewright.shadow")
 
@@ -20,24 +20,24 @@ class ShadowNews:
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = ShadowMetrics(
             metrics.registry,
-            agreements=[kind.value for kind in Kind if kind.sort is Sort.AGREEMENT],
-            differences=[kind.value for kind in Kind if kind.sort is Sort.DIFFERENCE],
+            agreements=[kind.value for kind in JudgementKind if kind.category is Category.AGREEMENT],
+            differences=[kind.value for kind in JudgementKind if kind.category is Category.DIFFERENCE],
         )
         self._told: frozenset[str] = frozenset()
 
-    def tell(self, decision: Decision, findings: Sequence[Finding]) -> None:
+    def tell(self, decision: Decision, findings: Sequence[Judgement]) -> None:
         """Tell of a loop: what *decision* would do that the one before would not, and what was found."""
-        lines = tell(decision)
+        lines = describe_actions(decision)
         for line in lines:
             if line not in self._told:
                 _log.info("would %s", line)
         self._told = frozenset(lines)
         for finding in findings:
-            about = {"shadow": finding.sort.value, "kind": finding.kind.value, "group": finding.group}
+            about = {"shadow": finding.category.value, "kind": finding.kind.value, "group": finding.group}
             if finding.node:
                 about["node"] = finding.node
-            _log.log(_LEVELS[finding.sort], "%s (%s): %s", finding.sort, finding.kind, finding, extra=about)
-            if finding.sort is Sort.AGREEMENT:
+            _log.log(_LEVELS[finding.category], "%s (%s): %s", finding.category, finding.kind, finding, extra=about)
+            if finding.category is Category.AGREEMENT:
                 self._metrics.agreed(finding.kind.value)
-            elif finding.sort is Sort.DIFFERENCE:
+            elif finding.category is Category.DIFFERENCE:
                 self._metrics.differed(finding.kind.value)

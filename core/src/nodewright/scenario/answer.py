@@ -15,8 +15,8 @@ from nodewright.config.model import Settings
 from nodewright.decision.health.readiness import is_ready
 from nodewright.decision.scaledown.removable import Removable
 from nodewright.decision.scaledown.selection.cooldown import cooldown
+from nodewright.explain.advice import advice, informative_verdict
 from nodewright.explain.explanation import Look
-from nodewright.explain.remedy import remedy, telling
 from nodewright.objects import Resources, format_resource
 from nodewright.scenario.rehearsal import Rehearsed
 from nodewright.scheduling.blank_node import blank_node
@@ -264,7 +264,7 @@ def _verdicts(look: Look) -> list[dict[str, Any]]:
 
 def _verdict(look: Look, name: str, verdict: Verdict) -> dict[str, Any]:
     standing, unneeded = look.memory.standings.get(name), look.memory.unneeded_since.get(name)
-    found = telling(verdict, standing)
+    found = informative_verdict(verdict, standing)
     told = {
         "node": name,
         "group": look.world.group_of.get(name, ""),
@@ -275,7 +275,7 @@ def _verdict(look: Look, name: str, verdict: Verdict) -> dict[str, Any]:
         "blockingPodReason": str(found.cause),
         "since": _time(standing.since if standing else None),
         "unneededSince": _time(unneeded),
-        "remedy": remedy(found, name, look.world, look.group_of(name)),
+        "remedy": advice(found, name, look.world, look.group_of(name)),
     }
     return {key: value for key, value in told.items() if value}
 

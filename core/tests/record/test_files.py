@@ -2,7 +2,7 @@
 
 import json
 
-from nodewright.record.record_file import RecordFile, parts_of
+from nodewright.record.files import RecordFile, parts_of
 
 
 def numbers(path):
