@@ -1,6 +1,6 @@
-"""Answers: a decision in Cluster Autoscaler's terms, field by field, so that the two can be held side by side.
+"""Answers: a decision in Cluster Autoscaler's terms, field by field, to be compared with its own.
 
-A field that is not decided here is left out.
+A field that we do not decide is left out.
 """
 
 from datetime import UTC, datetime
@@ -27,14 +27,14 @@ _FILTERED_OUT = {
     Reason.FITS: "filteredOutSchedulable",
     Reason.DAEMON: "filteredOutDaemonSet",
 }
-#: Verdicts on nodes that could go, only later: the node is unneeded, and no other word is said about it there.
+#: Verdicts on nodes that could go later: to Cluster Autoscaler they are unneeded and nothing else.
 _LATER = (Reason.COOLING_DOWN, Reason.BUDGET, Reason.DISRUPTION_BUDGET, Reason.EVICTION_LIMIT)
-#: Verdicts on nodes that are not even looked at there.
+#: Verdicts on nodes that Cluster Autoscaler does not examine.
 _NO_CANDIDATES = (Reason.NOT_OURS, Reason.GROUP_AT_MIN, Reason.NOT_STARTED)
 
 
 def answer(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
-    """Return what was decided by *settings*, as an entry of ``iterations``: plain JSON, sorted."""
+    """Return the decision by *settings* as an entry of ``iterations``: plain JSON, sorted."""
     look = rehearsed.look
     scale_up = _scale_up(rehearsed, settings)
     return {
@@ -74,13 +74,13 @@ def describe_template(group: GroupFacts, cluster: Cluster) -> dict[str, Any]:
 
 def _scale_up(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
     look, decision = rehearsed.look, rehearsed.look.decision
-    # There nobody looks at pods and nodes in a loop that was halted.
+    # In a loop that was halted, Cluster Autoscaler does not look at pods and nodes.
     pods = {} if decision.halted else decision.pods
     to_help = sorted(key for key, verdict in pods.items() if verdict.reason not in (*_FILTERED_OUT, Reason.FILTERED))
     old_enough = [key for key in to_help if decision.pods[key].reason is not Reason.TOO_YOUNG]
     known = look.world.cluster.pods
     result = _result(look, old_enough, settings)
-    told = {
+    fields = {
         "scaleUpResult": result,
         "scaleUp": _growth(look),
         "podsTriggeredScaleUp": _triggered(rehearsed),
@@ -95,10 +95,10 @@ def _scale_up(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
         "unschedulableToHelp": to_help,
     }
     if chosen := _chosen(look):
-        told["chosen"] = chosen
+        fields["chosen"] = chosen
     if result in ("ScaleUpSuccessful", "ScaleUpNoOptionsAvailable"):
-        told["consideredNodeGroups"] = sorted(group.id for group in look.particulars.groups)
-    return told
+        fields["consideredNodeGroups"] = sorted(group.id for group in look.particulars.groups)
+    return fields
 
 
 def _result(look: Look, to_help: list[str], settings: Settings) -> str:
@@ -125,16 +125,16 @@ def _pods_just_came(look: Look) -> bool:
 
 
 def _triggered(rehearsed: Rehearsed) -> list[str]:
-    """Return the pods that groups grow for, also those for whom a limit leaves nothing."""
+    """Return the pods that groups grow for, also those that a limit leaves without a node."""
     keys = {key for each in rehearsed.look.decision.grow for key in each.pods}
     chosen = [option for option in rehearsed.options if option.group.id == _chosen(rehearsed.look)]
     return sorted(keys.union(*(pods.keys for option in chosen for pods in option.pods)))
 
 
 def _chosen(look: Look) -> str:
-    """Return the group whose option was taken first; growth for it may be spread over groups like it.
+    """Return the group whose option was taken first; its growth may be spread over groups like it.
 
-    Nothing if none was taken: groups may grow without, to their minimum.
+    Empty if no option was taken: groups grow to their minimum without one.
     """
     taken = (option.group for option in look.decision.options if option.verdict.reason is Reason.CHOSEN)
     return next(taken, "") if look.decision.grow else ""
@@ -149,7 +149,7 @@ def _growth(look: Look) -> list[dict[str, Any]]:
 
 
 def _remaining(look: Look, key: str, result: str) -> dict[str, Any] | None:
-    """Return why the pod fits no group that could have grown; None if there is one."""
+    """Return why the pod fits no group that could have grown; None if it fits one."""
     if result == "ScaleUpLimitedByMaxNodesTotal":
         return {"pod": key}
     if result == "ScaleUpInCooldown":
@@ -174,7 +174,7 @@ def _remaining(look: Look, key: str, result: str) -> dict[str, Any] | None:
 def _skipped(verdict: Verdict) -> str:
     if verdict.reason is Reason.LIMIT_RESOURCES:
         return f"{verdict.reason.text}: {verdict.detail}"
-    # There is one word for both.
+    # Cluster Autoscaler has one term for both.
     return (Reason.GROUP_UNHEALTHY if verdict.reason is Reason.GROUP_NO_TEMPLATE else verdict.reason).text
 
 
@@ -188,7 +188,7 @@ def _option(option: Option) -> dict[str, Any]:
 
 
 def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
-    """Return what was decided by *settings* about the nodes of *look*, by the names of its fields there.
+    """Return what was decided by *settings* about the nodes of *look*, by Cluster Autoscaler's fields.
 
     `nodeVerdicts` is our own: every node with one reason, since when, and what it would take.
     """
@@ -233,12 +233,12 @@ def _unremovable(name: str, verdict: Verdict) -> dict[str, Any]:
 
 
 def _scale_down_result(look: Look, settings: Settings, scale_up_result: str) -> str:
-    """Return the word for how scale-down went in the loop of *look*; empty if the loop ended before it."""
+    """Return the result of scale-down in the loop of *look*; empty if the loop ended before it."""
     decision = look.decision
     if not scale_up_result:
         return ""
     if decision.halted or not settings.scale_down.enabled:
-        # A scale-up is told as a cooldown there, whether or not nodes may ever go.
+        # Cluster Autoscaler calls it a cooldown after a scale-up, even where nodes may never go.
         return "ScaleDownInCooldown" if scale_up_result == "ScaleUpSuccessful" else "ScaleDownNotTried"
     if _is_cooling(look, settings):
         return "ScaleDownInCooldown"
@@ -248,7 +248,7 @@ def _scale_down_result(look: Look, settings: Settings, scale_up_result: str) -> 
 
 
 def _is_cooling(look: Look, settings: Settings) -> bool:
-    """Tell whether no node begins to go in this loop, whatever its state."""
+    """Return whether no node may begin to go in this loop."""
     just_came = any(verdict.reason is Reason.JUST_CREATED for verdict in look.decision.pods.values())
     return just_came or cooldown(look.memory, settings.scale_down, look.decision.at) is not None
 
@@ -265,7 +265,7 @@ def _verdicts(look: Look) -> list[dict[str, Any]]:
 def _verdict(look: Look, name: str, verdict: Verdict) -> dict[str, Any]:
     standing, unneeded = look.memory.standings.get(name), look.memory.unneeded_since.get(name)
     found = informative_verdict(verdict, standing)
-    told = {
+    fields = {
         "node": name,
         "group": look.world.group_of.get(name, ""),
         "reason": verdict.reason.value,
@@ -277,14 +277,14 @@ def _verdict(look: Look, name: str, verdict: Verdict) -> dict[str, Any]:
         "unneededSince": _time(unneeded),
         "remedy": advice(found, name, look.world, look.group_of(name)),
     }
-    return {key: value for key, value in told.items() if value}
+    return {key: value for key, value in fields.items() if value}
 
 
 def _upcoming(look: Look) -> dict[str, int]:
-    """Return the nodes on their way, with those that were just asked for."""
+    """Return the number of upcoming nodes by group, with those that were just asked for."""
     upcoming = dict(look.particulars.upcoming)
     for grow in look.decision.grow:
-        # Where none was on its way before, nodes that are starting are from now on.
+        # In a group without upcoming nodes, nodes that are starting count as upcoming from now on.
         upcoming[grow.group] = upcoming.get(grow.group, look.particulars.readiness[grow.group].not_started) + grow.count
     return dict(sorted(upcoming.items()))
 

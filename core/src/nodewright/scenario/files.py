@@ -1,6 +1,6 @@
 """Files of scenarios: one scenario as JSON or YAML, or many, each in a line of its own.
 
-They are written piece by piece, so that a large cluster needs no more memory than it does anyway.
+They are written piece by piece, so that writing a large cluster takes no extra memory.
 """
 
 import gzip
@@ -24,11 +24,11 @@ STANDARD_INPUT = "-"
 
 
 class ScenarioError(NodewrightError):
-    """A file, or a scenario in it, that can't be read."""
+    """A file, or a scenario in it, can't be read."""
 
 
 def read_documents(file: str) -> Iterator[tuple[str, str]]:
-    """Yield the text of every scenario in *file*, with the name of its place: the file, and the line if it has many.
+    """Yield the text and the place of every scenario in *file*: the file, and the line if it has many.
 
     ``-`` is the standard input; names that end in ``.jsonl`` or ``.jsonl.gz`` have a scenario in each line. Raises
     `ScenarioError` if the file can't be read.
@@ -41,7 +41,7 @@ def read_documents(file: str) -> Iterator[tuple[str, str]]:
 
 
 def parse_document(text: str, place: str) -> dict[str, Any]:
-    """Return the scenario that *text* is, or that stands there as ``scenario``.
+    """Return the scenario that *text* is, or that it has as ``scenario``.
 
     Raises `ScenarioError` that names *place* and what is wrong with the JSON or YAML.
     """
@@ -83,7 +83,7 @@ def yaml_pieces(entries: Iterable[Entry]) -> Iterator[bytes]:
 
 @contextmanager
 def new_file(name: str) -> Iterator[IO[bytes]]:
-    """Write a file that only its owner may read, packed if *name* ends in ``.gz``; it appears once it is whole.
+    """Write a file that only its owner may read, compressed if *name* ends in ``.gz``; it appears once it is whole.
 
     Raises `NodewrightError` if that can't be done.
     """
@@ -137,7 +137,7 @@ def _parse_json(text: str, place: str) -> dict[str, Any]:
     try:
         document = msgspec.json.decode(text)
     except msgspec.DecodeError:
-        # The other parser takes its time, and tells the line.
+        # The other parser is slower, and names the line.
         try:
             document = json.loads(text)
         except json.JSONDecodeError as error:

@@ -1,8 +1,6 @@
 """Node groups of a scenario: what their providers say about them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from datetime import timedelta
 from typing import Annotated, Any
 
 import msgspec
@@ -15,10 +13,8 @@ from nodewright.api.provider import GpuConfig
 from nodewright.api.template import NodeTemplate
 from nodewright.config.effective import default_options, group_options
 from nodewright.config.model import Settings
-from nodewright.config.model.base import camel_case
 from nodewright.decision.world import World
 from nodewright.objects import Node, Pod
-from nodewright.objects.duration import format_duration
 from nodewright.objects.meta import Time
 from nodewright.scenario.clouds import GPU
 from nodewright.scenario.fields import (
@@ -37,7 +33,7 @@ from nodewright.scenario.fields import (
 )
 from nodewright.scenario.names import Names, Role
 from nodewright.scenario.objects import TEMPLATE
-from nodewright.scenario.settings import read_group_options
+from nodewright.scenario.settings import read_group_options, write_group_options
 from nodewright.scenario.sieve import Scope
 
 #: Stands for the cloud that a scenario's groups are in.
@@ -66,7 +62,7 @@ _INSTANCE = Codec(
     Field("zone", name_of(Role.VALUE), ""),
     Field("instance_type", name_of(Role.VALUE), ""),
 )
-#: A `Node`; what a Node can't say of a template stands beside it.
+#: A template is a `Node`. What a Node can't say stands beside it.
 _TEMPLATE = Field("template", Form(), None)
 _TEMPLATE_PODS = Field("pods", ListOf(Plain(Pod)), (), key="templatePods", always=True)
 _BESIDE_TEMPLATE = (
@@ -75,7 +71,7 @@ _BESIDE_TEMPLATE = (
     Field("zones", Plain(tuple[str, ...]), ()),
 )
 _GPU = Field("gpu", GPU, None)
-#: Those that are others than the options of all groups.
+#: Options that differ from those of all groups.
 _OPTIONS = Field("options", MapOf(Form()), {})
 _ID = Field("id", name_of(Role.GROUP))
 _GROUP = Codec(
@@ -148,7 +144,7 @@ def _group_json(facts: GroupFacts, world: World, settings: Settings, names: Name
         **_GROUP.write(facts, names),
         **({} if facts.template is None else _template_json(facts.template, names)),
         **_GPU.write(world.group_gpus.get(facts.id), names),
-        **_OPTIONS.write(_options_json(options, default_options(settings)), names),
+        **_OPTIONS.write(write_group_options(options, default_options(settings)), names),
     }
 
 
@@ -189,12 +185,3 @@ def _template_json(template: NodeTemplate, names: Names) -> dict[str, Any]:
 
 def _filled(entry: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {key: entry[key] for key in keys if entry.get(key)}
-
-
-def _options_json(options: GroupOptions, defaults: GroupOptions) -> dict[str, Any]:
-    values = {each.name: getattr(options, each.name) for each in fields(GroupOptions)}
-    return {
-        camel_case(name): format_duration(value) if isinstance(value, timedelta) else value
-        for name, value in values.items()
-        if value != getattr(defaults, name)
-    }

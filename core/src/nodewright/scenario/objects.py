@@ -1,6 +1,6 @@
-"""What of each kind of Kubernetes object is in a picture: the fields that decisions read, and no others.
+"""What of each kind of object is in a picture: the fields that decisions read, and no others.
 
-Not in it: environment, commands, images, secrets, most annotations, addresses. A test holds the lists against the
+Environment, commands, images, secrets, addresses and most annotations are not. A test holds the sieves against the
 structs of `nodewright.objects`.
 """
 

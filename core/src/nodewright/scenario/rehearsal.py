@@ -1,4 +1,4 @@
-"""Rehearsals: a scenario is decided about as often as it says, and nothing is done but to its picture."""
+"""Rehearsals: decisions on a scenario, as many as it says. Nothing outside of the scenario changes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,24 +18,24 @@ from nodewright.decision.world import World
 from nodewright.explain.explanation import Look
 from nodewright.scenario.scenario import Scenario
 
-#: A decision is timed so often,
+#: How often a decision is timed,
 _RUNS = 5
-#: unless that takes more than so many seconds.
+#: unless that takes more seconds than this.
 _PATIENCE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rehearsed:
-    """One iteration: what was decided, and what the expanders could choose from."""
+    """One iteration: what was decided, and the options of the expanders."""
 
     look: Look
     options: tuple[Option, ...]
-    #: How long the decision takes as the loop makes it: without a closer look, and not for the first time.
+    #: How long the decision takes in a loop: without findings, and not as the first one of a process.
     seconds: float
 
 
 def rehearse(scenario: Scenario, policy: Policy) -> Iterator[Rehearsed]:
-    """Decide about *scenario* by *policy* and yield each iteration; the last is the first in which a node goes.
+    """Decide on *scenario* by *policy* and yield each iteration; the first one in which a node goes is the last.
 
     Between iterations groups get the sizes that were asked for, and no machine comes or goes.
     """
@@ -50,18 +50,18 @@ def rehearse(scenario: Scenario, policy: Policy) -> Iterator[Rehearsed]:
 
 
 def rehearse_once(world: World, memory: Memory, policy: Policy, now: datetime) -> Rehearsed:
-    """Decide about *world* by *policy*; its look has the memory of afterwards."""
+    """Decide on *world* by *policy*; the look has the memory after the decision."""
     begun = perf_counter()
     decision, _ = decide(world, memory, policy, now)
     seconds = perf_counter() - begun
-    # From now on nobody outside is asked: they gave their answers.
+    # Strategies that ask outside have their answers now: they are not asked again.
     heard = replace(policy, answers=decision.answers)
     if seconds < _PATIENCE:
         seconds = _typical_seconds(world, memory, heard, now)
     listener, particulars = _Listener(_Listener.Config()), Particulars()
     policy.hooks.register("rehearsal", listener)
     try:
-        # Once more, looking closer: that takes time of its own.
+        # Once more for the findings, which take time of their own.
         decision, memory = decide(world, memory, heard, now, particulars)
     finally:
         policy.hooks.unregister(listener)
@@ -86,7 +86,7 @@ def carry_out(decision: Decision, world: World) -> World:
 
 
 def _typical_seconds(world: World, memory: Memory, policy: Policy, now: datetime) -> float:
-    """Return how long a decision takes a process that has seen the world before, as one that runs in loops has."""
+    """Return how long a decision takes in a process that has seen the world before, as in a loop."""
     runs: list[float] = []
     while len(runs) < _RUNS and sum(runs) < _PATIENCE:
         begun = perf_counter()
@@ -96,12 +96,12 @@ def _typical_seconds(world: World, memory: Memory, policy: Policy, now: datetime
 
 
 class _Listener(Plugin):
-    """Hears what the expanders are about to choose from."""
+    """Notes the options that the expanders are about to choose from."""
 
     options: tuple[Option, ...] | None = None
 
     @hookimpl(trylast=True)
     def adjust_options(self, options: Sequence[Option]) -> None:
-        """Keep the first list of the loop: later ones are what was left of it."""
+        """Keep the first list of the loop: later lists are what is left of it."""
         if self.options is None:
             self.options = tuple(options)

@@ -1,6 +1,6 @@
 """The settings of a scenario: those of Nodewright's YAML, and over them options, which are Cluster Autoscaler's flags.
 
-Options are only read. Settings are written without what may be a secret.
+Settings are written without what may be a secret, and options only for single groups.
 """
 
 import re
@@ -24,11 +24,11 @@ from nodewright.config.paths import Path, all_settings, step
 from nodewright.config.plugins import PluginClasses, slot_of
 from nodewright.config.suggestion import suggestion
 from nodewright.config.written import dump
-from nodewright.objects.duration import parse_duration
-from nodewright.scenario.fields import Field, Form, MapOf
+from nodewright.objects.duration import format_duration, parse_duration
+from nodewright.scenario.fields import Field, Form, MapOf, wrong
 from nodewright.strategies import priority
 
-#: Options that are not spelled as their flags.
+#: Options whose names differ from their flags.
 _IRREGULAR = {
     "balancingIgnoreLabels": "balancing-ignore-label",
     "balancingLabels": "balancing-label",
@@ -48,14 +48,14 @@ _FLAG_OF = {re.sub(r"-(\w)", lambda match: match[1].upper(), name): name for nam
 _GROUP_FIELDS = {camel_case(each.name): each.name for each in fields(GroupOptions)} | {
     "ignoreDaemonSetsUtilization": "ignore_daemonsets_utilization"
 }
-#: Options of groups that have no flag: as an option of the scenario they hold for all groups.
+#: Options of groups without a flag. As an option of the scenario, they hold for all groups.
 _GROUPS_ONLY = ("zeroOrMaxNodeScaling", "allowNonAtomicScaleUpToMax")
 
-#: All that decisions read. How to reach clouds and the API server stays where it is.
+#: The sections that decisions read. How to reach clouds and the API server is not shown.
 _SECTIONS = {"seed", "scale_up", "scale_down", "processors", "limits", "health", "groups", "hooks", "templates"}
 #: Strategies that come with the core have no secrets.
 _OWN = "nodewright.strategies."
-#: Matches no group: a budget that names none is about all.
+#: Matches no group. A budget without groups would hold for all.
 _NO_GROUP = "none of these groups"
 
 OPTIONS = Field("options", MapOf(Form()), {})
@@ -102,17 +102,26 @@ def read_group_options(options: Mapping[str, Any], defaults: GroupOptions, group
         path = f"nodeGroups.{group}.{OPTIONS.key}.{key}" if group else f"{OPTIONS.key}.{key}"
         name = _GROUP_FIELDS.get(key)
         if name is None:
-            message = f"unknown option{suggestion(key, list(_GROUP_FIELDS))}"
-            raise ConfigurationError(_problem(path, message))
+            raise wrong(path, f"unknown option{suggestion(key, list(_GROUP_FIELDS))}")
         try:
             values[name] = _like(getattr(defaults, name), value)
         except ValueError as error:
-            raise ConfigurationError(_problem(path, str(error))) from None
+            raise wrong(path, str(error)) from None
     return replace(defaults, **values)
 
 
+def write_group_options(options: GroupOptions, defaults: GroupOptions) -> dict[str, Any]:
+    """Return those of a group's *options* that differ from *defaults*."""
+    values = {each.name: getattr(options, each.name) for each in fields(GroupOptions)}
+    return {
+        camel_case(name): format_duration(value) if isinstance(value, timedelta) else value
+        for name, value in values.items()
+        if value != getattr(defaults, name)
+    }
+
+
 def _texts(key: str, value: Any) -> list[str]:
-    """Return the values as they stand on a command line, one for each time the flag is given."""
+    """Return *value* as on a command line, one text for each time the flag is given."""
     match value:
         case bool():
             return [str(value).lower()]
@@ -130,7 +139,7 @@ def _entry(limit: Any, name: str) -> Any:
 
 
 def _like(default: Any, value: Any) -> Any:
-    """Return *value* as the type that *default* has; raises `ValueError` that says what is expected."""
+    """Return *value* as the type of *default*; raises `ValueError` that says what is expected."""
     match default:
         case bool():
             if not isinstance(value, bool):
@@ -157,7 +166,7 @@ def _problem(path: str, message: str) -> Problem:
 class ShownSettings:
     """What is shown of a configuration."""
 
-    #: As in YAML, without what is as it is by default.
+    #: As in YAML, without defaults.
     data: Mapping[str, Any]
     #: The settings of plugins that are not shown, such as ``scaleUp.expanders.grpc.url``.
     left_out: tuple[str, ...] = ()
@@ -166,8 +175,8 @@ class ShownSettings:
 def show_settings(settings: Settings, classes: PluginClasses, hidden: Mapping[str, str] | None = None) -> ShownSettings:
     """Return what is shown of *settings*.
 
-    Of a plugin that does not come with the core only numbers and switches are: text may be a secret. Where names are
-    *hidden*, names of groups have others in their place, and rules by name are left out: they are part of the groups.
+    Of plugins that do not come with the core, only numbers and switches are shown: text may be a secret. With *hidden*
+    names, by real ones, groups have these, and rules for groups by name are left out: they are part of the groups.
     """
     data = settings.model_dump(mode="json", by_alias=True, include=_SECTIONS, exclude_defaults=True)
     if hidden is not None:
@@ -193,7 +202,7 @@ def show_settings(settings: Settings, classes: PluginClasses, hidden: Mapping[st
 
 
 def _hide_budgets(data: Mapping[str, Any], hidden: Mapping[str, str]) -> None:
-    """Write into disruption budgets the *hidden* names of the groups that their patterns match."""
+    """Replace patterns in disruption budgets by the *hidden* names of the groups that they match."""
     for budget in data.get("scaleDown", {}).get("disruption", {}).get("budgets", ()):
         if budget.get("groups"):
             patterns = budget["groups"]
@@ -202,11 +211,11 @@ def _hide_budgets(data: Mapping[str, Any], hidden: Mapping[str, str]) -> None:
 
 
 def hide_priorities(text: str, hidden: Mapping[str, str]) -> str:
-    """Return the priorities that *text*, the data of the ConfigMap, gives to groups, with other names for these."""
+    """Return *text*, the data of the ConfigMap, with the *hidden* names of groups in place of patterns."""
     try:
         found = priority.parse(text)
     except ValueError:
-        # Whatever it says, the expander can't use it.
+        # The expander can't use it either.
         return ""
     return "".join(
         f"{number}:\n" + "".join(f"- {pattern}\n" for pattern in patterns) if patterns else f"{number}: []\n"
@@ -245,7 +254,7 @@ class _Plugins:
 
 
 def _hidden(priorities: priority.Priorities, hidden: Mapping[str, str]) -> dict[int, list[str]]:
-    """Return the same priorities by the hidden names of the groups that patterns match."""
+    """Return *priorities* with the *hidden* names of the groups that patterns match."""
     return {
         number: [f"^{shown}$" for real, shown in hidden.items() if any(each.search(real) for each in patterns)]
         for number, patterns in priorities.items()
