@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from nodewright.decision.memory import TemplateMemory
 from nodewright.scenario.files import json_pieces
 from nodewright.scenario.scenario import Picture, Scenario, read_scenario
 
@@ -45,6 +46,7 @@ def test_any_world_that_was_written_is_read_as_it_was(anonymize):
 
 
 def test_what_is_shown_of_any_world_is_read_as_it_was():
+    learnt = TemplateMemory()
     for seed in SEEDS:
         situation = random_situation(seed)
         found = read_scenario(written(situation.picture), classes=REGISTRY)
@@ -55,8 +57,8 @@ def test_what_is_shown_of_any_world_is_read_as_it_was():
         assert [replace(group, template=None) for group in found.groups] == [
             replace(group, template=None) for group in world.groups
         ]
-        # It knows templates by their fingerprints, which go by all annotations.
-        assert replace(found.memory, templates={}) == replace(situation.memory, templates={}), seed
+        # Memory knows templates by their fingerprints, which go by all annotations.
+        assert replace(found.memory, learnt=learnt) == replace(situation.memory, learnt=learnt), seed
 
 
 @pytest.mark.parametrize("vector", list(sample()), ids=lambda vector: vector.name)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from nodewright.api.errors import ConflictError
 from nodewright.api.template import NodeTemplate
 from nodewright.decision.memory import Memory
+from nodewright.decision.memory.memory import PLACES
 from nodewright.memory_store.store import Stored
 from nodewright.testing.builders import a_template
 
@@ -24,6 +25,17 @@ _PLAIN = {
     type(None): st.none(),
     NodeTemplate: st.sampled_from([a_template(), a_template(cpu="3", labels={"a": "ä"}, zone="eu-b")]),
 }
+
+
+def without_slices(memory):
+    """The fields of all slices, by the names that they had when there were no slices."""
+    found = {}
+    for name, way in PLACES.items():
+        value = memory
+        for step in way:
+            value = getattr(value, step)
+        found[name] = value
+    return found
 
 
 def any_of(hint):

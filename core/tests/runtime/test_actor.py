@@ -152,8 +152,8 @@ def raising(error):
 def nothing(): ...
 
 
-def told(aftermath):
-    return [(outcome.target, outcome.ok) for outcome in aftermath.outcomes]
+def told(execution):
+    return [(outcome.target, outcome.ok) for outcome in execution.outcomes]
 
 
 def test_a_group_that_raises_what_it_must_not_is_its_providers_fault(acting):
@@ -189,10 +189,10 @@ def test_groups_grow_at_the_same_time(acting):
 
 def test_serial_growth_stops_at_the_first_failure(acting):
     act = acting(parallel=False, a=nothing, b=raising(CapacityError(DRY)), c=nothing)
-    aftermath = act.grow("a", "b", "c")
-    assert told(aftermath) == [("a", True), ("b", False)]
+    execution = act.grow("a", "b", "c")
+    assert told(execution) == [("a", True), ("b", False)]
     assert act.calls == [("increase", "a", 1), ("increase", "b", 1)]
-    assert aftermath.undone == {"b", "c"}
+    assert execution.undone == {"b", "c"}
 
 
 @pytest.mark.parametrize(("able", "call"), [(True, "atomically"), (False, "increase")])
@@ -214,10 +214,10 @@ def test_a_group_is_called_once_at_a_time(acting):
 
 def test_a_group_that_does_not_answer_is_held_until_it_does(acting, release, caplog):
     act = acting(timeout=SHORT, slow=lambda: release.wait(10), quick=nothing)
-    aftermath = act.grow("slow", "quick")
-    assert told(aftermath) == [("quick", True)]
-    assert aftermath.held["slow"].size == 1
-    assert aftermath.undone == frozenset()
+    execution = act.grow("slow", "quick")
+    assert told(execution) == [("quick", True)]
+    assert execution.held["slow"].size == 1
+    assert execution.undone == frozenset()
     assert "group slow is left alone until it does: the cloud has not answered to its last order (grow)" in caplog.text
     assert (act.actor.ended(), act.actor.held.keys()) == ((), {"slow"})
     release.set()
@@ -261,16 +261,16 @@ def test_what_is_not_permitted_any_more_is_not_tried_and_has_no_outcome(acting):
         DeleteInstances(group="a", instances=(f"i-{number}",), nodes=(f"n-{number}",), verdict=WHY)
         for number in range(2)
     )
-    aftermath = act.carry_out(delete=deletes)
-    assert told(aftermath) == [("n-0", True)]
+    execution = act.carry_out(delete=deletes)
+    assert told(execution) == [("n-0", True)]
     assert act.calls == [("delete", "a", 1)]
     assert permits == []
 
 
 def test_growth_that_is_not_permitted_counts_as_undone(acting):
-    aftermath = acting(permit=raising(NotLeaderError("the lease is lost")), a=nothing).grow("a")
-    assert aftermath.outcomes == ()
-    assert aftermath.undone == {"a"}
+    execution = acting(permit=raising(NotLeaderError("the lease is lost")), a=nothing).grow("a")
+    assert execution.outcomes == ()
+    assert execution.undone == {"a"}
 
 
 def test_a_hint_that_is_not_permitted_is_not_worth_a_word(acting, caplog):

@@ -44,9 +44,9 @@ def loop(events):
         members = [a_node(f"n{number}", provider_id=f"fake://a-{number}") for number in range(nodes)]
         world = a_world(groups=[a_group("a", size=nodes)], nodes={"a": members}, pods=pods)
         before, now = memory, EPOCH + timedelta(minutes=minute)
-        decision, memory = decide(world, before, a_policy(), now)
+        decision, memory, _ = decide(world, before, a_policy(), now)
         # Nothing is carried out.
-        memory = replace(memory, removals={})
+        memory = replace(memory, leaving=replace(memory.leaving, removals={}))
         news.tell(decision, before, memory, world)
 
     return run

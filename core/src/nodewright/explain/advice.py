@@ -6,7 +6,7 @@ from nodewright.api.group import GroupFacts
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
-from nodewright.decision.memory import Standing
+from nodewright.decision.memory import LastVerdict
 from nodewright.decision.world import World
 
 #: Verdicts that only say that the node was not examined.
@@ -16,11 +16,11 @@ _TURN = "nothing but time: nodes that may go first take up what its PodDisruptio
 _CODES = {reason.value: reason for reason in Reason}
 
 
-def informative_verdict(verdict: Verdict, standing: Standing | None) -> Verdict:
+def informative_verdict(verdict: Verdict, last: LastVerdict | None) -> Verdict:
     """Return the *verdict* on a node, or the last one that says more than that the node was not examined."""
-    if verdict.reason not in _SILENT or standing is None or standing.reason is verdict.reason:
+    if verdict.reason not in _SILENT or last is None or last.reason is verdict.reason:
         return verdict
-    return Verdict(reason=standing.reason, pod=standing.pod, cause=standing.cause)
+    return Verdict(reason=last.reason, pod=last.pod, cause=last.cause)
 
 
 def advice(verdict: Verdict, name: str, world: World, group: GroupFacts | None) -> str:

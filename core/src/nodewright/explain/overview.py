@@ -33,8 +33,8 @@ def overview(look: Look) -> tuple[list[str], list[list[Row]]]:
 
 
 def _groups(look: Look) -> Iterable[Row]:
-    for group in look.particulars.groups:
-        coming = look.particulars.upcoming.get(group.id, 0)
+    for group in look.findings.groups:
+        coming = look.findings.upcoming.get(group.id, 0)
         yield group.id, str(group.target_size), str(coming), explain_growth(look.decision, group.id)
 
 
@@ -61,7 +61,7 @@ def _reasons(look: Look) -> Iterable[Row]:
     """Yield nodes with the same verdict, and blocked by pods for the same cause, as one row; most first."""
     alike: dict[str, list[str]] = {}
     for name, verdict in look.decision.nodes.items():
-        found = informative_verdict(verdict, look.memory.standings.get(name))
+        found = informative_verdict(verdict, look.memory.verdicts.last.get(name))
         alike.setdefault(": ".join(filter(None, (found.reason.value, found.cause))), []).append(name)
     for code, names in sorted(alike.items(), key=lambda entry: -len(entry[1])):
         yield str(len(names)), code, _some(names)
@@ -69,14 +69,14 @@ def _reasons(look: Look) -> Iterable[Row]:
 
 def _nodes(look: Look) -> Iterable[Row]:
     for name in sorted(look.world.cluster.nodes):
-        used = look.particulars.utilization.get(name)
+        used = look.findings.utilization.get(name)
         verdict = look.decision.nodes.get(name)
-        standing = look.memory.standings.get(name)
+        last = look.memory.verdicts.last.get(name)
         yield (
             name,
             look.world.group_of.get(name, "-"),
             "-" if used is None else f"{used.value:.0%}",
-            "-" if standing is None else _age(look.decision.at - standing.since),
+            "-" if last is None else _age(look.decision.at - last.since),
             ("goes: " if goes(look.decision, name) else "") + (str(verdict) if verdict is not None else "not examined"),
         )
 

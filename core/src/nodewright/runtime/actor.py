@@ -20,7 +20,7 @@ from nodewright.api.errors import (
 )
 from nodewright.api.group import NodeGroup
 from nodewright.api.instance import InstanceError
-from nodewright.decision.aftermath import Aftermath, Held
+from nodewright.decision.execution import Execution, Hold
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
 from nodewright.objects import Node, NodeSpec, ObjectMeta
@@ -86,10 +86,10 @@ class Actor:
         self._permit = permit
         self._lanes: Lanes[Outcome | None] = Lanes()
         self._hints: Lanes[None] = Lanes()
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, Hold] = {}
 
     @property
-    def held(self) -> Mapping[str, Held]:
+    def held(self) -> Mapping[str, Hold]:
         """Groups with an action under way that took too long, by id."""
         return dict(self._held)
 
@@ -98,7 +98,7 @@ class Actor:
         """Whether one of these actions has not ended yet."""
         return self._lanes.busy
 
-    def carry_out(self, decision: Decision, nodes: Mapping[str, Node]) -> Aftermath:
+    def carry_out(self, decision: Decision, nodes: Mapping[str, Node]) -> Execution:
         """Carry *decision* out; *nodes* are those it was made on. Blocks until it is done, or has taken too long."""
         outcomes: list[Outcome] = []
         sizes = {grow.group: grow.from_size + grow.count for grow in decision.grow}
@@ -110,7 +110,7 @@ class Actor:
                 if any(not outcome.ok for outcome in results) and serial:
                     break
         self._give_hints(decision)
-        return Aftermath(decision=decision, outcomes=tuple(outcomes), held=self.held)
+        return Execution(decision=decision, outcomes=tuple(outcomes), held=self.held)
 
     def ended(self) -> tuple[Outcome, ...]:
         """Return the outcomes of actions that took too long and have ended since the last time."""
@@ -194,7 +194,7 @@ class Actor:
             return
         why = f"the cloud has not answered to its last order ({task.action}) within {_seconds(self._timeout)}"
         _log.warning("group %s is left alone until it does: %s", task.group, why)
-        self._held.setdefault(task.group, Held(why=why, size=sizes.get(task.group, 0) if task.action == "grow" else 0))
+        self._held.setdefault(task.group, Hold(why=why, size=sizes.get(task.group, 0) if task.action == "grow" else 0))
 
     def _not_begun(self, task: _Task) -> Outcome:
         busy = "its provider" if task.group else "the API server"

@@ -17,11 +17,9 @@ from nodewright.cluster import Cluster
 from nodewright.config.lasting import keep_lasting
 from nodewright.config.model import Settings
 from nodewright.config.watch import ConfigFile
-from nodewright.decision.aftermath import Aftermath, to_be_kept
-from nodewright.decision.findings import Particulars
-from nodewright.decision.health import adopt_orders, forget_namesakes, settle
+from nodewright.decision.execution import Execution, to_be_kept
 from nodewright.decision.memory import Memory
-from nodewright.decision.scaledown.removal.soft_taints import recall_candidates
+from nodewright.decision.recovery import adopt, recover
 from nodewright.decision.world import World
 from nodewright.explain.conditions import note_conditions
 from nodewright.explain.explanation import Look
@@ -81,7 +79,7 @@ class Autoscaler:
         self._comparison = Comparison(settings, clock.now()) if settings.dry_run else None
         self._leadership = Leadership(lease)
         self._reporter = Reporter(settings, transport, clock, self._leadership.permit)
-        self._keeper = keeper_for(settings, transport, clock, tell=self._reporter.kept)
+        self._keeper = keeper_for(settings, transport, clock, on_write=self._reporter.kept)
         self._transport = transport
         self._registry = registry or Registry()
         self._config_file = config_file
@@ -202,9 +200,8 @@ class Autoscaler:
     def look(self) -> Look:
         """Decide as in a loop, but do nothing, tell nobody and remember nothing."""
         world, now = self._observe()
-        particulars = Particulars()
-        decision, memory = self._session.decide(world, self.memory, now, particulars)
-        return Look(world=world, decision=decision, memory=memory, particulars=particulars)
+        decision, memory, findings = self._session.decide(world, self.memory, now, in_depth=True)
+        return Look(world=world, decision=decision, memory=memory, findings=findings)
 
     def picture(self) -> Picture:
         """Return all that the next decision would go by. To be shown on this thread, before anything else is done."""
@@ -231,21 +228,21 @@ class Autoscaler:
             settings, decide = self._session.settings, self._session.decide
             self.memory = self._comparison.begin(world, self.memory, settings, now, decide)
         before, self._outcomes = self.memory, ()
-        observed, particulars = perf_counter(), Particulars(in_depth=False)
-        decision, self.memory = self._session.decide(world, before, now, particulars)
+        observed = perf_counter()
+        decision, self.memory, findings = self._session.decide(world, before, now)
         self._reporter.took(
-            observe=observed - started, decide=perf_counter() - observed, **self._session.policy.stages.take()
+            observe=observed - started, decide=perf_counter() - observed, **self._session.policy.timings.take()
         )
-        self._reporter.decided(decision, before, self.memory, world, particulars)
+        self._reporter.decided(decision, before, self.memory, world, findings)
         if self._comparison is None:
-            aftermath = self._carry_out(decision, world, before)
-            self._fall_over(aftermath, world, now)
+            execution = self._carry_out(decision, world, before)
+            self._fall_over(execution, world, now)
         else:
             self._compare(self._comparison, decision, world, before)
-        self.memory = note_conditions(world, particulars, self.memory, self._session.settings, now)
+        self.memory = note_conditions(world, findings, self.memory, self._session.settings, now)
         self._keeper.keep(to_be_kept(self.memory, self._session.held))
         self._session.policy.hooks.deliver_faults()
-        look = Look(world=world, decision=decision, memory=self.memory, particulars=particulars)
+        look = Look(world=world, decision=decision, memory=self.memory, findings=findings)
         self._reporter.finished(look, seconds=perf_counter() - started)
         if self.snapshots.wanted:
             self.snapshots.take(world, decision, self._clock.now())
@@ -276,7 +273,7 @@ class Autoscaler:
         findings = comparison.end(decision, world, self.memory, self._session.settings)
         self._reporter.compared(decision, comparison.actions, findings)
 
-    def _carry_out(self, decision: Decision, world: World, before: Memory) -> Aftermath:
+    def _carry_out(self, decision: Decision, world: World, before: Memory) -> Execution:
         """Act on *decision*, made on *world* and the memory *before*, tell of it and remember how it went."""
         self._leadership.permit()
         hooks = self._session.policy.hooks
@@ -286,27 +283,27 @@ class Autoscaler:
             # Killed in the middle of it, the next life has to know what may have been done.
             self._keeper.keep_now(to_be_kept(self.memory, self._session.held, decision))
         began = perf_counter()
-        aftermath = self._session.act(decision, world)
+        execution = self._session.act(decision, world)
         self._reporter.took(act=perf_counter() - began)
-        self._productive = self._productive or aftermath.fruitful
-        self.memory = aftermath.memory(self.memory, before)
-        self._hear(aftermath.outcomes)
-        return aftermath
+        self._productive = self._productive or execution.fruitful
+        self.memory = execution.memory(self.memory, before)
+        self._hear(execution.outcomes)
+        return execution
 
-    def _fall_over(self, aftermath: Aftermath, world: World, now: datetime) -> None:
+    def _fall_over(self, execution: Execution, world: World, now: datetime) -> None:
         """Grow other groups instead of those that did not, until none fails or nothing is left to grow."""
         for _ in world.groups:
-            if not aftermath.calls_for_another:
+            if not execution.calls_for_another:
                 return
-            world, before = aftermath.world(world), self.memory
+            world, before = execution.world(world), self.memory
             # How growth went is known to the next decision on growth: the one below.
             self._outcomes = tuple(outcome for outcome in self._outcomes if outcome.action != "grow")
             decided = perf_counter()
-            decision, self.memory = self._session.decide_growth(world, before, now)
-            self._reporter.took(decide=perf_counter() - decided, **self._session.policy.stages.take())
+            decision, self.memory, _ = self._session.decide_growth(world, before, now)
+            self._reporter.took(decide=perf_counter() - decided, **self._session.policy.timings.take())
             # The verdicts on nodes hold on.
-            decision = replace(decision, nodes=aftermath.decision.nodes)
-            aftermath = self._carry_out(decision, world, before)
+            decision = replace(decision, nodes=execution.decision.nodes)
+            execution = self._carry_out(decision, world, before)
 
     def _hear(self, outcomes: tuple[Outcome, ...]) -> None:
         """Take up how actions went: tell of it, and keep it for the next decision."""
@@ -319,7 +316,7 @@ class Autoscaler:
         world = self._session.observe(self._lookout.look(), self._outcomes)
         now = self._clock.now()
         self._adopt(world, now)
-        world, self.memory = settle(world, self.memory, now)
+        world, self.memory = recover(world, self.memory, now)
         return world, now
 
     def _adopt(self, world: World, now: datetime) -> None:
@@ -327,8 +324,7 @@ class Autoscaler:
         fresh = tuple(facts for facts in world.groups if not facts.error and facts.id not in self._adopted)
         if fresh:
             seen = replace(world, groups=fresh)
-            self.memory = forget_namesakes(seen, adopt_orders(seen, self.memory, now))
-            self.memory = recall_candidates(seen, self.memory, self._session.settings.scale_down, now)
+            self.memory = adopt(seen, self.memory, self._session.settings.scale_down, now)
             self._adopted |= {facts.id for facts in fresh}
 
     def _open(self, settings: Settings) -> Session:

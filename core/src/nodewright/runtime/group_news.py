@@ -31,7 +31,7 @@ class GroupNews:
         """Tell what *decision* found out about groups of *world*; memory is that of *before* and of afterwards."""
         late = _timed_out(before, memory, decision.at)
         for group in late:
-            waited = go_duration(decision.at - before.requests[group].at)
+            waited = go_duration(decision.at - before.orders.requests[group].at)
             self._warn("ScaleUpTimedOut", f"Nodes added to group {group} failed to register within {waited}")
         self._reverting = {shrink.group for shrink in decision.shrink if shrink.group in late}
         for message in _failures(before, memory, world):
@@ -69,20 +69,20 @@ def _timed_out(before: Memory, memory: Memory, now: datetime) -> list[str]:
     """Return the groups whose orders ended at *now* because their time was over."""
     return [
         group
-        for group, request in before.requests.items()
+        for group, request in before.orders.requests.items()
         if request.ours
-        and (known := memory.backoffs.get(group)) is not None
+        and (known := memory.health.backoffs.get(group)) is not None
         and (known.failed_at, known.code) == (now, TIMEOUT.code)
     ]
 
 
 def _failures(before: Memory, memory: Memory, world: World) -> Iterator[str]:
     """Yield what is new of machines that clouds could not make, of groups that grow."""
-    fresh = memory.failed_since.keys() - before.failed_since.keys()
+    fresh = memory.health.failed_since.keys() - before.health.failed_since.keys()
     if not fresh:
         return
     for facts in world.groups:
-        if facts.id not in before.requests:
+        if facts.id not in before.orders.requests:
             continue
         causes: dict[str, list[InstanceError]] = {}
         for instance in facts.instances:

@@ -69,17 +69,17 @@ class NodeNews:
 
 def _news(decision: Decision, before: Memory, memory: Memory, world: World) -> Iterator[tuple[str, _Item | None]]:
     """Yield the nodes that stand otherwise than *before*, and what to tell of it, if it is worth telling."""
-    if memory.standings is before.standings:
+    if memory.verdicts.last is before.verdicts.last:
         return
     groups = {facts.id: facts for facts in world.groups}
     going = {drain.node for drain in decision.drain}
-    for name, standing in memory.standings.items():
-        if before.standings.get(name) is standing or name not in decision.nodes:
+    for name, standing in memory.verdicts.last.items():
+        if before.verdicts.last.get(name) is standing or name not in decision.nodes:
             continue
         verdict = informative_verdict(decision.nodes[name], standing)
         needed = advice(verdict, name, world, groups.get(world.group_of.get(name, "")))
         message = f"{verdict}. What it would take: {needed}" if needed else str(verdict)
-        was, is_unneeded = name in before.unneeded_since, name in memory.unneeded_since
+        was, is_unneeded = name in before.unneeded.since, name in memory.unneeded.since
         if name in going:
             # That has an event of its own.
             yield name, None

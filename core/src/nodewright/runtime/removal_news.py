@@ -102,7 +102,7 @@ class RemovalNews:
         self._staying[restore.node] = _Staying(node=node, leftover=leftover)
         if leftover:
             return
-        removal = before.removals.get(restore.node)
+        removal = before.leaving.removals.get(restore.node)
         what = "failed to drain and delete node" if removal and removal.drains else "failed to delete empty node"
         self._events.on_node(node, "ScaleDownFailed", f"{what}: {restore.verdict.detail}", warning=True)
         for row in world.cluster.pods_on(restore.node):

@@ -7,7 +7,7 @@ from functools import partial
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
 from nodewright.config.model import Settings
-from nodewright.decision.findings import Particulars
+from nodewright.decision.findings import Findings
 from nodewright.decision.memory import Conditions, Memory
 from nodewright.decision.world import World
 from nodewright.explain.explanation import Look
@@ -16,7 +16,7 @@ from nodewright.kube.events import EventWriter
 from nodewright.kube.lease import Lease
 from nodewright.kube.status import StatusMap, StatusText
 from nodewright.kube.transport import Transport
-from nodewright.memory_store import Written
+from nodewright.memory_store import WriteResult
 from nodewright.record.decisions import DecisionRecord
 from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.node_news import NodeNews
@@ -64,12 +64,10 @@ class Reporter:
         """Tell that this replica *change*: ``became leader`` or ``stopped leading``."""
         self._events.on_lease(lease.name, lease.uid, "LeaderElection", f"{lease.identity} {change}")
 
-    def decided(
-        self, decision: Decision, before: Memory, memory: Memory, world: World, particulars: Particulars
-    ) -> None:
+    def decided(self, decision: Decision, before: Memory, memory: Memory, world: World, findings: Findings) -> None:
         """Tell what the decision of a loop says of nodes, groups and pods; memory is that of *before* and of after."""
         self._record.looped(decision.at)
-        sight = Sight(world=world, decision=decision, memory=memory, settings=self._settings, particulars=particulars)
+        sight = Sight(world=world, decision=decision, memory=memory, settings=self._settings, findings=findings)
         self.metrics.note_loop(sight, before)
         self._announcer.explain(decision, before, memory, world, self._settings)
         if self._settings.events.nodes:
@@ -99,7 +97,7 @@ class Reporter:
             self._events.on_status("RightMissing", str(error), warning=True)
         self.metrics.end_loop(seconds)
         if self._status is not None and self._is_news(look):
-            self._told = look.decision.at, look.memory.conditions
+            self._told = look.decision.at, look.memory.status.conditions
             self._tell_status(status_of(look, self._settings))
         if missing := absence(look, self._settings):
             self._events.on_status("ClusterUnhealthy", missing, warning=True)
@@ -108,7 +106,7 @@ class Reporter:
         """Tell that a loop has ended with an *error*."""
         self.metrics.note_failure(error)
 
-    def kept(self, written: Written) -> None:
+    def kept(self, written: WriteResult) -> None:
         """Tell how an attempt to write memory went; on a thread of its own."""
         self.metrics.memory.note(ok=written.ok, size=written.size, shed=len(written.shed))
 
@@ -159,7 +157,7 @@ class Reporter:
             return True
         at, conditions = self._told
         is_fresh = timedelta(0) <= look.decision.at - at < self._settings.loop.scan_interval / 2
-        return not is_fresh or look.memory.conditions != conditions
+        return not is_fresh or look.memory.status.conditions != conditions
 
     def _tell_status(self, status: Status) -> None:
         if self._status is not None:

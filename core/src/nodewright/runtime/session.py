@@ -12,9 +12,8 @@ from nodewright.cluster import Cluster
 from nodewright.config.context import provider_context
 from nodewright.config.effective import default_options
 from nodewright.config.model import Settings
-from nodewright.decision.aftermath import Aftermath, Held
-from nodewright.decision.decide import decide, decide_growth
-from nodewright.decision.findings import Particulars
+from nodewright.decision.decide import Decided, decide, decide_growth
+from nodewright.decision.execution import Execution, Hold
 from nodewright.decision.memory import Memory
 from nodewright.decision.policy import Policy
 from nodewright.decision.world import World
@@ -80,7 +79,7 @@ class Session:
             )
         self._taint_latency = taint_latency
         #: Groups that may have taken an order and were not read since, by id.
-        self._held: Mapping[str, Held] = {}
+        self._held: Mapping[str, Hold] = {}
 
     def collectors(self) -> Mapping[str, Sequence[Collector]]:
         """Return the metrics that plugins have of their own, by plugin."""
@@ -97,7 +96,7 @@ class Session:
         return self._providers.sighted
 
     @property
-    def held(self) -> Mapping[str, Held]:
+    def held(self) -> Mapping[str, Hold]:
         """Groups that may have taken an order of which nobody knows yet, by id."""
         return {**self._held, **self._actor.held}
 
@@ -109,7 +108,7 @@ class Session:
     def observe(self, cluster: Cluster, outcomes: tuple[Outcome, ...]) -> World:
         """Read the providers and return the world as it is."""
         under_way = self._actor.held
-        with self.policy.stages.time("cloudProviderRefresh"):
+        with self.policy.timings.time("cloudProviderRefresh"):
             report = self._providers.read(cluster.nodes, self._defaults, self.settings.loop.refresh_timeout)
         old = report.outdated | {facts.id for facts in report.groups if facts.error}
         self._held = {**{group: held for group, held in self._held.items() if group in old}, **under_way}
@@ -133,22 +132,20 @@ class Session:
             },
         )
 
-    def decide(
-        self, world: World, memory: Memory, now: datetime, particulars: Particulars | None = None
-    ) -> tuple[Decision, Memory]:
+    def decide(self, world: World, memory: Memory, now: datetime, *, in_depth: bool = False) -> Decided:
         """Decide by this session's policy."""
-        return decide(world, memory, self.policy, now, particulars)
+        return decide(world, memory, self.policy, now, in_depth=in_depth)
 
-    def decide_growth(self, world: World, memory: Memory, now: datetime) -> tuple[Decision, Memory]:
+    def decide_growth(self, world: World, memory: Memory, now: datetime) -> Decided:
         """Decide by this session's policy how else to grow after growth failed."""
         return decide_growth(world, memory, self.policy, now)
 
-    def act(self, decision: Decision, world: World) -> Aftermath:
+    def act(self, decision: Decision, world: World) -> Execution:
         """Carry a decision out."""
-        aftermath = self._actor.carry_out(decision, world.cluster.nodes)
-        self._providers.resize(aftermath.sizes)
-        self._held = {**self._held, **aftermath.doubts}
-        return aftermath
+        execution = self._actor.carry_out(decision, world.cluster.nodes)
+        self._providers.resize(execution.sizes)
+        self._held = {**self._held, **execution.doubts}
+        return execution
 
     def close(self) -> None:
         """Let go of all plugins and threads."""

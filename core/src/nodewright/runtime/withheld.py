@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from nodewright.api.decision import Decision, Outcome
-from nodewright.decision.aftermath import Aftermath, Held
+from nodewright.decision.execution import Execution, Hold
 from nodewright.objects import Node
 
 
@@ -13,13 +13,13 @@ class WithheldActor:
     busy = False
 
     @property
-    def held(self) -> Mapping[str, Held]:
+    def held(self) -> Mapping[str, Hold]:
         """No group: none has an order that could be late."""
         return {}
 
-    def carry_out(self, decision: Decision, nodes: Mapping[str, Node]) -> Aftermath:
+    def carry_out(self, decision: Decision, nodes: Mapping[str, Node]) -> Execution:
         """Try nothing of *decision*."""
-        return Aftermath(decision=decision, withheld=True)
+        return Execution(decision=decision, withheld=True)
 
     def ended(self) -> tuple[Outcome, ...]:
         """Return nothing: nothing ever began."""

@@ -14,7 +14,6 @@ from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
 from nodewright.decision.health.readiness import is_ready
 from nodewright.decision.scaledown.removable import Removable
-from nodewright.decision.scaledown.selection.cooldown import cooldown
 from nodewright.explain.advice import advice, informative_verdict
 from nodewright.explain.explanation import Look
 from nodewright.objects import Resources, format_resource
@@ -47,7 +46,7 @@ def answer(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
         "utilization": _utilization(look),
         "templates": {
             group.id: describe_template(group, look.world.cluster)
-            for group in sorted(look.particulars.groups, key=lambda group: group.id)
+            for group in sorted(look.findings.groups, key=lambda group: group.id)
             if group.template is not None
         },
         "timingsMs": {"runOnce": round(rehearsed.seconds * 1000, 3)},
@@ -97,7 +96,7 @@ def _scale_up(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
     if chosen := _chosen(look):
         fields["chosen"] = chosen
     if result in ("ScaleUpSuccessful", "ScaleUpNoOptionsAvailable"):
-        fields["consideredNodeGroups"] = sorted(group.id for group in look.particulars.groups)
+        fields["consideredNodeGroups"] = sorted(group.id for group in look.findings.groups)
     return fields
 
 
@@ -141,7 +140,7 @@ def _chosen(look: Look) -> str:
 
 
 def _growth(look: Look) -> list[dict[str, Any]]:
-    sizes = {group.id: group.target_size for group in look.particulars.groups}
+    sizes = {group.id: group.target_size for group in look.findings.groups}
     grown: dict[str, int] = {}
     for grow in look.decision.grow:
         grown[grow.group] = grown.get(grow.group, 0) + grow.count
@@ -160,7 +159,7 @@ def _remaining(look: Look, key: str, result: str) -> dict[str, Any] | None:
         for group, verdict in look.decision.groups.items()
         if verdict.reason is not Reason.NO_HELP and group not in against
     }
-    if any(group.id not in against and group.id not in skipped for group in look.particulars.groups):
+    if any(group.id not in against and group.id not in skipped for group in look.findings.groups):
         return None
     rejected = {group: list(texts(verdict)) for group, verdict in sorted(against.items())}
     skips = {group: [_skipped(verdict)] for group, verdict in sorted(skipped.items())}
@@ -202,7 +201,7 @@ def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
             "scaleDownDrain",
         )
         return {**{field: [] for field in nothing}, "nodeVerdicts": _verdicts(look)}
-    unneeded = look.memory.unneeded_since
+    unneeded = look.memory.unneeded.since
     cooling = _is_cooling(look, settings)
     kept = {
         name: verdict
@@ -210,7 +209,7 @@ def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
         if verdict.reason not in (*_LATER, Reason.NOT_OURS)
         and (name not in unneeded or (verdict.reason not in (Reason.EMPTY, Reason.MOVABLE) and not cooling))
     }
-    removable = look.particulars.removable_now
+    removable = look.findings.removable_now
     drains = sorted(look.decision.drain, key=lambda drain: drain.node)
     return {
         "unneededNodes": sorted(unneeded),
@@ -250,7 +249,7 @@ def _scale_down_result(look: Look, settings: Settings, scale_up_result: str) -> 
 def _is_cooling(look: Look, settings: Settings) -> bool:
     """Return whether no node may begin to go in this loop."""
     just_came = any(verdict.reason is Reason.JUST_CREATED for verdict in look.decision.pods.values())
-    return just_came or cooldown(look.memory, settings.scale_down, look.decision.at) is not None
+    return just_came or look.memory.cooldown.pause(settings.scale_down, look.decision.at) is not None
 
 
 def _removable(entry: Removable) -> dict[str, Any]:
@@ -263,8 +262,8 @@ def _verdicts(look: Look) -> list[dict[str, Any]]:
 
 
 def _verdict(look: Look, name: str, verdict: Verdict) -> dict[str, Any]:
-    standing, unneeded = look.memory.standings.get(name), look.memory.unneeded_since.get(name)
-    found = informative_verdict(verdict, standing)
+    last, unneeded = look.memory.verdicts.last.get(name), look.memory.unneeded.since.get(name)
+    found = informative_verdict(verdict, last)
     fields = {
         "node": name,
         "group": look.world.group_of.get(name, ""),
@@ -273,7 +272,7 @@ def _verdict(look: Look, name: str, verdict: Verdict) -> dict[str, Any]:
         "found": found.reason.value if found is not verdict else "",
         "blockingPod": found.pod,
         "blockingPodReason": str(found.cause),
-        "since": _time(standing.since if standing else None),
+        "since": _time(last.since if last else None),
         "unneededSince": _time(unneeded),
         "remedy": advice(found, name, look.world, look.group_of(name)),
     }
@@ -282,10 +281,10 @@ def _verdict(look: Look, name: str, verdict: Verdict) -> dict[str, Any]:
 
 def _upcoming(look: Look) -> dict[str, int]:
     """Return the number of upcoming nodes by group, with those that were just asked for."""
-    upcoming = dict(look.particulars.upcoming)
+    upcoming = dict(look.findings.upcoming)
     for grow in look.decision.grow:
         # In a group without upcoming nodes, nodes that are starting count as upcoming from now on.
-        upcoming[grow.group] = upcoming.get(grow.group, look.particulars.readiness[grow.group].not_started) + grow.count
+        upcoming[grow.group] = upcoming.get(grow.group, look.findings.readiness[grow.group].not_started) + grow.count
     return dict(sorted(upcoming.items()))
 
 
@@ -299,7 +298,7 @@ def _utilization(look: Look) -> list[dict[str, Any]]:
             "mem": used.memory,
             "gpu": used.gpu or 0,
         }
-        for name, used in sorted(look.particulars.utilization.items())
+        for name, used in sorted(look.findings.utilization.items())
     ]
 
 

@@ -9,12 +9,13 @@ import msgspec
 
 from nodewright.api.group import GroupFacts
 from nodewright.decision.memory import KnownTemplate, Memory, ScaleUpRequest
+from nodewright.decision.memory.memory import in_slices
 from nodewright.decision.templates.likeness import fingerprint
 from nodewright.objects.meta import Time
 from nodewright.scenario.fields import Codec, Entry, Field, Form, ListOf, MapOf, name_of, wrong
 from nodewright.scenario.names import Names, Role
 from nodewright.scenario.objects import TAINTS, TEMPLATE
-from nodewright.scenario.sieve import Scope, Sieve, each, hidden_as, keyed, named, record
+from nodewright.scenario.sieve import Scope, each, hidden_as, keyed, named, record
 
 #: In place of the fingerprint of a provider's template: it is the one that the group has in this scenario.
 _AS_IT_IS = "as it is"
@@ -36,7 +37,7 @@ KEYS = (_ORDERS.key, _MEMORY.key)
 def read_memory(document: Mapping[str, Any], groups: Iterable[GroupFacts]) -> Memory:
     """Return what is remembered of *groups* and their nodes."""
     try:
-        memory = msgspec.convert(_MEMORY.read(document), Memory)
+        memory = msgspec.convert(in_slices(_MEMORY.read(document)), Memory)
     except msgspec.ValidationError as error:
         raise wrong(_MEMORY.key, str(error)) from None
     templates = {facts.id: facts.template for facts in groups}
@@ -45,19 +46,20 @@ def read_memory(document: Mapping[str, Any], groups: Iterable[GroupFacts]) -> Me
         # Those of one group are one, of the age of the latest.
         known = orders.get(order.group, ScaleUpRequest(at=order.time, count=0))
         orders[order.group] = ScaleUpRequest(at=max(order.time, known.at), count=known.count + order.increase)
+    known_templates = {
+        group: replace(known, promised=fingerprint(templates.get(group))) if known.promised == _AS_IT_IS else known
+        for group, known in memory.learnt.templates.items()
+    }
     return replace(
         memory,
-        requests=memory.requests | orders,
-        templates={
-            group: replace(known, promised=fingerprint(templates.get(group))) if known.promised == _AS_IT_IS else known
-            for group, known in memory.templates.items()
-        },
+        orders=replace(memory.orders, requests=memory.orders.requests | orders),
+        learnt=replace(memory.learnt, templates=known_templates),
     )
 
 
 def write_memory(memory: Memory, groups: Iterable[GroupFacts], names: Names) -> Iterator[Entry]:
     """Yield what is remembered; *groups* are those of the world."""
-    ours = {group: request for group, request in memory.requests.items() if request.ours}
+    ours = {group: request for group, request in memory.orders.requests.items() if request.ours}
     orders = [_Order(group=group, increase=request.count, time=request.at) for group, request in ours.items()]
     yield from _ORDERS.write(orders, names).items()
     templates = {facts.id: facts.template for facts in groups}
@@ -69,11 +71,21 @@ def write_memory(memory: Memory, groups: Iterable[GroupFacts], names: Names) -> 
 
     rest = replace(
         memory,
-        requests={group: request for group, request in memory.requests.items() if group not in ours},
-        templates={group: marked(group, known) for group, known in memory.templates.items()},
+        orders=replace(
+            memory.orders,
+            requests={group: request for group, request in memory.orders.requests.items() if group not in ours},
+        ),
+        learnt=replace(
+            memory.learnt,
+            templates={group: marked(group, known) for group, known in memory.learnt.templates.items()},
+        ),
     )
-    shown = MEMORY(msgspec.to_builtins(rest), Scope(names=names))
-    yield from _MEMORY.write({key: value for key, value in shown.items() if value}, names).items()
+    shown, blank = (MEMORY(msgspec.to_builtins(each), Scope(names=names)) for each in (rest, Memory()))
+    slices = {
+        name: {key: value for key, value in part.items() if value != blank[name].get(key)}
+        for name, part in shown.items()
+    }
+    yield from _MEMORY.write({name: part for name, part in slices.items() if part}, names).items()
 
 
 def _pod_key(value: str, scope: Scope) -> str:
@@ -136,27 +148,31 @@ _REPLACEMENT = record(
     owners=each(named(Role.UID)),
 )
 _KNOWN_TEMPLATE = record("promised promised_since gone_since", likeness=TEMPLATE, differences=each(_difference))
-#: What of memory gets into a scenario. A test holds it against the fields of `Memory`.
-MEMORY: Sieve = record(
-    "unhealthy_since no_search_until last_scale_up turn last_scale_down last_scale_down_failure evictions",
-    unneeded_since=keyed(_node),
-    unremovable_until=keyed(_node),
-    standings=keyed(_node, record("reason since cause", pod=_pod_key)),
-    unexamined=each(_node),
-    hints=keyed(_node, _hint),
-    unregistered_since=keyed(_machine),
-    failed_since=keyed(_machine),
-    requests=keyed(_group),
-    # Kinds of pods are told apart by fingerprints, and hidden pods have others.
-    intentions=_real_only,
-    shortages=keyed(_group),
-    backoffs=keyed(_group, _BACKOFF),
-    pools=keyed(_pool_key, _BACKOFF),
-    removals=keyed(_node, _REMOVAL),
-    replacements=each(_REPLACEMENT),
-    left_alone_until=keyed(_node),
-    examined=_node,
-    templates=keyed(_group, _KNOWN_TEMPLATE),
-    changes=keyed(_group),
-    conditions=keyed(_group),
+#: What of memory gets into a scenario, by its slices. A test holds it against the fields of `Memory`.
+MEMORY = record(
+    learnt=record(templates=keyed(_group, _KNOWN_TEMPLATE)),
+    health=record(
+        "unhealthy_since",
+        backoffs=keyed(_group, _BACKOFF),
+        pools=keyed(_pool_key, _BACKOFF),
+        shortages=keyed(_group),
+        unregistered_since=keyed(_machine),
+        failed_since=keyed(_machine),
+    ),
+    orders=record(
+        "turn",
+        requests=keyed(_group),
+        # Kinds of pods are told apart by fingerprints, and hidden pods have others.
+        intentions=_real_only,
+    ),
+    leaving=record("evictions", removals=keyed(_node, _REMOVAL)),
+    unneeded=record(
+        since=keyed(_node), unremovable_until=keyed(_node), unexamined=each(_node), hints=keyed(_node, _hint)
+    ),
+    verdicts=record(last=keyed(_node, record("reason since cause", pod=_pod_key))),
+    cooldown=record("cluster", groups=keyed(_group)),
+    consolidation=record(
+        "no_search_until", replacements=each(_REPLACEMENT), left_alone_until=keyed(_node), examined=_node
+    ),
+    status=record(conditions=keyed(_group)),
 )

@@ -11,7 +11,6 @@ from nodewright.api.hookspecs import hookimpl
 from nodewright.api.option import Option
 from nodewright.api.plugin import Plugin
 from nodewright.decision.decide import decide
-from nodewright.decision.findings import Particulars
 from nodewright.decision.memory import Memory
 from nodewright.decision.policy import Policy
 from nodewright.decision.world import World
@@ -52,20 +51,20 @@ def rehearse(scenario: Scenario, policy: Policy) -> Iterator[Rehearsed]:
 def rehearse_once(world: World, memory: Memory, policy: Policy, now: datetime) -> Rehearsed:
     """Decide on *world* by *policy*; the look has the memory after the decision."""
     begun = perf_counter()
-    decision, _ = decide(world, memory, policy, now)
+    decision, _, _ = decide(world, memory, policy, now)
     seconds = perf_counter() - begun
     # Strategies that ask outside have their answers now: they are not asked again.
     heard = replace(policy, answers=decision.answers)
     if seconds < _PATIENCE:
         seconds = _typical_seconds(world, memory, heard, now)
-    listener, particulars = _Listener(_Listener.Config()), Particulars()
+    listener = _Listener(_Listener.Config())
     policy.hooks.register("rehearsal", listener)
     try:
         # Once more for the findings, which take time of their own.
-        decision, memory = decide(world, memory, heard, now, particulars)
+        decision, memory, findings = decide(world, memory, heard, now, in_depth=True)
     finally:
         policy.hooks.unregister(listener)
-    look = Look(world=world, decision=decision, memory=memory, particulars=particulars)
+    look = Look(world=world, decision=decision, memory=memory, findings=findings)
     return Rehearsed(look=look, options=listener.options or (), seconds=seconds)
 
 

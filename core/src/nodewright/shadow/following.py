@@ -6,11 +6,10 @@ from datetime import datetime
 from nodewright.api.instance import ErrorClass, InstanceError
 from nodewright.config.model import Settings
 from nodewright.decision.health.backoff import Backoffs
-from nodewright.decision.memory import Backoff, GroupChanges, Memory, Removal, ScaleUpRequest
+from nodewright.decision.memory import Backoff, Memory, Removal
 from nodewright.decision.world import World
 from nodewright.shadow.observation import Actions, Observation
 
-_NOTHING = GroupChanges()
 _FAILED = InstanceError(error_class=ErrorClass.OTHER, code="givenUp", message="others gave its machines up")
 
 
@@ -28,22 +27,20 @@ def follow(
             group=entry.group,
             provider_id=entry.provider_id,
             started=entry.since,
-            drains=name in memory.removals and memory.removals[name].drains,
+            drains=name in memory.leaving.removals and memory.leaving.removals[name].drains,
             deleted_at=_deleted_at(memory, name, actions.at) if entry.left else None,
             ours=False,
         )
         for name, entry in observation.marked.items()
     }
-    changes = _changes(memory, actions)
     return replace(
         memory,
-        removals=removals,
-        unremovable_until={**memory.unremovable_until, **dict.fromkeys(actions.gave_up, actions.at + recheck)},
-        backoffs=_backoffs(memory, actions, settings),
-        last_scale_up=actions.at if actions.grew else memory.last_scale_up,
-        last_scale_down=actions.at if actions.left else memory.last_scale_down,
-        last_scale_down_failure=actions.at if actions.gave_up else memory.last_scale_down_failure,
-        changes=changes,
+        leaving=memory.leaving.advanced(removals),
+        unneeded=memory.unneeded.unremovable(actions.gave_up, actions.at + recheck),
+        health=memory.health.backed_off(_backoffs(memory, actions, settings)),
+        cooldown=memory.cooldown.grown(actions.grew, actions.at)
+        .shrunk(tuple(actions.left.values()), actions.at)
+        .stuck(tuple(actions.gave_up.values()), actions.at),
     )
 
 
@@ -65,26 +62,18 @@ def without_growth(world: World, actions: Actions, before: Observation) -> World
 
 def _with_growth(memory: Memory, actions: Actions, twin: Memory | None) -> Memory:
     if twin is None:
-        requests = dict(memory.requests)
-        for group, count in actions.grew.items():
-            known = requests.get(group)
-            requests[group] = ScaleUpRequest(at=actions.at, count=(known.count if known else 0) + count)
-        return replace(memory, requests=requests)
-    ordered = {group: request for group, request in twin.requests.items() if group in actions.grew}
-    requests = {**memory.requests, **ordered}
+        return replace(memory, orders=memory.orders.raised(actions.grew, actions.at))
     return replace(
         memory,
-        requests=requests,
-        intentions=tuple(each for each in twin.intentions if each.group in requests),
-        replacements=twin.replacements,
-        turn=twin.turn,
+        orders=memory.orders.joined(twin.orders, actions.grew),
+        consolidation=memory.consolidation.with_replacements_of(twin.consolidation),
     )
 
 
 def _backoffs(memory: Memory, actions: Actions, settings: Settings) -> dict[str, Backoff]:
     """Return back-offs, with those of groups whose machines failed and were given up between two observations."""
-    backoffs = Backoffs(memory.backoffs, memory.pools, settings.health.backoff, actions.at)
-    unseen = {group for machine, group in actions.lost.items() if machine not in memory.failed_since}
+    backoffs = Backoffs(memory.health.backoffs, memory.health.pools, settings.health.backoff, actions.at)
+    unseen = {group for machine, group in actions.lost.items() if machine not in memory.health.failed_since}
     for group in unseen & actions.shrank.keys():
         if not backoffs.runs(group):
             backoffs.note(group, "", _FAILED)
@@ -92,17 +81,5 @@ def _backoffs(memory: Memory, actions: Actions, settings: Settings) -> dict[str,
 
 
 def _deleted_at(memory: Memory, name: str, now: datetime) -> datetime:
-    known = memory.removals.get(name)
+    known = memory.leaving.removals.get(name)
     return (known.deleted_at if known is not None else None) or now
-
-
-def _changes(memory: Memory, actions: Actions) -> dict[str, GroupChanges]:
-    changes = dict(memory.changes)
-    for groups, moment in (
-        (actions.grew, {"grown": actions.at}),
-        (actions.left.values(), {"shrunk": actions.at}),
-        (actions.gave_up.values(), {"stuck": actions.at}),
-    ):
-        for group in groups:
-            changes[group] = replace(changes.get(group, _NOTHING), **moment)
-    return changes

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from nodewright.api.decision import Decision
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.decision.memory import Standing
+from nodewright.decision.memory import LastVerdict
 from nodewright.decision.scaledown.removal.soft_taints import unneeded_since
 from nodewright.explain.advice import informative_verdict
 from nodewright.objects import Node
@@ -33,14 +33,14 @@ class NodeViews:
     """Our verdicts on nodes in the loop before, when the other one had not marked them yet."""
 
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
-    standings: Mapping[str, Standing] = field(default_factory=dict)
+    last_verdicts: Mapping[str, LastVerdict] = field(default_factory=dict)
     #: When the pause of each group ends or ended; None if there was none.
     pauses: Mapping[str, datetime | None] = field(default_factory=dict)
 
     def of(self, node: str) -> Verdict | None:
         """Return our verdict on *node*; None if it was not there."""
         verdict = self.verdicts.get(node)
-        return None if verdict is None else informative_verdict(verdict, self.standings.get(node))
+        return None if verdict is None else informative_verdict(verdict, self.last_verdicts.get(node))
 
 
 class RemovalComparison:

@@ -6,17 +6,34 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from nodewright.api.group import GroupFacts
+from nodewright.api.provider import GpuConfig
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.config.model import Limits as LimitSettings
-from nodewright.decision.counted import VIRTUAL, amounts, is_real
 from nodewright.decision.health import Assessment
 from nodewright.decision.world import World
 from nodewright.objects import CapacityQuota, Resources
 
 #: As a resource: one for each node.
 NODES = "nodes"
+_CORE = 1000
+#: A node that stands for another cluster has no size of its own.
+_VIRTUAL = ("type", "virtual-kubelet")
 _SHORT = re.compile(r'", resources: ([^;]*)')
+
+
+def amounts(capacity: Resources, gpu: GpuConfig | None) -> Resources:
+    """Return what a node of *capacity* counts for: whole cores, and its GPUs by their type."""
+    counted = {**capacity, "cpu": -(-capacity.get("cpu", 0) // _CORE) * _CORE}
+    if gpu is not None:
+        counted[gpu.type] = capacity.get(gpu.resource, 0)
+    return counted
+
+
+def is_real(labels: Mapping[str, str]) -> bool:
+    """Tell whether a node with *labels* counts at all."""
+    key, value = _VIRTUAL
+    return labels.get(key) != value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +95,7 @@ class Limits:
         for name in present:
             node = world.cluster.nodes[name]
             provider = providers.get(world.group_of.get(name, ""), "")
-            shown = tuple(node.metadata.labels.items()) if selecting else node.metadata.labels.get(VIRTUAL[0])
+            shown = tuple(node.metadata.labels.items()) if selecting else node.metadata.labels.get(_VIRTUAL[0])
             kinds.setdefault((provider, node.size, world.gpus.get(name), shown), []).append(name)
         for names in kinds.values():
             provider = providers.get(world.group_of.get(names[0], ""), "")

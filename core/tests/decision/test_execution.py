@@ -18,9 +18,17 @@ from nodewright.api import (
     Verdict,
 )
 from nodewright.config.model import Settings
-from nodewright.decision.aftermath import Aftermath, Held
 from nodewright.decision.decide import decide, decide_growth
-from nodewright.decision.memory import GroupChanges, Memory, Removal, ScaleUpRequest
+from nodewright.decision.execution import Execution, Hold
+from nodewright.decision.memory import (
+    Changes,
+    CooldownMemory,
+    Memory,
+    OrderMemory,
+    Removal,
+    RemovalMemory,
+    ScaleUpRequest,
+)
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -49,7 +57,7 @@ def throttled(group):
 
 
 def after(*outcomes, held=None, **actions):
-    return Aftermath(decision=Decision(at=NOW, **actions), outcomes=outcomes, held=held or {})
+    return Execution(decision=Decision(at=NOW, **actions), outcomes=outcomes, held=held or {})
 
 
 def sizes(world):
@@ -86,7 +94,7 @@ def test_a_machine_that_was_deleted_counts_neither_as_there_nor_as_failed():
     "done",
     [
         after(throttled("a"), grow=(grow("a", 2, 3),)),
-        after(grow=(grow("a", 2, 3),), held={"a": Held(why="no answer", size=5)}),
+        after(grow=(grow("a", 2, 3),), held={"a": Hold(why="no answer", size=5)}),
     ],
 )
 def test_a_group_that_may_have_taken_its_order_is_counted_as_if_and_left_alone(done):
@@ -97,31 +105,41 @@ def test_a_group_that_may_have_taken_its_order_is_counted_as_if_and_left_alone(d
 
 
 def test_what_was_refused_or_not_tried_is_undone_and_no_longer_remembered():
-    before = Memory(requests={"b": ScaleUpRequest(at=EARLIER, count=1)}, last_scale_up=EARLIER)
+    before = Memory(
+        orders=OrderMemory(requests={"b": ScaleUpRequest(at=EARLIER, count=1)}),
+        cooldown=CooldownMemory(cluster=Changes(grown=EARLIER)),
+    )
     asked = {group: ScaleUpRequest(at=NOW, count=3) for group in "abc"}
-    memory = replace(before, requests=asked, last_scale_up=NOW)
+    memory = replace(
+        before,
+        orders=before.orders.followed(asked),
+        cooldown=CooldownMemory(cluster=Changes(grown=NOW)),
+    )
     done = after(outcome("grow", "a"), refused("b"), grow=(grow("a", 3), grow("b", 2), grow("c", 3)))
     assert done.undone == {"b", "c"}
     remembered = done.memory(memory, before)
-    assert remembered.requests == {"a": asked["a"], "b": before.requests["b"]}
-    assert remembered.last_scale_up == NOW
+    assert remembered.orders.requests == {"a": asked["a"], "b": before.orders.requests["b"]}
+    assert remembered.cooldown.cluster.grown == NOW
 
 
 @pytest.mark.parametrize("came", [refused("a"), throttled("a")])
 def test_growth_that_failed_does_not_put_scale_down_off(came):
-    before = Memory(last_scale_up=EARLIER)
-    memory = Memory(requests={"a": ScaleUpRequest(at=NOW, count=1)}, last_scale_up=NOW)
-    assert after(came, grow=(grow("a"),)).memory(memory, before).last_scale_up == EARLIER
+    before = Memory(cooldown=CooldownMemory(cluster=Changes(grown=EARLIER)))
+    memory = Memory(
+        orders=OrderMemory(requests={"a": ScaleUpRequest(at=NOW, count=1)}),
+        cooldown=CooldownMemory(cluster=Changes(grown=NOW)),
+    )
+    assert after(came, grow=(grow("a"),)).memory(memory, before).cooldown.cluster.grown == EARLIER
 
 
 @pytest.mark.parametrize("came", [refused("a"), throttled("a")])
 def test_growth_that_failed_does_not_put_off_the_scale_down_of_its_group(came):
-    before = Memory(changes={"a": GroupChanges(grown=EARLIER, stuck=EARLIER)})
-    memory = Memory(changes={"a": GroupChanges(grown=NOW, stuck=EARLIER), "b": GroupChanges(grown=NOW)})
+    before = Memory(cooldown=CooldownMemory(groups={"a": Changes(grown=EARLIER, stuck=EARLIER)}))
+    memory = Memory(cooldown=CooldownMemory(groups={"a": Changes(grown=NOW, stuck=EARLIER), "b": Changes(grown=NOW)}))
     done = after(came, outcome("grow", "b"), grow=(grow("a"), grow("b")))
-    assert done.memory(memory, before).changes == {
-        "a": GroupChanges(grown=EARLIER, stuck=EARLIER),
-        "b": GroupChanges(grown=NOW),
+    assert done.memory(memory, before).cooldown.groups == {
+        "a": Changes(grown=EARLIER, stuck=EARLIER),
+        "b": Changes(grown=NOW),
     }
 
 
@@ -129,9 +147,9 @@ class TestWhatElseGrows:
     def go_on(self, world, *outcomes, memory=None, settings=None, held=None):
         """Decide, let the outcomes come of it, and decide what else grows."""
         before, policy = memory or Memory(), a_policy(settings)
-        decision, memory = decide(world, before, policy, NOW)
-        done = Aftermath(decision=decision, outcomes=outcomes, held=held or {})
-        return decision, *decide_growth(done.world(world), done.memory(memory, before), policy, NOW)
+        decision, memory, _ = decide(world, before, policy, NOW)
+        done = Execution(decision=decision, outcomes=outcomes, held=held or {})
+        return decision, *decide_growth(done.world(world), done.memory(memory, before), policy, NOW)[:2]
 
     def test_pods_of_a_group_that_was_refused_go_to_the_next_best(self):
         world = a_world(groups=[a_group("a"), a_group("b", template=a_template(cpu="16"))], pods=[a_pod(cpu="3")])
@@ -139,16 +157,16 @@ class TestWhatElseGrows:
         assert [each.group for each in first.grow] == ["a"]
         assert [(each.group, each.count) for each in second.grow] == [("b", 1)]
         assert second.groups["a"].reason is Reason.GROUP_BACKED_OFF
-        assert memory.requests.keys() == {"b"}
-        assert (memory.backoffs["a"].code, memory.last_scale_up) == ("NoCapacity", NOW)
+        assert memory.orders.requests.keys() == {"b"}
+        assert (memory.health.backoffs["a"].code, memory.cooldown.cluster.grown) == ("NoCapacity", NOW)
 
     def test_pods_of_a_group_that_fails_for_the_moment_wait_for_it(self):
         world = a_world(groups=[a_group("a"), a_group("b", template=a_template(cpu="16"))], pods=[a_pod(cpu="3")])
         _, second, memory = self.go_on(world, throttled("a"))
         assert second.quiet
         assert second.pods["default/web"].reason is Reason.FITS
-        assert memory.backoffs == {}
-        assert memory.requests.keys() == {"a"}
+        assert memory.health.backoffs == {}
+        assert memory.orders.requests.keys() == {"a"}
 
     def test_nothing_but_growth_is_decided_and_removals_go_on(self):
         idle = a_node("idle", provider_id="fake://b-0")
@@ -158,11 +176,13 @@ class TestWhatElseGrows:
             pods=[a_pod(cpu="4", memory="1Gi"), a_pod("more", cpu="4", memory="1Gi")],
         )
         going = Removal(group="b", provider_id="fake://b-0", started=NOW)
-        first, second, memory = self.go_on(world, refused("a"), memory=Memory(removals={"idle": going}))
+        first, second, memory = self.go_on(
+            world, refused("a"), memory=Memory(leaving=RemovalMemory(removals={"idle": going}))
+        )
         assert [each.group for each in first.grow] == ["a"]
         assert [each.group for each in second.grow] == ["c"]
         assert replace(second, grow=()).quiet
-        assert memory.removals == {"idle": going}
+        assert memory.leaving.removals == {"idle": going}
 
     def test_the_limit_on_nodes_counts_what_was_accepted_and_what_may_have_been(self):
         settings = Settings.model_validate({"limits": {"nodes": {"max": 2}}})
@@ -170,7 +190,7 @@ class TestWhatElseGrows:
         for came in (outcome, throttled):
             done = came("grow", "a") if came is outcome else came("a")
             policy = a_policy(settings)
-            happened = Aftermath(decision=Decision(at=NOW, grow=(grow("a", 2),)), outcomes=(done,))
-            memory = Memory(requests={"a": ScaleUpRequest(at=NOW, count=2)})
-            decision, _ = decide_growth(happened.world(world), memory, policy, NOW)
+            happened = Execution(decision=Decision(at=NOW, grow=(grow("a", 2),)), outcomes=(done,))
+            memory = Memory(orders=OrderMemory(requests={"a": ScaleUpRequest(at=NOW, count=2)}))
+            decision, _, _ = decide_growth(happened.world(world), memory, policy, NOW)
             assert decision.grow == ()

@@ -8,18 +8,27 @@ from nodewright.api import ErrorClass, Instance, InstanceState, Reason
 from nodewright.decision.health import adopt_orders
 from nodewright.decision.memory import (
     Backoff,
+    Changes,
     Condition,
     Conditions,
+    ConsolidationMemory,
+    CooldownMemory,
     Evictions,
-    GroupChanges,
+    HealthMemory,
     Intention,
     KnownTemplate,
+    LastVerdict,
     Memory,
+    OrderMemory,
     Removal,
+    RemovalMemory,
     Replacement,
     ScaleUpRequest,
     Shortage,
-    Standing,
+    StatusMemory,
+    TemplateMemory,
+    UnneededMemory,
+    VerdictMemory,
 )
 from nodewright.testing.builders import a_group, a_node, a_template
 from nodewright.testing.clock import EPOCH
@@ -36,36 +45,44 @@ BACKOFF = Backoff(
 )
 HEALTHY = Condition(status="Healthy", since=EPOCH)
 MEMORY = Memory(
-    unneeded_since={"n": EPOCH},
-    unremovable_until={"m": EPOCH},
-    standings={"n": Standing(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="default/web", cause="NotReplicated")},
-    unexamined=("o",),
-    hints={"n": (("p", 2), ("q", 1))},
-    unregistered_since={"i-1": EPOCH},
-    failed_since={"i-2": EPOCH},
-    requests={"a": ScaleUpRequest(at=EPOCH, count=3, ours=False)},
-    intentions=(Intention(group="a", kind="uid/0123", count=2),),
-    shortages={"a": Shortage(since=EPOCH, machines=1, target=4)},
-    backoffs={"a": BACKOFF},
-    pools={"aws:eu-a/c5": BACKOFF},
-    unhealthy_since=EPOCH,
-    removals={"o": Removal(group="a", provider_id="i-3", started=EPOCH)},
-    replacements=(
-        Replacement(
-            nodes={"o": "i-3"}, group="b", count=1, at=EPOCH, since=EPOCH, saving=0.5, begun=("o",), owners=("uid",)
-        ),
+    unneeded=UnneededMemory(
+        since={"n": EPOCH}, unremovable_until={"m": EPOCH}, unexamined=("o",), hints={"n": (("p", 2), ("q", 1))}
     ),
-    left_alone_until={"p": EPOCH},
-    examined="q",
-    no_search_until=EPOCH,
-    templates={"a": KnownTemplate(promised="x", likeness=a_template())},
-    turn=3,
-    last_scale_up=EPOCH,
-    last_scale_down=EPOCH,
-    last_scale_down_failure=EPOCH,
-    changes={"a": GroupChanges(grown=EPOCH, shrunk=EPOCH, stuck=EPOCH)},
-    evictions=(Evictions(at=EPOCH, count=7),),
-    conditions={"": Conditions(health=HEALTHY, scale_up=HEALTHY, scale_down=HEALTHY)},
+    verdicts=VerdictMemory(
+        last={"n": LastVerdict(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="default/web", cause="NotReplicated")}
+    ),
+    health=HealthMemory(
+        unregistered_since={"i-1": EPOCH},
+        failed_since={"i-2": EPOCH},
+        shortages={"a": Shortage(since=EPOCH, machines=1, target=4)},
+        backoffs={"a": BACKOFF},
+        pools={"aws:eu-a/c5": BACKOFF},
+        unhealthy_since=EPOCH,
+    ),
+    orders=OrderMemory(
+        requests={"a": ScaleUpRequest(at=EPOCH, count=3, ours=False)},
+        intentions=(Intention(group="a", kind="uid/0123", count=2),),
+        turn=3,
+    ),
+    leaving=RemovalMemory(
+        removals={"o": Removal(group="a", provider_id="i-3", started=EPOCH)}, evictions=(Evictions(at=EPOCH, count=7),)
+    ),
+    consolidation=ConsolidationMemory(
+        replacements=(
+            Replacement(
+                nodes={"o": "i-3"}, group="b", count=1, at=EPOCH, since=EPOCH, saving=0.5, begun=("o",), owners=("uid",)
+            ),
+        ),
+        left_alone_until={"p": EPOCH},
+        examined="q",
+        no_search_until=EPOCH,
+    ),
+    learnt=TemplateMemory(templates={"a": KnownTemplate(promised="x", likeness=a_template())}),
+    cooldown=CooldownMemory(
+        groups={"a": Changes(grown=EPOCH, shrunk=EPOCH, stuck=EPOCH)},
+        cluster=Changes(grown=EPOCH, shrunk=EPOCH, stuck=EPOCH),
+    ),
+    status=StatusMemory(conditions={"": Conditions(health=HEALTHY, scale_up=HEALTHY, scale_down=HEALTHY)}),
 )
 
 
@@ -77,7 +94,7 @@ def test_every_field_survives_json(name):
 
 def test_the_memory_of_an_older_version_is_understood():
     assert Memory.from_json(b'{"requests": {"a": {"at": "2030-01-01T00:00:00Z", "count": 1}}}') == Memory(
-        requests={"a": ScaleUpRequest(at=EPOCH, count=1)}
+        orders=OrderMemory(requests={"a": ScaleUpRequest(at=EPOCH, count=1)})
     )
 
 
@@ -91,8 +108,8 @@ def test_what_the_cloud_owes_or_has_not_started_yet_counts_as_ordered_when_a_lif
         "starting": [a_node("s", ready=False, provider_id="fake://starting-0")],
         "full": [a_node("f", provider_id="fake://full-0")],
     }
-    known = Memory(requests={"known": ScaleUpRequest(at=EPOCH, count=1)})
-    adopted = adopt_orders(a_world(groups=groups, nodes=nodes), known, EPOCH + timedelta(minutes=1))
+    known = Memory(orders=OrderMemory(requests={"known": ScaleUpRequest(at=EPOCH, count=1)}))
+    adopted = adopt_orders(a_world(groups=groups, nodes=nodes), known.orders, EPOCH + timedelta(minutes=1))
     assert {group: request.count for group, request in adopted.requests.items()} == {
         "owed": 2,
         "starting": 2,

@@ -6,19 +6,21 @@ from datetime import timedelta
 
 import pytest
 from nodewright.api.errors import AccessDeniedError, ApiServerError, TemporaryError
-from nodewright.decision.memory import Memory, Removal, ScaleUpRequest
-from nodewright.memory_store.custody import Custody, differ
-from nodewright.memory_store.envelope import Envelope, seal, unseal
+from nodewright.decision.memory import Memory, OrderMemory, Removal, RemovalMemory, ScaleUpRequest, UnneededMemory
+from nodewright.memory_store.envelope import Envelope, decode, encode
+from nodewright.memory_store.ownership import Ownership, differ
 from nodewright.testing.clock import EPOCH, SteppedClock
 
 from core.tests.memory_store.memories import Shelf
 
-FIRST, SECOND, THIRD = (Memory(unneeded_since={"n": EPOCH}, turn=number) for number in (1, 2, 3))
+FIRST, SECOND, THIRD = (
+    Memory(unneeded=UnneededMemory(since={"n": EPOCH}), orders=OrderMemory(turn=number)) for number in (1, 2, 3)
+)
 
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr("nodewright.memory_store.custody.sleep", lambda seconds: None)
+    monkeypatch.setattr("nodewright.memory_store.ownership.sleep", lambda seconds: None)
 
 
 class Process:
@@ -27,21 +29,21 @@ class Process:
     def __init__(self, shelf, identity="me", clock=None, **fields):
         self.clock = clock or SteppedClock()
         self.told = []
-        self.custody = Custody(shelf, self.clock, identity=identity, tell=self.told.append, **fields)
+        self.ownership = Ownership(shelf, self.clock, identity=identity, on_write=self.told.append, **fields)
 
     def take_over(self, timeout=10.0):
-        return self.custody.take_over(timeout)
+        return self.ownership.take_over(timeout)
 
     def write(self, memory):
-        return self.custody.write(memory, self.clock.now())
+        return self.ownership.write(memory, self.clock.now())
 
 
 def stored(memory, *, holder="former", seen_at=EPOCH, cluster=""):
-    return seal(Envelope(memory=memory, seen_at=seen_at, holder=holder, cluster=cluster), 10**9).content
+    return encode(Envelope(memory=memory, seen_at=seen_at, holder=holder, cluster=cluster), 10**9).content
 
 
 def on(shelf):
-    return unseal(shelf.content).envelope
+    return decode(shelf.content).envelope
 
 
 def fail(error):
@@ -67,7 +69,7 @@ def test_a_process_that_was_succeeded_writes_nothing_more_and_says_so_once(caplo
     assert new.take_over() == FIRST
     assert not old.write(SECOND)
     assert not old.write(THIRD)
-    assert old.custody.superseded
+    assert old.ownership.superseded
     assert (on(shelf).memory, on(shelf).holder) == (FIRST, "new")
     assert new.write(THIRD)
     assert caplog.text.count("another autoscaler (new) has taken over the memory in the shelf") == 1
@@ -127,30 +129,30 @@ def test_to_take_over_does_not_count_as_having_looked():
     clock = SteppedClock()
     for _ in range(6):
         clock.advance(50)
-        assert Process(shelf, clock=clock).take_over().unneeded_since
+        assert Process(shelf, clock=clock).take_over().unneeded.since
     clock.advance(50)
-    assert not Process(shelf, clock=clock).take_over().unneeded_since
+    assert not Process(shelf, clock=clock).take_over().unneeded.since
 
 
 def test_after_a_long_absence_timers_begin_anew_and_it_is_told(caplog):
     clock = SteppedClock(EPOCH + timedelta(days=3))
     memory = Process(Shelf(stored(FIRST)), clock=clock).take_over()
-    assert memory == Memory(turn=1)
-    assert "nobody has looked since 2030-01-01 00:00:00: timers, orders and removals begin anew" in caplog.text
+    assert memory == Memory(orders=OrderMemory(turn=1))
+    assert "no loop has run since 2030-01-01 00:00:00: timers, orders and removals start again" in caplog.text
 
 
 def test_nothing_is_taken_for_true_that_is_still_to_come(caplog):
     shelf = Shelf(stored(FIRST, seen_at=EPOCH + timedelta(days=3650)))
-    assert Process(shelf).take_over() == Memory(turn=1)
-    assert "which is still to come: times are forgotten" in caplog.text
+    assert Process(shelf).take_over() == Memory(orders=OrderMemory(turn=1))
+    assert "which is in the future: its times are dropped" in caplog.text
 
 
 @pytest.mark.parametrize(
     ("content", "why"),
     [
         (b"\xff\xfe", "it is no JSON object"),
-        (b'{"format": 7, "memory": {}}', "it has format 7, and this version of Nodewright knows up to 1"),
-        (stored(FIRST, cluster="elsewhere"), "it is about cluster elsewhere, and this is prod"),
+        (b'{"format": 7, "memory": {}}', "it has format 7, and this version of Nodewright knows up to 2"),
+        (stored(FIRST, cluster="elsewhere"), "it belongs to cluster elsewhere, and this is prod"),
     ],
     ids=("damaged", "too new", "of another cluster"),
 )
@@ -159,7 +161,7 @@ def test_what_is_of_no_use_is_set_aside_and_reported(caplog, content, why):
     process = Process(shelf, cluster="prod")
     assert process.take_over() == Memory()
     assert shelf.apart == [content]
-    assert f"that in the shelf is of no use: {why}" in caplog.text
+    assert f"the one in the shelf is unusable: {why}" in caplog.text
     assert "It is set aside in the other shelf" in caplog.text
     assert process.write(FIRST)
     assert on(shelf).memory == FIRST
@@ -173,7 +175,7 @@ def test_a_newer_format_that_can_not_be_set_aside_is_never_written_over(caplog):
     assert process.take_over() == Memory()
     assert not process.write(FIRST)
     assert shelf.content == content
-    assert "is left alone, and none is kept" in caplog.text
+    assert "is not overwritten, and none is kept" in caplog.text
 
 
 def test_damage_that_can_not_be_set_aside_is_reported_and_written_over(caplog):
@@ -182,7 +184,7 @@ def test_damage_that_can_not_be_set_aside_is_reported_and_written_over(caplog):
     process = Process(shelf)
     process.take_over()
     assert process.write(FIRST)
-    assert "It can't be set aside in the other shelf either: no right to create configmaps" in caplog.text
+    assert "It can't be set aside in the other shelf: no right to create configmaps" in caplog.text
     assert "It is set aside" not in caplog.text
 
 
@@ -190,9 +192,9 @@ def test_items_that_can_not_be_read_are_counted_in_one_line(caplog):
     text = (
         b'{"format":1,"seenAt":"2030-01-01T00:00:00Z","memory":{"turn":1,"requests":{"a":5,"b":6},"backoffs":{"c":1}}}'
     )
-    assert Process(Shelf(text)).take_over() == Memory(turn=1)
+    assert Process(Shelf(text)).take_over() == Memory(orders=OrderMemory(turn=1))
     assert [record.message for record in caplog.records] == [
-        "what can't be understood of the memory in the shelf is forgotten: requests 2, backoffs 1"
+        "parts of the memory in the shelf can't be understood and are dropped: health.backoffs 1, orders.requests 2"
     ]
 
 
@@ -204,7 +206,7 @@ def test_a_missing_right_is_named_once_and_hopeless_until_it_is_there(caplog):
     assert process.take_over() == Memory()
     assert not process.write(FIRST)
     assert not process.write(SECOND)
-    assert process.custody.hopeless
+    assert process.ownership.blocked
     assert [record.message for record in caplog.records] == [
         (
             "memory can't be written in the shelf, and timers, back-offs and open orders would not survive a restart: "
@@ -213,7 +215,7 @@ def test_a_missing_right_is_named_once_and_hopeless_until_it_is_there(caplog):
     ]
     shelf.before = lambda: None
     assert process.write(THIRD)
-    assert not process.custody.hopeless
+    assert not process.ownership.blocked
     assert caplog.records[-1].message == "memory is written to the shelf again"
 
 
@@ -274,16 +276,16 @@ def test_what_does_not_fit_is_told_once_with_what_is_left_out(caplog):
     process = Process(shelf)
     process.take_over()
     memory = Memory(
-        hints={f"node-{number}": (("n", 1),) for number in range(100)},
-        requests={"a": ScaleUpRequest(at=EPOCH, count=1)},
-        removals={"n": Removal(group="a", provider_id="i", started=EPOCH)},
+        unneeded=UnneededMemory(hints={f"node-{number}": (("n", 1),) for number in range(100)}),
+        orders=OrderMemory(requests={"a": ScaleUpRequest(at=EPOCH, count=1)}),
+        leaving=RemovalMemory(removals={"n": Removal(group="a", provider_id="i", started=EPOCH)}),
     )
     assert process.write(memory)
     process.clock.advance(61)
     assert process.write(memory)
-    assert caplog.text.count("the shelf has no room for all memory: without hints") == 1
+    assert caplog.text.count("the shelf has no room for all of memory: stored without hints") == 1
     assert process.told[-1].shed == ("hints",)
-    assert on(shelf).memory.requests == memory.requests
+    assert on(shelf).memory.orders.requests == memory.orders.requests
     shelf.limit = 100
     process.clock.advance(61)
     assert not process.write(memory)
@@ -295,17 +297,19 @@ def test_what_is_there_already_is_written_again_once_a_minute():
     process.take_over()
     process.write(FIRST)
     at = process.clock.now()
-    assert process.custody.holds(Memory(unneeded_since={"n": EPOCH}, turn=1), at + timedelta(seconds=59))
-    assert not process.custody.holds(FIRST, at + timedelta(seconds=60))
-    assert not process.custody.holds(SECOND, at)
+    assert process.ownership.is_stored(
+        Memory(unneeded=UnneededMemory(since={"n": EPOCH}), orders=OrderMemory(turn=1)), at + timedelta(seconds=59)
+    )
+    assert not process.ownership.is_stored(FIRST, at + timedelta(seconds=60))
+    assert not process.ownership.is_stored(SECOND, at)
 
 
 def test_peeking_leaves_the_store_as_it_is():
     shelf = Shelf(stored(FIRST))
-    assert Process(shelf).custody.peek() == FIRST
+    assert Process(shelf).ownership.peek() == FIRST
     assert (shelf.writes, shelf.version) == (0, 1)
-    assert Process(Shelf(b"nonsense")).custody.peek() == Memory()
-    assert Process(Shelf()).custody.peek() == Memory()
+    assert Process(Shelf(b"nonsense")).ownership.peek() == Memory()
+    assert Process(Shelf()).ownership.peek() == Memory()
 
 
 class Unlike:
@@ -319,8 +323,8 @@ class Unlike:
 
 def test_what_was_carried_over_is_not_compared():
     same = Unlike()
-    assert not differ(Memory(requests=same), Memory(requests=same))
-    assert differ(Memory(requests=same, turn=1), Memory(requests=same))
+    assert not differ(Memory(orders=OrderMemory(requests=same)), Memory(orders=OrderMemory(requests=same)))
+    assert differ(Memory(orders=OrderMemory(requests=same, turn=1)), Memory(orders=OrderMemory(requests=same)))
 
 
 def test_what_any_loop_finds_again_is_written_once_a_minute_or_with_something_else():
@@ -328,9 +332,9 @@ def test_what_any_loop_finds_again_is_written_once_a_minute_or_with_something_el
     process = Process(shelf)
     process.take_over()
     process.write(FIRST)
-    known = replace(FIRST, hints={"n": (("m", 1),)}, unremovable_until={"m": EPOCH})
+    known = replace(FIRST, unneeded=replace(FIRST.unneeded, hints={"n": (("m", 1),)}, unremovable_until={"m": EPOCH}))
     at = process.clock.now()
-    assert process.custody.holds(known, at + timedelta(seconds=59))
-    assert not process.custody.holds(known, at + timedelta(seconds=60))
-    process.write(replace(known, turn=2))
-    assert on(shelf).memory.hints == known.hints
+    assert process.ownership.is_stored(known, at + timedelta(seconds=59))
+    assert not process.ownership.is_stored(known, at + timedelta(seconds=60))
+    process.write(replace(known, orders=OrderMemory(turn=2)))
+    assert on(shelf).memory.unneeded.hints == known.unneeded.hints

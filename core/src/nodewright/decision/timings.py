@@ -1,12 +1,12 @@
-"""Stages: how long the parts of a decision took, for those who watch over it. Nothing is decided by that."""
+"""Timings: how long the parts of a decision took, for those who watch it. Decisions do not depend on them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
 
-class Stages:
-    """Takes the time of parts that have a name; one may lie within another. For one thread."""
+class Timings:
+    """Takes the time of named parts; one may lie within another. For one thread."""
 
     def __init__(self) -> None:
         self._seconds: dict[str, float] = {}
