@@ -34,20 +34,13 @@ def _first(*places: str) -> Any:
 # Where things are in the commits that may be compared: the latest place first.
 decide = _first("nodewright.decision.decide:decide", "nodewright.decide:decide")
 decide_growth = _first("nodewright.decision.decide:decide_growth", "nodewright.decide:decide_growth")
-Aftermath = _first("nodewright.decision.aftermath:Aftermath", "nodewright.aftermath:Aftermath")
-Held = _first("nodewright.decision.aftermath:Held", "nodewright.aftermath:Held")
-to_be_kept = _first("nodewright.decision.aftermath:to_be_kept", "nodewright.aftermath:to_be_kept")
+Execution = _first("nodewright.decision.execution:Execution", "nodewright.aftermath:Aftermath")
+Hold = _first("nodewright.decision.execution:Hold", "nodewright.aftermath:Held")
+to_be_kept = _first("nodewright.decision.execution:to_be_kept", "nodewright.aftermath:to_be_kept")
 read_scenario = _first("nodewright.scenario.scenario:read_scenario", "nodewright.record.scenario:read_scenario")
-_FORMER_LIFE = ("nodewright.decision.health.former_life", "nodewright.health.former_life")
-settle = _first(*(f"{place}:settle" for place in _FORMER_LIFE))
-forget_namesakes = _first(*(f"{place}:forget_namesakes" for place in _FORMER_LIFE))
-adopt_orders = _first("nodewright.decision.health.orders:adopt_orders", "nodewright.health.orders:adopt_orders")
-recall_candidates = _first(
-    "nodewright.decision.scaledown.removal.soft_taints:recall_candidates",
-    "nodewright.scaledown.removal.soft_taints:recall_candidates",
-)
+recover = _first("nodewright.decision.recovery:recover", "nodewright.health.former_life:settle")
 #: What is remembered and hardly ever shows in a decision, by its name in the memory or in a part of it.
-_UNTOLD = ("standings", "hints", "unexamined")
+_UNTOLD = {"standings": ("standings", "last"), "hints": ("hints",), "unexamined": ("unexamined",)}
 
 Outcome = _first("nodewright.api.decision:Outcome")
 Faults, Registry = _first("nodewright.plugins:Faults"), _first("nodewright.plugins:Registry")
@@ -93,9 +86,9 @@ def _decisions(life: Life, loops: int, *, meddled: bool) -> Iterator[Json]:
         world = _world(scenario, life)
         if life.reborn:
             memory = _adopted(world, memory, scenario)
-        world, memory = settle(world, memory, life.now)
+        world, memory = recover(world, memory, life.now)
         before = memory
-        decision, memory = decide(world, before, policy, life.now)
+        decision, memory = decide(world, before, policy, life.now)[:2]
         yield told("decide", decision)
         if meddled:
             recorded = replace(policy, answers=decision.answers)
@@ -104,13 +97,13 @@ def _decisions(life: Life, loops: int, *, meddled: bool) -> Iterator[Json]:
         plain = _plain(decision)
         for _ in range(len(world.groups) + 1):
             stored = to_be_kept(memory, _held(life), decision)
-            aftermath = Aftermath(decision=decision, outcomes=_outcomes(life.carry_out(plain)), held=_held(life))
-            memory = aftermath.memory(memory, before)
-            if not aftermath.calls_for_another:
+            execution = Execution(decision=decision, outcomes=_outcomes(life.carry_out(plain)), held=_held(life))
+            memory = execution.memory(memory, before)
+            if not execution.calls_for_another:
                 break
             life.forget_growth()
-            world, before = aftermath.world(world), memory
-            decision, memory = decide_growth(world, before, policy, life.now)
+            world, before = execution.world(world), memory
+            decision, memory = decide_growth(world, before, policy, life.now)[:2]
             yield told("decide_growth", decision)
             plain = _plain(decision) | {"nodes": plain["nodes"]}
         life.go_on(plain)
@@ -123,9 +116,15 @@ def _decisions(life: Life, loops: int, *, meddled: bool) -> Iterator[Json]:
 def _untold(memory: Any) -> Json:
     """Return what of *memory* is compared as it is."""
     parts = (memory, *(getattr(memory, field.name) for field in fields(memory)))
-    found = {name: getattr(part, name) for name in _UNTOLD for part in parts if hasattr(part, name)}
-    if found.keys() != set(_UNTOLD):
-        raise ValueError(f"memory has no {', '.join(set(_UNTOLD) - found.keys())}: say what that is called now")
+    found = {
+        name: getattr(part, field)
+        for name, fields_of in _UNTOLD.items()
+        for field in fields_of
+        for part in parts
+        if hasattr(part, field)
+    }
+    if found.keys() != _UNTOLD.keys():
+        raise ValueError(f"memory has no {', '.join(_UNTOLD.keys() - found.keys())}: say what that is called now")
     return found
 
 
@@ -137,12 +136,19 @@ def _world(scenario: Any, life: Life) -> Any:
 def _adopted(world: Any, memory: Any, scenario: Any) -> Any:
     """Return *memory* as a process goes on with it that sees all groups for the first time."""
     seen = replace(world, groups=tuple(facts for facts in world.groups if not facts.error))
-    memory = forget_namesakes(seen, adopt_orders(seen, memory, scenario.now))
-    return recall_candidates(seen, memory, scenario.settings.scale_down, scenario.now)
+    settings = scenario.settings.scale_down
+    try:
+        adopt = _first("nodewright.decision.recovery:adopt")
+    except ImportError:
+        former_life, hints = "nodewright.health.former_life", "nodewright.scaledown.removal.soft_taints"
+        adopted = _first("nodewright.health.orders:adopt_orders")(seen, memory, scenario.now)
+        memory = _first(f"{former_life}:forget_namesakes")(seen, adopted)
+        return _first(f"{hints}:recall_candidates")(seen, memory, settings, scenario.now)
+    return adopt(seen, memory, settings, scenario.now)
 
 
 def _held(life: Life) -> dict[str, Any]:
-    return {group: Held(why="the call takes its time", size=size) for group, size in life.held.items()}
+    return {group: Hold(why="the call takes its time", size=size) for group, size in life.held.items()}
 
 
 def _outcomes(told: list[Json]) -> Any:

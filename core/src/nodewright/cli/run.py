@@ -16,9 +16,9 @@ from nodewright.api.errors import NodewrightError, NotLeaderError
 if TYPE_CHECKING:
     from nodewright.kube.lease import Lease
 
-#: The exit status after the lease was lost, as Cluster Autoscaler's.
+#: The exit status after the lease was lost; Cluster Autoscaler has the same.
 LOST = 255
-#: So long, in seconds, a call that is under way may hold up the end; Kubernetes gives a pod 30 by default.
+#: How long a call that is under way may hold up the end. Kubernetes gives a pod 30 s by default.
 _GRACE_SECONDS = 20.0
 
 _log = logging.getLogger("nodewright.run")
@@ -36,16 +36,16 @@ class RunCommand(Command):
         parser.add_argument(
             "--dry-run",
             action="store_true",
-            help="act on nothing; tell what would be done, and where another autoscaler does otherwise",
+            help="act on nothing; log what would be done, and where another autoscaler does otherwise",
         )
         parser.add_argument(
-            "--<flag>", metavar="VALUE", help="any flag of Cluster Autoscaler; lies over what the file says"
+            "--<flag>", metavar="VALUE", help="any flag of Cluster Autoscaler; takes precedence over the file"
         )
 
     def run(self, arguments: Namespace) -> int:
         """Run the autoscaler; return 0 after a clean stop, `LOST` if another replica may act by now.
 
-        A signal ends the process in any case: what is cut short is found in the cluster and the cloud by the next life.
+        A signal always ends the process. The next process finds what was cut short in the cluster and the cloud.
         """
         from nodewright.cli.start import autoscaler_for
         from nodewright.serve.server import Server
@@ -54,7 +54,7 @@ class RunCommand(Command):
         autoscaler, settings = autoscaler_for(arguments.rest, acts=True)
         site = Site(
             autoscaler.metrics,
-            trouble=autoscaler.vitals.trouble,
+            trouble=autoscaler.liveness.trouble,
             snapshots=autoscaler.snapshots if settings.server.snapshot else None,
             profiling=settings.server.profiling,
         )
@@ -71,12 +71,12 @@ class RunCommand(Command):
             stop.set()
             autoscaler.wake()
             if not watching.is_set():
-                # Nothing is under way yet that could end well or badly.
+                # Nothing has begun yet that needs an end.
                 _log.info("stopping before the cluster was seen for the first time")
                 os._exit(0)
-            # The process takes this thread with it, unless a plugin's call does not end.
+            # This thread dies with the process, unless a plugin's call does not end.
             sleep(_GRACE_SECONDS)
-            _log.warning("a call is still under way after %g s: stopping without its end", _GRACE_SECONDS)
+            _log.warning("a call is still under way after %g s: stopping without waiting for it", _GRACE_SECONDS)
             os._exit(0)
 
         _on_signals(end)
@@ -103,7 +103,7 @@ class RunCommand(Command):
 
 def _on_signals(end: Callable[[], None]) -> None:
     def handle(number: int, frame: FrameType | None) -> None:
-        # The main thread may hold the lock of the very event that *end* sets: another thread waits its turn.
+        # The main thread may hold the lock of the event that *end* sets, so another thread sets it.
         Thread(target=end, name="end", daemon=True).start()
 
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -115,9 +115,9 @@ def _on_loss(lease: "Lease", stop: Event, wake: Callable[[], None]) -> None:
         lease.lost.wait()
         stop.set()
         wake()
-        # What goes on inside of a plugin's call can't be stopped otherwise, and must not meet the next leader's calls.
+        # Nothing else stops a plugin's call, and it must not meet the next leader's calls.
         sleep(lease.spare)
-        _log.error("a call is still under way, and another replica may act by now: stopping without its end")
+        _log.error("a call is still under way, and another replica may act by now: stopping without waiting for it")
         os._exit(LOST)
 
     Thread(target=end, name="lease-lost", daemon=True).start()

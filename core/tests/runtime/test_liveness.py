@@ -2,32 +2,32 @@
 
 import pytest
 from nodewright.config.model import Loop
-from nodewright.runtime.vitals import Vitals
+from nodewright.runtime.liveness import Liveness
 
 MINUTE = 60
 
 
 class Life:
-    """Vitals, and the seconds that pass for them."""
+    """Liveness, and the seconds that pass for it."""
 
     def __init__(self, **limits):
         self.now = 1000.0
-        self.vitals = Vitals(Loop(**limits), now=lambda: self.now)
+        self.liveness = Liveness(Loop(**limits), now=lambda: self.now)
 
     def loops(self, minutes, *, well=True):
         """Begin a loop every minute for so long, and end it well or not."""
         for _ in range(minutes):
-            self.vitals.began()
+            self.liveness.began()
             self.now += MINUTE
             if well:
-                self.vitals.ended_well()
+                self.liveness.ended_well()
 
     def pause(self, minutes):
         self.now += minutes * MINUTE
 
     @property
     def trouble(self):
-        return self.vitals.trouble()
+        return self.liveness.trouble()
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_no_loop_for_ten_minutes_is_trouble(life):
     life.loops(3)
     life.pause(10)
     assert life.trouble == "no loop began for 660 s (at most 600 s are allowed)"
-    life.vitals.began()
+    life.liveness.began()
     assert life.trouble == ""
 
 
@@ -60,7 +60,7 @@ def test_no_good_loop_for_fifteen_minutes_is_trouble(life):
     assert life.trouble == ""
     life.loops(1, well=False)
     assert life.trouble == "no loop ended well for 960 s (at most 900 s are allowed)"
-    life.vitals.ended_well()
+    life.liveness.ended_well()
     assert life.trouble == ""
 
 
@@ -73,7 +73,7 @@ def test_both_are_told(life):
 
 
 def test_the_first_good_loop_may_take_longer(life):
-    life.vitals.began()
+    life.liveness.began()
     life.pause(20)
     assert life.trouble == ""
     life.pause(1)
@@ -88,7 +88,7 @@ def test_the_first_good_loop_counts_from_the_first_try(life):
 
 def test_the_first_good_loop_has_at_least_as_long_as_any_other():
     life = Life(maxStartupTime="1m", maxFailingTime="30m")
-    life.vitals.began()
+    life.liveness.began()
     life.pause(30)
     assert life.trouble == ""
     life.pause(1)
@@ -98,5 +98,5 @@ def test_the_first_good_loop_has_at_least_as_long_as_any_other():
 def test_other_limits_hold_at_once(life):
     life.loops(1)
     life.pause(5)
-    life.vitals.loop = Loop(maxInactivity="2m")
+    life.liveness.loop = Loop(maxInactivity="2m")
     assert life.trouble == "no loop began for 360 s (at most 120 s are allowed)"

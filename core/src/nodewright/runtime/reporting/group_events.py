@@ -1,4 +1,4 @@
-"""News of groups: events that tell of machines that never came, could not be made, or were given up."""
+"""Events about groups: machines that never came, could not be made, or were given up."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -13,22 +13,22 @@ from nodewright.decision.world import World
 from nodewright.explain.golang import go_duration
 from nodewright.kube.events import EventWriter
 
-#: So many different messages of a cloud are told in one event.
+#: How many different messages of a cloud one event has.
 _MESSAGES = 3
 
 
-class GroupNews:
-    """Tells it in Cluster Autoscaler's words, on the status. For the loop's thread."""
+class GroupEvents:
+    """Writes them on the status, in Cluster Autoscaler's words. For the loop's thread."""
 
     def __init__(self, events: EventWriter) -> None:
         self._events = events
-        #: Machines that never became nodes and whose deletion was begun, by what its outcome names.
+        #: Deletions of machines that never became nodes, by the target of their outcomes.
         self._going: dict[str, deque[DeleteInstances]] = {}
-        #: Groups whose orders are taken back because they were never met.
+        #: Groups whose orders are taken back because their machines never came.
         self._reverting: set[str] = set()
 
-    def tell(self, decision: Decision, before: Memory, memory: Memory, world: World) -> None:
-        """Tell what *decision* found out about groups of *world*; memory is that of *before* and of afterwards."""
+    def decided(self, decision: Decision, before: Memory, memory: Memory, world: World) -> None:
+        """Report what *decision* found out; it was made on *world* and the memory *before*, and left *memory*."""
         late = _timed_out(before, memory, decision.at)
         for group in late:
             waited = go_duration(decision.at - before.orders.requests[group].at)
@@ -37,14 +37,14 @@ class GroupNews:
         for message in _failures(before, memory, world):
             self._warn("ScaleUpFailed", message)
 
-    def begin(self, decision: Decision) -> None:
-        """Take note of what is about to be done about machines that never became nodes."""
+    def acting(self, decision: Decision) -> None:
+        """Note which machines that never became nodes are about to be deleted."""
         for delete in decision.delete:
             if delete.verdict.reason is Reason.NEVER_REGISTERED:
                 self._going.setdefault(delete.target, deque()).append(delete)
 
-    def heard(self, outcome: Outcome) -> bool:
-        """Tell how that went; False if *outcome* is of something else."""
+    def acted(self, outcome: Outcome) -> bool:
+        """Report how an action on a group went; return False unless *outcome* is of such a deletion."""
         if outcome.action == "shrink" and not outcome.ok and outcome.target in self._reverting:
             what = f"Failed to decrease target size for group {outcome.target} after scale-up timeout"
             self._warn("FailedToRevertScaleUp", f"{what}: {outcome.error}")
@@ -77,7 +77,7 @@ def _timed_out(before: Memory, memory: Memory, now: datetime) -> list[str]:
 
 
 def _failures(before: Memory, memory: Memory, world: World) -> Iterator[str]:
-    """Yield what is new of machines that clouds could not make, of groups that grow."""
+    """Yield what is new about machines that clouds could not make for groups that grow."""
     fresh = memory.health.failed_since.keys() - before.health.failed_since.keys()
     if not fresh:
         return
@@ -89,9 +89,9 @@ def _failures(before: Memory, memory: Memory, world: World) -> Iterator[str]:
             if instance.id in fresh and instance.error is not None:
                 causes.setdefault(_code(instance.error), []).append(instance.error)
         for code, errors in causes.items():
-            said = list(dict.fromkeys(error.message for error in errors if error.message))
-            told = ", ".join(said[:_MESSAGES] + ["..."] * (len(said) > _MESSAGES))
-            yield f"Failed adding {len(errors)} nodes to group {facts.id} due to {code}; source errors: {told}"
+            messages = list(dict.fromkeys(error.message for error in errors if error.message))
+            sources = ", ".join(messages[:_MESSAGES] + ["..."] * (len(messages) > _MESSAGES))
+            yield f"Failed adding {len(errors)} nodes to group {facts.id} due to {code}; source errors: {sources}"
 
 
 def _code(error: InstanceError) -> str:

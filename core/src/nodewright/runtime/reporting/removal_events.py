@@ -1,4 +1,4 @@
-"""News of removals: events that tell which nodes go, what becomes of their pods, and what fails."""
+"""Events about removals: which nodes go, what becomes of their pods, and what fails."""
 
 from dataclasses import dataclass
 
@@ -12,12 +12,12 @@ from nodewright.explain.golang import go_float, go_quoted
 from nodewright.kube.events import EventWriter
 from nodewright.objects import Node
 from nodewright.objects.node import TO_BE_DELETED
-from nodewright.runtime.pod_news import PodNews
+from nodewright.runtime.reporting.pod_events import PodEvents
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Leaving:
-    """Nodes whose machines are deleted: they may be gone when the cloud has answered."""
+    """Nodes whose machines are being deleted. They may be gone when the cloud answers."""
 
     nodes: tuple[Node, ...]
     empty: bool
@@ -25,27 +25,27 @@ class _Leaving:
 
 @dataclass(frozen=True, kw_only=True)
 class _Staying:
-    """A node that is to be given back."""
+    """A node whose removal is taken back."""
 
     node: Node
     leftover: bool
 
 
-class RemovalNews:
-    """Tells it in Cluster Autoscaler's words, on nodes, their pods and the status. For the loop's thread."""
+class RemovalEvents:
+    """Writes them on nodes, their pods and the status, in Cluster Autoscaler's words. For the loop's thread."""
 
-    def __init__(self, events: EventWriter, pods: PodNews) -> None:
+    def __init__(self, events: EventWriter, pods: PodEvents) -> None:
         self._events = events
         self._pods = pods
         self._marking: dict[str, Node] = {}
         self._leaving: dict[str, _Leaving] = {}
         self._staying: dict[str, _Staying] = {}
-        #: Pods that were asked to leave, with their uids, and those of them that were not let go.
-        self._asked: dict[str, str] = {}
+        #: Uids of pods whose eviction was begun, and of those whose eviction was refused, by key.
+        self._evicting: dict[str, str] = {}
         self._refused: dict[str, str] = {}
 
-    def begin(self, decision: Decision, before: Memory, world: World, settings: ScaleDown) -> None:
-        """Tell what *decision*, made on *world* and the memory *before*, is about to do with nodes."""
+    def acting(self, decision: Decision, before: Memory, world: World, settings: ScaleDown) -> None:
+        """Report what *decision*, made on *world* and the memory *before*, is about to do with nodes."""
         nodes = world.cluster.nodes
         self._refused = {key: uid for key, uid in self._refused.items() if key in world.cluster.pods}
         for restore in decision.restore:
@@ -58,15 +58,15 @@ class RemovalNews:
         if decision.drain:
             self._drain(decision, world, settings)
         for evict in decision.evict:
-            self._asked |= evict.uids
+            self._evicting |= evict.uids
 
-    def heard(self, outcome: Outcome) -> None:
-        """Tell how an action on a node or a pod went."""
+    def acted(self, outcome: Outcome) -> None:
+        """Report how an action on a node or a pod went."""
         match outcome.action:
             case "delete-instances":
                 leaving = self._leaving.pop(outcome.target, None)
                 if outcome.ok and leaving is not None:
-                    self._left(leaving)
+                    self._deleted(leaving)
             case "drain":
                 self._marked(outcome)
             case "restore":
@@ -83,18 +83,18 @@ class RemovalNews:
                 continue
             self._marking[drain.node] = node
             if not drain.pods:
-                told = f"Scale-down: removing empty node {go_quoted(drain.node)}"
-                self._events.on_status("ScaleDownEmpty", told)
+                message = f"Scale-down: removing empty node {go_quoted(drain.node)}"
+                self._events.on_status("ScaleDownEmpty", message)
                 continue
             gpu, group = world.gpus.get(drain.node), options.get(drain.group)
             ignored = group is not None and group.ignore_daemonsets_utilization
             used = utilizations.of(node, gpu=gpu, ignore_daemons=ignored)
             resource = gpu.resource if gpu else "cpu" if used.of_cpu else "memory"
             shares = (used.cpu, used.memory, used.gpu or 0.0, 0.0)
-            told = f"{{{' '.join(map(go_float, shares))} {resource} {go_float(used.value)}}}"
+            shown = f"{{{' '.join(map(go_float, shares))} {resource} {go_float(used.value)}}}"
             self._events.on_status(
                 "ScaleDown",
-                f"Scale-down: removing node {drain.node}, utilization: {told}, pods to reschedule: {_names(drain)}",
+                f"Scale-down: removing node {drain.node}, utilization: {shown}, pods to reschedule: {_names(drain)}",
             )
 
     def _give_back(self, restore: Restore, node: Node, before: Memory, world: World) -> None:
@@ -107,8 +107,8 @@ class RemovalNews:
         self._events.on_node(node, "ScaleDownFailed", f"{what}: {restore.verdict.detail}", warning=True)
         for row in world.cluster.pods_on(restore.node):
             if uid := self._refused.pop(row.key, ""):
-                told = "failed to delete pod for ScaleDown"
-                self._pods.happened(row.key, uid, "ScaleDownFailed", told, warning=True)
+                message = "failed to delete pod for ScaleDown"
+                self._pods.happened(row.key, uid, "ScaleDownFailed", message, warning=True)
 
     def _given_back(self, outcome: Outcome) -> None:
         staying = self._staying.pop(outcome.target, None)
@@ -116,11 +116,11 @@ class RemovalNews:
             return
         name = staying.node.name
         if not outcome.ok:
-            told = f"failed to clean {TO_BE_DELETED} on node {name}: {outcome.error}"
-            self._events.on_node(staying.node, "ClusterAutoscalerCleanup", told, warning=True)
+            message = f"failed to clean {TO_BE_DELETED} on node {name}: {outcome.error}"
+            self._events.on_node(staying.node, "ClusterAutoscalerCleanup", message, warning=True)
         elif staying.leftover:
-            told = f"removed {TO_BE_DELETED} taint from node {name}"
-            self._events.on_node(staying.node, "ClusterAutoscalerCleanup", told)
+            message = f"removed {TO_BE_DELETED} taint from node {name}"
+            self._events.on_node(staying.node, "ClusterAutoscalerCleanup", message)
 
     def _marked(self, outcome: Outcome) -> None:
         node = self._marking.pop(outcome.target, None)
@@ -129,10 +129,10 @@ class RemovalNews:
         if outcome.ok:
             self._events.on_node(node, "ScaleDown", "marked the node as toBeDeleted/unschedulable")
         else:
-            told = f"failed to mark the node as toBeDeleted/unschedulable: {outcome.error}"
-            self._events.on_node(node, "ScaleDownFailed", told, warning=True)
+            message = f"failed to mark the node as toBeDeleted/unschedulable: {outcome.error}"
+            self._events.on_node(node, "ScaleDownFailed", message, warning=True)
 
-    def _left(self, leaving: _Leaving) -> None:
+    def _deleted(self, leaving: _Leaving) -> None:
         for node in leaving.nodes:
             self._events.on_node(node, "ScaleDown", "nodes removed by cluster autoscaler")
             if leaving.empty:
@@ -141,7 +141,7 @@ class RemovalNews:
                 self._events.on_status("ScaleDown", f"Scale-down: node {node.name} removed with drain")
 
     def _evicted(self, outcome: Outcome) -> None:
-        uid = self._asked.pop(outcome.target, "")
+        uid = self._evicting.pop(outcome.target, "")
         if not uid:
             return
         if outcome.ok:

@@ -1,4 +1,4 @@
-"""The announcer: tells people what was decided, in logs and events."""
+"""What people read of decisions and their outcomes: log lines and events."""
 
 import logging
 
@@ -12,39 +12,39 @@ from nodewright.decision.memory import Memory
 from nodewright.decision.world import World
 from nodewright.explain.narrative import describe_actions, describe_failure, describe_learnt
 from nodewright.kube.events import EventWriter
-from nodewright.runtime.group_news import GroupNews
-from nodewright.runtime.pod_news import PodNews
-from nodewright.runtime.removal_news import RemovalNews
+from nodewright.runtime.reporting.group_events import GroupEvents
+from nodewright.runtime.reporting.pod_events import PodEvents
+from nodewright.runtime.reporting.removal_events import RemovalEvents
 from nodewright.scheduling.reasons import texts
 
-#: So many notices are remembered as told, for each ConfigMap.
+#: How many notices are remembered as reported, for each ConfigMap.
 _NOTICES = 1024
 
 _log = logging.getLogger("nodewright.decision")
 
 
-class Announcer:
-    """Writes one log line per action, and events for pods, nodes and the autoscaler's status. For the loop's thread."""
+class DecisionEvents:
+    """Writes one log line per action, and events on pods, nodes and the autoscaler's status. For the loop's thread."""
 
     def __init__(self, events: EventWriter) -> None:
         self._events = events
-        self._pods = PodNews(events)
-        self._groups = GroupNews(events)
-        self._removals = RemovalNews(events, self._pods)
-        #: Growth that was begun, by group, with the pods that are there to be told of it.
+        self._pods = PodEvents(events)
+        self._groups = GroupEvents(events)
+        self._removals = RemovalEvents(events, self._pods)
+        #: Growth that was begun, by group, with the pods that get an event when it was accepted.
         self._begun: dict[str, _Growth] = {}
-        #: By ConfigMap: which version of it was there, and what was told of it.
-        self._told: dict[str, tuple[str, set[Notice]]] = {}
+        #: By ConfigMap: the version that was there, and what was reported of it.
+        self._reported: dict[str, tuple[str, set[Notice]]] = {}
 
-    def explain(self, decision: Decision, before: Memory, memory: Memory, world: World, settings: Settings) -> None:
-        """Tell what a loop's *decision* on *world* found out; memory is that of *before* and of afterwards."""
-        self._groups.tell(decision, before, memory, world)
+    def decided(self, decision: Decision, before: Memory, memory: Memory, world: World, settings: Settings) -> None:
+        """Report what *decision* found out; it was made on *world* and the memory *before*, and left *memory*."""
+        self._groups.decided(decision, before, memory, world)
         most = settings.limits.nodes.max
         if most and any(map(_is_full, (*decision.pods.values(), *decision.groups.values()))):
             self._events.on_status("MaxNodesTotalReached", f"Max total nodes in cluster reached: {most}", warning=True)
 
-    def announce(self, decision: Decision, before: Memory, world: World, settings: Settings) -> None:
-        """Tell about a decision on *world* and the memory *before* that is about to be carried out."""
+    def acting(self, decision: Decision, before: Memory, world: World, settings: Settings) -> None:
+        """Report *decision*, made on *world* and the memory *before*, which is about to be carried out."""
         cluster = world.cluster
         for line in describe_actions(decision):
             _log.info("%s", line)
@@ -54,24 +54,24 @@ class Announcer:
         maximum = {facts.id: facts.max_size for facts in world.groups}
         for grow in decision.grow:
             self._begin(_Growth(grow, maximum.get(grow.group, 0), cluster))
-        self._groups.begin(decision)
-        self._removals.begin(decision, before, world, settings.scale_down)
-        self._unhelped(decision, cluster)
+        self._groups.acting(decision)
+        self._removals.acting(decision, before, world, settings.scale_down)
+        self._report_unhelped(decision, cluster)
         for notice in decision.notices:
-            self._notice(notice, cluster)
+            self._report_notice(notice, cluster)
 
-    def report(self, outcomes: tuple[Outcome, ...]) -> None:
-        """Tell how actions went: of growth that was accepted, and of everything that failed."""
+    def acted(self, outcomes: tuple[Outcome, ...]) -> None:
+        """Report how actions went: growth that was accepted, and everything that failed."""
         triggered: dict[tuple[str, str], list[str]] = {}
         for outcome in outcomes:
             if not outcome.ok:
-                # A budget that holds a pod back is how evictions are meant to work.
+                # That a budget holds a pod back is normal.
                 level = logging.INFO if outcome.action == "evict" and outcome.temporary else logging.WARNING
                 _log.log(level, "%s", describe_failure(outcome), extra={"action": outcome.action})
             if outcome.action == "grow":
                 self._grown(outcome, triggered)
-            elif not self._groups.heard(outcome):
-                self._removals.heard(outcome)
+            elif not self._groups.acted(outcome):
+                self._removals.acted(outcome)
         for (key, uid), groups in triggered.items():
             self._pods.happened(key, uid, "TriggeredScaleUp", f"pod triggered scale-up: [{' '.join(groups)}]")
         self._pods.deliver()
@@ -83,43 +83,43 @@ class Announcer:
     def _grown(self, outcome: Outcome, triggered: dict[tuple[str, str], list[str]]) -> None:
         growth = self._begun.pop(outcome.target, None)
         if not outcome.ok:
-            told = f"Scale-up failed for group {outcome.target}: {outcome.error}"
-            self._events.on_status("FailedToScaleUpGroup", told, warning=True)
+            message = f"Scale-up failed for group {outcome.target}: {outcome.error}"
+            self._events.on_status("FailedToScaleUpGroup", message, warning=True)
         elif growth is not None:
             self._events.on_status("ScaledUpGroup", f"Scale-up: group {growth.group} size set to {growth.change}")
             for pod in growth.pods:
-                triggered.setdefault(pod, []).append(growth.told)
+                triggered.setdefault(pod, []).append(growth.summary)
 
-    def _unhelped(self, decision: Decision, cluster: Cluster) -> None:
+    def _report_unhelped(self, decision: Decision, cluster: Cluster) -> None:
         closed = {group: verdict for group, verdict in decision.groups.items() if verdict.reason is not Reason.NO_HELP}
         known: dict[int, str] = {}
 
         def why(key: str) -> str:
-            # Pods of one kind share what was found out about them.
+            # Pods of one kind share their rejections: count the reasons once.
             rejections = decision.rejections.get(key, {})
-            told = known.get(id(rejections)) or _told({**closed, **rejections})
-            known[id(rejections)] = told
-            return f"pod didn't trigger scale-up: {told or decision.pods[key]}"
+            reasons = known.get(id(rejections)) or _count_reasons({**closed, **rejections})
+            known[id(rejections)] = reasons
+            return f"pod didn't trigger scale-up: {reasons or decision.pods[key]}"
 
         unhelped = [key for key, verdict in decision.pods.items() if _is_without_option(key, verdict, decision)]
-        self._pods.tell(unhelped, why, cluster, decision.at)
+        self._pods.write(unhelped, why, cluster, decision.at)
 
-    def _notice(self, notice: Notice, cluster: Cluster) -> None:
-        """Tell of *notice*; of one that is about a ConfigMap only if that is new, or has changed since."""
+    def _report_notice(self, notice: Notice, cluster: Cluster) -> None:
+        """Report *notice*. One about a ConfigMap is reported once for each version of it."""
         found = cluster.config_maps.get(f"{self._events.namespace}/{notice.config_map}")
         version = found.metadata.resource_version if found else ""
-        seen, told = self._told.get(notice.config_map, ("", set()))
-        if seen != version or len(told) >= _NOTICES:
-            told = set()
-        self._told[notice.config_map] = version, told
-        is_new = notice not in told
-        told.add(notice)
+        seen, reported = self._reported.get(notice.config_map, ("", set()))
+        if seen != version or len(reported) >= _NOTICES:
+            reported = set()
+        self._reported[notice.config_map] = version, reported
+        is_new = notice not in reported
+        reported.add(notice)
         if is_new:
             _log.log(logging.WARNING if notice.warning else logging.INFO, "%s: %s", notice.reason, notice.message)
         if not notice.warning:
             return
         if not notice.config_map:
-            # What goes on is told again, as events are forgotten after an hour.
+            # Write it in each loop while it holds: Kubernetes deletes events after an hour.
             self._events.on_status(notice.reason, notice.message, warning=True)
         elif is_new:
             uid = found.metadata.uid if found else ""
@@ -127,19 +127,19 @@ class Announcer:
 
 
 class _Growth:
-    """Growth of a group as events tell it; the pods are those that were there when it was decided."""
+    """Growth of a group in the words of events, with the pods that were there when it was decided."""
 
     def __init__(self, grow: Grow, maximum: int, cluster: Cluster) -> None:
         size = grow.from_size + grow.count
         self.group = grow.group
         self.change = f"{size} instead of {grow.from_size} (max: {maximum})"
-        self.told = f"{{{grow.group} {grow.from_size}->{size} (max: {maximum})}}"
+        self.summary = f"{{{grow.group} {grow.from_size}->{size} (max: {maximum})}}"
         found = (cluster.pods.get(key) for key in grow.pods)
         self.pods = [(pod.key, pod.uid) for pod in found if pod is not None]
 
 
-def _told(against: dict[str, Verdict]) -> str:
-    """Return how many groups each reason speaks *against*, in Cluster Autoscaler's words where it has some."""
+def _count_reasons(against: dict[str, Verdict]) -> str:
+    """Return how many groups each reason *against* them holds for, in Cluster Autoscaler's words if it has some."""
     reasons: dict[str, int] = {}
     for verdict in against.values():
         for reason in _words(verdict):
@@ -150,18 +150,18 @@ def _told(against: dict[str, Verdict]) -> str:
 def _words(verdict: Verdict) -> tuple[str, ...]:
     if verdict.reason is Reason.GROUP_AT_MAX:
         return (verdict.reason.text,)
-    # What a scheduler says has its own form; anything else tells with its detail what is the matter.
-    said = texts(verdict)
-    return said if said != (verdict.reason.text,) else (str(verdict),)
+    # A scheduler's reasons have a form of their own. Any other reason is understood only with its detail.
+    reasons = texts(verdict)
+    return reasons if reasons != (verdict.reason.text,) else (str(verdict),)
 
 
 def _is_full(verdict: Verdict) -> bool:
-    # With a detail it is about one group, not about the cluster.
+    # A detail means that it is about one group, not about the cluster.
     return verdict.reason is Reason.LIMIT_NODES and not verdict.detail
 
 
 def _is_without_option(key: str, verdict: Verdict, decision: Decision) -> bool:
-    """Tell whether no group could have grown for the pod; one that just was not chosen may grow in the next loop."""
+    """Return whether no group could have grown for the pod. One that was just not chosen may grow in the next loop."""
     if verdict.reason is not Reason.WAITING:
         return verdict.reason in (Reason.NO_GROUP_FITS, Reason.LIMIT_NODES, Reason.LIMIT_RESOURCES)
     return {option.group for option in decision.options} <= decision.rejections.get(key, {}).keys()

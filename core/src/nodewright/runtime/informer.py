@@ -1,4 +1,4 @@
-"""The lookout: keeps what we know of the cluster up to date."""
+"""The informer: keeps the columns of the cluster up to date with the API server."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -14,17 +14,17 @@ from nodewright.kube.reflector import Reflector
 from nodewright.kube.taint_latency import TaintLatency
 from nodewright.kube.transport import Transport
 
-#: Nothing is decided on pods or nodes as they were longer ago: a node that seems empty may be full by now, and a
-#: machine that seems never to have become a node may be one.
+#: Nothing is decided on an older state of pods or nodes: a node that seems empty may be full by now, and a machine that
+#: seems never to have become a node may be one.
 _LONGEST_SILENCE_SECONDS = 180.0
 
 _log = logging.getLogger(__name__)
 
 
-class Lookout:
-    """Watches all that decisions look at. Methods are for the loop's thread, which alone looks at `cluster`.
+class Informer:
+    """Watches everything that decisions look at. For the loop's thread, the only one that may read `cluster`.
 
-    *on_unschedulable* is called on another thread, as soon as a pod is seen that no node fits any more.
+    *on_unschedulable* is called on another thread as soon as a pod is seen that has become unschedulable.
     """
 
     def __init__(self, transport: Transport, clock: Clock, on_unschedulable: Callable[[], None]) -> None:
@@ -37,9 +37,9 @@ class Lookout:
         self._config_maps = ConfigMapWatch(transport, self.feed)
 
     def watch(self, settings: Settings, config_maps: Iterable[str]) -> None:
-        """Begin to watch what decisions by *settings* look at, if that is not watched already.
+        """Begin to watch what decisions by *settings* look at, unless it is watched already.
 
-        Of ConfigMaps these are *config_maps*, and no others any more. `wait` until they were seen.
+        The ConfigMaps watched from now on are *config_maps* and no others. Call `wait` to have all of it seen.
         """
         for kind in (*KINDS, *wanted_kinds(settings)):
             if kind.name not in self._reflectors:
@@ -49,7 +49,7 @@ class Lookout:
         self._config_maps.watch(settings.namespace, config_maps)
 
     def wait(self, timeout: float, *, patient: bool = False) -> None:
-        """Wait until all that is watched was seen once.
+        """Wait until everything that is watched was seen once.
 
         Raises `ApiServerError` after *timeout* seconds; if *patient*, logs why it takes so long and goes on waiting.
         """
@@ -64,13 +64,13 @@ class Lookout:
                 return
 
     def look(self) -> Cluster:
-        """Return the cluster as it is now. Raises `ApiServerError` if nodes or pods were not heard of for long."""
+        """Return the cluster as it is now. Raises `ApiServerError` if there was no news of nodes or pods for long."""
         self.feed.check_silence(_LONGEST_SILENCE_SECONDS)
         self.catch_up()
         return self.cluster
 
     def catch_up(self) -> None:
-        """Take up what was seen: changes of months must not pile up while another replica leads."""
+        """Take up what was seen. A standby does that too, or the changes of months would pile up."""
         self.feed.apply_to(self.cluster)
         self.cluster.tidy()
 

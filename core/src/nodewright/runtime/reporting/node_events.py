@@ -1,4 +1,4 @@
-"""News of nodes: events that tell when a node became unneeded or needed again, and what keeps it."""
+"""Events on nodes: when one became unneeded or needed again, and what keeps it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from nodewright.decision.world import World
 from nodewright.explain.advice import advice, informative_verdict
 from nodewright.kube.events import EventWriter
 
-#: So many are told in one loop; the others have their turn in the next ones.
+#: How many are written in one loop. The others have their turn in the next ones.
 _PER_LOOP = 10
-#: So many wait for their turn, and so many are remembered as told.
+#: How many wait for their turn, and how many are remembered as written.
 _WAITING = 1000
 _REMEMBERED = 8192
-#: The same is told of the same node once in this time.
+#: A node gets an event of the same reason once in this time.
 _PAUSE = timedelta(hours=1)
-#: Something about a node's pods that people can change.
+#: Reasons that lie in a node's pods, and that people can change.
 _BLOCKED = (Reason.BLOCKED_BY_POD, Reason.NO_PLACE)
 _NEEDED_AGAIN = "ScaleDownNeededAgain"
 
@@ -29,20 +29,20 @@ class _Item:
     message: str
 
 
-class NodeNews:
-    """Tells of changes only, of the latest for each node, and of few at a time. For the loop's thread."""
+class NodeEvents:
+    """Writes changes only: the latest of each node, and few at a time. For the loop's thread."""
 
     def __init__(self, events: EventWriter) -> None:
         self._events = events
         self._waiting: dict[str, _Item] = {}
-        self._told: dict[tuple[str, str], datetime] = {}
+        self._written: dict[tuple[str, str], datetime] = {}
 
-    def tell(self, decision: Decision, before: Memory, memory: Memory, world: World) -> None:
-        """Tell what *decision* changed about nodes of *world*; memory is that of *before* and of afterwards."""
-        for name, item in _news(decision, before, memory, world):
-            untold = self._waiting.pop(name, None)
-            # Of what nobody was told, nobody needs to hear that it is over.
-            over = untold is not None and item is not None and item.reason == _NEEDED_AGAIN
+    def write(self, decision: Decision, before: Memory, memory: Memory, world: World) -> None:
+        """Write what *decision* changed; it was made on *world* and the memory *before*, and left *memory*."""
+        for name, item in _changes(decision, before, memory, world):
+            unwritten = self._waiting.pop(name, None)
+            # If the beginning was never reported, the end need not be.
+            over = unwritten is not None and item is not None and item.reason == _NEEDED_AGAIN
             if item is not None and not over and len(self._waiting) < _WAITING:
                 self._waiting[name] = item
         left = _PER_LOOP
@@ -55,20 +55,20 @@ class NodeNews:
                 left -= 1
 
     def _is_due(self, name: str, item: _Item, now: datetime) -> bool:
-        last = self._told.get((name, item.reason))
-        # A clock that was set back must not silence it until it catches up.
+        last = self._written.get((name, item.reason))
+        # After a clock was set back, events must not stop until it catches up.
         if last is not None and timedelta(0) <= now - last < _PAUSE:
             return False
-        if len(self._told) >= _REMEMBERED:
-            self._told = {key: at for key, at in self._told.items() if timedelta(0) <= now - at < _PAUSE}
-        if len(self._told) >= _REMEMBERED:
+        if len(self._written) >= _REMEMBERED:
+            self._written = {key: at for key, at in self._written.items() if timedelta(0) <= now - at < _PAUSE}
+        if len(self._written) >= _REMEMBERED:
             return False
-        self._told[name, item.reason] = now
+        self._written[name, item.reason] = now
         return True
 
 
-def _news(decision: Decision, before: Memory, memory: Memory, world: World) -> Iterator[tuple[str, _Item | None]]:
-    """Yield the nodes that stand otherwise than *before*, and what to tell of it, if it is worth telling."""
+def _changes(decision: Decision, before: Memory, memory: Memory, world: World) -> Iterator[tuple[str, _Item | None]]:
+    """Yield the nodes whose verdict is another than *before*, and the event about that, None if it is not worth one."""
     if memory.verdicts.last is before.verdicts.last:
         return
     groups = {facts.id: facts for facts in world.groups}
@@ -81,7 +81,7 @@ def _news(decision: Decision, before: Memory, memory: Memory, world: World) -> I
         message = f"{verdict}. What it would take: {needed}" if needed else str(verdict)
         was, is_unneeded = name in before.unneeded.since, name in memory.unneeded.since
         if name in going:
-            # That has an event of its own.
+            # Its drain has an event of its own.
             yield name, None
         elif is_unneeded:
             yield (

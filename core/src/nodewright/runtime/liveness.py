@@ -1,4 +1,4 @@
-"""The vitals: whether the loop lives, as the health check tells it."""
+"""Liveness: whether the loop is alive, for the health check."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -7,19 +7,19 @@ from time import monotonic
 from nodewright.config.model import Loop
 
 
-class Vitals:
-    """Notes when loops begin and end well, and finds that too long ago. Safe to use from any thread.
+class Liveness:
+    """Notes when loops begin and end well, and finds out when that is too long ago. Safe to use from any thread.
 
-    Nothing is wrong before `began` was called for the first time: a replica that does not lead has no loops. Until the
-    first one has ended well, all limits are the longest of the three.
+    Nothing is wrong before the first call of `began`: a replica that does not lead runs no loops. Until the first loop
+    has ended well, each limit is the longest of the three.
     """
 
     def __init__(self, loop: Loop, *, now: Callable[[], float] = monotonic) -> None:
-        #: Where the limits are from.
+        #: The settings that have the limits.
         self.loop = loop
         self._now = now
         self._began: float | None = None
-        self._well: float | None = None
+        self._ended_well: float | None = None
         #: When the first loop began.
         self._first = 0.0
 
@@ -32,19 +32,19 @@ class Vitals:
 
     def ended_well(self) -> None:
         """Note that a loop came to its end and could see what it decides on."""
-        self._well = self._now()
+        self._ended_well = self._now()
 
     def trouble(self) -> str:
-        """Return what is wrong, empty if nothing is."""
-        began, well, now = self._began, self._well, self._now()
+        """Return what is wrong; empty if nothing is."""
+        began, ended_well, now = self._began, self._ended_well, self._now()
         if began is None:
             return ""
         loop = self.loop
         start = max(loop.max_inactivity, loop.max_failing_time, loop.max_startup_time)
-        idle = _longer(now - began, loop.max_inactivity if well is not None else start)
-        failing = _longer(
-            now - (self._first if well is None else well), start if well is None else loop.max_failing_time
-        )
+        if ended_well is None:
+            idle, failing = _longer(now - began, start), _longer(now - self._first, start)
+        else:
+            idle, failing = _longer(now - began, loop.max_inactivity), _longer(now - ended_well, loop.max_failing_time)
         troubles = (
             f"no loop began for {idle}" if idle else "",
             f"no loop ended well for {failing}" if failing else "",

@@ -9,7 +9,7 @@ from nodewright.config.model import Settings
 from nodewright.decision.memory import Memory
 from nodewright.decision.world import World
 from nodewright.objects import ConfigMap, ObjectMeta
-from nodewright.runtime.announcer import Announcer
+from nodewright.runtime.reporting.decision_events import DecisionEvents
 from nodewright.testing import EPOCH
 from nodewright.testing.builders import a_group, a_pod
 from nodewright.testing.worlds import a_world
@@ -45,14 +45,14 @@ def events():
 @pytest.fixture
 def announce(events):
     """Announces decisions with notices; *version* is that of the ConfigMap."""
-    announcer = Announcer(events)
+    reports = DecisionEvents(events)
 
     def tell(*notices, version=""):
         cluster = Cluster()
         if version:
             meta = ObjectMeta(name="ranks", namespace="kube-system", uid="its-uid", resource_version=version)
             cluster.config_maps["kube-system/ranks"] = ConfigMap(metadata=meta)
-        announcer.announce(Decision(at=EPOCH, notices=notices), Memory(), World(cluster=cluster), Settings())
+        reports.acting(Decision(at=EPOCH, notices=notices), Memory(), World(cluster=cluster), Settings())
 
     return tell
 
@@ -94,11 +94,11 @@ class TestGrowth:
     ONE, TWO = "default/one", "default/two"
 
     @pytest.fixture
-    def announcer(self, events):
-        return Announcer(events)
+    def reports(self, events):
+        return DecisionEvents(events)
 
-    def begin(self, announcer, **pods):
-        announcer.announce(
+    def begin(self, reports, **pods):
+        reports.acting(
             Decision(
                 at=EPOCH,
                 grow=tuple(
@@ -111,39 +111,39 @@ class TestGrowth:
             Settings(),
         )
 
-    def end(self, announcer, *groups, error=""):
-        announcer.report(
+    def end(self, reports, *groups, error=""):
+        reports.acted(
             tuple(Outcome(at=EPOCH, action="grow", target=group, ok=not error, error=error) for group in groups)
         )
 
-    def test_pods_are_told_once_the_cloud_has_accepted(self, announcer, events):
-        self.begin(announcer, a=(self.ONE,))
+    def test_pods_are_told_once_the_cloud_has_accepted(self, reports, events):
+        self.begin(reports, a=(self.ONE,))
         begun = ("status", "", "ScaledUpGroup", "Scale-up: setting group a size to 3 instead of 1 (max: 5)", False)
         assert events.written == [begun]
         events.written.clear()
-        self.end(announcer, "a")
+        self.end(reports, "a")
         uid = self.WORLD.cluster.pods[self.ONE].uid
         assert events.written == [
             ("status", "", "ScaledUpGroup", "Scale-up: group a size set to 3 instead of 1 (max: 5)", False),
             (self.ONE, uid, "TriggeredScaleUp", "pod triggered scale-up: [{a 1->3 (max: 5)}]"),
         ]
 
-    def test_pods_of_growth_that_failed_are_told_nothing(self, announcer, events):
-        self.begin(announcer, a=(self.ONE,))
+    def test_pods_of_growth_that_failed_are_told_nothing(self, reports, events):
+        self.begin(reports, a=(self.ONE,))
         events.written.clear()
-        self.end(announcer, "a", error="no more")
+        self.end(reports, "a", error="no more")
         assert events.written == [("status", "", "FailedToScaleUpGroup", "Scale-up failed for group a: no more", True)]
 
-    def test_a_pod_that_several_groups_grow_for_is_told_of_all(self, announcer, events):
-        self.begin(announcer, a=(self.ONE, self.TWO), b=(self.TWO,))
-        self.end(announcer, "a", "b")
+    def test_a_pod_that_several_groups_grow_for_is_told_of_all(self, reports, events):
+        self.begin(reports, a=(self.ONE, self.TWO), b=(self.TWO,))
+        self.end(reports, "a", "b")
         assert [written[3] for written in events.written if written[2] == "TriggeredScaleUp"] == [
             "pod triggered scale-up: [{a 1->3 (max: 5)}]",
             "pod triggered scale-up: [{a 1->3 (max: 5)} {b 1->3 (max: 3)}]",
         ]
 
     def told(self, events, **fields):
-        Announcer(events).announce(Decision(at=EPOCH, **fields), Memory(), self.WORLD, Settings())
+        DecisionEvents(events).acting(Decision(at=EPOCH, **fields), Memory(), self.WORLD, Settings())
         return [written[3] for written in events.written if written[2] == "NotTriggerScaleUp"]
 
     def test_a_pod_that_no_group_can_help_now_is_told_what_stands_in_the_way_of_each(self, events):

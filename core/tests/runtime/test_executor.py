@@ -28,7 +28,8 @@ from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
 from nodewright.kube.taint_latency import TaintLatency
 from nodewright.plugins import Faults
-from nodewright.runtime.actor import Actor
+from nodewright.runtime.executor import Executor
+from nodewright.runtime.held import HeldGroups
 from nodewright.runtime.providers import Providers
 from nodewright.testing.clock import EPOCH, SteppedClock
 
@@ -87,7 +88,7 @@ class Cloud(Provider):
 
 
 class Acting:
-    """An actor for groups of one cloud, and what they were called to do."""
+    """An executor for groups of one cloud, and what they were called to do."""
 
     def __init__(self, *, parallel=True, timeout=SOON, atomic=False, permit=lambda: None, **groups):
         clock = SteppedClock()
@@ -98,10 +99,12 @@ class Acting:
         cloud.known = [Group(name, do, self.calls) for name, do in groups.items()]
         self.providers = Providers({"cloud": cloud}, clock, self.faults)
         self.providers.read({}, GroupOptions(), SOON)
-        self.actor = Actor(
+        self.held = HeldGroups()
+        self.executor = Executor(
             self.providers,
             NodeWriter(None, TaintLatency(clock), cordon=False),
             Evictor(None),
+            self.held,
             clock,
             self.faults,
             parallel=parallel,
@@ -116,12 +119,12 @@ class Acting:
         )
 
     def carry_out(self, **actions):
-        return self.actor.carry_out(Decision(at=EPOCH, **actions), {})
+        return self.executor.carry_out(Decision(at=EPOCH, **actions), {})
 
 
 @pytest.fixture
 def acting():
-    """Makes actors, and ends them after the test."""
+    """Makes executors, and ends them after the test."""
     made = []
 
     def make(**fields):
@@ -130,7 +133,7 @@ def acting():
 
     yield make
     for each in made:
-        each.actor.close()
+        each.executor.close()
         each.providers.close()
 
 
@@ -218,14 +221,17 @@ def test_a_group_that_does_not_answer_is_held_until_it_does(acting, release, cap
     assert told(execution) == [("quick", True)]
     assert execution.held["slow"].size == 1
     assert execution.undone == frozenset()
-    assert "group slow is left alone until it does: the cloud has not answered to its last order (grow)" in caplog.text
-    assert (act.actor.ended(), act.actor.held.keys()) == ((), {"slow"})
+    assert (
+        "group slow is left alone until the cloud answers: the cloud has not answered its last order (grow)"
+        in caplog.text
+    )
+    assert (act.executor.late_outcomes(), act.held.under_way.keys()) == ((), {"slow"})
     release.set()
     wait = Event()
-    while not (ended := act.actor.ended()):
+    while not (ended := act.executor.late_outcomes()):
         wait.wait(0.01)
     assert [(outcome.target, outcome.ok) for outcome in ended] == [("slow", True)]
-    assert act.actor.held == {}
+    assert act.held.under_way == {}
 
 
 def test_a_group_that_is_gone_fails_for_good(acting):

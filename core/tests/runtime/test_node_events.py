@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from nodewright.decision.decide import decide
 from nodewright.decision.memory import Memory
-from nodewright.runtime.node_news import NodeNews
+from nodewright.runtime.reporting.node_events import NodeEvents
 from nodewright.testing import EPOCH
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.worlds import a_policy, a_world
@@ -36,8 +36,8 @@ def events():
 
 @pytest.fixture
 def loop(events):
-    """Decides about pods on nodes of one group, tells the news, and remembers."""
-    news, memory = NodeNews(events), Memory()
+    """Decides about pods on nodes of one group, writes events, and remembers."""
+    writer, memory = NodeEvents(events), Memory()
 
     def run(*pods, minute, nodes=2):
         nonlocal memory
@@ -47,7 +47,7 @@ def loop(events):
         decision, memory, _ = decide(world, before, a_policy(), now)
         # Nothing is carried out.
         memory = replace(memory, leaving=replace(memory.leaving, removals={}))
-        news.tell(decision, before, memory, world)
+        writer.write(decision, before, memory, world)
 
     return run
 

@@ -1,4 +1,4 @@
-"""The actor: carries a decision out and tells how it went."""
+"""The executor: carries a decision out and returns how that went."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +25,7 @@ from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
 from nodewright.objects import Node, NodeSpec, ObjectMeta
 from nodewright.plugins.faults import Faults, describe
+from nodewright.runtime.held import HeldGroups
 from nodewright.runtime.lanes import Job, Lanes
 from nodewright.runtime.providers import Providers
 
@@ -38,27 +39,27 @@ class _Task:
     action: str
     target: str
     run: Callable[[], None]
-    #: The group that it changes; empty if it is the API server's business.
+    #: The group that it changes; empty if it changes an object of the API server.
     group: str = ""
-    #: What is done on one lane is done one after another.
+    #: Tasks on one lane are done one after another.
     lane: str
-    #: Whose threads it takes, if it changes no group.
+    #: The pool of threads that it runs on, if it changes no group.
     pool: str = ""
 
 
-class Actor:
-    """Does what decisions say. Methods are for one thread.
+class Executor:
+    """Carries decisions out. Methods are for one thread.
 
-    Kinds of actions follow one another in the order of the decision's fields. Those of one kind run in parallel, but
-    one at a time for each group and each node; growth runs in parallel only if *parallel*, and else stops at the first
-    failure.
+    Kinds of actions follow one another in the order of the decision's fields. Actions of one kind run in parallel, but
+    one at a time for each group and each node. Growth runs in parallel only if *parallel*; otherwise it stops at the
+    first failure.
 
-    Kinds that take longer than *timeout* go on by themselves, and `ended` has their outcomes when they have ended. A
-    group is held until then: so an order that the cloud takes late is not given twice.
+    An action that takes longer than *timeout* goes on by itself, and `late_outcomes` returns its outcome once it has
+    ended. Its group is *held* until then, so that an order that the cloud takes late is not given twice.
 
-    Hints to the scheduler take up to *time_for_hints* in all. Those that fail are logged and have no outcomes.
+    Hints to the scheduler take up to *time_for_hints* in all. Failed ones are logged and have no outcomes.
 
-    *permit* is called just before each single action. One for which it raises `NotLeaderError` is not tried, and has no
+    *permit* is called just before each single action. If it raises `NotLeaderError`, the action is not tried and has no
     outcome.
     """
 
@@ -67,6 +68,7 @@ class Actor:
         providers: Providers,
         nodes: NodeWriter,
         evictor: Evictor,
+        held: HeldGroups,
         clock: Clock,
         faults: Faults,
         *,
@@ -78,6 +80,7 @@ class Actor:
         self._providers = providers
         self._nodes = nodes
         self._evictor = evictor
+        self._held = held
         self._clock = clock
         self._faults = faults
         self._parallel = parallel
@@ -86,20 +89,14 @@ class Actor:
         self._permit = permit
         self._lanes: Lanes[Outcome | None] = Lanes()
         self._hints: Lanes[None] = Lanes()
-        self._held: dict[str, Hold] = {}
-
-    @property
-    def held(self) -> Mapping[str, Hold]:
-        """Groups with an action under way that took too long, by id."""
-        return dict(self._held)
 
     @property
     def busy(self) -> bool:
-        """Whether one of these actions has not ended yet."""
+        """Whether an action that took too long is still under way."""
         return self._lanes.busy
 
     def carry_out(self, decision: Decision, nodes: Mapping[str, Node]) -> Execution:
-        """Carry *decision* out; *nodes* are those it was made on. Blocks until it is done, or has taken too long."""
+        """Carry *decision* out, which was made on *nodes*. Blocks until that is done, or has taken too long."""
         outcomes: list[Outcome] = []
         sizes = {grow.group: grow.from_size + grow.count for grow in decision.grow}
         for tasks in self._tasks(decision, nodes):
@@ -110,17 +107,17 @@ class Actor:
                 if any(not outcome.ok for outcome in results) and serial:
                     break
         self._give_hints(decision)
-        return Execution(decision=decision, outcomes=tuple(outcomes), held=self.held)
+        return Execution(decision=decision, outcomes=tuple(outcomes), held=self._held.under_way)
 
-    def ended(self) -> tuple[Outcome, ...]:
-        """Return the outcomes of actions that took too long and have ended since the last time."""
+    def late_outcomes(self) -> tuple[Outcome, ...]:
+        """Return the outcomes of actions that took too long and have ended since the last call."""
         ended = self._lanes.ended()
         for lane in ended:
-            self._held.pop(lane, None)
+            self._held.end(lane)
         return tuple(outcome for outcomes in ended.values() for outcome in outcomes if outcome is not None)
 
     def close(self) -> None:
-        """Wait for what is under way, but for what has taken too long already, and end the threads."""
+        """End the threads; wait for actions under way, unless one of them has taken too long already."""
         self._lanes.close()
         self._hints.close()
 
@@ -153,7 +150,7 @@ class Actor:
         ]
 
     def _give_hints(self, decision: Decision) -> None:
-        # What came of late ones is seen on the nodes.
+        # The nodes show what came of late hints.
         self._hints.ended()
         hints = {each.node: partial(self._nodes.soft_untaint, each.node) for each in decision.soft_untaint}
         hints |= {each.node: partial(self._nodes.soft_taint, each.node, each.since) for each in decision.soft_taint}
@@ -163,7 +160,7 @@ class Actor:
         )
 
     def _run(self, tasks: Sequence[_Task], sizes: Mapping[str, int]) -> list[Outcome]:
-        """Do *tasks* and return how it went with those that ended in time; *sizes* are those groups grow to."""
+        """Do *tasks* and return the outcomes of those that ended in time; *sizes* are those that groups grow to."""
         lanes: dict[str, list[_Task]] = {}
         for task in tasks:
             lanes.setdefault(task.lane, []).append(task)
@@ -185,16 +182,18 @@ class Actor:
         try:
             return f"provider-{self._providers.name_of(task.group)}" if task.group else task.pool
         except NodewrightError:
-            # A group that is gone: acting on it says so.
+            # The group is gone: acting on it fails and says so.
             return ""
 
     def _hold(self, task: _Task, sizes: Mapping[str, int]) -> None:
         if not task.group:
-            _log.warning("%s %s goes on: no answer within %s", task.action, task.target, _seconds(self._timeout))
+            _log.warning(
+                "%s %s is still under way: no answer within %s", task.action, task.target, _seconds(self._timeout)
+            )
             return
-        why = f"the cloud has not answered to its last order ({task.action}) within {_seconds(self._timeout)}"
-        _log.warning("group %s is left alone until it does: %s", task.group, why)
-        self._held.setdefault(task.group, Hold(why=why, size=sizes.get(task.group, 0) if task.action == "grow" else 0))
+        why = f"the cloud has not answered its last order ({task.action}) within {_seconds(self._timeout)}"
+        _log.warning("group %s is left alone until the cloud answers: %s", task.group, why)
+        self._held.begin(task.group, Hold(why=why, size=sizes.get(task.group, 0) if task.action == "grow" else 0))
 
     def _not_begun(self, task: _Task) -> Outcome:
         busy = "its provider" if task.group else "the API server"
@@ -204,7 +203,7 @@ class Actor:
         )
 
     def _do(self, task: _Task) -> Outcome | None:
-        """Do *task* and return how it went; None if it must not be done any more."""
+        """Do *task* and return its outcome; None if this replica must not do it any more."""
 
         def outcome(error: str = "", *, cause: InstanceError | None = None, temporary: bool = False) -> Outcome:
             return Outcome(
@@ -239,7 +238,7 @@ class Actor:
         except NotLeaderError:
             return
         except NodewrightError as error:
-            # That the right is missing was told once.
+            # A missing right was reported once.
             level = logging.DEBUG if getattr(error, "right", None) else logging.WARNING
             _log.log(
                 level, "the soft taint of node %s could not be changed, the next loop tries again: %s", node, error
@@ -249,7 +248,7 @@ class Actor:
 
     @contextmanager
     def _group(self, group_id: str) -> Iterator[NodeGroup]:
-        """Give the group to act on; what it raises against the contract is its provider's fault."""
+        """Yield the group to act on. What it raises against the contract is noted as its provider's fault."""
         group, provider = self._providers.group(group_id), self._providers.name_of(group_id)
         try:
             yield group
@@ -265,7 +264,7 @@ class Actor:
 
     def _grow(self, action: Grow) -> None:
         with self._group(action.group) as group:
-            # Where the cloud can't do it in one piece, as many are asked for in the ordinary way.
+            # If the cloud can't do it in one piece, ask for as many in the ordinary way.
             if action.atomic and self._providers.can_increase_atomically(action.group):
                 group.increase_atomically(action.count)
             else:
@@ -287,8 +286,25 @@ class Actor:
         try:
             group.force_delete_nodes(going)
         except (UnsupportedError, NotImplementedError):
-            # The provider can, but not for this group.
+            # The provider can do it, but not for this group.
             group.delete_nodes(going)
+
+
+class DryRunExecutor:
+    """Takes the place of `Executor` in a dry run and does nothing: it has no provider and no writer."""
+
+    busy = False
+
+    def carry_out(self, decision: Decision, nodes: Mapping[str, Node]) -> Execution:
+        """Try nothing of *decision*."""
+        return Execution(decision=decision, withheld=True)
+
+    def late_outcomes(self) -> tuple[Outcome, ...]:
+        """Return nothing: nothing ever began."""
+        return ()
+
+    def close(self) -> None:
+        """Do nothing: no thread runs."""
 
 
 def _seconds(span: timedelta) -> str:
@@ -296,7 +312,7 @@ def _seconds(span: timedelta) -> str:
 
 
 def _temporary(error: NodewrightError) -> bool:
-    # A refused eviction or a conflict passes; what the API server calls wrong stays wrong.
+    # A refused eviction or a conflict passes. An invalid request stays invalid.
     if isinstance(error, ApiServerError):
         return error.status in (0, 409, 429) or error.status >= 500
     return isinstance(error, TemporaryError)
