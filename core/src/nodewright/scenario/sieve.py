@@ -48,9 +48,12 @@ class Record:
 
     def __call__(self, value: Any, scope: Scope) -> Any:
         """Return what is left of the object, without nulls."""
-        there = ((name, through) for name, through in self.fields.items() if value.get(name) is not None)
-        found = ((name, through(value[name], scope)) for name, through in there)
-        return {name: kept for name, kept in found if kept is not None}
+        kept = {}
+        for name, through in self.fields.items():
+            found = value.get(name)
+            if found is not None and (found := through(found, scope)) is not None:
+                kept[name] = found
+        return kept
 
 
 def record(plain: str = "", /, **fields: Sieve) -> Record:
