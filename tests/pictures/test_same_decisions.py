@@ -1,4 +1,4 @@
-"""What is decided about a picture is what is decided about the world that it shows, whatever things are called."""
+"""A decision on a picture is the decision on the world that it shows, whatever the names."""
 
 import json
 from collections import Counter
@@ -31,7 +31,7 @@ def decisions_about(scenario: Scenario) -> list[Decision]:
     return situation.decisions()
 
 
-def test_a_picture_of_any_world_is_decided_about_as_the_world():
+def test_a_picture_of_any_world_is_decided_as_the_world():
     parts = Counter[str]()
     for seed in SEEDS:
         situation = random_situation(seed)
@@ -41,7 +41,7 @@ def test_a_picture_of_any_world_is_decided_about_as_the_world():
     assert all(parts[part] >= 5 for part in PARTS), f"there is too little to decide in these worlds: {parts}"
 
 
-def test_an_anonymous_picture_of_any_world_is_decided_about_as_the_world_but_for_names():
+def test_an_anonymous_picture_of_any_world_is_decided_as_the_world_except_for_names():
     for seed in SEEDS:
         situation = random_situation(seed)
         names = situation.picture.pseudonyms()

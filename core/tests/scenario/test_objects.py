@@ -93,7 +93,7 @@ def test_every_field_that_is_read_is_shown_or_known_to_be_left_out(struct, sieve
     assert {field.encode_name for field in msgspec.structs.fields(struct)} == sieve.fields.keys() | unread
 
 
-def test_of_annotations_only_those_of_autoscalers_are_shown():
+def test_only_annotations_of_autoscalers_are_shown():
     sieve = annotations({"a": marked_note}, prefixes=("nodewright.dev/",), present=("mirror",))
     noted = {"nodewright.dev/x": "1m", "a": "b", "mirror": "hash", "other": "secret"}
     assert sieve(noted, Scope(names=Names())) == {"nodewright.dev/x": "1m", "a": "B", "mirror": ""}

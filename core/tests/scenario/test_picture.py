@@ -180,7 +180,7 @@ groups: [{match: "spot-*", scaleDown: {unneededTime: 90s}}]
     assert found == settings.model_copy(update={"cluster": "", "providers": (), "kube": Settings().kube})
 
 
-def test_what_clouds_say_besides_comes_back():
+def test_gpus_limits_and_labels_of_clouds_come_back():
     gpu = GpuConfig(label="gpu", type="t4", resource="example.com/gpu")
     limits = ResourceLimits(minimum={"cpu": 1500}, maximum={"cpu": 64000, "memory": 256 * GIB, "t4": 3})
     world = replace(
@@ -197,7 +197,7 @@ def test_what_clouds_say_besides_comes_back():
     )
 
 
-def test_those_that_wait_keep_their_turn():
+def test_pods_that_wait_keep_their_turn():
     world = a_world(pods=[a_pod("b"), a_pod("c", labels={"app": "x"}), a_pod("a")])
     unseen = changed(a_pod("b"), status=Pod().status)
     world.cluster.put_pod(unseen)

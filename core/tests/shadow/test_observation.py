@@ -41,7 +41,7 @@ def watch():
     return Watch()
 
 
-def test_at_the_first_look_nothing_counts_as_done(watch):
+def test_at_the_first_observation_nothing_counts_as_done(watch):
     assert watch.see("a", "b", size=3, marked=["a"]) == Actions(at=watch.now)
     assert set(watch.observation.marked) == {"a"}
 
@@ -60,9 +60,9 @@ def test_a_node_that_is_marked_and_goes_is_one_removal_whichever_is_seen_first(w
         watch = Watch()
         watch.see("a", "b", size=2)
         assert set(watch.see("a", "b", size=2, marked=["a"]).began) == {"a"}
-        told = [watch.see("a", "b", **step) for step in steps] + [watch.see("b", size=1)]
-        assert [dict(actions.left) for actions in told] == [{"a": "pool"}, {}, {}]
-        assert [dict(actions.shrank) for actions in told] == [{}, {}, {}]
+        seen = [watch.see("a", "b", **step) for step in steps] + [watch.see("b", size=1)]
+        assert [dict(actions.left) for actions in seen] == [{"a": "pool"}, {}, {}]
+        assert [dict(actions.shrank) for actions in seen] == [{}, {}, {}]
 
 
 def test_a_node_that_goes_before_its_mark_is_seen_is_a_removal(watch):
@@ -82,13 +82,13 @@ def test_a_mark_that_comes_off_is_a_removal_that_was_given_up(watch):
     assert watch.see("a", "b", size=2).gave_up == {"a": "pool"}
 
 
-def test_a_smaller_size_without_a_node_that_goes_is_given_up_and_machines_that_went_with_it_are_told(watch):
+def test_a_smaller_size_without_a_node_that_goes_gives_machines_up_and_names_those_that_went(watch):
     watch.see("a", size=3, unborn=["b"])
     actions = watch.see("a", size=1)
     assert (dict(actions.shrank), dict(actions.lost)) == ({"pool": 2}, {"b": "pool"})
 
 
-def test_of_a_group_that_can_not_be_read_nothing_is_told_until_it_can(watch):
+def test_a_group_that_can_not_be_read_has_no_actions_until_it_can(watch):
     watch.see("a", size=1)
     assert not watch.see("a", size=1, error="no answer").any
     actions = watch.see("a", size=3)

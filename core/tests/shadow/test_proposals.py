@@ -42,7 +42,7 @@ def test_an_action_for_the_same_pods_in_another_group_is_as_old():
     assert set(proposals.overdue(after(2.1))) == {"b"}
 
 
-def test_an_action_that_lapsed_is_known_for_a_while_and_over_if_it_was_told():
+def test_an_action_that_lapsed_is_known_for_a_while_and_over_if_it_was_reported():
     proposals = some()
     proposals.renew(an_action("p"), NOW)
     proposals.overdue(after(3))

@@ -162,7 +162,7 @@ MEMORY = record(
     orders=record(
         "turn",
         requests=keyed(_group),
-        # Kinds of pods are told apart by fingerprints, and hidden pods have others.
+        # Kinds of pods are known by fingerprints, and hidden pods have other ones.
         intentions=_real_only,
     ),
     leaving=record("evictions", removals=keyed(_node, _REMOVAL)),

@@ -48,7 +48,7 @@ _ITERATIONS = Field("iterations", Plain(int, parse=_from_one), 1)
 _ADVANCE = Field(
     "advance", Plain(str | int | float, parse=lambda value: parse_duration(str(value) or "1m")), timedelta(minutes=1)
 )
-#: The label by which nodes with GPUs can be told.
+#: The label that nodes with GPUs have.
 _GPU_LABEL = Field("gpu_label", str, "")
 _KEYS = (
     *cluster.KEYS,
