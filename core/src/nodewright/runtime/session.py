@@ -18,10 +18,8 @@ from nodewright.decision.memory import Memory
 from nodewright.decision.policy import Policy
 from nodewright.decision.world import World
 from nodewright.explain.explanation import Look
-from nodewright.kube.allowance import Allowance
-from nodewright.kube.evictions import Evictor
-from nodewright.kube.nodes import NodeWriter
-from nodewright.kube.taint_latency import TaintLatency
+from nodewright.kube.nodes import Evictor, NodeWriter, TaintLatency
+from nodewright.kube.rate_limiter import BlockingRateLimiter
 from nodewright.kube.transport import Transport
 from nodewright.plugins import Faults, Registry
 from nodewright.plugins.prices import GuardedPricing
@@ -67,11 +65,11 @@ class Session:
         if settings.dry_run:
             self._executor = DryRunExecutor()
         else:
-            allowance = Allowance(settings.kube.qps, settings.kube.burst)
+            limiter = BlockingRateLimiter(settings.kube.qps, settings.kube.burst)
 
             def gate() -> None:
                 # In this order: the lease may be lost during a long wait.
-                allowance.spend()
+                limiter.wait()
                 permit()
 
             writing = transport.through(gate)

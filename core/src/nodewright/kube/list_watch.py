@@ -1,4 +1,4 @@
-"""What the API server answers to lists and watches, taken apart."""
+"""The wire format of lists and watches."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,28 +7,28 @@ from msgspec import Raw, Struct
 
 from nodewright.api.errors import ApiServerError
 
-#: What the API server calls a version, or a place in a list, that it has forgotten.
-_FORGOTTEN = ("Expired", "Gone")
-_FROM_THE_FUTURE = "Too large resource version"
+#: The API server's reasons for a resource version or continue token that it no longer has.
+_EXPIRED = ("Expired", "Gone")
+_TOO_NEW = "Too large resource version"
 
 
 class ListMeta(Struct, rename="camel"):
-    """Of which version a list is, and where its next page begins; empty on the last."""
+    """The resource version of a list, and the continue token of its next page; empty on the last page."""
 
     resource_version: str = ""
     continue_: str = msgspec.field(default="", name="continue")
 
 
 class Page(Struct):
-    """A page of a list; its objects are still to be read."""
+    """A page of a list, with its objects undecoded."""
 
     metadata: ListMeta
-    #: Empty lists may come as null.
+    #: An empty list may come as null.
     items: list[Raw] | None = None
 
 
 class WatchEvent(Struct):
-    """A line of a watch."""
+    """A line of a watch, with its object undecoded."""
 
     type: str
     object: Raw
@@ -41,7 +41,7 @@ class _Name(Struct, rename="camel", frozen=True):
 
 
 class Identity(Struct):
-    """What can be read even of an object that is malformed otherwise; also of a refusal in a watch."""
+    """The parts of an object that can be read even if the rest is malformed, or of an error in a watch."""
 
     metadata: _Name = _Name()
     code: int = 0
@@ -55,9 +55,9 @@ class Identity(Struct):
         return f"{name.namespace}/{name.name}" if name.namespace else name.name
 
     @property
-    def says_forgotten(self) -> bool:
-        """Whether it refuses a version that is too old."""
-        return self.code == 410 or self.reason in _FORGOTTEN
+    def is_expired(self) -> bool:
+        """Whether it is the error for a resource version that is too old."""
+        return self.code == 410 or self.reason in _EXPIRED
 
 
 read_page = msgspec.json.Decoder(Page).decode
@@ -66,7 +66,7 @@ _identify = msgspec.json.Decoder(Identity).decode
 
 
 def identity_of(raw: Raw) -> Identity:
-    """Return what can be read of an object, be it nothing."""
+    """Return the identity of an object, empty if it can't be read."""
     try:
         return _identify(raw)
     except msgspec.MsgspecError:
@@ -74,29 +74,29 @@ def identity_of(raw: Raw) -> Identity:
 
 
 def events_of(pieces: Iterable[bytes]) -> Iterator[list[WatchEvent]]:
-    """Yield the events of a watch as they come, those that came together in one list.
+    """Yield the events of a watch as they arrive; events that arrive together form one list.
 
-    A line may come in many *pieces*. Raises `msgspec.MsgspecError` for one that is no event.
+    A line may be spread over several *pieces*. Raises `msgspec.MsgspecError` for a line that is no event.
     """
-    begun: list[bytes] = []
+    partial: list[bytes] = []
     for piece in pieces:
         whole, newline, rest = piece.rpartition(b"\n")
         if newline:
-            lines = b"".join((*begun, whole)).split(b"\n")
-            begun = []
+            lines = b"".join((*partial, whole)).split(b"\n")
+            partial = []
             yield [_read_event(line) for line in lines if line]
         if rest:
-            begun.append(rest)
+            partial.append(rest)
 
 
-def is_lost(error: Exception) -> bool:
-    """Tell whether *error* says that the version to watch from is forgotten, or yet to come.
+def loses_version(error: Exception) -> bool:
+    """Return whether after *error* a watch can't resume from its resource version and has to list again.
 
-    The latter is the answer of a server that was put back to an earlier state. What is no answer of an API server at
-    all leaves open what became of the version, too.
+    The version may be expired, or too new for a server that was restored to an earlier state. After a response that no
+    API server sends, nothing is certain about it.
     """
     if isinstance(error, msgspec.MsgspecError):
         return True
     if not isinstance(error, ApiServerError):
         return False
-    return error.status == 410 or (error.status == 504 and _FROM_THE_FUTURE in str(error))
+    return error.status == 410 or (error.status == 504 and _TOO_NEW in str(error))

@@ -1,4 +1,4 @@
-"""What went wrong between us and the API server, in words for those who can mend it."""
+"""Errors of requests to the API server, in words that say what to fix."""
 
 import http.client
 import json
@@ -16,38 +16,42 @@ from urllib3.exceptions import (
 
 from nodewright.api.errors import AccessDeniedError, ApiServerError, ConflictError, Right
 
-#: Nothing can be made in a namespace that ends, whoever may do it otherwise.
-_ENDING = "being terminated"
-_NOTHING_IN_BODY = {429: "it asks for fewer requests", 503: "it is not available"}
+#: The API server refuses to create anything in a namespace that is being deleted, whatever the rights.
+_TERMINATING = "being terminated"
+_WITHOUT_BODY = {429: "it asks for fewer requests", 503: "it is not available"}
 
 
-def no_answer(host: str, error: BaseException) -> str:
-    """Return why a request was not answered."""
+def no_answer_text(host: str, error: BaseException) -> str:
+    """Return why a request got no answer."""
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
                 f"the certificate of the API server at {host} is not accepted: {cause.verify_message}; "
-                "check the certificate authority, and the name or address, that the kubeconfig has for it"
+                "check the certificate authority and the address in the kubeconfig"
             )
         if isinstance(cause, ssl.SSLError):
             reason = (cause.reason or str(cause)).replace("_", " ").lower()
-            return f"no TLS connection to the API server at {host}: {reason}; check the address and our certificate"
+            return (
+                f"no TLS connection to the API server at {host}: {reason}; check the address and the client certificate"
+            )
     return f"the API server at {host} does not answer: {_reason(causes)}"
 
 
-def refusal(host: str, right: Right | None, path: str, response: urllib3.BaseHTTPResponse, body: bytes) -> Exception:
-    """Return the error that stands for an answer with an HTTP status from 400 on."""
+def refusal_error(
+    host: str, right: Right | None, path: str, response: urllib3.BaseHTTPResponse, body: bytes
+) -> Exception:
+    """Return the error for a response with an HTTP status of 400 or above."""
     said, status = _said(body, response.status), response.status
     what = right.request if right is not None else path
     if status == 401:
         return AccessDeniedError(
-            f"the API server at {host} does not accept our credentials ({said}): they have run out, or are those of "
-            "another cluster; they are read anew",
+            f"the API server at {host} does not accept our credentials ({said}): they have expired, or belong to "
+            "another cluster; they are read again",
             status=status,
         )
-    if status == 403 and right is not None and f"cannot {right.verb} resource" in said and _ENDING not in said:
-        return AccessDeniedError(missing_right(right, said), status=status, right=right)
+    if status == 403 and right is not None and f"cannot {right.verb} resource" in said and _TERMINATING not in said:
+        return AccessDeniedError(missing_right_text(right, said), status=status, right=right)
     if status == 403:
         return AccessDeniedError(f"{what}: {said}", status=status)
     if status == 409:
@@ -55,14 +59,14 @@ def refusal(host: str, right: Right | None, path: str, response: urllib3.BaseHTT
     return ApiServerError(f"{what}: {said}", status=status, retry_after=_seconds(response.headers.get("Retry-After")))
 
 
-def not_yet(host: str, right: Right, pause: float) -> ApiServerError:
-    """Return the error that stands for a refusal by an API server that has just come back: it is not ready (503)."""
+def unready_error(host: str, right: Right, pause: float) -> ApiServerError:
+    """Return the error for a refusal by an API server that has just come back and is not ready (503)."""
     message = f"the API server at {host} has just come back and does not know yet whether we may {right}"
     return ApiServerError(message, status=503, retry_after=pause)
 
 
-def missing_right(right: Right, said: str) -> str:
-    """Return what to do about a right that we lack; *said* is what the API server says."""
+def missing_right_text(right: Right, said: str) -> str:
+    """Return how to grant a missing right; *said* is the API server's message."""
     group = f'API group "{right.group}"' if right.group else 'the core API group ("")'
     role = (
         f"a Role of namespace {right.namespace} or ClusterRole nodewright"
@@ -74,7 +78,7 @@ def missing_right(right: Right, said: str) -> str:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what it was made of, the innermost last."""
+    """Yield an error and its causes, the innermost last."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -87,19 +91,19 @@ def _reason(causes: list[BaseException]) -> str:
     for cause in causes:
         match cause:
             case NameResolutionError():
-                return "its name is not known"
+                return "its host name is unknown"
             case NewConnectionError():
-                continue  # what the system says of it comes next
+                continue  # the operating system's error comes next
             case ConnectTimeoutError():
                 return "no connection in time"
             case ReadTimeoutError():
-                return "nothing was heard in time"
+                return "no response in time"
             case ProxyError():
-                return f"the proxy before it fails: {cause}"
+                return f"the proxy in front of it fails: {cause}"
             case http.client.IncompleteRead():
                 return "its answer broke off"
             case ConnectionError() if not cause.strerror:
-                # http.client's: the other side hung up before it said anything.
+                # From http.client: the other side hung up without a word.
                 return "it closed the connection"
             case OSError() if cause.strerror:
                 return cause.strerror.lower()
@@ -111,9 +115,9 @@ def _said(body: bytes, status: int) -> str:
         message = str(json.loads(body)["message"])
     except (ValueError, KeyError, TypeError):
         message = body[:200].decode(errors="replace").strip()
-    return message or _NOTHING_IN_BODY.get(status) or f"HTTP status {status}"
+    return message or _WITHOUT_BODY.get(status) or f"HTTP status {status}"
 
 
 def _seconds(text: str | None) -> float | None:
-    """Return how long the server asks to wait; it may also name a date, which API servers don't."""
+    """Return how many seconds the server asks to wait. HTTP also allows a date, which API servers don't send."""
     return float(text) if text and text.isascii() and text.isdigit() else None

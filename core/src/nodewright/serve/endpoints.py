@@ -1,4 +1,4 @@
-"""The site: what is answered to which request, whoever carries both."""
+"""The endpoints: the response to each HTTP request, independent of the server."""
 
 import gzip
 import logging
@@ -11,10 +11,10 @@ from nodewright.serve import profiler
 from nodewright.serve.metrics import Metrics
 from nodewright.serve.snapshots import BusyError, Snapshots
 
-#: So long, in seconds, a client waits for the end of a loop; a standby has none.
+#: Seconds that a client waits for the end of a loop; a standby runs none.
 _PATIENCE = 120.0
 _PROFILE_SECONDS, _MOST_PROFILE_SECONDS = 30.0, 120.0
-#: Less is not worth compressing.
+#: Shorter bodies are not worth compressing.
 _LARGE = 1400
 _PLAIN = "text/plain; charset=utf-8"
 _BINARY = "application/octet-stream"
@@ -24,44 +24,44 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A request to read something."""
+    """A GET or HEAD request."""
 
     path: str
     query: str = ""
     accept: str = ""
     accept_encoding: str = ""
-    #: Whether nobody waits for the answer any more.
+    #: Whether the client has hung up.
     gone: Callable[[], bool] = lambda: False
 
     def argument(self, name: str) -> str:
-        """Return the last value of an argument in the query, empty if there is none."""
+        """Return the last value of a query parameter, empty if there is none."""
         return parse_qs(self.query).get(name, [""])[-1]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
-    """What is sent back."""
+class Response:
+    """The response to a request."""
 
     body: bytes
     status: int = 200
     content_type: str = _PLAIN
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    def compressed_for(self, request: Request) -> "Answer":
-        """Return the answer compressed, if the client likes that and it is worth it."""
+    def compressed_for(self, request: Request) -> "Response":
+        """Return the response compressed, if the client accepts gzip and the body is large."""
         if len(self.body) < _LARGE or not _takes_gzip(request.accept_encoding):
             return self
         headers = {**self.headers, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-        # Fast: on a busy node, time is dearer than bytes.
+        # The fastest level, as CPU time is scarcer than bandwidth on a busy node.
         body = gzip.compress(self.body, compresslevel=1, mtime=0)
-        return Answer(body=body, status=self.status, content_type=self.content_type, headers=headers)
+        return Response(body=body, status=self.status, content_type=self.content_type, headers=headers)
 
 
-class Site:
-    """Everything that is served. Safe to use from any thread; nothing raises.
+class Endpoints:
+    """All endpoints. Safe to use from any thread; nothing raises.
 
-    *trouble* says what is wrong with the process, empty if nothing is. Snapshots and profiles are served only to those
-    who asked for that: pass *snapshots*, or *profiling*.
+    *trouble* returns what is wrong with the process, empty if nothing is. Snapshots and profiles exist only if
+    *snapshots* or *profiling* are given.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Site:
         self._trouble = trouble
         self._snapshots = snapshots
         self._profiling = Lock()
-        self._pages: dict[str, Callable[[Request], Answer]] = {
+        self._pages: dict[str, Callable[[Request], Response]] = {
             "/metrics": self._show_metrics,
             "/health-check": self._show_health,
         }
@@ -89,67 +89,67 @@ class Site:
                 "/debug/pprof/heap": self._show_heap,
             }
 
-    def answer(self, request: Request) -> Answer:
-        """Return the answer to *request*."""
+    def respond(self, request: Request) -> Response:
+        """Return the response to *request*."""
         page = self._pages.get(request.path, self._show_directory)
         try:
             return page(request).compressed_for(request)
         except Exception:
-            _log.exception("%s could not be answered", request.path)
-            return _text("this could not be answered; the log says why", 500)
+            _log.exception("the response to %s failed", request.path)
+            return _text("the request failed; the log says why", 500)
 
-    def _show_metrics(self, request: Request) -> Answer:
+    def _show_metrics(self, request: Request) -> Response:
         body, content_type = self._metrics.exposition(request.accept)
-        return Answer(body=body, content_type=content_type)
+        return Response(body=body, content_type=content_type)
 
-    def _show_health(self, request: Request) -> Answer:
+    def _show_health(self, request: Request) -> Response:
         trouble = self._trouble()
         return _text(f"Error: {trouble}", 500) if trouble else _text("OK")
 
-    def _show_snapshot(self, request: Request) -> Answer:
+    def _show_snapshot(self, request: Request) -> Response:
         assert self._snapshots is not None
         try:
             taken = self._snapshots.wait(_PATIENCE, request.gone)
         except BusyError:
-            return _text("somebody else waits for a snapshot; one at a time is taken", 429)
+            return _text("another client is waiting for a snapshot; only one is taken at a time", 429)
         if taken is None:
-            return _text(f"no loop has ended within {_PATIENCE:g} s; a replica that does not lead has none", 503)
-        return Answer(body=taken, content_type="application/json")
+            return _text(f"no loop has ended within {_PATIENCE:g} s; a replica that does not lead runs none", 503)
+        return Response(body=taken, content_type="application/json")
 
-    def _show_profile(self, request: Request) -> Answer:
+    def _show_profile(self, request: Request) -> Response:
         try:
             seconds = float(request.argument("seconds") or _PROFILE_SECONDS)
         except ValueError:
             seconds = 0.0
         if not 0 < seconds <= _MOST_PROFILE_SECONDS:
-            return _text(f"write seconds=N, more than 0 and no more than {_MOST_PROFILE_SECONDS:g}", 400)
+            return _text(f"use seconds=N with a number above 0 and up to {_MOST_PROFILE_SECONDS:g}", 400)
         if not self._profiling.acquire(blocking=False):
-            return _text("a profile is being taken; one at a time is", 429)
+            return _text("another profile is being taken; only one is taken at a time", 429)
         try:
             samples = profiler.sample(seconds)
         finally:
             self._profiling.release()
         if request.argument("debug"):
             return _text(profiler.collapsed(samples))
-        return Answer(body=profiler.profile(samples, seconds), content_type=_BINARY)
+        return Response(body=profiler.profile(samples, seconds), content_type=_BINARY)
 
-    def _show_threads(self, request: Request) -> Answer:
+    def _show_threads(self, request: Request) -> Response:
         if request.argument("debug"):
             return _text(profiler.thread_dump())
-        return Answer(body=profiler.threads(), content_type=_BINARY)
+        return Response(body=profiler.threads(), content_type=_BINARY)
 
-    def _show_heap(self, request: Request) -> Answer:
+    def _show_heap(self, request: Request) -> Response:
         taken = profiler.heap()
         if taken is None:
-            return _text("Python does not note who takes memory: start the process with PYTHONTRACEMALLOC=1", 501)
-        return Answer(body=taken, content_type=_BINARY)
+            return _text("Python does not trace allocations: start the process with PYTHONTRACEMALLOC=1", 501)
+        return Response(body=taken, content_type=_BINARY)
 
-    def _show_directory(self, request: Request) -> Answer:
-        return _text(f"there is {', '.join(self._pages)}", 404)
+    def _show_directory(self, request: Request) -> Response:
+        return _text(f"not found; the endpoints are {', '.join(self._pages)}", 404)
 
 
-def _text(text: str, status: int = 200) -> Answer:
-    return Answer(body=text.encode(), status=status)
+def _text(text: str, status: int = 200) -> Response:
+    return Response(body=text.encode(), status=status)
 
 
 def _takes_gzip(accept_encoding: str) -> bool:

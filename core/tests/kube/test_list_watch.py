@@ -1,4 +1,4 @@
-"""Lists and watches are taken apart however they come over the wire."""
+"""Lists and watches are decoded however the stream is cut."""
 
 import json
 import tracemalloc
@@ -6,7 +6,7 @@ import tracemalloc
 import msgspec
 import pytest
 from nodewright.api import ApiServerError
-from nodewright.kube.answers import events_of, identity_of, is_lost, read_page
+from nodewright.kube.list_watch import events_of, identity_of, loses_version, read_page
 
 NAME = "größer-😀"
 EVENTS = [{"type": "ADDED", "object": {"metadata": {"name": f"{NAME}-{n}"}}} for n in range(3)]
@@ -19,7 +19,7 @@ def names(pieces):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 10_000])
 def test_a_watch_is_read_wherever_its_pieces_end(size):
-    """Also in the middle of a character."""
+    """Cuts fall even in the middle of a character."""
     pieces = [STREAM[start : start + size] for start in range(0, len(STREAM), size)]
     assert names(pieces) == [f"{NAME}-{n}" for n in range(3)]
 
@@ -39,11 +39,11 @@ def test_an_object_of_many_pieces_is_copied_once_and_not_with_each():
     assert names(pieces) == ["big"]
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    # Whole, and the object in it once more.
+    # Once whole, and its object once more.
     assert peak < 5 * len(body)
 
 
-def test_what_is_no_event_is_refused():
+def test_a_line_that_is_no_event_is_refused():
     with pytest.raises(msgspec.MsgspecError):
         names([b"<html>the proxy is ill</html>\n"])
 
@@ -56,14 +56,14 @@ def test_an_empty_list_may_be_null():
 @pytest.mark.parametrize(
     "status", [{"code": 410}, {"code": 410, "reason": "Gone"}, {"reason": "Expired"}, {"code": 0, "reason": "Gone"}]
 )
-def test_a_version_that_is_forgotten_is_told_by_code_or_by_reason(status):
-    assert identity_of(msgspec.Raw(json.dumps({"kind": "Status", **status}).encode())).says_forgotten
+def test_an_expired_version_is_recognised_by_code_or_reason(status):
+    assert identity_of(msgspec.Raw(json.dumps({"kind": "Status", **status}).encode())).is_expired
 
 
 def test_other_refusals_do_not_lose_the_version():
-    assert not identity_of(msgspec.Raw(b'{"kind":"Status","code":500,"reason":"InternalError"}')).says_forgotten
-    assert not is_lost(ApiServerError("the proxy waited too long", status=504))
-    assert not is_lost(ApiServerError("GET /api/v1/pods: slow down", status=429))
+    assert not identity_of(msgspec.Raw(b'{"kind":"Status","code":500,"reason":"InternalError"}')).is_expired
+    assert not loses_version(ApiServerError("the proxy waited too long", status=504))
+    assert not loses_version(ApiServerError("GET /api/v1/pods: slow down", status=429))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_other_refusals_do_not_lose_the_version():
     ],
 )
 def test_some_answers_lose_the_version(error):
-    assert is_lost(error)
+    assert loses_version(error)
 
 
 def test_an_object_with_nothing_that_can_be_read_has_no_name():

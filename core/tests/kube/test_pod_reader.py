@@ -1,4 +1,4 @@
-"""Pods read from the wire are what their models say, and equal ones share a class."""
+"""Decoded pods equal their models, and identical pods share a class."""
 
 from time import process_time
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nodewright.api import Taint
 from nodewright.cluster import Cluster
 from nodewright.cluster.binding import unbound
-from nodewright.kube.pod_wire import PodReader
+from nodewright.kube.pod_reader import PodReader
 from nodewright.objects import Pod
 from nodewright.scheduling import ClusterSimulation
 from nodewright.testing.builders import a_node, a_pod, pods_like
@@ -155,7 +155,7 @@ def from_models(pods):
 
 
 def marks(row):
-    """All that is kept of a pod, and all that anybody asks its class."""
+    """Everything that is kept of a pod, and every question asked of its class."""
     kept = {name: getattr(row, name) for name in row.__struct_fields__ if name not in ("pod_class", "slot", "pending")}
     each = row.pod_class
     asked = (each.requests, each.affinity, each.anti_affinity, each.spread, each.ports, each.claims, each.terminating)
@@ -167,7 +167,7 @@ def marks(row):
 
 
 def answers(cluster, pods):
-    """Why each pod, and a stranger, can't go to each node, and where the classes of all pods would go."""
+    """Why each pod, and an unknown one, fits or does not fit each node, and where the classes of all pods would go."""
     simulation = ClusterSimulation(cluster)
     classes = [cluster.pods[key].pod_class.pod for key in sorted(cluster.pods)]
     given = []
@@ -255,7 +255,7 @@ class TestOneClass:
             }
         assert classes_of(pods, how) == 1
 
-    def test_pods_that_differ_in_what_nobody_looks_at(self, how):
+    def test_pods_that_differ_in_fields_that_no_decision_reads(self, how):
         pods = [a_pod_of("ReplicaSet", number) for number in range(3)]
         for number, pod in enumerate(pods):
             pod["metadata"]["annotations"] = {"cni.example/address": f"10.0.0.{number}", "note": '"so\\be it"'}
@@ -309,7 +309,7 @@ class TestTwoClasses:
         ({"metadata": {"creationTimestamp": "yesterday"}}, "Invalid RFC3339 encoded datetime"),
     ],
 )
-def test_a_malformed_pod_is_told(broken, message):
+def test_a_malformed_pod_is_reported(broken, message):
     reader = PodReader()
     with pytest.raises(msgspec.MsgspecError, match=message.replace("|", r"\|")):
         reader(compact(broken))
@@ -325,7 +325,7 @@ def test_a_pending_pod_is_not_tied_to_the_node_of_one_of_its_kind():
     assert cluster.pods["default/waits"].pod_class is cluster.pods["default/runs"].pod_class
 
 
-def test_a_malformed_amount_is_told_for_each_pod_and_stops_no_other():
+def test_a_malformed_amount_is_reported_for_each_pod_and_stops_no_other():
     cluster, reader = a_cluster(), PodReader()
     strange = a_pod_of("ReplicaSet", 1)
     strange["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "lots"

@@ -1,4 +1,4 @@
-"""What is wrong between us and the API server is one clear sentence, told once."""
+"""Trouble with the API server is one clear sentence, logged once."""
 
 import json
 import logging
@@ -13,9 +13,9 @@ import trustme
 import yaml
 from nodewright.api import AccessDeniedError, ApiServerError, ConfigurationError
 from nodewright.kube import credentials as all_credentials
-from nodewright.kube import outage as outages
 from nodewright.kube import reflector as reflectors
 from nodewright.kube import rights
+from nodewright.kube import transport as transports
 from nodewright.kube.kinds import KINDS
 from nodewright.kube.transport import connect
 from nodewright.testing.clock import SteppedClock
@@ -40,7 +40,7 @@ def a_kubeconfig(path, server, user=None, **cluster):
 
 @contextmanager
 def a_listener(serve):
-    """A server of another kind: *serve* is called with each connection."""
+    """A server other than an API server: *serve* is called with each connection."""
 
     def accept():
         while True:
@@ -62,7 +62,7 @@ def a_listener(serve):
 
 
 def a_tls_server(authority, name):
-    """What serves TLS as *name*."""
+    """A function that serves TLS as *name*."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert(name).configure_cert(context)
 
@@ -80,13 +80,13 @@ class TestNoAnswer:
             transport.get("/api/v1/nodes")
         return str(failure.value)
 
-    def test_nobody_listens(self, tmp_path):
+    def test_no_one_listens(self, tmp_path):
         told = self.ask(tmp_path, "http://127.0.0.1:9")
         assert told == "the API server at http://127.0.0.1:9 does not answer: connection refused"
 
     def test_the_name_is_not_known(self, tmp_path):
         told = self.ask(tmp_path, "http://nowhere.invalid:6443")
-        assert told == "the API server at http://nowhere.invalid:6443 does not answer: its name is not known"
+        assert told == "the API server at http://nowhere.invalid:6443 does not answer: its host name is unknown"
 
     def test_it_hangs_up(self, tmp_path):
         with a_listener(lambda client: client.recv(1)) as port:
@@ -96,21 +96,21 @@ class TestNoAnswer:
     def test_it_says_nothing(self, tmp_path):
         with a_listener(lambda client: (client.recv(4096), client.recv(4096))) as port:
             told = self.ask(tmp_path, f"http://127.0.0.1:{port}")
-        assert told.endswith("does not answer: nothing was heard in time")
+        assert told.endswith("does not answer: no response in time")
 
     def test_its_answer_breaks_off(self, server, transport):
         server.faults.append(Fault(hang_up="midway"))
         with pytest.raises(ApiServerError, match=r"does not answer: its answer broke off$"):
             transport.get("/api/v1/nodes")
 
-    def test_its_certificate_is_of_nobody_we_trust(self, tmp_path):
+    def test_its_certificate_has_an_unknown_authority(self, tmp_path):
         other = tmp_path / "ca.pem"
         trustme.CA().cert_pem.write_to_path(str(other))
         with a_listener(a_tls_server(trustme.CA(), "127.0.0.1")) as port:
             address = f"https://127.0.0.1:{port}"
             told = self.ask(tmp_path, address, **{"certificate-authority": str(other)})
         assert told.startswith(f"the certificate of the API server at {address} is not accepted: unable to get local")
-        assert told.endswith("check the certificate authority, and the name or address, that the kubeconfig has for it")
+        assert told.endswith("check the certificate authority and the address in the kubeconfig")
 
     def test_its_certificate_is_for_another_name(self, tmp_path):
         authority, ca = trustme.CA(), tmp_path / "ca.pem"
@@ -126,10 +126,8 @@ class TestNoAnswer:
 
 
 class TestOutages:
-    def test_an_outage_is_told_once_when_it_begins_and_once_when_it_ends(
-        self, follow, server, eventually, caplog, monkeypatch
-    ):
-        monkeypatch.setattr(outages, "_QUIET_SECONDS", 0.3)
+    def test_an_outage_is_logged_when_it_begins_and_when_it_ends(self, follow, server, eventually, caplog, monkeypatch):
+        monkeypatch.setattr(transports, "_QUIET_SECONDS", 0.3)
         monkeypatch.setattr(reflectors, "_LONGEST_PAUSE", 0.2)
         caplog.set_level(logging.INFO)
         feed = follow()
@@ -140,7 +138,7 @@ class TestOutages:
         (line,) = caplog.messages
         assert line == (
             f"the API server at {address} does not answer: connection refused; "
-            "what has to do with it waits until it answers again"
+            "everything that needs it waits until it answers again"
         )
         with ApiServer(store, port=int(address.rpartition(":")[2])) as again:
             eventually(lambda: len(caplog.messages) == 2)
@@ -149,13 +147,13 @@ class TestOutages:
             feed.wait_for_version(store.version, 10)
             assert len(caplog.messages) == 2
 
-    def test_a_server_that_is_just_back_and_refuses_everything_is_not_told_of_for_each_kind(
+    def test_refusals_of_a_server_that_is_just_back_are_not_logged_for_each_kind(
         self, follow, server, eventually, caplog, monkeypatch
     ):
         monkeypatch.setattr(reflectors, "_LONGEST_PAUSE", 0.1)
         monkeypatch.setattr(reflectors, "_QUIET_SECONDS", 0)
         monkeypatch.setattr(reflectors, "_SHORT_SECONDS", 0)
-        monkeypatch.setattr(outages, "_QUIET_SECONDS", 0)
+        monkeypatch.setattr(transports, "_QUIET_SECONDS", 0)
         feed = follow()
         feed.wait_until_synced(10)
         tried = []
@@ -169,7 +167,7 @@ class TestOutages:
         assert "cannot watch" not in caplog.text
 
     def test_a_server_that_is_ill_is_an_outage_too(self, server, follow, eventually, caplog, monkeypatch):
-        monkeypatch.setattr(outages, "_QUIET_SECONDS", 0.3)
+        monkeypatch.setattr(transports, "_QUIET_SECONDS", 0.3)
         monkeypatch.setattr(reflectors, "_LONGEST_PAUSE", 0.2)
         ill = Fault(status=503, message="etcd is on fire")
         server.faults.append(ill)
@@ -177,11 +175,11 @@ class TestOutages:
         eventually(lambda: caplog.messages)
         server.faults.remove(ill)
         eventually(lambda: len(caplog.messages) == 2)
-        assert "is not well: list" in caplog.messages[0]
+        assert "has an error: list" in caplog.messages[0]
         assert "etcd is on fire" in caplog.messages[0]
 
-    def test_a_request_that_fails_among_others_is_none(self, server, transport, caplog, monkeypatch):
-        monkeypatch.setattr(outages, "_QUIET_SECONDS", 1e-9)
+    def test_single_failed_requests_are_no_outage(self, server, transport, caplog, monkeypatch):
+        monkeypatch.setattr(transports, "_QUIET_SECONDS", 1e-9)
         for _ in range(3):
             server.faults.append(Fault(times=1, status=500))
             with pytest.raises(ApiServerError):
@@ -212,7 +210,7 @@ class TestRights:
 class TestCredentials:
     @pytest.fixture
     def strict(self):
-        """A server that lets in who has a token."""
+        """A server that requires a token."""
         with ApiServer(Store(SteppedClock()), tokens={"old": "me", "new": "me"}) as server:
             yield server
 
@@ -221,7 +219,7 @@ class TestCredentials:
         monkeypatch.setattr(all_credentials, "_RENEWAL_SECONDS", 0.0)
 
     def plugin(self, folder, answer):
-        """The user of a kubeconfig whose credentials a program prints, which is *answer* in Python."""
+        """The user of a kubeconfig with a credential plugin; *answer* is its Python code."""
         program = folder / "plugin.py"
         program.write_text(answer)
         version = "client.authentication.k8s.io/v1"
@@ -232,13 +230,13 @@ class TestCredentials:
         answer = {"apiVersion": version, "kind": "ExecCredential", "status": {"token": token, **status}}
         return f"print({json.dumps(json.dumps(answer))})"
 
-    def test_a_token_that_has_run_out_is_read_anew(self, strict, tmp_path):
+    def test_an_expired_token_is_read_again(self, strict, tmp_path):
         path = tmp_path / "config"
         transport = connect(kubeconfig=a_kubeconfig(path, strict.url, {"token": "stale"}))
         with pytest.raises(AccessDeniedError, match=f"the API server at {strict.url} does not accept our credentials"):
             transport.get("/api/v1/nodes")
         a_kubeconfig(path, strict.url, {"token": "new"})
-        with pytest.raises(AccessDeniedError, match="they have run out, or are those of another cluster"):
+        with pytest.raises(AccessDeniedError, match="they have expired, or belong to another cluster"):
             transport.get("/api/v1/nodes")
         assert transport.get("/api/v1/nodes")
 
@@ -250,20 +248,20 @@ class TestCredentials:
             transport.get("/api/v1/nodes")
         assert transport.get("/api/v1/nodes")
 
-    def test_a_plugin_that_fails_is_told_at_the_start(self, strict, tmp_path):
+    def test_a_failing_plugin_is_reported_at_the_start(self, strict, tmp_path):
         user = self.plugin(tmp_path, "import sys; sys.exit('log in first')")
         with pytest.raises(ConfigurationError) as refusal:
             connect(kubeconfig=a_kubeconfig(tmp_path / "config", strict.url, user))
         assert str(refusal.value) == (
             "kube.kubeconfig: no credentials for the API server: exec: process returned 1. log in first. "
-            "Mend what the kubeconfig says of its user"
+            "Fix the user in the kubeconfig"
         )
 
     def test_a_kubeconfig_that_is_not_there_is_named(self, tmp_path):
-        with pytest.raises(ConfigurationError, match=r"no way to the API server: .*nowhere.*found\. Name a file"):
+        with pytest.raises(ConfigurationError, match=r"no access to the API server: .*nowhere.*found\. Name a file"):
             connect(kubeconfig=str(tmp_path / "nowhere"))
 
-    def test_a_plugin_that_fails_later_is_told_and_asked_again(self, strict, tmp_path):
+    def test_a_plugin_that_fails_later_is_reported_and_run_again(self, strict, tmp_path):
         user = self.plugin(tmp_path, self.token("old", expirationTimestamp="2020-01-01T00:00:00Z"))
         transport = connect(kubeconfig=a_kubeconfig(tmp_path / "config", strict.url, user))
         self.plugin(tmp_path, "import sys; sys.exit('log in again')")

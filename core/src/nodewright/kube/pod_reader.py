@@ -1,4 +1,4 @@
-"""Pods from the wire: what makes a pod's class stays bytes, so that constraints are parsed once per class."""
+"""Decoding pods: the fields that make a pod's class stay bytes, so that constraints are parsed once per class."""
 
 import re
 from collections.abc import Mapping
@@ -15,39 +15,39 @@ from nodewright.cluster.pod_class import TELLING_ANNOTATIONS, TELLING_LABELS
 from nodewright.objects import ObjectMeta, OwnerReference, Pod
 from nodewright.objects.pod import FINAL_PHASES, MIRROR, PodStatus
 
-#: More kinds of pods than this are forgotten and read anew.
-_MOST_KINDS = 20_000
-#: A service account's token is mounted from a volume with a random name.
+#: Beyond this many prototypes all are dropped and read again.
+_MOST_PROTOTYPES = 20_000
+#: The volume of a service account's token has a random name.
 _TOKEN = re.compile(rb'\{"name":"kube-api-access-[a-z0-9]+","projected":')
 _TELLING_LABELS = tuple(label.encode() for label in TELLING_LABELS)
-# Behind an escape there may be anything.
+# An escape may hide any character.
 _TELLING_ANNOTATIONS = (*(prefix.encode() for prefix in TELLING_ANNOTATIONS), MIRROR.encode(), b"\\")
 
 _Bytes = Raw | UnsetType
 
 
-class PodKind(Struct, gc=False, eq=False, frozen=True):
-    """Pods that are alike byte by byte, as far as decisions look."""
+class PodPrototype(Struct, gc=False, eq=False, frozen=True):
+    """What pods have in common whose fields that decisions read are the same bytes."""
 
     key: bytes
-    #: The first of them that was seen, without the node that it runs on.
+    #: The first such pod, without the node that it runs on.
     pod: Pod
 
 
 class SeenPod(Struct, gc=False, eq=False, frozen=True, kw_only=True):
-    """A pod as it was seen, before its class is known."""
+    """A pod from the API server, before its class is known."""
 
     key: str
     uid: str
-    kind: PodKind
+    prototype: PodPrototype
     node: str
     owner: OwnerReference | None
     created: datetime | None
     deleted: datetime | None
     finished: bool
-    #: The pod itself, if it has no node; it shares the specification of its kind.
+    #: The pod itself if it has no node; shares the spec of its prototype.
     pending: Pod | None
-    #: Its labels that tell it from other pods of its kind.
+    #: The labels that distinguish it from other pods of its prototype.
     telling: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -59,9 +59,9 @@ class SeenPod(Struct, gc=False, eq=False, frozen=True, kw_only=True):
         """Add the pod to *cluster*, or replace it there. Raises `ValueError` if a quantity in it is malformed."""
         classes = cluster.pod_classes
         if any(name in classes.watched for name, _ in self.telling):
-            pod_class = classes.of(_with_labels(self.kind.pod, self.telling))
+            pod_class = classes.of(_with_labels(self.prototype.pod, self.telling))
         else:
-            pod_class = classes.find(self.kind.key) or classes.alias(self.kind.key, self.kind.pod)
+            pod_class = classes.find(self.prototype.key) or classes.alias(self.prototype.key, self.prototype.pod)
         cluster.put_pod_row(
             PodRow(
                 key=self.key,
@@ -79,32 +79,32 @@ class SeenPod(Struct, gc=False, eq=False, frozen=True, kw_only=True):
 
 
 class PodReader:
-    """Reads pods. For one thread; raises `msgspec.MsgspecError` for a malformed pod."""
+    """Decodes pods. For one thread; raises `msgspec.MsgspecError` for a malformed pod."""
 
     def __init__(self) -> None:
         self._wire = msgspec.json.Decoder(_Pod)
         self._whole = msgspec.json.Decoder(Pod)
         self._own = msgspec.json.Decoder(_OwnParts)
         self._key = msgspec.json.Encoder()
-        self._kinds: dict[bytes, PodKind] = {}
+        self._prototypes: dict[bytes, PodPrototype] = {}
         self._nodes: dict[str, str] = {}
 
     def __call__(self, raw: Raw | bytes) -> SeenPod:
-        """Return the pod of an object's bytes."""
+        """Return the pod in an object's JSON."""
         wire = self._wire.decode(raw)
         meta, spec, status = wire.metadata, wire.spec, wire.status
         node, finished = spec.node_name, status.phase in FINAL_PHASES
         owner = None if meta.owner_references is UNSET else _controller(bytes(meta.owner_references))
         key = self._key.encode(_telling(wire, owner))
-        kind = self._kinds.get(key) or self._remember(PodKind(key, unbound(self._whole.decode(raw))))
+        prototype = self._prototypes.get(key) or self._remember(PodPrototype(key, unbound(self._whole.decode(raw))))
         pending = None
         if not node and not finished:
             own = self._own.decode(raw)
-            pending = Pod(metadata=own.metadata, spec=kind.pod.spec, status=own.status)
+            pending = Pod(metadata=own.metadata, spec=prototype.pod.spec, status=own.status)
         return SeenPod(
             key=f"{meta.namespace}/{meta.name}",
             uid=meta.uid,
-            kind=kind,
+            prototype=prototype,
             node=self._nodes.setdefault(node, node),
             owner=owner,
             created=meta.creation_timestamp,
@@ -114,20 +114,20 @@ class PodReader:
             telling=() if meta.labels is UNSET else _telling_labels(bytes(meta.labels)),
         )
 
-    def _remember(self, kind: PodKind) -> PodKind:
-        if len(self._kinds) >= _MOST_KINDS:
-            self._kinds.clear()
+    def _remember(self, prototype: PodPrototype) -> PodPrototype:
+        if len(self._prototypes) >= _MOST_PROTOTYPES:
+            self._prototypes.clear()
             self._nodes.clear()
-        self._kinds[kind.key] = kind
-        return kind
+        self._prototypes[prototype.key] = prototype
+        return prototype
 
 
 class _Wire(Struct, gc=False, rename="camel", omit_defaults=True):
-    """A part of a pod that is read for each pod."""
+    """A part of a pod that is decoded for every pod."""
 
 
 class _OwnParts(Struct, gc=False):
-    """What a pending pod does not share with its kind."""
+    """The parts that a pending pod does not share with its prototype."""
 
     metadata: ObjectMeta = ObjectMeta()
     status: PodStatus = PodStatus()
@@ -189,7 +189,7 @@ class _Pod(_Wire):
 
 
 def _telling(wire: _Pod, owner: OwnerReference | None) -> tuple[object, ...]:
-    """Return the pod without what its class does not depend on; *wire* is used up."""
+    """Return the fields of a pod that its class depends on; changes *wire*."""
     meta, spec, status = wire.metadata, wire.spec, wire.status
     ephemeral = False
     if spec.volumes is not UNSET:
@@ -206,7 +206,7 @@ def _telling(wire: _Pod, owner: OwnerReference | None) -> tuple[object, ...]:
         _annotations(meta.annotations),
         owner and (owner.kind, owner.api_version),
         meta.deletion_timestamp is not None,
-        # Claims of ephemeral volumes are named after their pod, and belong to it.
+        # Claims of ephemeral volumes belong to their pod and are named after it.
         (meta.name, meta.uid) if ephemeral else "",
         spec,
         status.container_statuses,
@@ -220,8 +220,8 @@ def _labels(labels: _Bytes) -> Raw | Mapping[str, str] | None:
     text = bytes(labels)
     if not _mentions(text, _TELLING_LABELS):
         return labels
-    told = msgspec.json.decode(text, type=dict[str, str])
-    return {key: value for key, value in told.items() if key not in TELLING_LABELS}
+    decoded = msgspec.json.decode(text, type=dict[str, str])
+    return {key: value for key, value in decoded.items() if key not in TELLING_LABELS}
 
 
 def _telling_labels(text: bytes) -> tuple[tuple[str, str], ...]:
@@ -232,8 +232,8 @@ def _telling_labels(text: bytes) -> tuple[tuple[str, str], ...]:
 
 
 def _with_labels(pod: Pod, labels: tuple[tuple[str, str], ...]) -> Pod:
-    told = {**pod.metadata.labels, **dict(labels)}
-    return replace(pod, metadata=replace(pod.metadata, labels=told))
+    merged = {**pod.metadata.labels, **dict(labels)}
+    return replace(pod, metadata=replace(pod.metadata, labels=merged))
 
 
 def _annotations(annotations: _Bytes) -> Mapping[str, str] | None:
@@ -242,10 +242,10 @@ def _annotations(annotations: _Bytes) -> Mapping[str, str] | None:
     text = bytes(annotations)
     if not _mentions(text, _TELLING_ANNOTATIONS):
         return None
-    noted = msgspec.json.decode(text, type=dict[str, str] | None) or {}
-    told = {key: value for key, value in noted.items() if key.startswith(TELLING_ANNOTATIONS)}
-    # Only whether it is there counts: its value is another for each pod.
-    return told | {MIRROR: ""} if MIRROR in noted else told
+    decoded = msgspec.json.decode(text, type=dict[str, str] | None) or {}
+    kept = {key: value for key, value in decoded.items() if key.startswith(TELLING_ANNOTATIONS)}
+    # Only its presence counts, as its value differs for each pod.
+    return kept | {MIRROR: ""} if MIRROR in decoded else kept
 
 
 def _mentions(text: bytes, words: tuple[bytes, ...]) -> bool:
