@@ -22,7 +22,7 @@ from nodewright.kube.nodes import Evictor, NodeWriter, TaintLatency
 from nodewright.kube.rate_limiter import BlockingRateLimiter
 from nodewright.kube.transport import Transport
 from nodewright.plugins import Faults, Registry
-from nodewright.plugins.prices import GuardedPricing
+from nodewright.plugins.pricing import GuardedPricing
 from nodewright.plugins.results import instance_of
 from nodewright.runtime.executor import DryRunExecutor, Executor
 from nodewright.runtime.held import HeldGroups
@@ -59,7 +59,8 @@ class Session:
         self.config_maps = _wanted_config_maps(self.policy)
         self._defaults = default_options(settings)
         context = provider_context(settings, clock)
-        self._providers = Providers(self._strategies.providers(settings, context), clock, faults)
+        providers, prices = self._strategies.providers(settings, context), self._strategies.prices(settings)
+        self._providers = Providers(providers, clock, faults, prices)
         self._held = HeldGroups()
         self._executor: Executor | DryRunExecutor
         if settings.dry_run:
