@@ -8,8 +8,8 @@ from nodewright.config.model import Settings
 from nodewright.decision.memory import Memory
 from nodewright.decision.world import World
 from nodewright.plugins import Registry
-from nodewright.scenario.picture import Picture
-from nodewright.scenario.picture_files import json_pieces, new_file
+from nodewright.scenario.files import json_pieces, new_file
+from nodewright.scenario.scenario import Picture
 
 from bench.measure import Case, Figure, timed
 from bench.wire import loaded

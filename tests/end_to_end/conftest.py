@@ -7,7 +7,7 @@ import pytest
 from nodewright.api import Plugin, hookimpl
 from nodewright.testing.clock import SteppedClock
 from nodewright.testing.harness import Harness
-from nodewright.testing.narrative import tell, tell_outcome
+from nodewright.testing.narrative import describe_actions, describe_failure
 from nodewright_fake.cloud.shortage import ShortageMode, Stock
 from nodewright_fake.scenario import parse_scenario
 from nodewright_fake.world import World
@@ -39,13 +39,13 @@ class Diary(Plugin):
     @hookimpl
     def on_decision(self, decision):
         self.decisions.append(decision)
-        self.lines += [f"{decision.at:%H:%M:%S} {line}" for line in tell(decision)]
+        self.lines += [f"{decision.at:%H:%M:%S} {line}" for line in describe_actions(decision)]
 
     @hookimpl
     def on_outcome(self, outcome):
         self.outcomes.append(outcome)
         if not outcome.ok:
-            self.lines.append(line := f"{outcome.at:%H:%M:%S} {tell_outcome(outcome)}")
+            self.lines.append(line := f"{outcome.at:%H:%M:%S} {describe_failure(outcome)}")
             if "its maximum is" in line or "its minimum is" in line:
                 self.against_limits.append(line)
 

@@ -14,8 +14,8 @@ from nodewright.objects import parse_resources
 from nodewright.plugins import Faults, Registry
 from nodewright.runtime.strategies import Strategies
 from nodewright.scenario.answer import answer
-from nodewright.scenario.rehearsal import rehearse_once
-from nodewright.scenario.scenario import carry_out, read_scenario
+from nodewright.scenario.rehearsal import carry_out, rehearse_once
+from nodewright.scenario.scenario import read_scenario
 from nodewright.testing.clock import SteppedClock
 
 from tests.parity.vectors import Vector

@@ -58,7 +58,7 @@ from nodewright.objects.node import HOSTNAME, TO_BE_DELETED
 from nodewright.objects.workload import ControllerName, DaemonSetSpec, PodTemplate, ScaleSpec
 from nodewright.plugins import Faults, Registry
 from nodewright.runtime.strategies import Strategies
-from nodewright.scenario.picture import Picture
+from nodewright.scenario.scenario import Picture
 from nodewright.strategies.priority import CONFIG_MAP
 from nodewright.testing.builders import UNSCHEDULABLE, a_pod
 from nodewright.testing.clock import EPOCH, SteppedClock

@@ -1,4 +1,4 @@
-"""What is decided about a picture is what is decided about the world that it shows, whatever things are called."""
+"""A decision on a picture is the decision on the world that it shows, whatever the names."""
 
 import json
 from collections import Counter
@@ -7,12 +7,10 @@ from dataclasses import replace
 import pytest
 from nodewright.api import Decision
 from nodewright.decision.decide import decide
+from nodewright.scenario.files import json_pieces, parse_document, yaml_pieces
 from nodewright.scenario.names import Names
-from nodewright.scenario.picture import Picture
-from nodewright.scenario.picture_files import json_pieces, yaml_pieces
-from nodewright.scenario.rehearsal import rehearse
-from nodewright.scenario.scenario import Scenario, carry_out, read_scenario
-from nodewright.scenario.scenario_files import parse_document
+from nodewright.scenario.rehearsal import carry_out, rehearse
+from nodewright.scenario.scenario import Picture, Scenario, read_scenario
 
 from tests.parity.vectors import Vector, sample
 from tests.pictures.outline import outline
@@ -33,7 +31,7 @@ def decisions_about(scenario: Scenario) -> list[Decision]:
     return situation.decisions()
 
 
-def test_a_picture_of_any_world_is_decided_about_as_the_world():
+def test_a_picture_of_any_world_is_decided_as_the_world():
     parts = Counter[str]()
     for seed in SEEDS:
         situation = random_situation(seed)
@@ -43,7 +41,7 @@ def test_a_picture_of_any_world_is_decided_about_as_the_world():
     assert all(parts[part] >= 5 for part in PARTS), f"there is too little to decide in these worlds: {parts}"
 
 
-def test_an_anonymous_picture_of_any_world_is_decided_about_as_the_world_but_for_names():
+def test_an_anonymous_picture_of_any_world_is_decided_as_the_world_except_for_names():
     for seed in SEEDS:
         situation = random_situation(seed)
         names = situation.picture.pseudonyms()

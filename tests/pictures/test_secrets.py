@@ -1,4 +1,4 @@
-"""Nothing that may be a secret is in a picture, and with --anonymize no name either."""
+"""A picture has nothing that may be a secret, and with --anonymize no name."""
 
 import json
 from datetime import timedelta
@@ -47,9 +47,8 @@ from nodewright.decision.memory import (
 from nodewright.decision.world import World
 from nodewright.kube.kinds import KINDS, wanted_kinds
 from nodewright.objects import Pod, Taint
-from nodewright.scenario.picture import Picture
-from nodewright.scenario.picture_files import json_pieces, yaml_pieces
-from nodewright.scenario.scenario import read_scenario
+from nodewright.scenario.files import json_pieces, yaml_pieces
+from nodewright.scenario.scenario import Picture, read_scenario
 from nodewright.serve.snapshots import snapshot
 from nodewright.strategies.priority import CONFIG_MAP
 from nodewright.testing.clock import EPOCH
@@ -428,7 +427,7 @@ def test_settings_of_plugins_that_may_be_secrets_are_left_out_and_named(picture)
     assert picture.left_out == tuple(f"scaleUp.expanders.a-plugin.{key}" for key in ("token", "headers", "hosts"))
 
 
-def test_priorities_speak_of_groups_by_their_other_names(picture):
+def test_priorities_have_the_hidden_names_of_groups(picture):
     document = dict(picture.entries(anonymize=True))
     # Back-offs and orders are remembered of two groups that come before this one.
     assert document["priorityConfig"] == "10:\n- ^group-3$\n"

@@ -8,7 +8,7 @@ from nodewright.api import ErrorClass, GroupOptions, Instance, InstanceError, In
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
 from nodewright.decision.memory import HealthMemory, Memory, OrderMemory, ScaleUpRequest
-from nodewright.explain.narrative import tell
+from nodewright.explain.narrative import describe_actions
 from nodewright.testing.builders import a_group, a_node
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -38,7 +38,7 @@ def test_deletion_below_the_minimum_is_forced_if_that_is_wanted(instance, force)
     assert not decision.delete
     decision, _ = decide_on(instance, min_size=1, force=force)
     assert [(delete.instances, delete.force) for delete in decision.delete] == [((instance.id,), True)]
-    assert tell(decision)[0].startswith("delete by force 1 machine of a: ")
+    assert describe_actions(decision)[0].startswith("delete by force 1 machine of a: ")
 
 
 def test_nothing_is_forced_on_a_provider_that_can_not():

@@ -7,7 +7,7 @@ from nodewright.api import ErrorClass, InstanceError, Outcome
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
 from nodewright.decision.memory import Memory, OrderMemory, ScaleUpRequest
-from nodewright.explain.narrative import tell
+from nodewright.explain.narrative import describe_actions
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -28,7 +28,7 @@ def test_a_group_below_its_minimum_grows_to_it_without_pods_only_if_that_is_want
     world = a_world(groups=[a_group("a", min_size=2), a_group("b", size=1, min_size=1)], nodes={"b": [a_node()]})
     decision, memory = decide_on(world)
     assert growth(decision) == {"a": 2}
-    assert tell(decision) == ["grow a 0 → 2: below its minimum size (0 of 2)"]
+    assert describe_actions(decision) == ["grow a 0 → 2: below its minimum size (0 of 2)"]
     assert memory.orders.requests["a"] == ScaleUpRequest(at=NOW, count=2)
     assert growth(decide_on(world, enforce=False)[0]) == {}
 

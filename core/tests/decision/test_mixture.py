@@ -11,7 +11,7 @@ from nodewright.decision.memory import Memory
 from nodewright.objects import LabelSelector
 from nodewright.objects.affinity import Affinity, PodAffinity, PodAffinityTerm, TopologySpreadConstraint
 from nodewright.objects.node import HOSTNAME, ZONE
-from nodewright.scenario.scenario import carry_out
+from nodewright.scenario.rehearsal import carry_out
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world

@@ -41,16 +41,16 @@ def test_a_pod_that_keeps_a_node_is_named_with_the_reason_and_the_remedy():
     ]
 
 
-def test_what_was_found_is_told_while_nobody_looks_again():
+def test_what_was_found_is_shown_while_the_node_is_not_examined_again():
     pod = a_pod("alone", node="n1", owner="")
     memory = look_at(pod).memory
-    told = explain_node(look_at(pod, memory=memory, now=NOW + timedelta(minutes=2)), "n1")
-    assert told[1:4] == [
+    lines = explain_node(look_at(pod, memory=memory, now=NOW + timedelta(minutes=2)), "n1")
+    assert lines[1:4] == [
         "  stays: could not be removed a short while ago (until 01:05:00) [RecentlyUnremovable]",
         "  what was found then: a pod must not be moved (default/alone: NotReplicated) [BlockedByPod]",
         "  pod default/alone: no controller of a known kind would recreate it",
     ]
-    assert "  BlockedByPod since 2030-01-01 01:00:00" in told
+    assert "  BlockedByPod since 2030-01-01 01:00:00" in lines
 
 
 def test_a_spent_budget_is_named():
@@ -62,8 +62,8 @@ def test_a_spent_budget_is_named():
         )
         for name, app, allowed in (("web", "web", 0), ("roomy", "web", 1), ("db", "db", 0))
     ]
-    told = explain_node(look_at(a_pod("web", node="n1", labels={"app": "web"}), budgets=budgets), "n1")
-    assert told[2:4] == [
+    lines = explain_node(look_at(a_pod("web", node="n1", labels={"app": "web"}), budgets=budgets), "n1")
+    assert lines[2:4] == [
         "  pod default/web: its disruption budgets are spent, or will be by nodes that may go first",
         (
             "  what it would take: more ready replicas beside default/web, "
@@ -88,8 +88,8 @@ def test_a_budget_that_nodes_share_lets_one_go_after_the_other():
 
 def test_a_node_in_use_has_to_be_used_less():
     settings = Settings.model_validate({"groups": [{"match": "a", "scaleDown": {"utilizationThreshold": 0.6}}]})
-    told = explain_node(look_at(settings=settings), "n0")
-    assert told[1:3] == [
+    lines = explain_node(look_at(settings=settings), "n0")
+    assert lines[1:3] == [
         "  stays: its utilization is above the threshold (75% of 60%) [NotUnderutilized]",
         "  what it would take: its utilization has to fall to 60%, or scaleDown.utilizationThreshold to be higher",
     ]
@@ -97,22 +97,22 @@ def test_a_node_in_use_has_to_be_used_less():
 
 def test_an_unneeded_node_says_when_it_may_go_and_one_that_goes_needs_nothing():
     memory = Memory(unneeded=UnneededMemory(since={"n1": NOW - timedelta(minutes=4)}))
-    told = explain_node(look_at(memory=memory), "n1")
-    assert told[1:] == [
+    lines = explain_node(look_at(memory=memory), "n1")
+    assert lines[1:] == [
         "  stays: not unneeded for long enough (until 01:06:00, unneeded since 00:56:00) [NotUnneededLongEnough]",
         "  what it would take: nothing but time: it may go at 01:06:00 if it is not needed before",
         "  unneeded since 2030-01-01 00:56:00",
         "  utilization: 0% of its memory",
     ]
-    told = explain_node(look_at(memory=memory, now=NOW + timedelta(minutes=6, seconds=1)), "n1")
-    assert told[1:3] == [
+    lines = explain_node(look_at(memory=memory, now=NOW + timedelta(minutes=6, seconds=1)), "n1")
+    assert lines[1:3] == [
         "  goes: nothing runs on it that would have to move [Empty]",
         "  unneeded since 2030-01-01 00:56:00",
     ]
 
 
 @pytest.mark.parametrize("reason", list(Reason))
-def test_every_remedy_can_be_told(reason):
+def test_every_advice_can_be_filled_in(reason):
     reason.advice.format(pod="p", until="u", group="g", minimum=1, threshold="50%", budgets="")
 
 
@@ -121,16 +121,16 @@ def test_an_unneeded_node_says_where_its_pods_would_go():
     assert "  its pods would go to: n0" in explain_node(look_at(*pods), "n1")
 
 
-def test_a_group_counts_its_nodes_by_why_they_stay():
-    told = explain_group(look_at(a_pod("alone", node="n1", owner="")), "a")
-    assert [line for line in told if "of its nodes" in line] == [
+def test_a_group_counts_its_nodes_by_the_reason_why_they_stay():
+    lines = explain_group(look_at(a_pod("alone", node="n1", owner="")), "a")
+    assert [line for line in lines if "of its nodes" in line] == [
         "  1 of its nodes: its utilization is above the threshold [NotUnderutilized]",
         "  1 of its nodes: a pod must not be moved [BlockedByPod]",
     ]
 
 
 @pytest.mark.parametrize(
-    ("pools", "told"),
+    ("pools", "expected"),
     [
         (("a/large",), []),
         (("a/large", "b/large"), ["  machines come from: a/large, b/large"]),
@@ -138,12 +138,12 @@ def test_a_group_counts_its_nodes_by_why_they_stay():
     ],
     ids=["one", "two", "many"],
 )
-def test_a_group_of_several_pools_names_them(pools, told):
+def test_a_group_of_several_pools_names_them(pools, expected):
     world = a_world(groups=[replace(a_group("a", size=1), pools=pools)])
     decision, memory, findings = decide(world, Memory(), a_policy(), NOW, in_depth=True)
     lines = explain_group(Look(world=world, decision=decision, memory=memory, findings=findings), "a")
     assert lines[0] == "group a of provider fake: 1 node wanted, 0 to 10 allowed"
-    assert [line for line in lines if "come from" in line] == told
+    assert [line for line in lines if "come from" in line] == expected
 
 
 def test_an_overview_sums_nodes_up_by_reason_and_says_for_how_long():

@@ -12,7 +12,7 @@ NOON = datetime(2030, 1, 2, 12, 0, 5, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("time", "told"),
+    ("time", "expected"),
     [
         (NOON, "2030-01-02 12:00:05 +0000 UTC"),
         (NOON.replace(microsecond=546_750), "2030-01-02 12:00:05.54675 +0000 UTC"),
@@ -20,13 +20,13 @@ NOON = datetime(2030, 1, 2, 12, 0, 5, tzinfo=UTC)
         (NOON.astimezone(timezone(timedelta(hours=2))), "2030-01-02 12:00:05 +0000 UTC"),
     ],
 )
-def test_times_have_a_fraction_only_where_they_need_one(time, told):
-    assert go_time(time) == told
+def test_times_have_a_fraction_only_where_they_need_one(time, expected):
+    assert go_time(time) == expected
     assert rfc3339(time) == "2030-01-02T12:00:05Z"
 
 
 @pytest.mark.parametrize(
-    ("span", "told"),
+    ("span", "expected"),
     [
         (timedelta(0), "0s"),
         (timedelta(microseconds=5), "5µs"),
@@ -37,8 +37,8 @@ def test_times_have_a_fraction_only_where_they_need_one(time, told):
         (timedelta(seconds=-90), "-1m30s"),
     ],
 )
-def test_durations_have_the_largest_unit_first(span, told):
-    assert go_duration(span) == told
+def test_durations_have_the_largest_unit_first(span, expected):
+    assert go_duration(span) == expected
 
 
 def test_numbers_and_names_are_as_in_formatted_texts():

@@ -12,11 +12,11 @@ from nodewright.api import (
     Shrink,
     Verdict,
 )
-from nodewright.explain.narrative import tell, tell_outcome
+from nodewright.explain.narrative import describe_actions, describe_failure
 from nodewright.testing.clock import EPOCH
 
 
-def test_every_action_is_told_in_one_line_with_its_reason():
+def test_every_action_is_one_line_with_its_reason():
     decision = Decision(
         at=EPOCH,
         restore=(Restore(node="n1", verdict=Verdict(reason=Reason.LEFTOVER)),),
@@ -38,7 +38,7 @@ def test_every_action_is_told_in_one_line_with_its_reason():
         evict=(Evict(node="n4", pods={"default/a": 30}),),
         groups={"a": Verdict(reason=Reason.GROUP_BACKED_OFF, detail="StockOut, until 00:05:00")},
     )
-    assert tell(decision) == [
+    assert describe_actions(decision) == [
         "restore n1: is still marked by a removal that did not finish",
         "shrink g by 2: the cloud did not deliver in time",
         (
@@ -52,16 +52,16 @@ def test_every_action_is_told_in_one_line_with_its_reason():
     ]
 
 
-def test_a_quiet_decision_has_nothing_to_tell():
-    assert tell(Decision(at=EPOCH)) == []
+def test_a_quiet_decision_has_no_lines():
+    assert describe_actions(Decision(at=EPOCH)) == []
     assert Decision(at=EPOCH).quiet
 
 
 def test_a_failure_says_whether_it_will_be_tried_again():
     failed = Outcome(at=EPOCH, action="grow", target="g", ok=False, error="throttled", temporary=True)
-    assert tell_outcome(failed) == "grow g failed, will be tried again: throttled"
+    assert describe_failure(failed) == "grow g failed, will be tried again: throttled"
 
 
-def test_an_eviction_that_is_refused_is_tried_again_whoever_refused_it():
+def test_a_refused_eviction_is_always_tried_again():
     refused = Outcome(at=EPOCH, action="evict", target="default/x", ok=False, error="denied")
-    assert tell_outcome(refused) == "evict default/x failed, will be tried again: denied"
+    assert describe_failure(refused) == "evict default/x failed, will be tried again: denied"

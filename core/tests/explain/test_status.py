@@ -32,12 +32,12 @@ def look_at(world, memory=None, settings=None, now=EPOCH):
     return Look(world=world, decision=decision, memory=memory, findings=findings)
 
 
-def told(look, settings=None, part="status"):
+def written(look, settings=None, part="status"):
     return yaml.safe_load(status_of(look, settings or Settings()).text()[part])
 
 
 def group_status(look, name="pool", settings=None):
-    return next(group for group in told(look, settings)["nodeGroups"] if group["name"] == name)
+    return next(group for group in written(look, settings)["nodeGroups"] if group["name"] == name)
 
 
 def machines(*names):
@@ -55,7 +55,7 @@ def a_dry_group():
     )
 
 
-def test_a_small_cluster_is_told_in_cluster_autoscalers_format():
+def test_a_small_cluster_is_reported_in_cluster_autoscalers_format():
     nodes = [a_node("busy", created=EARLIER), a_node("down", ready=False, created=EARLIER)]
     pool = replace(a_group("pool", size=3, instances=machines("busy", "down", "coming")), max_size=5)
     dry = a_group("dry")
@@ -203,7 +203,7 @@ class TestConditions:
     def test_a_condition_holds_since_it_changed_also_over_a_restart(self):
         first = look_at(self.WELL)
         later = look_at(self.WELL, Memory.from_json(first.memory.to_json()), now=EPOCH + timedelta(minutes=1))
-        health = told(later)["clusterWide"]["health"]
+        health = written(later)["clusterWide"]["health"]
         assert (health["lastProbeTime"], health["lastTransitionTime"]) == (
             "2030-01-01T00:01:00Z",
             "2030-01-01T00:00:00Z",
@@ -232,7 +232,7 @@ class TestConditions:
         group = group_status(look_at(world))
         assert (group["health"]["status"], group["scaleUp"]["status"]) == ("Unhealthy", "Unhealthy")
 
-    def test_machines_that_somebody_else_ordered_are_no_scale_up(self):
+    def test_machines_that_others_ordered_are_no_scale_up(self):
         requests = {"pool": ScaleUpRequest(at=EPOCH, count=1, ours=False)}
         world = replace(self.WELL, groups=(a_group("pool", size=2),))
         assert (
@@ -245,11 +245,11 @@ class TestConditions:
         world = a_world(
             groups=[a_group("pool", size=5, instances=machines(*(n.name for n in nodes)))], nodes={"pool": nodes}
         )
-        status = told(look_at(world))
+        status = written(look_at(world))
         assert status["clusterWide"]["health"]["status"] == "Unhealthy"
         assert status["autoscalerStatus"] == "Running"
 
-    def test_where_nobody_looks_for_scale_down_its_times_are_empty(self):
+    def test_without_a_search_for_nodes_to_remove_its_times_are_empty(self):
         settings = settings_of("scaleDown: {enabled: false}")
         assert group_status(look_at(self.WELL, settings=settings), settings=settings)["scaleDown"] == {
             "lastProbeTime": None,
@@ -263,20 +263,20 @@ class TestConditions:
     )
     def test_an_empty_cluster_that_may_not_grow_is_initializing(self, nodes, message):
         settings = settings_of("scaleUp: {fromZero: false}")
-        status = told(look_at(a_world(groups=[a_group()], nodes={"": nodes}), settings=settings), settings)
+        status = written(look_at(a_world(groups=[a_group()], nodes={"": nodes}), settings=settings), settings)
         assert (status["autoscalerStatus"], status["message"]) == ("Initializing", message)
-        assert "message" not in told(look_at(a_world(groups=[a_group()], nodes={"": nodes})))
+        assert "message" not in written(look_at(a_world(groups=[a_group()], nodes={"": nodes})))
 
 
 class TestNodes:
-    def test_verdicts_are_counted_and_the_rare_ones_told_by_name_with_what_it_would_take(self):
+    def test_verdicts_are_counted_and_nodes_with_rare_ones_are_named_with_the_remedy(self):
         nodes = [a_node(f"pool-{number}", created=EARLIER) for number in range(4)]
         nodes[2] = a_node(
             "pool-2", created=EARLIER, annotations={"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}
         )
         pods = [a_pod(f"web-{number}", node=f"pool-{number}", cpu="3") for number in (0, 1, 3)]
         look = look_at(a_world(groups=[a_group("pool", size=4)], nodes={"pool": nodes}, pods=pods))
-        nodes = told(look, part="nodes")
+        nodes = written(look, part="nodes")
         assert nodes["verdicts"] == {"NotUnderutilized": 3, "ScaleDownDisabledAnnotation": 1}
         assert [node["name"] for node in nodes["nodes"]] == ["pool-2", "pool-0", "pool-1", "pool-3"]
         assert nodes["nodes"][0] == {

@@ -1,13 +1,13 @@
 """Names that are hidden: equal for equal ones, in the same order, and of what has to stay as it is, as it is."""
 
-from nodewright.scenario.names import Pseudonyms, Role, Roll
+from nodewright.scenario.names import CollectedNames, Pseudonyms, Role
 
 ZONE = "topology.kubernetes.io/zone"
 
 
 def hiding(*calls, public=()):
     """The pseudonyms after these calls, each a method's name and its arguments."""
-    roll = Roll()
+    roll = CollectedNames()
     for method, *arguments in calls:
         getattr(roll, method)(*arguments)
     return Pseudonyms(roll, public=public)

@@ -1,4 +1,4 @@
-"""What is said about pods that wait."""
+"""What is said about pending pods."""
 
 from datetime import timedelta
 
@@ -51,7 +51,7 @@ def test_pods_that_return_are_named_as_such():
 
 
 @pytest.mark.parametrize(
-    ("pod", "told"),
+    ("pod", "expected"),
     [
         (a_pod(node="n"), "runs on node n"),
         (with_status(nominated_node_name="n"), "is about to get its place on node n"),
@@ -70,12 +70,12 @@ def test_pods_that_return_are_named_as_such():
         ),
     ],
 )
-def test_a_pod_that_does_not_count_is_told_why(pod, told):
+def test_a_pod_that_does_not_count_has_a_reason(pod, expected):
     assert explain_pod(look_at(pod, allowedSchedulers=["default-scheduler"]), "default/web") == [
-        f"pod default/web {told}"
+        f"pod default/web {expected}"
     ]
 
 
-def test_a_pod_that_has_to_leave_is_told_where_it_goes():
+def test_a_pod_that_has_to_leave_has_a_place_to_go():
     first, *_ = explain_pod(look_at(a_pod(node="n"), memory=REMOVAL), "default/web")
     assert first == "pod default/web, which has to leave node n: a group grows for it (a)"

@@ -43,9 +43,8 @@ from nodewright.decision.memory import (
 from nodewright.decision.templates.likeness import fingerprint
 from nodewright.objects import ObjectMeta, Pod
 from nodewright.plugins import Registry
-from nodewright.scenario.picture import Picture
-from nodewright.scenario.picture_files import json_pieces, new_file, yaml_pieces
-from nodewright.scenario.scenario import Scenario, read_scenario
+from nodewright.scenario.files import json_pieces, new_file, yaml_pieces
+from nodewright.scenario.scenario import Picture, Scenario, read_scenario
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_world
@@ -177,7 +176,7 @@ groups: [{match: "spot-*", scaleDown: {unneededTime: 90s}}]
     assert found == settings.model_copy(update={"cluster": "", "providers": (), "kube": Settings().kube})
 
 
-def test_what_clouds_say_besides_comes_back():
+def test_gpus_limits_and_labels_of_clouds_come_back():
     gpu = GpuConfig(label="gpu", type="t4", resource="example.com/gpu")
     limits = ResourceLimits(minimum={"cpu": 1500}, maximum={"cpu": 64000, "memory": 256 * GIB, "t4": 3})
     world = replace(
@@ -194,7 +193,7 @@ def test_what_clouds_say_besides_comes_back():
     )
 
 
-def test_those_that_wait_keep_their_turn():
+def test_pods_that_wait_keep_their_turn():
     world = a_world(pods=[a_pod("b"), a_pod("c", labels={"app": "x"}), a_pod("a")])
     unseen = changed(a_pod("b"), status=Pod().status)
     world.cluster.put_pod(unseen)

@@ -8,7 +8,8 @@ from nodewright.api.decision import Grow, Shrink
 from nodewright.api.verdict import Verdict
 from nodewright.decision.decide import decide
 from nodewright.decision.memory import ScaleUpRequest
-from nodewright.scenario.scenario import carry_out, read_scenario
+from nodewright.scenario.rehearsal import carry_out
+from nodewright.scenario.scenario import read_scenario
 from nodewright.testing.worlds import a_policy
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -58,7 +59,7 @@ def test_a_scenario_can_be_decided_on():
     assert (decision.grow[0].group, decision.grow[0].count) == ("a", 2)
 
 
-def test_of_controllers_that_a_scenario_does_not_list_nothing_is_known():
+def test_controllers_that_a_scenario_does_not_list_are_unknown():
     named = {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"replicas": 2}}
     controllers = read_scenario(a_document(replicaSets=[named], jobs=[])).world().cluster.controllers
     assert controllers.seen == {"ReplicaSet", "Job"}

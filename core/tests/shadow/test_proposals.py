@@ -1,8 +1,8 @@
-"""What is wished in each loop is one proposal, as long as it is the same wish."""
+"""What each loop proposes is one proposal, while it is the same action."""
 
 from datetime import UTC, datetime, timedelta
 
-from nodewright.shadow.proposals import Proposals, Wish
+from nodewright.shadow.proposals import Proposals, ProposedAction
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -11,40 +11,40 @@ def after(minutes):
     return NOW + timedelta(minutes=minutes)
 
 
-def a_wish(*pods, group="a", **fields):
-    return {group: Wish(group=group, what="would grow", pods=frozenset(pods), **fields)}
+def an_action(*pods, group="a", **fields):
+    return {group: ProposedAction(group=group, what="would grow", pods=frozenset(pods), **fields)}
 
 
 def some():
     return Proposals(timedelta(minutes=2))
 
 
-def test_a_wish_in_vain_is_overdue_once():
+def test_an_action_in_vain_is_overdue_once():
     proposals = some()
-    proposals.renew(a_wish("p", "q"), NOW)
-    proposals.renew(a_wish("q", "r"), after(2))
+    proposals.renew(an_action("p", "q"), NOW)
+    proposals.renew(an_action("q", "r"), after(2))
     assert proposals.overdue(after(2)) == {}
     assert set(proposals.overdue(after(2.1))) == {"a"}
     assert proposals.overdue(after(3)) == {}
 
 
-def test_a_wish_for_other_pods_is_another_one():
+def test_an_action_for_other_pods_is_another_one():
     proposals = some()
-    proposals.renew(a_wish("p"), NOW)
-    proposals.renew(a_wish("q"), after(2.1))
+    proposals.renew(an_action("p"), NOW)
+    proposals.renew(an_action("q"), after(2.1))
     assert proposals.overdue(after(2.1)) == {}
 
 
-def test_a_wish_for_the_same_pods_in_another_group_is_as_old():
+def test_an_action_for_the_same_pods_in_another_group_is_as_old():
     proposals = some()
-    proposals.renew(a_wish("p"), NOW)
-    proposals.renew(a_wish("p", group="b"), after(1))
+    proposals.renew(an_action("p"), NOW)
+    proposals.renew(an_action("p", group="b"), after(1))
     assert set(proposals.overdue(after(2.1))) == {"b"}
 
 
-def test_a_wish_that_lapsed_is_known_for_a_while_and_over_if_it_was_told():
+def test_an_action_that_lapsed_is_known_for_a_while_and_over_if_it_was_reported():
     proposals = some()
-    proposals.renew(a_wish("p"), NOW)
+    proposals.renew(an_action("p"), NOW)
     proposals.overdue(after(3))
     assert proposals.renew({}, after(4)) == {}
     assert proposals.get("a") is not None
@@ -54,12 +54,12 @@ def test_a_wish_that_lapsed_is_known_for_a_while_and_over_if_it_was_told():
 
 def test_what_the_other_one_need_not_do_is_never_overdue():
     proposals = some()
-    proposals.renew(a_wish("p", optional=True), NOW)
+    proposals.renew(an_action("p", optional=True), NOW)
     assert proposals.overdue(after(9)) == {}
 
 
 def test_time_before_the_other_ones_timers_are_known_does_not_count():
     proposals = some()
-    proposals.renew(a_wish(), NOW)
+    proposals.renew(an_action(), NOW)
     assert proposals.overdue(after(3), not_before=after(2)) == {}
     assert set(proposals.overdue(after(4.1), not_before=after(2))) == {"a"}

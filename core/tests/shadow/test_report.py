@@ -33,28 +33,28 @@ def report(lines, **options):
     return "\n".join(page(summarize(text.encode() for text in lines), **options))
 
 
-def test_it_tells_how_often_the_same_and_where_not():
-    told = report(RECORD)
-    assert "Shadow of prod: 1h 18m, 468 loops\n" in told
-    assert "from 2026-11-01 10:00:00 to 2026-11-01 11:18:00 UTC\n" in told
-    assert "The same                 8  72.7%\n" in told
-    assert "  growth                 7  the same group grew by as much, they 8s later\n" in told
-    assert "Different                3  27.3%\n" in told
+def test_it_says_how_often_both_did_the_same_and_where_not():
+    text = report(RECORD)
+    assert "Shadow of prod: 1h 18m, 468 loops\n" in text
+    assert "from 2026-11-01 10:00:00 to 2026-11-01 11:18:00 UTC\n" in text
+    assert "The same                 8  72.7%\n" in text
+    assert "  growth                 7  the same group grew by as much, they 8s later\n" in text
+    assert "Different                3  27.3%\n" in text
     assert (
         "  spot  growth-group, 2026-11-01 10:10:00\n"
         "    we   would grow 0 → 3 of pool: spot: another option was better\n"
         "    they grew it by 5\n"
-    ) in told
-    assert "  pool  removal-missing, 2 times, last 2026-11-01 10:50:00\n    node n2, n3\n" in told
+    ) in text
+    assert "  pool  removal-missing, 2 times, last 2026-11-01 10:50:00\n    node n2, n3\n" in text
 
 
-def test_it_tells_what_the_differences_come_to():
+def test_it_says_what_the_differences_come_to():
     # n2 stayed from 10:18 to 10:48, n3 from 10:48 to the end at 11:18.
     assert "they ordered 2 machines that we would not have" in report(RECORD)
     assert "we would have saved 1.0 node-hours by removing nodes earlier" in report(RECORD)
 
 
-def test_it_tells_if_nothing_was_there_to_compare():
+def test_it_says_if_nothing_was_there_to_compare():
     assert "Nothing was there to compare: neither of the two did anything." in report([BEGAN])
     assert report([]) == "The record is empty: no loop has ended yet."
 
@@ -64,9 +64,9 @@ def test_lines_that_were_cut_off_are_counted_and_left_out():
 
 
 def test_only_the_last_places_are_shown_unless_all_are_asked_for():
-    told = report(RECORD, most=1)
-    assert "Where they differ (the last 1 of 2; --all shows all)" in told
-    assert "growth-group, 2026" not in told
+    text = report(RECORD, most=1)
+    assert "Where they differ (the last 1 of 2; --all shows all)" in text
+    assert "growth-group, 2026" not in text
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ class Reason(StrEnum):
     """Why something was decided. The value is the code, and `text` says it in words.
 
     `advice` says what would let the node go; it is empty where nothing needs to be done, or nothing can be.
-    `nodewright.explain.remedy` fills in the words in braces: pod, group, minimum, threshold, until, budgets.
+    `nodewright.explain.advice` fills in the words in braces: pod, group, minimum, threshold, until, budgets.
     """
 
     text: str

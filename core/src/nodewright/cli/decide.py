@@ -52,7 +52,7 @@ class DecideCommand(Command):
         """Print a decision for each iteration of each scenario; 1 if a scenario can't be read."""
         from nodewright.config.document import load
         from nodewright.plugins import Registry
-        from nodewright.scenario.scenario_files import ScenarioError, read_documents
+        from nodewright.scenario.files import ScenarioError, read_documents
 
         registry = Registry()
         overrides = read_overrides(arguments.overrides)
@@ -106,9 +106,9 @@ def decide_document(
     from nodewright.plugins import Faults
     from nodewright.runtime.clock import SystemClock
     from nodewright.runtime.strategies import Strategies
+    from nodewright.scenario.files import ScenarioError, parse_document
     from nodewright.scenario.rehearsal import rehearse
     from nodewright.scenario.scenario import read_scenario
-    from nodewright.scenario.scenario_files import ScenarioError, parse_document
 
     try:
         scenario = read_scenario(parse_document(text, place), overrides, registry)

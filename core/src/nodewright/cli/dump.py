@@ -10,7 +10,7 @@ from nodewright.api.errors import ConfigurationError, Problem
 
 if TYPE_CHECKING:
     from nodewright.config.flags import Flags
-    from nodewright.scenario.picture import Picture
+    from nodewright.scenario.scenario import Picture
 
 _USAGE = "nodewright dump [-o json|yaml] [--output-file FILE] [--anonymize] [flags]"
 _HELP = """\
@@ -70,7 +70,7 @@ class DumpCommand(Command):
 
 
 def _write(picture: "Picture", form: str, flags: "Flags") -> None:
-    from nodewright.scenario.picture_files import json_pieces, new_file, yaml_pieces
+    from nodewright.scenario.files import json_pieces, new_file, yaml_pieces
 
     entries = picture.entries(anonymize=flags.own.get("anonymize", False))
     pieces: Iterable[bytes] = json_pieces(entries) if form == "json" else yaml_pieces(entries)

@@ -46,7 +46,7 @@ class ShadowCommand(Command):
     def run(self, arguments: Namespace) -> int:
         """Print the report; 0 if all is as it should be, 1 if too much differs."""
         from nodewright.cli.table import screen_width
-        from nodewright.record.record_file import parts_of
+        from nodewright.record.files import parts_of
         from nodewright.shadow.report import page, summarize
 
         parts = parts_of(arguments.file)

@@ -1,4 +1,4 @@
-"""Conditions: how the cluster and its groups stand, in the words of Cluster Autoscaler's status."""
+"""Conditions: the state of the cluster and its groups, in the terms of Cluster Autoscaler's status."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ BACKOFF = "Backoff"
 
 
 def note_conditions(world: World, findings: Findings, memory: Memory, settings: Settings, now: datetime) -> Memory:
-    """Return *memory* with how the cluster and its groups stand at *now*, and since when.
+    """Return *memory* with the conditions of the cluster and its groups at *now*, and since when they hold.
 
     *memory* is that of the end of a loop on *world*; *findings* are those of its decision. Without a change the
     same memory is returned.
@@ -49,19 +49,19 @@ def note_conditions(world: World, findings: Findings, memory: Memory, settings: 
 def backoffs_of(
     groups: tuple[GroupFacts, ...], memory: Memory, settings: Settings, now: datetime
 ) -> Mapping[str, Backoff]:
-    """Return what each group is left alone for, of those that are."""
+    """Return the back-off of each group that is backed off."""
     backoffs = Backoffs(memory.health.backoffs, memory.health.pools, settings.health.backoff, now)
     return {facts.id: known for facts in groups if (known := backoffs.of(facts)) is not None}
 
 
 def count_candidates(world: World, memory: Memory) -> Counter[str]:
-    """Return how many nodes of each group are not needed, of those that have some."""
+    """Return the number of unneeded nodes of each group that has some."""
     return Counter(world.group_of[name] for name in memory.unneeded.since if name in world.group_of)
 
 
 def _is_unhealthy(facts: GroupFacts, findings: Findings) -> bool:
     blocked = findings.blocked.get(facts.id)
-    # Of a group that can't be read nobody can tell that it is well.
+    # A group that can't be read may be unhealthy.
     return blocked is not None and blocked.reason in (Reason.GROUP_UNHEALTHY, Reason.GROUP_FAULTY)
 
 

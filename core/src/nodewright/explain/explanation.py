@@ -1,4 +1,4 @@
-"""Why: what a decision says about one pod, node or group, in lines that a person reads."""
+"""Explanations: what a decision says about one pod, node or group, in lines that a person reads."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,24 +17,24 @@ from nodewright.decision.findings import Findings
 from nodewright.decision.health import Readiness
 from nodewright.decision.memory import Memory
 from nodewright.decision.world import World
-from nodewright.explain.narrative import tell_difference
-from nodewright.explain.remedy import known_cause, remedy, telling
+from nodewright.explain.advice import advice, informative_verdict, known_cause
+from nodewright.explain.narrative import describe_difference
 from nodewright.objects import Resources, format_resource
 from nodewright.scheduling.reasons import texts
 
-#: So many nodes are named that the pods of another would go to.
+#: How many of the nodes are named that the pods of another would go to.
 _PLACES = 5
-#: So many capacity pools of a group are named.
+#: How many capacity pools of a group are named.
 _POOLS = 10
 
 
 class UnknownError(NodewrightError):
-    """Asked about something that is not there."""
+    """The object that was asked about does not exist."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """What was seen and what would be done about it now."""
+    """A world, the decision about it, and what the decision would remember."""
 
     world: World
     decision: Decision
@@ -90,7 +90,7 @@ def explain_node(look: Look, name: str) -> list[str]:
     group = look.world.group_of.get(name)
     return [
         f"node {name}" + (f" of group {group}" if group else ""),
-        *(_reasons(look, name) if name in look.decision.nodes else ("  stays: nobody looked at it",)),
+        *(_reasons(look, name) if name in look.decision.nodes else ("  stays: it was not examined",)),
         *_times(look, name),
         *_places(look, name),
         *_use(look, name),
@@ -102,22 +102,22 @@ def _reasons(look: Look, name: str) -> Iterable[str]:
     verdict = look.decision.nodes[name]
     going = goes(look.decision, name)
     yield f"  {'goes' if going else 'stays'}: {verdict} [{verdict.reason.value}]"
-    found = telling(verdict, look.memory.verdicts.last.get(name))
+    found = informative_verdict(verdict, look.memory.verdicts.last.get(name))
     if found is not verdict:
         yield f"  what was found then: {found} [{found.reason.value}]"
     cause = known_cause(found)
     if cause is not None:
         yield f"  pod {found.pod}: {cause.text}"
-    needed = "" if going else remedy(found, name, look.world, look.group_of(name))
+    needed = "" if going else advice(found, name, look.world, look.group_of(name))
     if needed:
         yield f"  what it would take: {needed}"
 
 
 def _times(look: Look, name: str) -> Iterable[str]:
-    """Yield since when; what is so since now is known for no longer, and not worth a word."""
-    standing, unneeded = look.memory.verdicts.last.get(name), look.memory.unneeded.since.get(name)
-    if standing is not None and standing.since < look.decision.at and look.decision.halted is None:
-        yield f"  {standing.reason.value} since {_time(standing.since)}"
+    """Yield since when the verdict holds, and since when the node is unneeded, unless both are new."""
+    last, unneeded = look.memory.verdicts.last.get(name), look.memory.unneeded.since.get(name)
+    if last is not None and last.since < look.decision.at and look.decision.halted is None:
+        yield f"  {last.reason.value} since {_time(last.since)}"
     if unneeded is not None and unneeded < look.decision.at:
         yield f"  unneeded since {_time(unneeded)}"
 
@@ -142,7 +142,7 @@ def _time(moment: datetime) -> str:
 
 
 def explain_group(look: Look, group_id: str) -> list[str]:
-    """Return how a group is, what a new node of it looks like, and whether it would grow. Raises `UnknownError`."""
+    """Return the state of a group, its template, and whether it would grow. Raises `UnknownError` if there is none."""
     groups = {group.id: group for group in look.findings.groups}
     group = groups.get(group_id)
     if group is None:
@@ -158,20 +158,22 @@ def explain_group(look: Look, group_id: str) -> list[str]:
         f"  machines: {_machines(look.findings.readiness.get(group.id))}",
         f"  on their way: {look.findings.upcoming.get(group.id, 0)}",
         f"  growth: {_growth(look, group.id)}",
-        *_standings(look, group.id),
+        *_verdicts_of(look, group.id),
         *_template(group),
     ]
     known = look.memory.learnt.templates.get(group.id)
     if known is not None:
-        lines += [f"  learnt from its nodes: {tell_difference(each)}" for each in known.differences]
+        lines += [f"  learnt from its nodes: {describe_difference(each)}" for each in known.differences]
     return lines
 
 
-def _standings(look: Look, group: str) -> Iterable[str]:
+def _verdicts_of(look: Look, group: str) -> Iterable[str]:
     """Yield how many nodes of *group* stay, or may go, for which reason; most first."""
     verdicts = look.decision.nodes
     members = [name for name, owner in look.world.group_of.items() if owner == group and name in verdicts]
-    counts = Counter(telling(verdicts[name], look.memory.verdicts.last.get(name)).reason for name in members)
+    counts = Counter(
+        informative_verdict(verdicts[name], look.memory.verdicts.last.get(name)).reason for name in members
+    )
     for reason, count in counts.most_common():
         yield f"  {count} of its nodes: {reason.text} [{reason.value}]"
 
@@ -187,7 +189,7 @@ def explain_growth(decision: Decision, group: str) -> str:
 
 
 def _last_words(decision: Decision) -> dict[str, Verdict]:
-    """Return the verdict on the option of each group: that it was chosen, in whatever round, or the last one."""
+    """Return the verdict on the option of each group: that it was chosen, in any round, or else the last one."""
     found: dict[str, Verdict] = {}
     for option in decision.options:
         if option.group not in found or found[option.group].reason is not Reason.CHOSEN:
@@ -196,10 +198,10 @@ def _last_words(decision: Decision) -> dict[str, Verdict]:
 
 
 def _growth(look: Look, group: str) -> str:
-    """Return as `explain_growth` does, but a group that can't grow says so even if no pod waits."""
-    told = explain_growth(look.decision, group)
+    """Return as `explain_growth` does. A group that can't grow says so even if no pod waits."""
+    growth = explain_growth(look.decision, group)
     blocked = look.findings.blocked.get(group)
-    return told if blocked is None or told == str(blocked) else f"{told}; {blocked}"
+    return growth if blocked is None or growth == str(blocked) else f"{growth}; {blocked}"
 
 
 def _machines(readiness: Readiness | None) -> str:
@@ -225,7 +227,7 @@ def _price(group: GroupFacts) -> Iterable[str]:
 
 
 def _pools(group: GroupFacts) -> Iterable[str]:
-    """Where a new machine may come from, if that is not clear from its template."""
+    """Yield where a new machine may come from, if there are several capacity pools."""
     if len(group.pools) > 1:
         more = f" and {len(group.pools) - _POOLS} more" if len(group.pools) > _POOLS else ""
         yield f"  machines come from: {', '.join(group.pools[:_POOLS])}{more}"
@@ -234,7 +236,7 @@ def _pools(group: GroupFacts) -> Iterable[str]:
 def _template(group: GroupFacts) -> Iterable[str]:
     template = group.template
     if template is None:
-        yield "  a new node: nobody can tell what it looks like"
+        yield "  a new node: it is not known what it looks like"
         return
     source = f"as node {template.from_node}" if template.from_node else "as its provider says"
     yield f"  a new node, {source}: {_amounts(template.allocatable)}"
@@ -248,7 +250,7 @@ def _amounts(resources: Resources) -> str:
 
 
 def goes(decision: Decision, name: str) -> bool:
-    """Tell whether a node begins to go or is deleted."""
+    """Return whether a node begins to go or is deleted."""
     return any(drain.node == name for drain in decision.drain) or any(name in each.nodes for each in decision.delete)
 
 

@@ -1,4 +1,4 @@
-"""Values as Go prints them: what was written to read Cluster Autoscaler's output can read ours."""
+"""Values as Go prints them, so that programs that read Cluster Autoscaler's output can read ours."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,13 +10,13 @@ from typing import TypeAlias
 Data: TypeAlias = "Mapping[str, Data] | Sequence[Data] | str | int | None"
 
 _PLAIN = re.compile(r"[A-Za-z_/](?:[\w ./,()=+@%'-]|:(?! |$))*(?<! )", re.ASCII)
-#: Words that YAML takes for something else than a text, as Go's library sees it.
+#: Words that YAML does not take for text, in Go's library.
 _WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"])
-#: What begins like a number or a time: quoted in any case, which no reader minds.
+#: Text that begins like a number or a time is always quoted: every reader accepts that.
 _NUMERIC = re.compile(r"[-+.]?\d|[-+]?\.(inf|nan)", re.IGNORECASE)
 
 
-#: Keys, states and times come again and again.
+#: How many texts are kept: keys, states and times repeat.
 _REPEATED = 1024
 _ESCAPED = {'"': r"\"", "\\": r"\\", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
@@ -104,7 +104,7 @@ def _scalar(value: Data) -> str:
 def _text(text: str) -> str:
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
         return text
-    # Times as in `go_time` are nothing but text to YAML.
+    # YAML takes times as in `go_time` for text.
     if re.fullmatch(r"[-\d]+ [\d:.]+ \+0000 UTC", text):
         return text
     if not text.isprintable() or not text or _NUMERIC.match(text) or text.lower() in _WORDS:

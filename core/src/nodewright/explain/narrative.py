@@ -1,4 +1,4 @@
-"""A decision told in lines that a person reads: one line per thing to do, with its reason."""
+"""A decision in lines that a person reads: one line for each action, with its reason."""
 
 from nodewright.api.decision import Decision, DeleteInstances, Drain, Evict, Grow, Outcome, Restore, Shrink
 from nodewright.api.reasons import Reason
@@ -6,7 +6,7 @@ from nodewright.api.template import TemplateDifference
 from nodewright.objects import format_resource
 
 
-def tell(decision: Decision) -> list[str]:
+def describe_actions(decision: Decision) -> list[str]:
     """Return one line for each action of *decision*, in the order in which they are carried out."""
     return [
         *(_restore(action) for action in decision.restore),
@@ -18,21 +18,21 @@ def tell(decision: Decision) -> list[str]:
     ]
 
 
-def tell_learnt(decision: Decision) -> list[str]:
-    """Return one line for each group whose nodes turned out not to be as its provider says."""
+def describe_learnt(decision: Decision) -> list[str]:
+    """Return one line for each group whose nodes turned out to differ from its provider's template."""
     by_group: dict[str, list[TemplateDifference]] = {}
     for difference in decision.learnt:
         by_group.setdefault(difference.group, []).append(difference)
     return [
         f"nodes of {group} are not as its provider's template says, from now on they decide: "
-        + ", ".join(map(tell_difference, differences))
+        + ", ".join(map(describe_difference, differences))
         for group, differences in by_group.items()
     ]
 
 
-def tell_outcome(outcome: Outcome) -> str:
+def describe_failure(outcome: Outcome) -> str:
     """Return one line about an action that failed."""
-    # Whoever refuses an eviction may think better of it: a drain asks again until its time is up.
+    # A refused eviction may be allowed later: a drain asks again until its time is up.
     again = "will be tried again" if outcome.temporary or outcome.action == "evict" else "gave up on it"
     return f"{outcome.action} {outcome.target} failed, {again}: {outcome.error}"
 
@@ -68,8 +68,8 @@ def _restore(action: Restore) -> str:
     return f"restore {action.node}: {action.verdict}"
 
 
-def tell_difference(difference: TemplateDifference) -> str:
-    """Return in what a group's nodes are not as promised."""
+def describe_difference(difference: TemplateDifference) -> str:
+    """Return how a group's nodes differ from its provider's template."""
     promised, real = (_written(difference, value) for value in (difference.promised, difference.real))
     return f"{difference.kind} {difference.name} is {real}, not {promised}"
 

@@ -4,23 +4,23 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from nodewright.api.reasons import Reason
+from nodewright.explain.advice import informative_verdict
 from nodewright.explain.explanation import Look, explain_growth, goes
-from nodewright.explain.narrative import tell
-from nodewright.explain.remedy import telling
+from nodewright.explain.narrative import describe_actions
 from nodewright.objects.duration import format_duration
 from nodewright.scheduling.reasons import texts
 
 #: Pods that need no more help.
 _SERVED = (Reason.FITS, Reason.HELPED)
-#: So many pods that wait, and nodes that stay, for the same reasons are named.
+#: How many pods that wait, or nodes that stay, are named of those with the same reasons.
 _NAMED = 3
 
 Row = tuple[str, ...]
 
 
 def overview(look: Look) -> tuple[list[str], list[list[Row]]]:
-    """Return lines about what is done, and tables with a header each; those that would be empty are left out."""
-    lines = tell(look.decision) or ["nothing to do"]
+    """Return lines about what is done, and tables, each with a header; empty tables are left out."""
+    lines = describe_actions(look.decision) or ["nothing to do"]
     if look.decision.halted is not None:
         lines.append(str(look.decision.halted))
     tables = [
@@ -61,7 +61,7 @@ def _reasons(look: Look) -> Iterable[Row]:
     """Yield nodes with the same verdict, and blocked by pods for the same cause, as one row; most first."""
     alike: dict[str, list[str]] = {}
     for name, verdict in look.decision.nodes.items():
-        found = telling(verdict, look.memory.verdicts.last.get(name))
+        found = informative_verdict(verdict, look.memory.verdicts.last.get(name))
         alike.setdefault(": ".join(filter(None, (found.reason.value, found.cause))), []).append(name)
     for code, names in sorted(alike.items(), key=lambda entry: -len(entry[1])):
         yield str(len(names)), code, _some(names)
@@ -71,14 +71,13 @@ def _nodes(look: Look) -> Iterable[Row]:
     for name in sorted(look.world.cluster.nodes):
         used = look.findings.utilization.get(name)
         verdict = look.decision.nodes.get(name)
-        standing = look.memory.verdicts.last.get(name)
+        last = look.memory.verdicts.last.get(name)
         yield (
             name,
             look.world.group_of.get(name, "-"),
             "-" if used is None else f"{used.value:.0%}",
-            "-" if standing is None else _age(look.decision.at - standing.since),
-            ("goes: " if goes(look.decision, name) else "")
-            + (str(verdict) if verdict is not None else "nobody looked at it"),
+            "-" if last is None else _age(look.decision.at - last.since),
+            ("goes: " if goes(look.decision, name) else "") + (str(verdict) if verdict is not None else "not examined"),
         )
 
 

@@ -1,4 +1,4 @@
-"""The status ConfigMap: Cluster Autoscaler's report on the cluster and its groups, and verdicts on nodes besides."""
+"""The status ConfigMap: Cluster Autoscaler's report on the cluster and its groups, and our verdicts on nodes."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,26 +11,26 @@ from nodewright.api.reasons import Reason
 from nodewright.config.model import Settings
 from nodewright.decision.health import Readiness
 from nodewright.decision.memory import Backoff, Condition
+from nodewright.explain.advice import advice, informative_verdict
 from nodewright.explain.conditions import BACKOFF, CLUSTER, backoffs_of, count_candidates
 from nodewright.explain.explanation import Look
 from nodewright.explain.golang import Data, go_time, go_yaml, rfc3339
-from nodewright.explain.remedy import remedy, telling
 
 UPDATED = "cluster-autoscaler.kubernetes.io/last-updated"
-#: Bytes that each part may have, so that all of it is well below the mebibyte that a ConfigMap may be.
+#: The most bytes of each part. A ConfigMap may have a mebibyte.
 _STATUS_ROOM = 700_000
 _NODES_ROOM = 150_000
-#: So many nodes are told of by name.
+#: How many nodes are named.
 _NODES = 100
 _QUIET = ("Healthy", "NoActivity")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
-    """What is told at one time, as plain data; `text` makes of it what the ConfigMap holds."""
+    """The status at one time, as plain data; `text` returns it as the ConfigMap holds it."""
 
     at: datetime
-    #: As Cluster Autoscaler has it, but for its time.
+    #: As in Cluster Autoscaler, without its time.
     report: dict[str, Data]
     groups: Sequence[dict[str, Data]] = ()
     #: Verdicts on nodes; None if there are none yet.
@@ -42,7 +42,7 @@ class Status:
         return {UPDATED: go_time(self.at)}
 
     def text(self) -> dict[str, str]:
-        """Return the data of the ConfigMap, as large as one may be and no larger."""
+        """Return the data of the ConfigMap, cut so that it fits one."""
         data = {"status": self._status()}
         if self.nodes is not None:
             data["nodes"] = _fitting(self.nodes)
@@ -60,7 +60,7 @@ class Status:
 
 
 def initializing(now: datetime, message: str = "") -> Status:
-    """Return the status until the first loop has ended, or while there is no cluster to speak of."""
+    """Return the status before the first loop has ended, or while the cluster is empty."""
     nothing: dict[str, Data] = {"lastProbeTime": None, "lastTransitionTime": None}
     report: dict[str, Data] = {
         "autoscalerStatus": "Initializing",
@@ -98,7 +98,7 @@ def status_of(look: Look, settings: Settings) -> Status:
 
 
 def absence(look: Look, settings: Settings) -> str:
-    """Return what is missing if the cluster is empty and may not grow from that; empty if it may, or is not."""
+    """Return what is missing if the cluster is empty and may not grow from zero; otherwise an empty text."""
     if settings.scale_up.from_zero or look.findings.cluster.ready:
         return ""
     return "Cluster has no ready nodes." if look.world.cluster.nodes else "Cluster has no nodes."
@@ -160,7 +160,7 @@ def _filled(entry: dict[str, Data]) -> dict[str, Data]:
 
 
 def _most_telling(groups: Sequence[dict[str, Data]], count: int) -> Sequence[dict[str, Data]]:
-    """Return *count* of *groups* in their order; those where nothing happens are left out first."""
+    """Return *count* of *groups* in their order; groups where nothing happens are left out first."""
     if count >= len(groups):
         return groups
     chosen = sorted(range(len(groups)), key=lambda index: _is_quiet(groups[index]))[:count]
@@ -173,9 +173,10 @@ def _is_quiet(group: dict[str, Data]) -> bool:
 
 
 def _nodes(look: Look) -> dict[str, Data]:
-    """Return how many nodes have which verdict, and some of them by name: those whose verdict is rare come first."""
+    """Return the number of nodes with each verdict, and some nodes by name: those with the rarest verdicts first."""
     verdicts = {
-        name: telling(verdict, look.memory.verdicts.last.get(name)) for name, verdict in look.decision.nodes.items()
+        name: informative_verdict(verdict, look.memory.verdicts.last.get(name))
+        for name, verdict in look.decision.nodes.items()
     }
     counts = Counter(verdict.reason for verdict in verdicts.values())
     named = nsmallest(_NODES, verdicts, key=lambda name: (counts[verdicts[name].reason], verdicts[name].reason, name))
@@ -187,9 +188,9 @@ def _nodes(look: Look) -> dict[str, Data]:
 
 
 def _node(name: str, look: Look, reason: Reason) -> dict[str, Data]:
-    standing = look.memory.verdicts.last.get(name)
-    verdict = telling(look.decision.nodes[name], standing)
-    since = standing.since if standing is not None and standing.reason is reason else None
+    last = look.memory.verdicts.last.get(name)
+    verdict = informative_verdict(look.decision.nodes[name], last)
+    since = last.since if last is not None and last.reason is reason else None
     return _filled(
         {
             "name": name,
@@ -198,13 +199,13 @@ def _node(name: str, look: Look, reason: Reason) -> dict[str, Data]:
             "since": rfc3339(since) if since else "",
             "message": str(verdict),
             "pod": verdict.pod,
-            "remedy": remedy(verdict, name, look.world, look.group_of(name)),
+            "remedy": advice(verdict, name, look.world, look.group_of(name)),
         }
     )
 
 
 def _fitting(nodes: dict[str, Data]) -> str:
-    """Return verdicts on nodes as text, with as many names as there is room for."""
+    """Return verdicts on nodes as text, with as many names as fit."""
     named = nodes["nodes"]
     assert isinstance(named, Sequence)
     total = nodes["total"]

@@ -1,1 +1,1 @@
-"""The record of decisions: what was decided, loop by loop, in a file."""
+"""The record: each loop's decision in a file."""

@@ -25,7 +25,7 @@ from nodewright.runtime.loop import ControlLoop
 from nodewright.runtime.reload import Reloader
 from nodewright.runtime.reporting import Reporter
 from nodewright.runtime.session import Session
-from nodewright.scenario.picture import Picture
+from nodewright.scenario.scenario import Picture
 from nodewright.serve.metrics import Metrics
 from nodewright.serve.snapshots import Snapshots
 

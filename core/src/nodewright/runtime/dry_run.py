@@ -8,7 +8,7 @@ from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision
 from nodewright.decision.memory import Memory
 from nodewright.decision.world import World
-from nodewright.explain.narrative import tell
+from nodewright.explain.narrative import describe_actions
 from nodewright.memory_store import MemoryKeeper
 from nodewright.runtime.cycle import Cycle
 from nodewright.runtime.informer import Informer
@@ -17,9 +17,9 @@ from nodewright.runtime.reporting import Reporter
 from nodewright.serve.metrics import Metrics
 from nodewright.serve.metrics.process import ShadowMetrics
 from nodewright.shadow.comparison import Comparison
-from nodewright.shadow.finding import Finding, Kind, Sort
+from nodewright.shadow.judgement import Category, Judgement, JudgementKind
 
-_LEVELS = {Sort.AGREEMENT: logging.INFO, Sort.DIFFERENCE: logging.WARNING, Sort.NOTE: logging.INFO}
+_LEVELS = {Category.AGREEMENT: logging.INFO, Category.DIFFERENCE: logging.WARNING, Category.NOTE: logging.INFO}
 
 _log = logging.getLogger("nodewright.shadow")
 
@@ -50,7 +50,7 @@ class DryRunCycle(Cycle):
         self.memory = self.session.act(decision, world).memory(self.memory, before)
         findings = self._comparison.end(decision, world, self.memory, self.session.settings)
         self._log.write(decision, findings)
-        self._reporter.compared(decision, self._comparison.deeds, findings)
+        self._reporter.compared(decision, self._comparison.actions, findings)
 
 
 class ComparisonLog:
@@ -59,24 +59,24 @@ class ComparisonLog:
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = ShadowMetrics(
             metrics.registry,
-            agreements=[kind.value for kind in Kind if kind.sort is Sort.AGREEMENT],
-            differences=[kind.value for kind in Kind if kind.sort is Sort.DIFFERENCE],
+            agreements=[kind.value for kind in JudgementKind if kind.category is Category.AGREEMENT],
+            differences=[kind.value for kind in JudgementKind if kind.category is Category.DIFFERENCE],
         )
         self._proposed: frozenset[str] = frozenset()
 
-    def write(self, decision: Decision, findings: Sequence[Finding]) -> None:
+    def write(self, decision: Decision, findings: Sequence[Judgement]) -> None:
         """Log what *decision* would do that the one before would not, and what the comparison found."""
-        lines = tell(decision)
+        lines = describe_actions(decision)
         for line in lines:
             if line not in self._proposed:
                 _log.info("would %s", line)
         self._proposed = frozenset(lines)
         for finding in findings:
-            about = {"shadow": finding.sort.value, "kind": finding.kind.value, "group": finding.group}
+            about = {"shadow": finding.category.value, "kind": finding.kind.value, "group": finding.group}
             if finding.node:
                 about["node"] = finding.node
-            _log.log(_LEVELS[finding.sort], "%s (%s): %s", finding.sort, finding.kind, finding, extra=about)
-            if finding.sort is Sort.AGREEMENT:
+            _log.log(_LEVELS[finding.category], "%s (%s): %s", finding.category, finding.kind, finding, extra=about)
+            if finding.category is Category.AGREEMENT:
                 self._metrics.agreed(finding.kind.value)
-            elif finding.sort is Sort.DIFFERENCE:
+            elif finding.category is Category.DIFFERENCE:
                 self._metrics.differed(finding.kind.value)

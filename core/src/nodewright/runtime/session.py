@@ -28,7 +28,7 @@ from nodewright.runtime.executor import DryRunExecutor, Executor
 from nodewright.runtime.held import HeldGroups
 from nodewright.runtime.providers import ProviderReport, Providers
 from nodewright.runtime.strategies import Strategies
-from nodewright.scenario.picture import Picture
+from nodewright.scenario.scenario import Picture
 
 
 class Session:

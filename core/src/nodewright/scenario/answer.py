@@ -1,9 +1,9 @@
-"""Answers: a decision in Cluster Autoscaler's terms, field by field, so that the two can be held side by side.
+"""Answers: a decision in Cluster Autoscaler's terms, field by field, to be compared with its own.
 
-A field that is not decided here is left out.
+A field that we do not decide is left out.
 """
 
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any
 
 from nodewright.api.group import GroupFacts
@@ -13,9 +13,10 @@ from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
 from nodewright.decision.health.readiness import is_ready
+from nodewright.decision.scaledown.removable import Removable
+from nodewright.explain.advice import advice, informative_verdict
 from nodewright.explain.explanation import Look
 from nodewright.objects import Resources, format_resource
-from nodewright.scenario.answer_nodes import describe_scale_down, scale_down_result
 from nodewright.scenario.rehearsal import Rehearsed
 from nodewright.scheduling.blank_node import blank_node
 from nodewright.scheduling.reasons import texts
@@ -25,18 +26,22 @@ _FILTERED_OUT = {
     Reason.FITS: "filteredOutSchedulable",
     Reason.DAEMON: "filteredOutDaemonSet",
 }
+#: Verdicts on nodes that could go later: to Cluster Autoscaler they are unneeded and nothing else.
+_LATER = (Reason.COOLING_DOWN, Reason.BUDGET, Reason.DISRUPTION_BUDGET, Reason.EVICTION_LIMIT)
+#: Verdicts on nodes that Cluster Autoscaler does not examine.
+_NO_CANDIDATES = (Reason.NOT_OURS, Reason.GROUP_AT_MIN, Reason.NOT_STARTED)
 
 
 def answer(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
-    """Return what was decided by *settings*, as an entry of ``iterations``: plain JSON, sorted."""
+    """Return the decision by *settings* as an entry of ``iterations``: plain JSON, sorted."""
     look = rehearsed.look
     scale_up = _scale_up(rehearsed, settings)
     return {
-        "now": look.decision.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "now": _time(look.decision.at),
         **scale_up,
         "options": [_option(option) for option in sorted(rehearsed.options, key=lambda each: each.group.id)],
-        "scaleDownResult": scale_down_result(look, settings, scale_up["scaleUpResult"]),
-        **describe_scale_down(look, settings),
+        "scaleDownResult": _scale_down_result(look, settings, scale_up["scaleUpResult"]),
+        **_scale_down(look, settings),
         "upcomingNodes": _upcoming(look),
         "utilization": _utilization(look),
         "templates": {
@@ -68,13 +73,13 @@ def describe_template(group: GroupFacts, cluster: Cluster) -> dict[str, Any]:
 
 def _scale_up(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
     look, decision = rehearsed.look, rehearsed.look.decision
-    # There nobody looks at pods and nodes in a loop that was halted.
+    # In a loop that was halted, Cluster Autoscaler does not look at pods and nodes.
     pods = {} if decision.halted else decision.pods
     to_help = sorted(key for key, verdict in pods.items() if verdict.reason not in (*_FILTERED_OUT, Reason.FILTERED))
     old_enough = [key for key in to_help if decision.pods[key].reason is not Reason.TOO_YOUNG]
     known = look.world.cluster.pods
     result = _result(look, old_enough, settings)
-    told = {
+    fields = {
         "scaleUpResult": result,
         "scaleUp": _growth(look),
         "podsTriggeredScaleUp": _triggered(rehearsed),
@@ -89,10 +94,10 @@ def _scale_up(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
         "unschedulableToHelp": to_help,
     }
     if chosen := _chosen(look):
-        told["chosen"] = chosen
+        fields["chosen"] = chosen
     if result in ("ScaleUpSuccessful", "ScaleUpNoOptionsAvailable"):
-        told["consideredNodeGroups"] = sorted(group.id for group in look.findings.groups)
-    return told
+        fields["consideredNodeGroups"] = sorted(group.id for group in look.findings.groups)
+    return fields
 
 
 def _result(look: Look, to_help: list[str], settings: Settings) -> str:
@@ -119,16 +124,16 @@ def _pods_just_came(look: Look) -> bool:
 
 
 def _triggered(rehearsed: Rehearsed) -> list[str]:
-    """Return the pods that groups grow for, also those for whom a limit leaves nothing."""
+    """Return the pods that groups grow for, also those that a limit leaves without a node."""
     keys = {key for each in rehearsed.look.decision.grow for key in each.pods}
     chosen = [option for option in rehearsed.options if option.group.id == _chosen(rehearsed.look)]
     return sorted(keys.union(*(pods.keys for option in chosen for pods in option.pods)))
 
 
 def _chosen(look: Look) -> str:
-    """Return the group whose option was taken first; growth for it may be spread over groups like it.
+    """Return the group whose option was taken first; its growth may be spread over groups like it.
 
-    Nothing if none was taken: groups may grow without, to their minimum.
+    Empty if no option was taken: groups grow to their minimum without one.
     """
     taken = (option.group for option in look.decision.options if option.verdict.reason is Reason.CHOSEN)
     return next(taken, "") if look.decision.grow else ""
@@ -143,7 +148,7 @@ def _growth(look: Look) -> list[dict[str, Any]]:
 
 
 def _remaining(look: Look, key: str, result: str) -> dict[str, Any] | None:
-    """Return why the pod fits no group that could have grown; None if there is one."""
+    """Return why the pod fits no group that could have grown; None if it fits one."""
     if result == "ScaleUpLimitedByMaxNodesTotal":
         return {"pod": key}
     if result == "ScaleUpInCooldown":
@@ -168,7 +173,7 @@ def _remaining(look: Look, key: str, result: str) -> dict[str, Any] | None:
 def _skipped(verdict: Verdict) -> str:
     if verdict.reason is Reason.LIMIT_RESOURCES:
         return f"{verdict.reason.text}: {verdict.detail}"
-    # There is one word for both.
+    # Cluster Autoscaler has one term for both.
     return (Reason.GROUP_UNHEALTHY if verdict.reason is Reason.GROUP_NO_TEMPLATE else verdict.reason).text
 
 
@@ -181,11 +186,104 @@ def _option(option: Option) -> dict[str, Any]:
     }
 
 
+def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
+    """Return what was decided by *settings* about the nodes of *look*, by Cluster Autoscaler's fields.
+
+    `nodeVerdicts` is our own: every node with one reason, since when, and what it would take.
+    """
+    if look.decision.halted:
+        nothing = (
+            "unneededNodes",
+            "unremovableNodes",
+            "removableNow",
+            "removableOrder",
+            "scaleDownEmpty",
+            "scaleDownDrain",
+        )
+        return {**{field: [] for field in nothing}, "nodeVerdicts": _verdicts(look)}
+    unneeded = look.memory.unneeded.since
+    cooling = _is_cooling(look, settings)
+    kept = {
+        name: verdict
+        for name, verdict in look.decision.nodes.items()
+        if verdict.reason not in (*_LATER, Reason.NOT_OURS)
+        and (name not in unneeded or (verdict.reason not in (Reason.EMPTY, Reason.MOVABLE) and not cooling))
+    }
+    removable = look.findings.removable_now
+    drains = sorted(look.decision.drain, key=lambda drain: drain.node)
+    return {
+        "unneededNodes": sorted(unneeded),
+        "unremovableNodes": [_unremovable(name, kept[name]) for name in sorted(kept)],
+        "removableNow": sorted((_removable(each) for each in removable), key=lambda each: str(each["node"])),
+        "removableOrder": [each.node.name for each in removable],
+        "scaleDownEmpty": [drain.node for drain in drains if not drain.pods],
+        "scaleDownDrain": [{"node": drain.node, "evictedPods": sorted(drain.pods)} for drain in drains if drain.pods],
+        "nodeVerdicts": _verdicts(look),
+    }
+
+
+def _unremovable(name: str, verdict: Verdict) -> dict[str, Any]:
+    blocker = {"blockingPod": verdict.pod, "blockingPodReason": str(verdict.cause)}
+    return {
+        "node": name,
+        "reason": verdict.reason.value,
+        **(blocker if verdict.reason is Reason.BLOCKED_BY_POD else {}),
+    }
+
+
+def _scale_down_result(look: Look, settings: Settings, scale_up_result: str) -> str:
+    """Return the result of scale-down in the loop of *look*; empty if the loop ended before it."""
+    decision = look.decision
+    if not scale_up_result:
+        return ""
+    if decision.halted or not settings.scale_down.enabled:
+        # Cluster Autoscaler calls it a cooldown after a scale-up, even where nodes may never go.
+        return "ScaleDownInCooldown" if scale_up_result == "ScaleUpSuccessful" else "ScaleDownNotTried"
+    if _is_cooling(look, settings):
+        return "ScaleDownInCooldown"
+    if all(verdict.reason in _NO_CANDIDATES for verdict in decision.nodes.values()):
+        return "ScaleDownNoCandidates"
+    return "ScaleDownNodeDeleteStarted" if decision.drain else "ScaleDownNoNodeDeleted"
+
+
+def _is_cooling(look: Look, settings: Settings) -> bool:
+    """Return whether no node may begin to go in this loop."""
+    just_came = any(verdict.reason is Reason.JUST_CREATED for verdict in look.decision.pods.values())
+    return just_came or look.memory.cooldown.pause(settings.scale_down, look.decision.at) is not None
+
+
+def _removable(entry: Removable) -> dict[str, Any]:
+    pods = sorted(pod.key for pod in entry.move)
+    return {"node": entry.node.name, **({"podsToReschedule": pods} if pods else {})}
+
+
+def _verdicts(look: Look) -> list[dict[str, Any]]:
+    return [_verdict(look, name, verdict) for name, verdict in sorted(look.decision.nodes.items())]
+
+
+def _verdict(look: Look, name: str, verdict: Verdict) -> dict[str, Any]:
+    last, unneeded = look.memory.verdicts.last.get(name), look.memory.unneeded.since.get(name)
+    found = informative_verdict(verdict, last)
+    fields = {
+        "node": name,
+        "group": look.world.group_of.get(name, ""),
+        "reason": verdict.reason.value,
+        "words": str(verdict),
+        "found": found.reason.value if found is not verdict else "",
+        "blockingPod": found.pod,
+        "blockingPodReason": str(found.cause),
+        "since": _time(last.since if last else None),
+        "unneededSince": _time(unneeded),
+        "remedy": advice(found, name, look.world, look.group_of(name)),
+    }
+    return {key: value for key, value in fields.items() if value}
+
+
 def _upcoming(look: Look) -> dict[str, int]:
-    """Return the nodes on their way, with those that were just asked for."""
+    """Return the number of upcoming nodes by group, with those that were just asked for."""
     upcoming = dict(look.findings.upcoming)
     for grow in look.decision.grow:
-        # Where none was on its way before, nodes that are starting are from now on.
+        # In a group without upcoming nodes, nodes that are starting count as upcoming from now on.
         upcoming[grow.group] = upcoming.get(grow.group, look.findings.readiness[grow.group].not_started) + grow.count
     return dict(sorted(upcoming.items()))
 
@@ -206,3 +304,7 @@ def _utilization(look: Look) -> list[dict[str, Any]]:
 
 def _amounts(resources: Resources) -> dict[str, str]:
     return {name: format_resource(name, amount) for name, amount in sorted(resources.items())}
+
+
+def _time(moment: datetime | None) -> str:
+    return "" if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,23 +1,19 @@
 """Scenarios: pictures of a cluster with its node groups and options, which a decision can be made on.
 
 The format is that of the files that hold what Cluster Autoscaler decided: Kubernetes objects as they are, node groups
-with a template each, and options that are its flags. Keys of our own tell what else decisions go by: `Picture` writes
-them.
+with a template each, and options that are its flags. Keys of our own say what else decisions go by. Each part of a
+scenario has a module of its own, which reads it and writes it.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from msgspec.structs import replace as struct_replace
-
-from nodewright.api.decision import Decision
 from nodewright.api.group import GroupFacts
 from nodewright.api.pricing import PricingModel
 from nodewright.api.provider import GpuConfig, ResourceLimits
-from nodewright.cluster import Cluster
-from nodewright.cluster.controllers import DAEMON_SET
 from nodewright.config.document import NOTHING
 from nodewright.config.model import Settings
 from nodewright.config.paths import Path
@@ -25,78 +21,43 @@ from nodewright.config.plugins import PluginClasses
 from nodewright.config.suggestion import suggestion
 from nodewright.decision.memory import Memory
 from nodewright.decision.world import World
-from nodewright.objects import (
-    CapacityQuota,
-    Controller,
-    CSINode,
-    DaemonSet,
-    Namespace,
-    Node,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    Pod,
-    PodDisruptionBudget,
-    StorageClass,
-)
+from nodewright.objects import Node
 from nodewright.objects.duration import parse_duration
-from nodewright.objects.meta import KubeStruct, Time
-from nodewright.scenario.scenario_clouds import (
-    read_gpus,
-    read_group_gpus,
-    read_ignored_labels,
-    read_pricing,
-    read_resource_limits,
-)
-from nodewright.scenario.scenario_groups import PROVIDER, read_group
-from nodewright.scenario.scenario_memory import read_memory
-from nodewright.scenario.scenario_objects import (
-    CONTROLLER_LISTS,
-    read_list,
-    read_mapping,
-    read_object,
-    read_objects,
-    refuse_unknown,
-    wrong,
-)
-from nodewright.scenario.scenario_options import read_options
+from nodewright.objects.meta import Time
+from nodewright.scenario import clouds, cluster, groups, memory
+from nodewright.scenario.clouds import labelled_gpus, read_clouds, write_clouds
+from nodewright.scenario.cluster import cluster_of, read_objects, write_objects
+from nodewright.scenario.fields import Entry, Field, Plain, refuse_unknown, wrong
+from nodewright.scenario.groups import GROUP_OF, read_groups, with_provider_id, write_groups
+from nodewright.scenario.memory import read_memory, write_memory
+from nodewright.scenario.names import CollectedNames, Names, Pseudonyms, Role
+from nodewright.scenario.settings import OPTIONS, PRIORITIES, SETTINGS, hide_priorities, read_settings, show_settings
 from nodewright.strategies import priority
 
-#: What a scenario calls its lists of objects, but for nodes.
-_KINDS: dict[str, type[KubeStruct]] = {
-    "pods": Pod,
-    "pdbs": PodDisruptionBudget,
-    "replicaSets": Controller,
-    "replicationControllers": Controller,
-    "statefulSets": Controller,
-    "jobs": Controller,
-    "daemonSets": DaemonSet,
-    "namespaces": Namespace,
-    "persistentVolumeClaims": PersistentVolumeClaim,
-    "persistentVolumes": PersistentVolume,
-    "storageClasses": StorageClass,
-    "csiNodes": CSINode,
-    "capacityQuotas": CapacityQuota,
-}
-_OTHER_KEYS = (
-    "now",
-    "iterations",
-    "advance",
-    "options",
-    "gpuLabel",
-    "nodeGroups",
-    "nodes",
-    "nodeToGroup",
-    "scaleUpRequests",
-    "priorityConfig",
-    "settings",
-    "gpus",
-    "pricing",
-    "resourceLimits",
-    "balancingIgnoredLabels",
-    "memory",
+_REAL = Names()
+
+
+def _from_one(count: int) -> int:
+    if count < 1:
+        raise ValueError(f"write a number from 1 on, not {count}")
+    return count
+
+
+_NOW = Field("now", Time)
+_ITERATIONS = Field("iterations", Plain(int, parse=_from_one), 1)
+_ADVANCE = Field(
+    "advance", Plain(str | int | float, parse=lambda value: parse_duration(str(value) or "1m")), timedelta(minutes=1)
+)
+#: The label that nodes with GPUs have.
+_GPU_LABEL = Field("gpu_label", str, "")
+_KEYS = (
+    *cluster.KEYS,
+    *groups.KEYS,
+    *clouds.KEYS,
+    *memory.KEYS,
+    *(field.key for field in (_NOW, _ITERATIONS, _ADVANCE, _GPU_LABEL, OPTIONS, SETTINGS, PRIORITIES)),
     "comment",
 )
-_GPU_RESOURCE = "nvidia.com/gpu"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,14 +72,13 @@ class Scenario:
     groups: tuple[GroupFacts, ...] = ()
     #: Group id by node name.
     group_of: Mapping[str, str] = field(default_factory=dict)
-    nodes: tuple[Node, ...] = ()
-    #: All other objects, by the name of their list; of controllers of which there is no list nothing is known.
+    #: Kubernetes objects, by the key of their list; of controllers without a list nothing is known.
     objects: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    #: The orders that are under way, and what else is remembered.
+    #: Open orders, and what else is remembered.
     memory: Memory
-    #: What GPUs each node has that has some, by node name.
+    #: The GPUs of each node that has some, by node name.
     gpus: Mapping[str, GpuConfig] = field(default_factory=dict)
-    #: What GPUs a new node of a group has, by the id of each group whose nodes have some.
+    #: The GPUs of a new node, by the id of each group whose nodes have some.
     group_gpus: Mapping[str, GpuConfig] = field(default_factory=dict)
     #: Limits that providers set themselves, by provider.
     resource_limits: Mapping[str, ResourceLimits] = field(default_factory=dict)
@@ -129,8 +89,13 @@ class Scenario:
     #: What the ConfigMap of the expander ``priority`` says, None if there is none.
     priorities: str | None = None
 
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes."""
+        return self.objects.get(cluster.NODES, ())
+
     def time_of(self, iteration: int) -> datetime:
-        """Return when the iteration is, counted from 0."""
+        """Return the time of an iteration; they are counted from 0."""
         return self.now + iteration * self.advance
 
     def world(self) -> World:
@@ -138,32 +103,8 @@ class Scenario:
 
         Raises `ConfigurationError` that names the object with a malformed quantity.
         """
-        cluster = Cluster()
-        puts: tuple[tuple[str, Callable[[Any], None]], ...] = (
-            ("namespaces", cluster.put_namespace),
-            ("storageClasses", cluster.put_storage_class),
-            ("persistentVolumes", cluster.put_volume),
-            ("persistentVolumeClaims", cluster.put_claim),
-            ("nodes", cluster.put_node),
-            ("csiNodes", cluster.put_csi_node),
-            ("pods", cluster.put_pod),
-        )
-        for key, put in puts:
-            for each in self.nodes if key == "nodes" else self.objects.get(key, ()):
-                try:
-                    put(each)
-                except ValueError as error:
-                    raise wrong(f"{key} ({each.metadata.key})", str(error)) from None
-        cluster.daemon_sets.update({each.metadata.key: each for each in self.objects.get("daemonSets", ())})
-        for key, kind in CONTROLLER_LISTS.items():
-            if key in self.objects:
-                cluster.controllers.see(kind)
-            for each in self.objects.get(key, ()) if kind != DAEMON_SET else ():
-                cluster.controllers.put(kind, each)
-        cluster.quotas.update({each.metadata.key: each for each in self.objects.get("capacityQuotas", ())})
-        cluster.budgets.update({each.metadata.key: each for each in self.objects.get("pdbs", ())})
         return World(
-            cluster=cluster,
+            cluster=cluster_of(self.objects),
             groups=self.groups,
             group_of=self.group_of,
             gpus=self.gpus,
@@ -178,88 +119,93 @@ class Scenario:
 def read_scenario(
     document: Mapping[str, Any], overrides: Mapping[Path, Any] = NOTHING, classes: PluginClasses | None = None
 ) -> Scenario:
-    """Read a scenario from JSON or YAML that was decoded.
+    """Read a scenario from decoded JSON or YAML.
 
-    *overrides*, by the path of their setting, lie over its options, not over those of single groups. With *classes*,
-    the plugins that the options name are checked as well.
+    *overrides*, by the path of their setting, lie over its options, but not over those of single groups. With
+    *classes*, the plugins that the options name are checked as well.
     Raises `ConfigurationError` that names the object, or the option, and says what is wrong with it.
     """
-    refuse_unknown(document, (*_KINDS, *_OTHER_KEYS), "")
-    options, base = read_mapping(document, "options"), read_mapping(document, "settings")
-    settings, defaults = read_options(options, overrides, classes, base)
-    nodes = tuple(map(_with_provider_id, read_objects(document, "nodes", Node)))
-    group_of = read_mapping(document, "nodeToGroup")
-    groups = tuple(
-        read_group(entry, f"nodeGroups[{index}]", nodes, group_of, defaults)
-        for index, entry in enumerate(read_list(document, "nodeGroups"))
-    )
-    gpu_label, priorities = str(document.get("gpuLabel") or ""), document.get("priorityConfig")
-    ids = [group.id for group in groups]
+    refuse_unknown(document, _KEYS)
+    settings, defaults = read_settings(document, overrides, classes)
+    objects = read_objects(document)
+    nodes = objects[cluster.NODES] = tuple(map(with_provider_id, objects.get(cluster.NODES, ())))
+    group_of = GROUP_OF.read(document)
+    facts, group_gpus = read_groups(document, nodes, group_of, defaults)
+    ids = [group.id for group in facts]
     for name, group in group_of.items():
         if group not in ids:
-            raise wrong(f"nodeToGroup.{name}", f"there is no node group {group!r}{suggestion(str(group), ids)}")
+            raise wrong(f"{GROUP_OF.key}.{name}", f"there is no node group {group!r}{suggestion(group, ids)}")
+    said, gpu_label = read_clouds(document), _GPU_LABEL.read(document)
+    gpus = labelled_gpus({node.name: node.metadata.labels for node in nodes}, gpu_label)
+    new_gpus = labelled_gpus({group.id: group.template.labels for group in facts if group.template}, gpu_label)
     return Scenario(
-        now=read_object(document.get("now"), Time, "now"),
-        iterations=_read_iterations(document),
-        advance=_read_duration(document),
+        now=_NOW.read(document),
+        iterations=_ITERATIONS.read(document),
+        advance=_ADVANCE.read(document),
         settings=settings,
-        groups=groups,
+        groups=facts,
         group_of=group_of,
-        nodes=nodes,
-        objects={key: read_objects(document, key, kind) for key, kind in _KINDS.items() if key in document},
-        memory=read_memory(document, groups),
-        gpus=_labelled_gpus({node.name: node.metadata.labels for node in nodes}, gpu_label) | read_gpus(document),
-        group_gpus=_labelled_gpus({group.id: group.template.labels for group in groups if group.template}, gpu_label)
-        | read_group_gpus(document),
-        resource_limits=read_resource_limits(document),
-        balancing_ignored_labels=read_ignored_labels(document),
-        pricing=read_pricing(document),
-        priorities=None if priorities is None else read_object(priorities, str, "priorityConfig"),
+        objects=objects,
+        memory=read_memory(document, facts),
+        group_gpus=new_gpus | group_gpus,
+        **{**said, "gpus": gpus | said["gpus"]},
+        priorities=PRIORITIES.read(document),
     )
 
 
-def carry_out(decision: Decision, world: World) -> World:
-    """Return *world* as the clouds are after *decision*: sizes as asked for, and not a machine more or less yet."""
-    change: dict[str, int] = {}
-    for grow in decision.grow:
-        change[grow.group] = change.get(grow.group, 0) + grow.count
-    for shrink in decision.shrink:
-        change[shrink.group] = change.get(shrink.group, 0) - shrink.count
-    return replace(
-        world,
-        groups=tuple(
-            replace(group, target_size=group.target_size + change[group.id]) if group.id in change else group
-            for group in world.groups
-        ),
-    )
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """All that a decision goes by, to be written as a scenario that is decided alike.
 
+    It reads the cluster while it is written: for the loop's thread. `nodewright.scenario.objects` lists what is shown
+    of objects.
+    """
 
-def _labelled_gpus(labels: Mapping[str, Mapping[str, str]], key: str) -> dict[str, GpuConfig]:
-    """Return what GPUs each of those has whose *labels*, by its name, say so by *key*."""
-    return {
-        name: GpuConfig(label=key, type=shown[key], resource=_GPU_RESOURCE)
-        for name, shown in labels.items()
-        if key in shown
-    }
+    world: World
+    memory: Memory
+    settings: Settings
+    now: datetime
+    #: Knows the plugins that the settings name.
+    classes: PluginClasses
+    #: Prices by provider, in place of the world's; for models that are guarded against failing.
+    pricing: Mapping[str, PricingModel] = field(default_factory=dict)
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The settings of plugins that are not shown, as they may be secrets."""
+        return show_settings(self.settings, self.classes).left_out
 
-def _read_iterations(document: Mapping[str, Any]) -> int:
-    iterations = read_object(document.get("iterations", 1), int, "iterations")
-    if iterations < 1:
-        raise wrong("iterations", f"write a number from 1 on, not {iterations}")
-    return iterations
+    def entries(self, *, anonymize: bool = False) -> Iterator[Entry]:
+        """Yield the keys of the scenario in order, each with its value.
 
+        With *anonymize*, names and values of labels are replaced by pseudonyms: equal for equal ones, and in the same
+        order.
+        """
+        return self._entries(self.pseudonyms() if anonymize else _REAL)
 
-def _read_duration(document: Mapping[str, Any]) -> timedelta:
-    advance = document.get("advance")
-    try:
-        return parse_duration("1m" if advance in (None, "") else str(advance))
-    except ValueError as error:
-        raise wrong("advance", str(error)) from None
+    def pseudonyms(self) -> Pseudonyms:
+        """Return the pseudonym of each name."""
+        names = CollectedNames()
+        for _, value in self._entries(names):
+            if isinstance(value, Iterator):
+                # Names are collected as items are written.
+                deque(value, maxlen=0)
+        gpus = (*self.world.gpus.values(), *self.world.group_gpus.values())
+        return Pseudonyms(names, public={gpu.label for gpu in gpus})
 
-
-def _with_provider_id(node: Node) -> Node:
-    """Return *node* as the machine that it is: one that does not say which gets an id made of its name."""
-    if node.spec.provider_id:
-        return node
-    return struct_replace(node, spec=struct_replace(node.spec, provider_id=f"{PROVIDER}://{node.name}"))
+    def _entries(self, names: Names) -> Iterator[Entry]:
+        world = self.world
+        hidden = {facts.id: names.of(Role.GROUP, facts.id) for facts in world.groups} if names.hides else None
+        config_map = world.config_maps.get(priority.CONFIG_MAP)
+        text = None if config_map is None else config_map.get(priority.KEY, "")
+        yield from _NOW.write(self.now, names).items()
+        yield from SETTINGS.write(show_settings(self.settings, self.classes, hidden).data, names).items()
+        yield from PRIORITIES.write(
+            text if hidden is None or text is None else hide_priorities(text, hidden), names
+        ).items()
+        yield from write_memory(self.memory, world.groups, names)
+        pricing = {name: self.pricing.get(name, model) for name, model in world.pricing.items()}
+        yield from write_clouds(world, pricing, self.now, names)
+        yield write_groups(world, self.settings, names)
+        yield from GROUP_OF.write(world.group_of, names).items()
+        yield from write_objects(world.cluster, names)

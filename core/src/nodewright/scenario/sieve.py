@@ -1,4 +1,4 @@
-"""Sieves: what of a Kubernetes object gets into a picture. Whatever no sieve names stays out."""
+"""Sieves: what of an object gets into a picture. Fields that no sieve names stay out."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from typing import Any
 from nodewright.objects.node import DELETION_CANDIDATE, TO_BE_DELETED
 from nodewright.scenario.names import Names, Role
 
-#: What may be left as it is of an annotation where names are hidden: switches, numbers and durations.
+#: Values of annotations that stay where names are hidden: switches, numbers, durations and times.
 _PLAIN_NOTE = re.compile(
     r"(true|false|yes|on-completion)?|-?[0-9]+(\.[0-9]+)?[a-zA-Z]{0,2}|([0-9.]+(h|m|s|ms))+"
     r"|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)"
@@ -18,7 +18,7 @@ _PLAIN_NOTE = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """Where a sieve is at work."""
+    """What a sieve knows besides the JSON."""
 
     names: Names
     #: The namespace of the object, and the pod that a volume belongs to.
@@ -26,7 +26,7 @@ class Scope:
     pod: str = ""
 
 
-#: Takes JSON and returns what of it is let through, None for nothing.
+#: Takes JSON and returns what it lets through; None for nothing.
 Sieve = Callable[[Any, Scope], Any]
 
 
@@ -36,34 +36,40 @@ def whole(value: Any, scope: Scope) -> Any:
 
 
 def presence(value: Any, scope: Scope) -> Any:
-    """Let through that something is there, and nothing of it."""
+    """Let through only that something is there."""
     return {}
 
 
 @dataclass(frozen=True)
 class Record:
-    """Lets through of an object the *fields* that are named, each through its sieve."""
+    """Lets the named *fields* of an object through, each through its sieve."""
 
     fields: Mapping[str, Sieve]
 
     def __call__(self, value: Any, scope: Scope) -> Any:
-        """Return what is left of the object."""
-        found = ((name, through(value[name], scope)) for name, through in self.fields.items() if name in value)
-        return {name: kept for name, kept in found if kept is not None}
+        """Return what is left of the object, without nulls."""
+        kept = {}
+        for name, through in self.fields.items():
+            found = value.get(name)
+            if found is not None and (found := through(found, scope)) is not None:
+                kept[name] = found
+        return kept
 
 
-def record(**fields: Sieve) -> Record:
-    """Return the sieve for objects with *fields*."""
-    return Record(fields)
+def record(plain: str = "", /, **fields: Sieve) -> Record:
+    """Return the sieve for objects with *fields*, and with *plain* ones, separated by spaces, that pass whole."""
+    return Record({**fields, **dict.fromkeys(plain.split(), whole)})
 
 
 def each(through: Sieve, *, having: str = "") -> Sieve:
-    """Let the items of a list through, each through a sieve; only those *having* a field, if one is named."""
-    return lambda value, scope: [through(item, scope) for item in value if not having or item.get(having)]
+    """Let the items of a list through, each through a sieve; only items *having* a field, if one is named."""
+    if having:
+        return lambda value, scope: [through(item, scope) for item in value if item.get(having)] or None
+    return lambda value, scope: [through(item, scope) for item in value]
 
 
 def saying(through: Sieve, **defaults: Any) -> Sieve:
-    """Write *defaults* out where nothing else is said: programs may read the picture that know no defaults."""
+    """Write *defaults* for what is absent: programs that know no defaults may read the picture."""
     return lambda value, scope: {**defaults, **through(value, scope)}
 
 
@@ -72,8 +78,18 @@ def named(role: Role) -> Sieve:
     return lambda value, scope: scope.names.of(role, value)
 
 
+def keyed(key: Sieve, through: Sieve = whole) -> Sieve:
+    """Let a mapping through by names, which pass *key*, its values through a sieve."""
+    return lambda value, scope: {key(name, scope): through(entry, scope) for name, entry in value.items()}
+
+
+def hidden_as(word: str) -> Sieve:
+    """Let a text through, and *word* in place of it where names are hidden."""
+    return lambda value, scope: word if value and scope.names.hides else value
+
+
 def claim_name(value: str, scope: Scope) -> str:
-    """Let the name of a claim of the object's namespace through."""
+    """Let the name of a claim in the object's namespace through."""
     return scope.names.claim(scope.namespace, value)
 
 
@@ -86,14 +102,14 @@ def marked(value: dict[str, Any], scope: Scope) -> dict[str, Any]:
     """Let a taint or a toleration through."""
     kept: dict[str, Any] = {name: value[name] for name in ("key", "operator", "effect") if name in value}
     if "value" in value:
-        # The autoscaler's own taints say when they were set.
+        # The value of the autoscaler's own taints is the time when they were set.
         own = value.get("key") in (TO_BE_DELETED, DELETION_CANDIDATE)
         kept["value"] = value["value"] if own else scope.names.label(value.get("key", ""), value["value"])
     return kept
 
 
 def requirement(value: dict[str, Any], scope: Scope) -> dict[str, Any]:
-    """Let a line of a selector through."""
+    """Let a requirement of a selector through."""
     key, operator = value.get("key", ""), value.get("operator")
     if operator in ("Gt", "Lt"):
         scope.names.note_number(key)
@@ -102,7 +118,7 @@ def requirement(value: dict[str, Any], scope: Scope) -> dict[str, Any]:
 
 
 def field_requirement(value: dict[str, Any], scope: Scope) -> dict[str, Any]:
-    """Let a line about nodes' names through."""
+    """Let a requirement on names of nodes through."""
     return value | {"values": [scope.names.of(Role.NODE, text) for text in value.get("values") or ()]}
 
 
@@ -114,7 +130,7 @@ def owners(value: list[dict[str, Any]], scope: Scope) -> list[dict[str, Any]]:
 def annotations(
     values: Mapping[str, Sieve] = MappingProxyType({}), *, prefixes: tuple[str, ...] = (), present: tuple[str, ...] = ()
 ) -> Sieve:
-    """Let annotations through: *values* by name, all that begin with *prefixes*, of those *present* that they are."""
+    """Let annotations through: *values* by name, all with *prefixes*, and that those *present* are there."""
 
     def sieve(value: dict[str, str], scope: Scope) -> Any:
         kept = {key: _note(key, text, scope) for key, text in value.items() if prefixes and key.startswith(prefixes)}

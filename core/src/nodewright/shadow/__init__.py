@@ -1,1 +1,1 @@
-"""Shadow: what we would have done beside what another autoscaler did. Pure; told what is seen, loop by loop."""
+"""Shadow: a dry run compares its decisions, loop by loop, with what another autoscaler does. No I/O."""

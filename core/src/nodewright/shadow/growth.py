@@ -6,54 +6,56 @@ from datetime import datetime, timedelta
 
 from nodewright.api.decision import Decision
 from nodewright.api.reasons import Reason
-from nodewright.shadow.finding import Finding, Kind
-from nodewright.shadow.proposals import Proposals, Wish
+from nodewright.shadow.judgement import Judgement, JudgementKind
+from nodewright.shadow.proposals import Proposals, ProposedAction
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hindsight:
-    """What we would have done in place of what was done."""
+    """What we would have done in place of what the other one did."""
 
     decision: Decision
-    #: The same, had other groups had their turn among those that are equally good.
+    #: The same, if other groups had their turn among equally good ones.
     other_turns: Sequence[Decision] = ()
-    #: Tells whether two groups are of equal merit.
+    #: Returns whether two groups are equally good.
     alike: Callable[[str, str], bool] = field(default=lambda one, other: False)
 
 
 class GrowthComparison:
-    """Compares loop by loop. Each deed gets one finding, and each proposal that nobody follows."""
+    """Compares loop by loop. Each action, and each proposal that the other one does not follow, gets one judgement."""
 
     def __init__(self, patience: timedelta) -> None:
         self._proposals = Proposals(patience)
 
-    def compare(self, grew: Mapping[str, int], hindsight: Hindsight | None, decision: Decision) -> Iterator[Finding]:
-        """Yield what is found when groups *grew*; *hindsight* is there if any did. *decision* is the present one."""
-        wishes = wishes_of(decision)
+    def compare(self, grew: Mapping[str, int], hindsight: Hindsight | None, decision: Decision) -> Iterator[Judgement]:
+        """Yield judgements of groups that *grew*; *hindsight* is set if any did. *decision* is the present one."""
+        proposed = growth_of(decision)
         if grew and hindsight is not None:
-            match = _Match(grew, hindsight, wishes, self._proposals, decision.at)
-            yield from match.findings()
+            match = _Match(grew, hindsight, proposed, self._proposals, decision.at)
+            yield from match.judgements()
             self._proposals.close(match.closed)
-        for group, known in self._proposals.renew(wishes, decision.at).items():
+        for group, known in self._proposals.renew(proposed, decision.at).items():
             lag = (decision.at - known.since).total_seconds()
-            yield _finding(decision.at, Kind.OVER, group, ours=known.wish.what, why=known.wish.why, lag=lag)
+            yield _judgement(
+                decision.at, JudgementKind.OVER, group, ours=known.action.what, why=known.action.why, lag=lag
+            )
         for group, known in self._proposals.overdue(decision.at).items():
-            yield Finding(
+            yield Judgement(
                 at=decision.at,
-                kind=Kind.GROWTH_MISSING,
+                kind=JudgementKind.GROWTH_MISSING,
                 group=group,
-                ours=known.wish.what,
-                why=known.wish.why,
+                ours=known.action.what,
+                why=known.action.why,
                 theirs="did not",
-                machines=-known.wish.count,
+                machines=-known.action.count,
                 lag=(decision.at - known.since).total_seconds(),
             )
 
 
-def wishes_of(decision: Decision) -> dict[str, Wish]:
+def growth_of(decision: Decision) -> dict[str, ProposedAction]:
     """Return the growth of *decision*, by group."""
     return {
-        grow.group: Wish(
+        grow.group: ProposedAction(
             group=grow.group,
             count=grow.count,
             what=f"would grow {grow.from_size} → {grow.from_size + grow.count}",
@@ -72,26 +74,26 @@ class _Match:
         self,
         grew: Mapping[str, int],
         hindsight: Hindsight,
-        now_wished: Mapping[str, Wish],
+        now_proposed: Mapping[str, ProposedAction],
         proposals: Proposals,
         at: datetime,
     ) -> None:
         self._left = dict(grew)
         self._hindsight = hindsight
-        self._still = {group: wish.count for group, wish in now_wished.items()}
+        self._still = {group: action.count for group, action in now_proposed.items()}
         self._proposals = proposals
         self._at = at
-        proposed = {group: known.wish for group, known in proposals.all.items()}
-        #: What we would have ordered: now, or else a short while ago.
-        self._ours = {**proposed, **wishes_of(hindsight.decision)}
+        earlier = {group: known.action for group, known in proposals.all.items()}
+        #: What we would have ordered: now, or else shortly before.
+        self._ours = {**earlier, **growth_of(hindsight.decision)}
         self.closed: set[str] = set()
 
-    def findings(self) -> Iterator[Finding]:
-        """Yield one finding for each group that grew."""
-        yield from self._take(self._same(), Kind.GROWTH)
-        yield from self._take(self._at_another_turn(), Kind.GROWTH_EQUIVALENT)
-        yield from self._take(self._in_part(), Kind.GROWTH, keep=True)
-        yield from self._take(self._spread_otherwise(), Kind.GROWTH_EQUIVALENT)
+    def judgements(self) -> Iterator[Judgement]:
+        """Yield one judgement for each group that grew."""
+        yield from self._take(self._same(), JudgementKind.GROWTH)
+        yield from self._take(self._at_another_turn(), JudgementKind.GROWTH_EQUIVALENT)
+        yield from self._take(self._in_part(), JudgementKind.GROWTH, keep=True)
+        yield from self._take(self._spread_otherwise(), JudgementKind.GROWTH_EQUIVALENT)
         for group, count in self._left.items():
             yield self._difference(group, count)
 
@@ -107,7 +109,7 @@ class _Match:
         return []
 
     def _in_part(self) -> list[str]:
-        """Return groups of which the rest is still wished: the other one may take several steps."""
+        """Return groups of which we still propose the rest: the other one may take several steps."""
         return [
             group
             for group, count in self._left.items()
@@ -115,7 +117,7 @@ class _Match:
         ]
 
     def _spread_otherwise(self) -> list[str]:
-        """Return groups that took, together with those that are like them, as much as we would have given these."""
+        """Return groups that grew, together with groups like them, by as much as we would have grown these."""
         alike = self._hindsight.alike
         for group in self._left:
             ours = [other for other in self._ours if other == group or alike(group, other)]
@@ -126,19 +128,19 @@ class _Match:
                 return theirs
         return []
 
-    def _take(self, groups: Sequence[str], kind: Kind, *, keep: bool = False) -> Iterator[Finding]:
+    def _take(self, groups: Sequence[str], kind: JudgementKind, *, keep: bool = False) -> Iterator[Judgement]:
         for group in groups:
             count = self._left.pop(group)
             known = self._proposals.get(group)
-            wish = self._ours.get(group)
-            late = known is not None and known.told
+            action = self._ours.get(group)
+            late = known is not None and known.reported
             lag = (self._at - known.since).total_seconds() if known is not None else 0.0
-            yield _finding(
+            yield _judgement(
                 self._at,
-                Kind.LATE if late else kind,
+                JudgementKind.LATE if late else kind,
                 group,
-                ours=wish.what if wish else self._all_ours(),
-                why=wish.why if wish else "",
+                ours=action.what if action else self._all_ours(),
+                why=action.why if action else "",
                 theirs=f"grew it by {count}",
                 lag=lag,
             )
@@ -146,28 +148,28 @@ class _Match:
                 self.closed.add(group)
             self._ours.pop(group, None)
 
-    def _difference(self, group: str, count: int) -> Finding:
-        wish = self._ours.pop(group, None)
+    def _difference(self, group: str, count: int) -> Judgement:
+        action = self._ours.pop(group, None)
         known = self._proposals.get(group)
         self.closed.add(group)
-        if wish is not None:
-            return _finding(
+        if action is not None:
+            return _judgement(
                 self._at,
-                Kind.GROWTH_SIZE,
+                JudgementKind.GROWTH_SIZE,
                 group,
-                ours=wish.what,
-                why=wish.why,
+                ours=action.what,
+                why=action.why,
                 theirs=f"grew it by {count}",
-                machines=count - wish.count,
+                machines=count - action.count,
                 lag=(self._at - known.since).total_seconds() if known is not None else 0.0,
             )
         instead = self._unwanted()
         machines = count - sum(self._ours[other].count for other in instead)
         ours, why = self._all_ours(instead), reason_against(group, self._hindsight.decision)
         self._drop_unwanted()
-        return _finding(
+        return _judgement(
             self._at,
-            Kind.GROWTH_GROUP if instead else Kind.GROWTH_EXTRA,
+            JudgementKind.GROWTH_GROUP if instead else JudgementKind.GROWTH_EXTRA,
             group,
             ours=ours if instead else "would not grow it",
             why=f"{group}: {why}" if instead else why,
@@ -177,12 +179,12 @@ class _Match:
 
     def _counts(self, group: str) -> set[int]:
         known = self._proposals.get(group)
-        wishes = [self._ours.get(group), known.wish if known is not None else None]
-        return {wish.count for wish in wishes if wish is not None}
+        actions = [self._ours.get(group), known.action if known is not None else None]
+        return {action.count for action in actions if action is not None}
 
     def _unwanted(self) -> list[str]:
-        """Return the groups that we would have grown and that need not grow any more, now that others have."""
-        return [group for group, wish in self._ours.items() if self._still.get(group, 0) < wish.count]
+        """Return the groups that we would have grown, and that need not grow now that others have."""
+        return [group for group, action in self._ours.items() if self._still.get(group, 0) < action.count]
 
     def _drop_unwanted(self) -> None:
         for group in self._unwanted():
@@ -190,8 +192,8 @@ class _Match:
             del self._ours[group]
 
     def _all_ours(self, groups: Sequence[str] | None = None) -> str:
-        wishes = {group: self._ours[group] for group in (self._ours if groups is None else groups)}
-        return ", ".join(f"{wish.what} of {group}" for group, wish in wishes.items())
+        proposed = {group: self._ours[group] for group in (self._ours if groups is None else groups)}
+        return ", ".join(f"{action.what} of {group}" for group, action in proposed.items())
 
 
 def reason_against(group: str, decision: Decision) -> str:
@@ -216,9 +218,9 @@ def _why(reason: Reason, detail: str, pods: int) -> str:
     return f"for {pods} pod{'' if pods == 1 else 's'}, {detail}"
 
 
-def _finding(
+def _judgement(
     at: datetime,
-    kind: Kind,
+    kind: JudgementKind,
     group: str,
     *,
     ours: str = "",
@@ -226,5 +228,5 @@ def _finding(
     theirs: str = "",
     machines: int = 0,
     lag: float | None = None,
-) -> Finding:
-    return Finding(at=at, kind=kind, group=group, ours=ours, why=why, theirs=theirs, machines=machines, lag=lag)
+) -> Judgement:
+    return Judgement(at=at, kind=kind, group=group, ours=ours, why=why, theirs=theirs, machines=machines, lag=lag)

@@ -1,4 +1,4 @@
-"""Proposals: what we would do for as long as it takes the other one to do it."""
+"""Proposals: what we would do, remembered until the other one does it."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -6,36 +6,36 @@ from datetime import datetime, timedelta
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wish:
-    """One thing that a decision would do."""
+class ProposedAction:
+    """An action that a decision would take."""
 
     group: str
     count: int = 1
-    #: In words, what and why.
+    #: What and why, in words.
     what: str
     why: str = ""
-    #: The pods that it is for, ``namespace/name``; none if it is for none in particular.
+    #: The pods that it is for, ``namespace/name``; none if it is for no pods in particular.
     pods: frozenset[str] = frozenset()
-    #: Whether the other one may leave it undone: it has nothing of the kind.
+    #: Whether the other one may leave it undone, as it can do nothing of the kind.
     optional: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """A wish, since it was first made. As long as it is repeated in each loop, it is one and the same."""
+    """An action, since it was first proposed. While each loop proposes it again, it stays one proposal."""
 
-    wish: Wish
+    action: ProposedAction
     since: datetime
-    #: Whether it was told that the other one does not do it.
-    told: bool = False
-    #: Since when it is not repeated any more; None while it is.
+    #: Whether it was reported that the other one does not do it.
+    reported: bool = False
+    #: Since when no loop proposes it; None while one does.
     lapsed: datetime | None = None
 
 
 class Proposals:
-    """Those that are open, by what they are about, and those that lapsed up to *patience* ago.
+    """Open proposals, by what they are about, and those that lapsed up to *patience* ago.
 
-    One that is made for pods of another one is as old as that: first these pods were to be helped here, now there.
+    A proposal for pods of a lapsed one is as old as that one: the same pods would be helped elsewhere.
     """
 
     def __init__(self, patience: timedelta) -> None:
@@ -44,7 +44,7 @@ class Proposals:
 
     @property
     def all(self) -> Mapping[str, Proposal]:
-        """All of them, by key."""
+        """All proposals, by key."""
         return self._known
 
     def get(self, key: str) -> Proposal | None:
@@ -52,31 +52,31 @@ class Proposals:
         return self._known.get(key)
 
     def close(self, keys: Collection[str]) -> None:
-        """Forget the proposals about *keys*: they have come to their end."""
+        """Forget the proposals about *keys*: they are settled."""
         for key in keys:
             self._known.pop(key, None)
 
-    def renew(self, wishes: Mapping[str, Wish], now: datetime) -> dict[str, Proposal]:
-        """Take over what is wished at *now*; return those that are over, though it was told that they are not done."""
-        fresh = {key for key, known in self._known.items() if known.lapsed is None and key not in wishes}
+    def renew(self, proposed: Mapping[str, ProposedAction], now: datetime) -> dict[str, Proposal]:
+        """Take over what is *proposed* at *now*; return those that are over though they were reported as not done."""
+        fresh = {key for key, known in self._known.items() if known.lapsed is None and key not in proposed}
         self._known |= {key: replace(self._known[key], lapsed=now) for key in fresh}
         lapsed = [self._known[key] for key in fresh]
-        for key, wish in wishes.items():
+        for key, action in proposed.items():
             known = self._known.get(key)
-            if known is None or not _goes_on(known.wish, wish):
-                since = (each.since for each in lapsed if each.wish.pods & wish.pods)
-                known = Proposal(wish=wish, since=min(since, default=now))
-            self._known[key] = replace(known, wish=wish, lapsed=None)
+            if known is None or not _goes_on(known.action, action):
+                since = (each.since for each in lapsed if each.action.pods & action.pods)
+                known = Proposal(action=action, since=min(since, default=now))
+            self._known[key] = replace(known, action=action, lapsed=None)
         past = {key: known for key, known in self._known.items() if self._is_past(known, now)}
         self.close(past)
-        return {key: known for key, known in past.items() if known.told}
+        return {key: known for key, known in past.items() if known.reported}
 
     def overdue(self, now: datetime, *, not_before: datetime | None = None) -> dict[str, Proposal]:
-        """Return what is proposed in vain for too long, each once; time before *not_before* does not count."""
+        """Return proposals that were in vain for too long, each once; time before *not_before* does not count."""
         late = {
-            key: replace(known, told=True)
+            key: replace(known, reported=True)
             for key, known in self._known.items()
-            if not (known.told or known.lapsed or known.wish.optional)
+            if not (known.reported or known.lapsed or known.action.optional)
             and now - max(known.since, not_before or known.since) > self._patience
         }
         self._known |= late
@@ -86,6 +86,6 @@ class Proposals:
         return known.lapsed is not None and now - known.lapsed > self._patience
 
 
-def _goes_on(before: Wish, now: Wish) -> bool:
-    """Tell whether it is the same wish: at least for some of the same pods, if it is for pods."""
+def _goes_on(before: ProposedAction, now: ProposedAction) -> bool:
+    """Return whether it is the same proposal: if it is for pods, for some of the same."""
     return not (before.pods and now.pods) or not before.pods.isdisjoint(now.pods)

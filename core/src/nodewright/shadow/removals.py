@@ -9,13 +9,13 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.decision.memory import LastVerdict
 from nodewright.decision.scaledown.removal.soft_taints import unneeded_since
-from nodewright.explain.remedy import telling
+from nodewright.explain.advice import informative_verdict
 from nodewright.objects import Node
-from nodewright.shadow.finding import Finding, Kind
-from nodewright.shadow.proposals import Proposal, Proposals, Wish
-from nodewright.shadow.sighting import Deeds, Going
+from nodewright.shadow.judgement import Judgement, JudgementKind
+from nodewright.shadow.observation import Actions, MarkedNode
+from nodewright.shadow.proposals import Proposal, Proposals, ProposedAction
 
-#: A node with one of these might go, were it not for others that go first.
+#: Verdicts on nodes that could go if others did not go first.
 _IN_TURN = (
     Reason.BUDGET,
     Reason.DISRUPTION_BUDGET,
@@ -24,27 +24,27 @@ _IN_TURN = (
     Reason.LIMIT_MIN_RESOURCES,
 )
 _UNRIPE = (Reason.NOT_LONG_ENOUGH, Reason.NOT_UNREADY_LONG_ENOUGH)
-#: Both would take the node out of service, each in its own way.
+#: Verdicts on nodes that we would remove in another way.
 _REPLACED = (Reason.BEING_REPLACED, Reason.CONSOLIDATED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodeViews:
-    """What we thought of nodes in the loop before, when nobody had marked them yet."""
+    """Our verdicts on nodes in the loop before, when the other one had not marked them yet."""
 
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
-    standings: Mapping[str, LastVerdict] = field(default_factory=dict)
-    #: When the pause of each group ends, or has ended; None where there was no reason for one.
+    last_verdicts: Mapping[str, LastVerdict] = field(default_factory=dict)
+    #: When the pause of each group ends or ended; None if there was none.
     pauses: Mapping[str, datetime | None] = field(default_factory=dict)
 
     def of(self, node: str) -> Verdict | None:
         """Return our verdict on *node*; None if it was not there."""
         verdict = self.verdicts.get(node)
-        return None if verdict is None else telling(verdict, self.standings.get(node))
+        return None if verdict is None else informative_verdict(verdict, self.last_verdicts.get(node))
 
 
 class RemovalComparison:
-    """Compares loop by loop. Until *settled*, nobody knows what the other one's timers were when we began."""
+    """Compares loop by loop. Until *settled*, the timers that the other one had when we began are unknown."""
 
     def __init__(self, patience: timedelta, settled: datetime) -> None:
         self._patience = patience
@@ -52,42 +52,44 @@ class RemovalComparison:
         self._proposals = Proposals(patience)
 
     def compare(
-        self, deeds: Deeds, views: NodeViews, decision: Decision, nodes: Mapping[str, Node]
-    ) -> Iterator[Finding]:
-        """Yield what is found about the removals that began by *deeds*; *decision* on *nodes* is the present one."""
-        wishes = {
-            drain.node: Wish(group=drain.group, what="would remove it", why=str(drain.verdict))
+        self, actions: Actions, views: NodeViews, decision: Decision, nodes: Mapping[str, Node]
+    ) -> Iterator[Judgement]:
+        """Yield judgements of the removals that *actions* began; *decision* on *nodes* is the present one."""
+        proposed = {
+            drain.node: ProposedAction(group=drain.group, what="would remove it", why=str(drain.verdict))
             for drain in decision.drain
         }
-        # Those we would have removed as well first: so that they do not stand for others.
-        for name, going in sorted(deeds.began.items(), key=lambda item: self._proposals.get(item[0]) is None):
-            yield self._judge(name, going, views, wishes, deeds.at)
+        # Nodes that we would have removed as well come first, so that they do not count as rivals of others.
+        for name, going in sorted(actions.began.items(), key=lambda item: self._proposals.get(item[0]) is None):
+            yield self._judge(name, going, views, proposed, actions.at)
             self._proposals.close([name])
-        for name, known in self._proposals.renew(wishes, deeds.at).items():
-            lag = (deeds.at - known.since).total_seconds()
-            yield self._of(known, name, deeds.at, Kind.OVER, lag=lag)
-        for name, known in self._proposals.overdue(deeds.at, not_before=self._settled).items():
+        for name, known in self._proposals.renew(proposed, actions.at).items():
+            lag = (actions.at - known.since).total_seconds()
+            yield self._of(known, name, actions.at, JudgementKind.OVER, lag=lag)
+        for name, known in self._proposals.overdue(actions.at, not_before=self._settled).items():
             since = unneeded_since(nodes[name]) if name in nodes else None
             yield self._of(
                 known,
                 name,
-                deeds.at,
-                Kind.REMOVAL_MISSING,
+                actions.at,
+                JudgementKind.REMOVAL_MISSING,
                 theirs="did not",
-                lag=(deeds.at - known.since).total_seconds(),
+                lag=(actions.at - known.since).total_seconds(),
                 their_why=f"it is unneeded for them since {since:%H:%M:%S}" if since else "",
             )
 
-    def _judge(self, name: str, going: Going, views: NodeViews, wishes: Mapping[str, Wish], now: datetime) -> Finding:
+    def _judge(
+        self, name: str, going: MarkedNode, views: NodeViews, proposed: Mapping[str, ProposedAction], now: datetime
+    ) -> Judgement:
         known = self._proposals.get(name)
         if known is not None:
             lag = (going.since - known.since).total_seconds()
-            kind = Kind.LATE if known.told else Kind.REMOVAL
+            kind = JudgementKind.LATE if known.reported else JudgementKind.REMOVAL
             return self._of(known, name, now, kind, theirs="removed it", lag=lag)
         verdict = views.of(name)
 
-        def found(kind: Kind, *, ours: str = "", why: str = "", lag: float | None = None) -> Finding:
-            return Finding(
+        def found(kind: JudgementKind, *, ours: str = "", why: str = "", lag: float | None = None) -> Judgement:
+            return Judgement(
                 at=now,
                 kind=kind,
                 group=going.group,
@@ -99,35 +101,35 @@ class RemovalComparison:
             )
 
         if verdict is None or verdict.reason is Reason.GROUP_FAULTY:
-            return found(Kind.UNJUDGED, why="" if verdict else "it was not there a loop before")
-        rival = self._rival(going.group, wishes)
+            return found(JudgementKind.UNJUDGED, why="" if verdict else "it was not there a loop before")
+        rival = self._rival(going.group, proposed)
         if verdict.reason in _REPLACED:
-            return found(Kind.REMOVAL, ours="would replace it")
+            return found(JudgementKind.REMOVAL, ours="would replace it")
         if verdict.reason in _IN_TURN and (rival is not None or verdict.reason is not Reason.GROUP_AT_MIN):
             if rival is None:
-                return found(Kind.REMOVAL, ours="would remove it in its turn")
+                return found(JudgementKind.REMOVAL, ours="would remove it in its turn")
             self._proposals.close([rival])
-            return found(Kind.REMOVAL_EQUIVALENT, ours=f"would begin with {rival}")
+            return found(JudgementKind.REMOVAL_EQUIVALENT, ours=f"would begin with {rival}")
         due = verdict.until if verdict.reason in _UNRIPE else views.pauses.get(going.group) or now
         if verdict.reason in (*_UNRIPE, Reason.COOLING_DOWN) and due is not None:
             lag = (going.since - due).total_seconds()
             if due <= going.since + self._patience:
-                return found(Kind.REMOVAL, ours="would remove it", lag=min(lag, 0.0))
+                return found(JudgementKind.REMOVAL, ours="would remove it", lag=min(lag, 0.0))
             if now < self._settled:
-                return found(Kind.UNJUDGED, ours=f"would wait until {due:%H:%M:%S}", lag=lag)
-            return found(Kind.REMOVAL_EARLY, ours=f"would wait until {due:%H:%M:%S}", lag=lag)
+                return found(JudgementKind.UNJUDGED, ours=f"would wait until {due:%H:%M:%S}", lag=lag)
+            return found(JudgementKind.REMOVAL_EARLY, ours=f"would wait until {due:%H:%M:%S}", lag=lag)
         if rival is not None:
             self._proposals.close([rival])
-            return found(Kind.REMOVAL_NODE, ours=f"would remove {rival}")
-        return found(Kind.REMOVAL_EXTRA, ours="would keep it")
+            return found(JudgementKind.REMOVAL_NODE, ours=f"would remove {rival}")
+        return found(JudgementKind.REMOVAL_EXTRA, ours="would keep it")
 
-    def _rival(self, group: str, wishes: Mapping[str, Wish]) -> str | None:
-        """Return the node of *group* that we would have removed, and would not any more."""
+    def _rival(self, group: str, proposed: Mapping[str, ProposedAction]) -> str | None:
+        """Return a node of *group* that we would have removed and would not remove now."""
         return next(
             (
                 name
                 for name, known in self._proposals.all.items()
-                if known.wish.group == group and name not in wishes and not known.told
+                if known.action.group == group and name not in proposed and not known.reported
             ),
             None,
         )
@@ -137,19 +139,19 @@ class RemovalComparison:
         known: Proposal,
         name: str,
         now: datetime,
-        kind: Kind,
+        kind: JudgementKind,
         *,
         theirs: str = "",
         their_why: str = "",
         lag: float | None = None,
-    ) -> Finding:
-        return Finding(
+    ) -> Judgement:
+        return Judgement(
             at=now,
             kind=kind,
-            group=known.wish.group,
+            group=known.action.group,
             node=name,
-            ours=known.wish.what,
-            why=known.wish.why,
+            ours=known.action.what,
+            why=known.action.why,
             theirs=theirs,
             their_why=their_why,
             lag=lag,

@@ -1,4 +1,4 @@
-"""The report of a dry run: what its record tells, summed up."""
+"""The report of a dry run: a summary of its record."""
 
 import json
 import textwrap
@@ -10,68 +10,51 @@ from statistics import median
 from typing import Any
 
 from nodewright.objects.duration import format_duration
-from nodewright.shadow.finding import Kind, Sort
+from nodewright.shadow.judgement import Category, Judgement, JudgementKind
 
-#: A page that nobody asked to be as wide as the screen.
+#: Columns of a page unless the caller knows the screen.
 _WIDTH = 100
 _INDENT = " " * 9
-_KINDS = {kind.value: kind for kind in Kind}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Entry:
-    """One finding, as the record has it."""
-
-    at: datetime
-    kind: Kind
-    group: str
-    node: str = ""
-    ours: str = ""
-    why: str = ""
-    theirs: str = ""
-    their_why: str = ""
-    machines: int = 0
-    lag: float | None = None
 
 
 @dataclass(kw_only=True)
 class Summary:
-    """What a record tells."""
+    """What a record says."""
 
     cluster: str = ""
     began: datetime | None = None
     ended: datetime | None = None
     starts: int = 0
-    #: So many of the starts were of no dry run.
+    #: How many of the starts were not dry runs.
     acting: int = 0
     loops: int = 0
     #: Lines that could not be read.
     damaged: int = 0
-    entries: list[Entry] = field(default_factory=list)
+    judgements: list[Judgement] = field(default_factory=list)
 
-    def of(self, sort: Sort) -> list[Entry]:
-        """Return the findings of one sort."""
-        return [entry for entry in self.entries if entry.kind.sort is sort]
+    def of(self, category: Category) -> list[Judgement]:
+        """Return the judgements of one category."""
+        return [entry for entry in self.judgements if entry.kind.category is category]
 
     @property
     def agreements(self) -> int:
         """How often both did the same."""
-        return len(self.of(Sort.AGREEMENT))
+        return len(self.of(Category.AGREEMENT))
 
     @property
     def differences(self) -> int:
-        """How often not."""
-        return len(self.of(Sort.DIFFERENCE))
+        """How often they did not."""
+        return len(self.of(Category.DIFFERENCE))
 
     @property
     def share(self) -> float:
-        """The part of all that was compared that differs, in percent."""
+        """The percentage of all comparisons that differ."""
         total = self.agreements + self.differences
         return 100 * self.differences / total if total else 0.0
 
 
 def summarize(lines: Iterable[bytes], since: datetime | None = None) -> Summary:
-    """Sum up a record; with *since*, only what is not older. What can't be read is counted and left out."""
+    """Sum up a record; with *since*, without what is older. Lines that can't be read are counted and left out."""
     summary = Summary()
     for line in lines:
         try:
@@ -85,7 +68,7 @@ def summarize(lines: Iterable[bytes], since: datetime | None = None) -> Summary:
 
 
 def _add(summary: Summary, document: Mapping[str, Any], at: datetime) -> None:
-    summary.entries += [_entry(finding, at) for finding in document.get("findings", [])]
+    summary.judgements += [Judgement.from_json(entry, at) for entry in document.get("findings", [])]
     if document["event"] == "began":
         summary.starts += 1
         summary.acting += document.get("dryRun") is False
@@ -93,21 +76,6 @@ def _add(summary: Summary, document: Mapping[str, Any], at: datetime) -> None:
     summary.began = min(summary.began or at, at)
     summary.ended = max(summary.ended or at, at)
     summary.loops += document.get("loops", 0)
-
-
-def _entry(finding: Mapping[str, Any], at: datetime) -> Entry:
-    return Entry(
-        at=at,
-        kind=_KINDS[finding["kind"]],
-        group=finding["group"],
-        node=finding.get("node", ""),
-        ours=finding.get("ours", ""),
-        why=finding.get("why", ""),
-        theirs=finding.get("theirs", ""),
-        their_why=finding.get("theirWhy", ""),
-        machines=finding.get("machines", 0),
-        lag=finding.get("lag"),
-    )
 
 
 def page(summary: Summary, *, width: int | None = None, most: int | None = None) -> Iterator[str]:
@@ -119,7 +87,7 @@ def page(summary: Summary, *, width: int | None = None, most: int | None = None)
     yield from _head(summary)
     yield from _counts(summary)
     yield from _balance(summary)
-    places = _places(summary.of(Sort.DIFFERENCE))
+    places = _places(summary.of(Category.DIFFERENCE))
     shown = places if most is None else places[-most:] if most else []
     if shown:
         yield ""
@@ -146,15 +114,15 @@ def _counts(summary: Summary) -> Iterator[str]:
     yield ""
     if not summary.agreements and not summary.differences:
         yield "Nothing was there to compare: neither of the two did anything."
-    for title, sort in (
-        ("The same", Sort.AGREEMENT),
-        ("Different", Sort.DIFFERENCE),
-        ("Not counted", Sort.NOTE),
+    for title, category in (
+        ("The same", Category.AGREEMENT),
+        ("Different", Category.DIFFERENCE),
+        ("Not counted", Category.NOTE),
     ):
-        entries = summary.of(sort)
+        entries = summary.of(category)
         if not entries:
             continue
-        share = "" if sort is Sort.NOTE else f"{_percent(summary, sort):>7}"
+        share = "" if category is Category.NOTE else f"{_percent(summary, category):>7}"
         yield f"{title:<20}{len(entries):>6}{share}"
         counts = Counter(entry.kind for entry in entries)
         for kind in sorted(counts, key=lambda kind: -counts[kind]):
@@ -163,29 +131,29 @@ def _counts(summary: Summary) -> Iterator[str]:
         yield ""
 
 
-def _percent(summary: Summary, sort: Sort) -> str:
-    share = summary.share if sort is Sort.DIFFERENCE else 100 - summary.share
+def _percent(summary: Summary, category: Category) -> str:
+    share = summary.share if category is Category.DIFFERENCE else 100 - summary.share
     # Nothing is rounded to all or nothing.
     return f"{min(max(share, 0.1), 99.9) if 0 < share < 100 else share:.{0 if share in (0, 100) else 1}f}%"
 
 
-def _timing(entries: Sequence[Entry]) -> str:
-    if entries[0].kind.sort is not Sort.AGREEMENT and entries[0].kind is not Kind.LATE:
+def _timing(entries: Sequence[Judgement]) -> str:
+    if entries[0].kind.category is not Category.AGREEMENT and entries[0].kind is not JudgementKind.LATE:
         return ""
     lags = sorted(entry.lag for entry in entries if entry.lag is not None)
     if not lags or max(map(abs, lags)) < 1:
         return ""
     middle = median(lags)
     earliest, latest = _signed(lags[0]), _signed(lags[-1])
-    told = f", they {_span(timedelta(seconds=abs(middle)))} {'later' if middle > 0 else 'earlier'}"
-    told = told if abs(middle) >= 1 else ", mostly at the same time"
-    return f"{told} (from {earliest} to {latest})" if earliest != latest else told
+    text = f", they {_span(timedelta(seconds=abs(middle)))} {'later' if middle > 0 else 'earlier'}"
+    text = text if abs(middle) >= 1 else ", mostly at the same time"
+    return f"{text} (from {earliest} to {latest})" if earliest != latest else text
 
 
 def _balance(summary: Summary) -> Iterator[str]:
-    """Tell what the differences come to, as far as that can be counted."""
-    more = sum(entry.machines for entry in summary.entries if entry.machines > 0)
-    fewer = -sum(entry.machines for entry in summary.entries if entry.machines < 0)
+    """Yield what the differences come to, where it can be counted."""
+    more = sum(entry.machines for entry in summary.judgements if entry.machines > 0)
+    fewer = -sum(entry.machines for entry in summary.judgements if entry.machines < 0)
     longer, shorter = _node_hours(summary)
     parts = [
         f"they ordered {more} machines that we would not have" if more else "",
@@ -193,38 +161,38 @@ def _balance(summary: Summary) -> Iterator[str]:
         f"we would have saved {longer:.1f} node-hours by removing nodes earlier" if longer >= 0.05 else "",
         f"they saved {shorter:.1f} node-hours in that way" if shorter >= 0.05 else "",
     ]
-    told = [part for part in parts if part]
-    if told:
+    text = [part for part in parts if part]
+    if text:
         yield "What it comes to"
-        yield from (f"  {part}" for part in told)
+        yield from (f"  {part}" for part in text)
 
 
 def _node_hours(summary: Summary) -> tuple[float, float]:
     """Return for how long nodes stayed that only we would have removed, and the other way round."""
     waiting: dict[str, datetime] = {}
     longer = shorter = 0.0
-    for entry in summary.entries:
+    for entry in summary.judgements:
         lag = entry.lag or 0.0
-        if entry.kind is Kind.REMOVAL_MISSING:
+        if entry.kind is JudgementKind.REMOVAL_MISSING:
             waiting[entry.node] = entry.at - timedelta(seconds=lag)
-        elif entry.kind in (Kind.LATE, Kind.OVER) and entry.node in waiting:
+        elif entry.kind in (JudgementKind.LATE, JudgementKind.OVER) and entry.node in waiting:
             longer += (entry.at - waiting.pop(entry.node)).total_seconds()
-        elif entry.kind is Kind.REMOVAL_EARLY:
+        elif entry.kind is JudgementKind.REMOVAL_EARLY:
             shorter += abs(lag)
     if summary.ended is not None:
         longer += sum((summary.ended - since).total_seconds() for since in waiting.values())
     return longer / 3600, shorter / 3600
 
 
-def _places(entries: Iterable[Entry]) -> list[list[Entry]]:
+def _places(entries: Iterable[Judgement]) -> list[list[Judgement]]:
     """Gather what is of one kind in one group, in the order of the last of each."""
-    places: dict[tuple[Kind, str], list[Entry]] = {}
+    places: dict[tuple[JudgementKind, str], list[Judgement]] = {}
     for entry in entries:
         places.setdefault((entry.kind, entry.group), []).append(entry)
     return sorted(places.values(), key=lambda found: found[-1].at)
 
 
-def _place(entries: Sequence[Entry], width: int) -> Iterator[str]:
+def _place(entries: Sequence[Judgement], width: int) -> Iterator[str]:
     last = entries[-1]
     times = f"{len(entries)} times, last " if len(entries) > 1 else ""
     yield f"  {last.group}  {last.kind.value}, {times}{_time(last.at)}"

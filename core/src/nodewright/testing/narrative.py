@@ -1,5 +1,5 @@
 """Decisions in words, for views and logs of test worlds."""
 
-from nodewright.explain.narrative import tell, tell_outcome
+from nodewright.explain.narrative import describe_actions, describe_failure
 
-__all__ = ["tell", "tell_outcome"]
+__all__ = ["describe_actions", "describe_failure"]

@@ -8,7 +8,7 @@ from nodewright.api import GroupFacts, Taint, TemplateDifference
 from nodewright.config.model import ScaleUp, Settings, Templates
 from nodewright.decision.decide import decide
 from nodewright.decision.memory import Memory
-from nodewright.explain.narrative import tell_learnt
+from nodewright.explain.narrative import describe_learnt
 from nodewright.objects import DaemonSet, ObjectMeta, parse_resources
 from nodewright.objects.node import TO_BE_DELETED
 from nodewright.objects.pod import MIRROR, Container, PodSpec
@@ -151,7 +151,7 @@ def test_labels_and_taints_are_learnt_as_well():
     promised = a_template(cpu="2", memory="4Gi", labels={"old": "1"}, taints=[Taint(key="agent-not-ready")])
     settings = Settings(templates=Templates(cache_time=timedelta(0)))
     _, decision, memory = template_in(a_world_of(node, template=promised), settings=settings)
-    assert tell_learnt(decision) == [
+    assert describe_learnt(decision) == [
         (
             "nodes of a are not as its provider's template says, from now on they decide: label old is missing, not 1, "
             "label pool is a, not missing, taint agent-not-ready:NoSchedule is missing, not there, "

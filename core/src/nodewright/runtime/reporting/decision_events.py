@@ -10,7 +10,7 @@ from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
 from nodewright.decision.memory import Memory
 from nodewright.decision.world import World
-from nodewright.explain.narrative import tell, tell_learnt, tell_outcome
+from nodewright.explain.narrative import describe_actions, describe_failure, describe_learnt
 from nodewright.kube.events import EventWriter
 from nodewright.runtime.reporting.group_events import GroupEvents
 from nodewright.runtime.reporting.pod_events import PodEvents
@@ -46,9 +46,9 @@ class DecisionEvents:
     def acting(self, decision: Decision, before: Memory, world: World, settings: Settings) -> None:
         """Report *decision*, made on *world* and the memory *before*, which is about to be carried out."""
         cluster = world.cluster
-        for line in tell(decision):
+        for line in describe_actions(decision):
             _log.info("%s", line)
-        for line in tell_learnt(decision):
+        for line in describe_learnt(decision):
             _log.info("%s", line)
             self._events.on_status("TemplateDiffers", line, warning=True)
         maximum = {facts.id: facts.max_size for facts in world.groups}
@@ -67,7 +67,7 @@ class DecisionEvents:
             if not outcome.ok:
                 # That a budget holds a pod back is normal.
                 level = logging.INFO if outcome.action == "evict" and outcome.temporary else logging.WARNING
-                _log.log(level, "%s", tell_outcome(outcome), extra={"action": outcome.action})
+                _log.log(level, "%s", describe_failure(outcome), extra={"action": outcome.action})
             if outcome.action == "grow":
                 self._grown(outcome, triggered)
             elif not self._groups.acted(outcome):

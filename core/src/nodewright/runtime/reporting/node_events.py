@@ -8,7 +8,7 @@ from nodewright.api.decision import Decision
 from nodewright.api.reasons import Reason
 from nodewright.decision.memory import Memory
 from nodewright.decision.world import World
-from nodewright.explain.remedy import remedy, telling
+from nodewright.explain.advice import advice, informative_verdict
 from nodewright.kube.events import EventWriter
 
 #: How many are written in one loop. The others have their turn in the next ones.
@@ -76,8 +76,8 @@ def _changes(decision: Decision, before: Memory, memory: Memory, world: World) -
     for name, standing in memory.verdicts.last.items():
         if before.verdicts.last.get(name) is standing or name not in decision.nodes:
             continue
-        verdict = telling(decision.nodes[name], standing)
-        needed = remedy(verdict, name, world, groups.get(world.group_of.get(name, "")))
+        verdict = informative_verdict(decision.nodes[name], standing)
+        needed = advice(verdict, name, world, groups.get(world.group_of.get(name, "")))
         message = f"{verdict}. What it would take: {needed}" if needed else str(verdict)
         was, is_unneeded = name in before.unneeded.since, name in memory.unneeded.since
         if name in going:

@@ -18,14 +18,14 @@ from nodewright.kube.status import StatusText, StatusWriter
 from nodewright.kube.transport import Transport
 from nodewright.memory_store import WriteResult
 from nodewright.plugins import Fault
-from nodewright.record.decision_record import DecisionRecord
+from nodewright.record.decisions import DecisionRecord
 from nodewright.runtime.leadership import Leadership
 from nodewright.runtime.reporting.decision_events import DecisionEvents
 from nodewright.runtime.reporting.node_events import NodeEvents
 from nodewright.serve.metrics import LoopResult, Metrics
 from nodewright.serve.snapshots import Snapshots
-from nodewright.shadow.finding import Finding
-from nodewright.shadow.sighting import Deeds
+from nodewright.shadow.judgement import Judgement
+from nodewright.shadow.observation import Actions
 
 
 class Reporter:
@@ -95,9 +95,9 @@ class Reporter:
         self._record.acting(decision)
         self.metrics.note_orders(decision, world)
 
-    def compared(self, decision: Decision, deeds: Deeds, findings: Sequence[Finding]) -> None:
+    def compared(self, decision: Decision, actions: Actions, findings: Sequence[Judgement]) -> None:
         """Record a *decision* of a dry run, and how it compares with what another autoscaler did."""
-        self._record.compared(decision, deeds, findings)
+        self._record.compared(decision, actions, findings)
 
     def acted(self, outcomes: tuple[Outcome, ...]) -> None:
         """Report how actions went."""

@@ -19,7 +19,7 @@ from nodewright.api import (
     Verdict,
     hookimpl,
 )
-from nodewright.testing.narrative import tell, tell_outcome
+from nodewright.testing.narrative import describe_actions, describe_failure
 
 from nodewright_fake.demo.log import LineKind, Log
 from nodewright_fake.demo.words import count
@@ -68,7 +68,7 @@ class Watcher(Plugin):
         """Note what is done and why."""
         self._tell_refusals()
         self.verdicts = decision.nodes
-        for action, text in zip(_actions(decision), tell(decision), strict=True):
+        for action, text in zip(_actions(decision), describe_actions(decision), strict=True):
             self._log.tell(_kind(action), text, at=decision.at)
             if not isinstance(action, Evict):
                 cause = Cause(action=_name(action), reason=action.verdict.reason)
@@ -85,7 +85,7 @@ class Watcher(Plugin):
             self._refusals.append(outcome)
         else:
             self.troubles[f"actions that failed: {outcome.action}"] += 1
-            self._log.tell(LineKind.TROUBLE, tell_outcome(outcome), at=outcome.at)
+            self._log.tell(LineKind.TROUBLE, describe_failure(outcome), at=outcome.at)
 
     @hookimpl
     def on_fault(self, plugin: str, where: str, error: str) -> None:

@@ -1,4 +1,4 @@
-"""The record of decisions: what was decided, loop by loop, and in a dry run what the other one did."""
+"""The record of decisions: what each loop decided, and in a dry run what the other autoscaler did."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -10,39 +10,39 @@ from nodewright import __version__
 from nodewright.api.decision import Decision, Outcome
 from nodewright.config.model import Record, Settings
 from nodewright.objects.duration import format_duration
-from nodewright.record.record_file import RecordFile
-from nodewright.shadow.finding import Finding
-from nodewright.shadow.sighting import Deeds
+from nodewright.record.files import RecordFile
+from nodewright.shadow.judgement import Judgement
+from nodewright.shadow.observation import Actions
 
 #: The version of the format.
 FORMAT = 1
-#: So many pods are named for each action; how many there are is told in any case.
+#: How many pods are named for each action. Their number is always written.
 _NAMED = 20
-#: How often it is told that the loop goes on, though there is nothing to tell of.
+#: How often a line says that the loop goes on, if there is nothing else to write.
 _STILL_HERE = timedelta(hours=1)
 
 
 class DecisionRecord:
-    """Writes lines where the settings want them. For the loop's thread; nothing here stops a loop."""
+    """Writes lines to the file that the settings name. For the loop's thread. It raises nothing."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._file = _file_of(settings.record)
-        self._told: list[dict[str, Any]] = []
+        self._proposed: list[dict[str, Any]] = []
         self._loops = 0
         self._last: datetime | None = None
-        self._spoke: datetime | None = None
+        self._wrote: datetime | None = None
 
     def reconfigure(self, settings: Settings) -> None:
-        """Go on where other *settings* want it."""
+        """Go on with other *settings*."""
         if settings.record != self._settings.record:
             self._file = _file_of(settings.record)
         self._settings = settings
 
     def looped(self, now: datetime) -> None:
-        """Count a loop; the first one, and one in an hour, is told of even if it decided nothing."""
+        """Count a loop. The first one, and one in an hour, is written even if it decided nothing."""
         self._loops, self._last = self._loops + 1, now
-        if self._spoke is None:
+        if self._wrote is None:
             settings = self._settings
             self._append(
                 "began",
@@ -53,38 +53,38 @@ class DecisionRecord:
                 dryRun=settings.dry_run,
                 patience=format_duration(settings.shadow.patience),
             )
-        elif now - self._spoke >= _STILL_HERE:
+        elif now - self._wrote >= _STILL_HERE:
             self._count(now, "watched")
 
     def acting(self, decision: Decision) -> None:
-        """Note what is about to be done."""
+        """Write what is about to be done."""
         if not decision.quiet:
             self._append("decided", decision.at, actions=actions_of(decision), **_halted(decision))
 
     def acted(self, outcomes: Iterable[Outcome]) -> None:
-        """Note what failed."""
+        """Write what failed."""
         for outcome in outcomes:
             if not outcome.ok:
                 about = {"action": outcome.action, "target": outcome.target, "error": outcome.error}
                 self._append("failed", outcome.at, **about)
 
-    def compared(self, decision: Decision, deeds: Deeds, findings: Sequence[Finding]) -> None:
-        """Note what would have been done, if it is something new, what the other one did, and how these compare."""
-        wished = [] if decision.quiet else actions_of(decision)
-        news = wished != self._told
-        self._told = wished
-        if news or deeds.any or findings:
+    def compared(self, decision: Decision, theirs: Actions, judgements: Sequence[Judgement]) -> None:
+        """Write what would have been done, if that is new, what the other one did, and how the two compare."""
+        proposed = [] if decision.quiet else actions_of(decision)
+        news = proposed != self._proposed
+        self._proposed = proposed
+        if news or theirs.any or judgements:
             self._append(
                 "compared",
                 decision.at,
-                **({"wouldDo": wished} if news else {}),
-                **({"they": _deeds(deeds)} if deeds.any else {}),
-                **({"findings": [_finding(each) for each in findings]} if findings else {}),
+                **({"wouldDo": proposed} if news else {}),
+                **({"they": _actions_json(theirs)} if theirs.any else {}),
+                **({"findings": [each.to_json() for each in judgements]} if judgements else {}),
                 **_halted(decision),
             )
 
     def close(self) -> None:
-        """Note the end."""
+        """Write the end."""
         if self._last is not None:
             self._count(self._last, "ended")
 
@@ -93,7 +93,7 @@ class DecisionRecord:
         self._loops = 0
 
     def _append(self, event: str, at: datetime, **fields: Any) -> None:
-        self._spoke = at
+        self._wrote = at
         if self._file is not None:
             self._file.append({"event": event, "at": at, **fields})
 
@@ -103,7 +103,7 @@ def _file_of(settings: Record) -> RecordFile | None:
 
 
 def actions_of(decision: Decision) -> list[dict[str, Any]]:
-    """Return the actions of *decision*, but for hints to the scheduler, in few words each."""
+    """Return the actions of *decision*, except hints to the scheduler, in few words each."""
     return [
         *({"action": "restore", "node": each.node, "why": str(each.verdict)} for each in decision.restore),
         *(
@@ -153,28 +153,12 @@ def _halted(decision: Decision) -> dict[str, str]:
     return {} if decision.halted is None else {"halted": str(decision.halted)}
 
 
-def _deeds(deeds: Deeds) -> dict[str, Any]:
-    told = {
-        "grew": dict(deeds.grew),
-        "shrank": dict(deeds.shrank),
-        "began": {name: going.group for name, going in deeds.began.items()},
-        "gaveUp": dict(deeds.gave_up),
-        "left": dict(deeds.left),
+def _actions_json(theirs: Actions) -> dict[str, Any]:
+    fields = {
+        "grew": dict(theirs.grew),
+        "shrank": dict(theirs.shrank),
+        "began": {name: node.group for name, node in theirs.began.items()},
+        "gaveUp": dict(theirs.gave_up),
+        "left": dict(theirs.left),
     }
-    return {name: value for name, value in told.items() if value}
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    told = {
-        "sort": finding.sort.value,
-        "kind": finding.kind.value,
-        "group": finding.group,
-        "node": finding.node,
-        "ours": finding.ours,
-        "why": finding.why,
-        "theirs": finding.theirs,
-        "theirWhy": finding.their_why,
-        "machines": finding.machines,
-        "lag": finding.lag,
-    }
-    return {name: value for name, value in told.items() if value not in ("", None) and (value or name == "lag")}
+    return {name: value for name, value in fields.items() if value}

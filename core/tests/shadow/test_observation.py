@@ -1,11 +1,11 @@
-"""What somebody else did is told from two looks at the world."""
+"""What another autoscaler did shows in two observations of the world."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from nodewright.api import Instance, InstanceState, Taint
-from nodewright.shadow.sighting import Deeds, look_at
+from nodewright.shadow.observation import Actions, observe
 from nodewright.testing import a_group, a_node
 from nodewright.testing.worlds import a_world
 
@@ -19,7 +19,7 @@ class Watch:
 
     def __init__(self):
         self.now = NOW
-        self.sighting = None
+        self.observation = None
 
     def see(self, *names, size, marked=(), deleting=(), unborn=(), error="", after=10):
         """A world with nodes and machines called *names*, machines that are no nodes, and what is the matter."""
@@ -32,8 +32,8 @@ class Watch:
         )
         group = replace(a_group("pool", size=size, instances=machines), error=error)
         world = a_world(groups=[group], nodes={"pool": nodes})
-        self.sighting, deeds = look_at(world, self.now, self.sighting, PATIENCE)
-        return deeds
+        self.observation, actions = observe(world, self.now, self.observation, PATIENCE)
+        return actions
 
 
 @pytest.fixture
@@ -41,9 +41,9 @@ def watch():
     return Watch()
 
 
-def test_at_the_first_look_nothing_counts_as_done(watch):
-    assert watch.see("a", "b", size=3, marked=["a"]) == Deeds(at=watch.now)
-    assert set(watch.sighting.going) == {"a"}
+def test_at_the_first_observation_nothing_counts_as_done(watch):
+    assert watch.see("a", "b", size=3, marked=["a"]) == Actions(at=watch.now)
+    assert set(watch.observation.marked) == {"a"}
 
 
 def test_a_larger_size_is_growth(watch):
@@ -60,18 +60,18 @@ def test_a_node_that_is_marked_and_goes_is_one_removal_whichever_is_seen_first(w
         watch = Watch()
         watch.see("a", "b", size=2)
         assert set(watch.see("a", "b", size=2, marked=["a"]).began) == {"a"}
-        told = [watch.see("a", "b", **step) for step in steps] + [watch.see("b", size=1)]
-        assert [dict(deeds.left) for deeds in told] == [{"a": "pool"}, {}, {}]
-        assert [dict(deeds.shrank) for deeds in told] == [{}, {}, {}]
+        seen = [watch.see("a", "b", **step) for step in steps] + [watch.see("b", size=1)]
+        assert [dict(actions.left) for actions in seen] == [{"a": "pool"}, {}, {}]
+        assert [dict(actions.shrank) for actions in seen] == [{}, {}, {}]
 
 
 def test_a_node_that_goes_before_its_mark_is_seen_is_a_removal(watch):
     watch.see("a", "b", size=2)
-    deeds = watch.see("b", size=1)
-    assert (set(deeds.began), dict(deeds.left), dict(deeds.shrank)) == ({"a"}, {"a": "pool"}, {})
+    actions = watch.see("b", size=1)
+    assert (set(actions.began), dict(actions.left), dict(actions.shrank)) == ({"a"}, {"a": "pool"}, {})
 
 
-def test_a_machine_that_the_cloud_takes_and_replaces_is_nobodys_deed(watch):
+def test_a_machine_that_the_cloud_takes_and_replaces_is_no_action(watch):
     watch.see("a", "b", size=2)
     assert not watch.see("b", size=2, unborn=["c"]).any
 
@@ -82,16 +82,16 @@ def test_a_mark_that_comes_off_is_a_removal_that_was_given_up(watch):
     assert watch.see("a", "b", size=2).gave_up == {"a": "pool"}
 
 
-def test_a_smaller_size_without_a_node_that_goes_is_given_up_and_machines_that_went_with_it_are_told(watch):
+def test_a_smaller_size_without_a_node_that_goes_gives_machines_up_and_names_those_that_went(watch):
     watch.see("a", size=3, unborn=["b"])
-    deeds = watch.see("a", size=1)
-    assert (dict(deeds.shrank), dict(deeds.lost)) == ({"pool": 2}, {"b": "pool"})
+    actions = watch.see("a", size=1)
+    assert (dict(actions.shrank), dict(actions.lost)) == ({"pool": 2}, {"b": "pool"})
 
 
-def test_of_a_group_that_can_not_be_read_nothing_is_told_until_it_can(watch):
+def test_a_group_that_can_not_be_read_has_no_actions_until_it_can(watch):
     watch.see("a", size=1)
     assert not watch.see("a", size=1, error="no answer").any
-    deeds = watch.see("a", size=3)
-    assert (dict(deeds.grew), deeds.unwatched) == ({"pool": 2}, frozenset())
+    actions = watch.see("a", size=3)
+    assert (dict(actions.grew), actions.unwatched) == ({"pool": 2}, frozenset())
     watch.see("a", size=3, error="no answer", after=200)
     assert watch.see("a", size=5).unwatched == {"pool"}

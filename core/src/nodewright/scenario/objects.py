@@ -1,9 +1,10 @@
-"""What of each kind of Kubernetes object is in a picture: the fields that decisions read, and no others.
+"""What of each kind of object is in a picture: the fields that decisions read, and no others.
 
-Not in it: environment, commands, images, secrets, most annotations, addresses. A test holds the lists against the
+Environment, commands, images, secrets, addresses and most annotations are not. A test holds the sieves against the
 structs of `nodewright.objects`.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -47,57 +48,48 @@ def _mount(value: dict[str, Any], scope: Scope) -> dict[str, Any]:
 _telling = annotations(prefixes=TELLING_ANNOTATIONS)
 _namespace = named(Role.NAMESPACE)
 TAINTS = each(saying(marked, effect="NoSchedule"))
-_requests = record(requests=whole)
-CONDITION = record(type=whole, status=whole, reason=whole, lastTransitionTime=whole)
+_requests = record("requests")
+CONDITION = record("type status reason lastTransitionTime")
 _conditions = each(CONDITION)
 
 SELECTOR = record(matchLabels=labels, matchExpressions=each(requirement))
 NODE_TERM = record(matchExpressions=each(requirement), matchFields=each(field_requirement))
 NODE_SELECTOR = record(nodeSelectorTerms=each(NODE_TERM))
 POD_TERM = record(
-    topologyKey=whole,
+    "topologyKey matchLabelKeys mismatchLabelKeys",
     labelSelector=SELECTOR,
     namespaces=each(_namespace),
     namespaceSelector=SELECTOR,
-    matchLabelKeys=whole,
-    mismatchLabelKeys=whole,
 )
 POD_AFFINITY = record(requiredDuringSchedulingIgnoredDuringExecution=each(POD_TERM))
 SPREAD = record(
-    maxSkew=whole,
-    topologyKey=whole,
-    whenUnsatisfiable=whole,
+    "maxSkew topologyKey whenUnsatisfiable minDomains nodeAffinityPolicy nodeTaintsPolicy matchLabelKeys",
     labelSelector=SELECTOR,
-    minDomains=whole,
-    nodeAffinityPolicy=whole,
-    nodeTaintsPolicy=whole,
-    matchLabelKeys=whole,
 )
 _disk = named(Role.DISK)
 POD_VOLUME = record(
     name=named(Role.MOUNT),
-    persistentVolumeClaim=record(claimName=claim_name, readOnly=whole),
+    persistentVolumeClaim=record("readOnly", claimName=claim_name),
     ephemeral=presence,
-    emptyDir=record(medium=whole),
+    emptyDir=record("medium"),
     hostPath=presence,
     csi=presence,
-    gcePersistentDisk=record(pdName=_disk, readOnly=whole),
-    awsElasticBlockStore=record(volumeID=_disk, readOnly=whole),
-    iscsi=record(iqn=_disk, readOnly=whole),
-    rbd=record(pool=_disk, image=_disk, monitors=each(_disk), readOnly=whole),
+    gcePersistentDisk=record("readOnly", pdName=_disk),
+    awsElasticBlockStore=record("readOnly", volumeID=_disk),
+    iscsi=record("readOnly", iqn=_disk),
+    rbd=record("readOnly", pool=_disk, image=_disk, monitors=each(_disk)),
 )
 CONTAINER = record(
+    "restartPolicy",
     name=named(Role.CONTAINER),
     resources=_requests,
-    ports=each(record(hostPort=whole, hostIP=whole, protocol=whole), having="hostPort"),
-    restartPolicy=whole,
+    ports=each(record("hostPort hostIP protocol"), having="hostPort"),
 )
 _POD_SPEC: dict[str, Sieve] = {
     "nodeName": named(Role.NODE),
     "containers": each(CONTAINER),
     "initContainers": each(CONTAINER),
     "resources": _requests,
-    "overhead": whole,
     "nodeSelector": labels,
     "affinity": record(
         nodeAffinity=record(requiredDuringSchedulingIgnoredDuringExecution=NODE_SELECTOR),
@@ -107,28 +99,24 @@ _POD_SPEC: dict[str, Sieve] = {
     "tolerations": each(marked),
     "topologySpreadConstraints": each(saying(SPREAD, maxSkew=1, whenUnsatisfiable="DoNotSchedule")),
     "volumes": each(_mount),
-    "priority": whole,
-    "schedulerName": whole,
-    "restartPolicy": whole,
-    "terminationGracePeriodSeconds": whole,
+    **dict.fromkeys(("overhead", "priority", "schedulerName", "restartPolicy", "terminationGracePeriodSeconds"), whole),
 }
-CONTAINER_STATUS = record(name=named(Role.CONTAINER), resources=_requests, allocatedResources=whole)
+CONTAINER_STATUS = record("allocatedResources", name=named(Role.CONTAINER), resources=_requests)
 _statuses = each(CONTAINER_STATUS, having="resources")
 
 POD = record(
     metadata=record(
+        "creationTimestamp deletionTimestamp",
         name=named(Role.POD),
         namespace=_namespace,
         uid=named(Role.UID),
         labels=labels,
         annotations=annotations(prefixes=TELLING_ANNOTATIONS, present=(MIRROR,)),
         ownerReferences=owners,
-        creationTimestamp=whole,
-        deletionTimestamp=whole,
     ),
     spec=record(**_POD_SPEC),
     status=record(
-        phase=whole,
+        "phase",
         conditions=_conditions,
         nominatedNodeName=named(Role.NODE),
         containerStatuses=_statuses,
@@ -136,42 +124,31 @@ POD = record(
     ),
 )
 NODE = record(
-    metadata=record(
-        name=named(Role.NODE),
-        labels=labels,
-        annotations=_telling,
-        creationTimestamp=whole,
-        deletionTimestamp=whole,
-    ),
-    spec=record(providerID=named(Role.INSTANCE), unschedulable=whole, taints=TAINTS),
-    status=record(capacity=whole, allocatable=whole, conditions=_conditions),
+    metadata=record("creationTimestamp deletionTimestamp", name=named(Role.NODE), labels=labels, annotations=_telling),
+    spec=record("unschedulable", providerID=named(Role.INSTANCE), taints=TAINTS),
+    status=record("capacity allocatable", conditions=_conditions),
 )
 DAEMON_SET = record(
     metadata=record(name=named(Role.OWNER), namespace=_namespace, uid=named(Role.UID)),
     spec=record(
         template=record(
             metadata=record(labels=labels, annotations=_telling),
-            # Whether its pods force their way onto new nodes depends on the priority's name, too.
-            spec=record(**_POD_SPEC, priorityClassName=whole, preemptionPolicy=whole),
+            # Whether its pods are forced onto new nodes depends on the priority's name, too.
+            spec=record("priorityClassName preemptionPolicy", **_POD_SPEC),
         )
     ),
 )
-CONTROLLER = record(
-    metadata=record(name=named(Role.OWNER), namespace=_namespace),
-    spec=record(replicas=whole),
-)
+CONTROLLER = record(metadata=record(name=named(Role.OWNER), namespace=_namespace), spec=record("replicas"))
 BUDGET = record(
     metadata=record(name=named(Role.BUDGET), namespace=_namespace),
     spec=record(selector=SELECTOR),
-    status=record(disruptionsAllowed=whole),
+    status=record("disruptionsAllowed"),
 )
-QUOTA = record(
-    metadata=record(name=named(Role.BUDGET)),
-    spec=record(selector=SELECTOR, limits=record(resources=whole)),
-)
+QUOTA = record(metadata=record(name=named(Role.BUDGET)), spec=record(selector=SELECTOR, limits=record("resources")))
 NAMESPACE = record(metadata=record(name=_namespace, labels=labels))
 CLAIM = record(
     metadata=record(
+        "deletionTimestamp",
         name=claim_name,
         namespace=_namespace,
         uid=named(Role.UID),
@@ -183,18 +160,16 @@ CLAIM = record(
             }
         ),
         ownerReferences=owners,
-        deletionTimestamp=whole,
     ),
     spec=record(
+        "accessModes volumeMode",
         volumeName=named(Role.VOLUME),
         storageClassName=named(Role.STORAGE_CLASS),
-        accessModes=whole,
         resources=_requests,
-        volumeMode=whole,
         volumeAttributesClassName=named(Role.STORAGE_CLASS),
         selector=SELECTOR,
     ),
-    status=record(phase=whole),
+    status=record("phase"),
 )
 
 
@@ -209,30 +184,43 @@ def _claim_reference(value: dict[str, Any], scope: Scope) -> dict[str, Any]:
 
 VOLUME = record(
     metadata=record(
+        "deletionTimestamp",
         name=named(Role.VOLUME),
         labels=labels,
         annotations=annotations({"volume.beta.kubernetes.io/storage-class": named(Role.STORAGE_CLASS)}),
-        deletionTimestamp=whole,
     ),
     spec=record(
-        capacity=whole,
-        accessModes=whole,
+        "capacity accessModes volumeMode",
         storageClassName=named(Role.STORAGE_CLASS),
-        volumeMode=whole,
         volumeAttributesClassName=named(Role.STORAGE_CLASS),
         nodeAffinity=record(required=NODE_SELECTOR),
         claimRef=_claim_reference,
-        csi=record(driver=whole, volumeHandle=_disk),
+        csi=record("driver", volumeHandle=_disk),
     ),
-    status=record(phase=whole),
+    status=record("phase"),
 )
 STORAGE_CLASS = record(
+    "provisioner volumeBindingMode",
     metadata=record(name=named(Role.STORAGE_CLASS)),
-    provisioner=whole,
-    volumeBindingMode=whole,
     allowedTopologies=each(record(matchLabelExpressions=each(requirement))),
 )
 CSI_NODE = record(
-    metadata=record(name=named(Role.NODE)),
-    spec=record(drivers=each(record(name=whole, allocatable=record(count=whole)))),
+    metadata=record(name=named(Role.NODE)), spec=record(drivers=each(record("name", allocatable=record("count"))))
+)
+
+
+def _template_pod(value: dict[str, Any], scope: Scope) -> Any:
+    meta = value["metadata"]
+    return POD(value, replace(scope, namespace=meta.get("namespace", ""), pod=meta.get("name", "")))
+
+
+#: A `NodeTemplate`, by the names of its attributes.
+TEMPLATE = record(
+    "capacity allocatable csi_drivers unschedulable",
+    labels=labels,
+    annotations=_telling,
+    taints=TAINTS,
+    pods=each(_template_pod),
+    zones=each(named(Role.VALUE)),
+    from_node=named(Role.NODE),
 )

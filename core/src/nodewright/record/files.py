@@ -1,4 +1,4 @@
-"""The file of the record: one JSON document in a line, and never more of them than there is room for."""
+"""The files of the record: one JSON document in each line. Their size and number are bounded."""
 
 import logging
 from pathlib import Path
@@ -10,7 +10,7 @@ _log = logging.getLogger(__name__)
 
 
 class RecordFile:
-    """Appends lines. What can't be written is left out, and that is logged once: a record never stops anything.
+    """Appends lines. A line that can't be written is left out. The first failure in a row is logged; none is raised.
 
     A file that reaches *max_size* is put aside as ``path.1``, the one before as ``path.2``, up to *keep* of them.
     """

@@ -30,8 +30,8 @@ from nodewright.objects.affinity import Affinity, NodeAffinity, PodAffinity, Pod
 from nodewright.objects.capacity_quota import CapacityQuotaSpec
 from nodewright.objects.requests import ContainerStatus
 from nodewright.objects.volume import ClaimSpec, Volume, VolumeSpec
-from nodewright.scenario import picture_objects as shown
-from nodewright.scenario.names import Names, Pseudonyms, Role, Roll
+from nodewright.scenario import objects as shown
+from nodewright.scenario.names import CollectedNames, Names, Pseudonyms, Role
 from nodewright.scenario.sieve import Record, Scope, annotations, marked
 
 #: Fields that no decision reads of a node, a pod, or what belongs to it.
@@ -93,7 +93,7 @@ def test_every_field_that_is_read_is_shown_or_known_to_be_left_out(struct, sieve
     assert {field.encode_name for field in msgspec.structs.fields(struct)} == sieve.fields.keys() | unread
 
 
-def test_of_annotations_only_those_of_autoscalers_are_shown():
+def test_only_annotations_of_autoscalers_are_shown():
     sieve = annotations({"a": marked_note}, prefixes=("nodewright.dev/",), present=("mirror",))
     noted = {"nodewright.dev/x": "1m", "a": "b", "mirror": "hash", "other": "secret"}
     assert sieve(noted, Scope(names=Names())) == {"nodewright.dev/x": "1m", "a": "B", "mirror": ""}
@@ -115,14 +115,14 @@ def marked_note(value: str, scope: Scope) -> str:
 )
 def test_how_long_a_node_is_protected_is_shown_where_names_are_hidden(key, text, kept):
     node = Node(metadata=ObjectMeta(name="n", annotations={key: text}))
-    roll = Roll()
+    roll = CollectedNames()
     shown.sift(node, shown.NODE, roll)
     found = shown.sift(node, shown.NODE, Pseudonyms(roll))["metadata"]["annotations"]
     assert (found[key] == text) is kept
 
 
 def test_a_taint_of_the_autoscaler_keeps_the_time_that_it_says():
-    roll = Roll()
+    roll = CollectedNames()
     assert marked({"key": "ToBeDeletedByClusterAutoscaler", "value": "1893456000"}, Scope(names=roll)) == {
         "key": "ToBeDeletedByClusterAutoscaler",
         "value": "1893456000",

@@ -2,7 +2,7 @@
 
 import json
 
-from nodewright.record.record_file import RecordFile, parts_of
+from nodewright.record.files import RecordFile, parts_of
 
 
 def numbers(path):
@@ -27,12 +27,12 @@ def test_with_none_to_keep_it_begins_anew(tmp_path):
     assert [(path.name, numbers(path)) for path in parts_of(file.path)] == [("record", [3])]
 
 
-def test_what_can_not_be_written_is_told_once_and_goes_on_when_it_can(tmp_path, caplog):
+def test_a_failure_to_write_is_logged_once_and_it_goes_on_when_it_can(tmp_path, caplog):
     file = RecordFile(tmp_path / "folder" / "record", max_size=100, keep=1)
     file.append({"number": 1})
     file.append({"number": 2})
-    (told,) = caplog.messages
-    assert told.startswith(f"the record {file.path} can't be written, decisions are missing in it: ")
+    (message,) = caplog.messages
+    assert message.startswith(f"the record {file.path} can't be written, decisions are missing in it: ")
     file.path.parent.mkdir()
     file.append({"number": 3})
     assert numbers(file.path) == [3]

@@ -1,4 +1,4 @@
-"""Remedies: what it would take for a node to go."""
+"""Advice: what it would take for a node to go."""
 
 from msgspec.structs import replace
 
@@ -9,22 +9,22 @@ from nodewright.cluster import PodRow
 from nodewright.decision.memory import LastVerdict
 from nodewright.decision.world import World
 
-#: Verdicts that only say that nobody looked.
+#: Verdicts that only say that the node was not examined.
 _SILENT = (Reason.RECENTLY_UNREMOVABLE, Reason.NOT_EXAMINED)
-#: Who waits only for other nodes to use less of the budgets that they share.
+#: Advice on a node that waits only because other nodes use up the budgets that they share with it.
 _TURN = "nothing but time: nodes that may go first take up what its PodDisruptionBudgets allow"
 _CODES = {reason.value: reason for reason in Reason}
 
 
-def telling(verdict: Verdict, standing: LastVerdict | None) -> Verdict:
-    """Return what to tell of a node: its *verdict*, or what was found before if that only says so."""
-    if verdict.reason not in _SILENT or standing is None or standing.reason is verdict.reason:
+def informative_verdict(verdict: Verdict, last: LastVerdict | None) -> Verdict:
+    """Return the *verdict* on a node, or the last one that says more than that the node was not examined."""
+    if verdict.reason not in _SILENT or last is None or last.reason is verdict.reason:
         return verdict
-    return Verdict(reason=standing.reason, pod=standing.pod, cause=standing.cause)
+    return Verdict(reason=last.reason, pod=last.pod, cause=last.cause)
 
 
-def remedy(verdict: Verdict, name: str, world: World, group: GroupFacts | None) -> str:
-    """Return what it would take for the node *name* of *group* to go in spite of *verdict*; empty if there is nothing.
+def advice(verdict: Verdict, name: str, world: World, group: GroupFacts | None) -> str:
+    """Return what it would take for the node *name* of *group* to go despite *verdict*; empty if nothing would help.
 
     The options of *group* are those in effect.
     """
@@ -45,7 +45,7 @@ def remedy(verdict: Verdict, name: str, world: World, group: GroupFacts | None) 
 
 
 def known_cause(verdict: Verdict) -> Reason | None:
-    """Return what is the matter with the pod in the way; None if none is, or if only a plugin knows the word."""
+    """Return why the blocking pod must not move; None if no pod blocks, or if only a plugin knows the code."""
     return _CODES.get(verdict.cause)
 
 
@@ -60,7 +60,7 @@ def _threshold(name: str, world: World, group: GroupFacts | None) -> str:
 
 
 def _spent_budgets(row: PodRow, world: World) -> str:
-    """Return the names of the budgets that keep a pod from being evicted now."""
+    """Return the names of the budgets that allow no eviction of a pod now."""
     spent = [budget for budget in world.cluster.budgets.values() if budget.status.disruptions_allowed < 1]
     pod = row.pod_class.pod
     if spent and row.telling:
