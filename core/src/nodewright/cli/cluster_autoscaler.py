@@ -4,7 +4,6 @@ import sys
 from collections.abc import Sequence
 
 from nodewright.cli.main import FAILED, dispatch, guarded
-from nodewright.plugins.registry import Registry
 
 #: What the Go program ends with when it can't go on.
 FATAL = 255
@@ -33,8 +32,8 @@ def _run(words: Sequence[str]) -> int:
         print(overview())
         return 0
     if _VERSION & set(words):
-        return dispatch(["--version"], Registry())
-    return dispatch(["run", *words], Registry())
+        return dispatch(["--version"])
+    return dispatch(["run", *words])
 
 
 def overview() -> str:

@@ -39,7 +39,6 @@ _FORMATS = ("table", "json", "yaml")
 class ConfigCommand(Command):
     """Works on configuration without acting on it."""
 
-    summary: ClassVar[str] = "check, show and translate configuration"
     passthrough: ClassVar[bool] = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -32,7 +32,6 @@ COULD_NOT_RUN = 2
 class ConformanceCommand(Command):
     """Runs the provider suite against a live account."""
 
-    summary: ClassVar[str] = "hold a provider against the rules, with the account that it is configured for"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Describe the arguments."""

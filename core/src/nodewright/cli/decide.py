@@ -26,7 +26,6 @@ Exit status: 0 decided, 1 a scenario can't be read, 2 wrong usage."""
 class DecideCommand(Command):
     """Decides about scenarios, and does nothing."""
 
-    summary: ClassVar[str] = "decide about a picture of a cluster, kept in a file"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare files, output format and overrides."""

@@ -31,7 +31,6 @@ _FORMATS = ("json", "yaml")
 class DumpCommand(Command):
     """Writes what a decision would go by now."""
 
-    summary: ClassVar[str] = "write a picture of the live cluster, to try policies on"
     passthrough: ClassVar[bool] = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -27,7 +27,6 @@ Object = dict[str, Any]
 class ManifestsCommand(Command):
     """Prints what the Helm chart installs, without Helm."""
 
-    summary: ClassVar[str] = "print what to apply to a cluster to run the autoscaler there"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what may differ."""

@@ -27,7 +27,6 @@ _log = logging.getLogger("nodewright.run")
 class RunCommand(Command):
     """Runs until SIGTERM or Ctrl-C."""
 
-    summary = "run the autoscaler"
     passthrough = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -23,7 +23,6 @@ Exit status: 0 if no more differs than --tolerate allows, 1 if more does,
 class ShadowCommand(Command):
     """Reads a record and sums it up."""
 
-    summary: ClassVar[str] = "sum up where a dry run and the autoscaler that acts differ"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Describe the arguments."""

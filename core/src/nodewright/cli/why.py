@@ -17,7 +17,6 @@ Flags are those of `nodewright run`: --config FILE, and Cluster Autoscaler's."""
 class WhyCommand(Command):
     """Asks one question of one decision."""
 
-    summary: ClassVar[str] = "tell what would happen to a pod, a node or a group now, and why"
     passthrough: ClassVar[bool] = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
