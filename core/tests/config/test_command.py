@@ -31,7 +31,7 @@ class Machines(NodeGroup):
 def nodewright(classes, monkeypatch, tmp_path, capsys):
     """Run a command; return its status, and the lines of its stdout and stderr."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(config, "Registry", lambda: classes)
+    monkeypatch.setattr("nodewright.plugins.registry.Registry", lambda: classes)
 
     def run(*words):
         status = main(["config", *words])

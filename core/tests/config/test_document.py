@@ -4,7 +4,7 @@ from nodewright.config.document import load
 from nodewright.config.flags import parse_flags
 from nodewright.config.mention import Mention
 from nodewright.config.model import Settings
-from nodewright.config.planned import planned
+from nodewright.config.paths import planned
 
 
 def warnings(path, *argv):

@@ -2,11 +2,10 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from nodewright.api import ConfigurationError
-from nodewright.config.document import load
+from nodewright.config.document import flags_to_yaml, load, to_yaml
 from nodewright.config.flag_table import FLAGS
 from nodewright.config.flags import parse_flags
 from nodewright.config.model import Settings
-from nodewright.config.written import flags_to_yaml, to_yaml
 
 #: Names that YAML readers like to take for something else.
 WORDS = st.sampled_from(

@@ -8,8 +8,7 @@ from nodewright.config.document import load
 from nodewright.config.flag_table import FLAGS
 from nodewright.config.flags_page import flags_page
 from nodewright.config.model import Disruption, DisruptionBudget
-from nodewright.config.paths import all_settings
-from nodewright.config.planned import planned
+from nodewright.config.paths import all_settings, planned
 
 DOCS = Path(__file__).parents[3] / "docs"
 

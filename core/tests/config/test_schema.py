@@ -6,8 +6,7 @@ import pytest
 import yaml
 from nodewright.api import PluginError
 from nodewright.config.model import Settings
-from nodewright.config.paths import all_settings
-from nodewright.config.planned import PLANNED
+from nodewright.config.paths import PLANNED, all_settings
 from nodewright.config.schema import json_schema
 
 HEADER = {"apiVersion": "nodewright.dev/v1", "kind": "Autoscaler"}

@@ -8,17 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from nodewright.api import Command, ConfigurationError, PluginError, Problem
+from nodewright.api import Clock, Command, ConfigurationError, PluginError, Problem
 from nodewright.cli.table import aligned, screen_width
-from nodewright.config.document import Loaded, load
+from nodewright.config.document import Loaded, flags_to_yaml, load
 from nodewright.config.flag import Flag
 from nodewright.config.flags import Flags, parse_flags
 from nodewright.config.flags_page import flags_page
-from nodewright.config.live import LiveGroup, live_groups, refusals
+from nodewright.config.plugins import PluginClasses
+from nodewright.config.providers import LiveGroup, live_groups, refusals
 from nodewright.config.schema import json_schema
 from nodewright.config.show import GroupReport, Row, as_data, group_report, rule_report, setting_rows
-from nodewright.config.written import dump, flags_to_yaml
-from nodewright.plugins.registry import Registry
+from nodewright.config.tree import dump
 
 _HELP = """\
 check [FILE] [flags]       tell everything that is wrong with a configuration
@@ -64,12 +64,9 @@ class ConfigCommand(Command):
 
 def check(words: Sequence[str]) -> int:
     """Say ``ok``, or raise with everything that is wrong."""
-    # It brings the whole loop along, which most actions do not need.
-    from nodewright.runtime.clock import SystemClock
-
     loaded = _load(parse_flags(words, words=1))
     _warn(loaded.warnings)
-    problems = tuple(refusals(loaded, Registry(), SystemClock()))
+    problems = tuple(refusals(loaded, _registry(), _clock()))
     if problems:
         raise ConfigurationError(*problems)
     print("ok")
@@ -79,7 +76,7 @@ def check(words: Sequence[str]) -> int:
 def schema(words: Sequence[str]) -> int:
     """Print the JSON Schema."""
     _refuse(parse_flags(words))
-    print(json.dumps(json_schema(Registry()), indent=2))
+    print(json.dumps(json_schema(_registry()), indent=2))
     return 0
 
 
@@ -133,19 +130,16 @@ def _load(flags: Flags, *, complete: bool = True) -> Loaded:
     if flags.words and flags.config is not None:
         problem = Problem(message=f"names a second file besides {file}", source="flags", path="--config")
         flags = replace(flags, problems=(*flags.problems, problem))
-    return load(file, flags=flags, classes=Registry(), complete=complete)
+    return load(file, flags=flags, classes=_registry(), complete=complete)
 
 
 def _groups(loaded: Loaded, flags: Flags) -> list[GroupReport]:
     """Return a report for each group asked for; for all that there are, or for all patterns, if none is named."""
-    # It brings the whole loop along, which most actions do not need.
-    from nodewright.runtime.clock import SystemClock
-
     named: list[str] = flags.own.get("group", [])
     live: list[LiveGroup] = []
     if flags.own.get("live", not named):
         try:
-            live = live_groups(loaded.settings, Registry(), SystemClock())
+            live = live_groups(loaded.settings, _registry(), _clock())
         except PluginError as error:
             if "live" in flags.own:
                 raise
@@ -172,6 +166,20 @@ def _tables(rows: Sequence[Row], groups: Sequence[GroupReport]) -> str:
 def _table(title: str, rows: Iterable[Row]) -> str:
     cells = [(title, "VALUE", "ORIGIN"), *((row.setting, row.text, row.origin) for row in rows)]
     return aligned(cells, width=screen_width())
+
+
+def _registry() -> PluginClasses:
+    # It brings stevedore and pluggy along, which `flags` and `from-flags` do without.
+    from nodewright.plugins.registry import Registry
+
+    return Registry()
+
+
+def _clock() -> Clock:
+    # It brings the whole loop along; only providers that are made need it.
+    from nodewright.runtime.clock import SystemClock
+
+    return SystemClock()
 
 
 def _refuse(flags: Flags) -> None:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import signal
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from nodewright.api import Command, ConfigurationError, NodewrightError
+from nodewright.cli.table import aligned, screen_width
 
 if TYPE_CHECKING:
+    from nodewright.testing.conformance.live.results import Result, Rule
     from nodewright.testing.conformance.live.trial import Trial
 
 _INSTALL = "the suite is run by pytest, which is not installed: pip install 'nodewright[conformance]'"
@@ -27,11 +30,11 @@ its size after each test and at the end, also after Ctrl-C or a lost connection.
 Exit status: 0 if no rule is broken, 1 if one is, 2 if the suite could not run."""
 
 COULD_NOT_RUN = 2
+_WIDEST_NAME = 72
 
 
 class ConformanceCommand(Command):
     """Runs the provider suite against a live account."""
-
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Describe the arguments."""
@@ -113,10 +116,9 @@ def _tried(arguments: Namespace) -> int:
 
 
 def _judged(trial: Trial, arguments: Namespace) -> int:
-    from nodewright.cli.rule_table import RuleTable
     from nodewright.testing.conformance.live.pages import as_json, as_markdown
 
-    table = RuleTable()
+    table = _RuleTable()
     report = trial.run(
         begin=table.begin,
         tell=table.tell,
@@ -134,6 +136,44 @@ def _judged(trial: Trial, arguments: Namespace) -> int:
         except OSError as error:
             return _refuse(f"--report {arguments.report}: {error.strerror}")
     return report.status
+
+
+class _RuleTable:
+    """Prints a line for each rule as soon as it has been tried, and in the end how many were skipped, and why."""
+
+    def __init__(self) -> None:
+        self._name = 0
+        self._skipped = Counter[str]()
+
+    def begin(self, rules: Sequence[Rule]) -> None:
+        """Print the head."""
+        self._name = min(_WIDEST_NAME, max((len(rule.name) for rule in rules), default=0))
+        if rules:
+            print()
+            self._line("RESULT", "RULE", "WHY")
+
+    def tell(self, result: Result) -> None:
+        """Print what came of a rule; one that is broken shouts."""
+        from nodewright.testing.conformance.live.results import Outcome
+
+        match result.outcome:
+            case Outcome.SKIPPED:
+                self._skipped[" ".join(result.reason.split())] += 1
+            case Outcome.FAILED:
+                self._line("FAILED", result.rule.name, result.reason)
+            case Outcome.PASSED:
+                self._line("passed", result.rule.name, "")
+
+    def end(self) -> None:
+        """Print how many rules were skipped for which reason; which ones, the report tells."""
+        if self._skipped:
+            rows = [("SKIPPED", "WHY"), *((str(count), reason) for reason, count in self._skipped.items())]
+            print("\n" + aligned(rows, width=screen_width()).rstrip())
+
+    def _line(self, outcome: str, name: str, reason: str) -> None:
+        words = " ".join(reason.split())
+        row = (f"{outcome:<7}", f"{name:<{self._name}}", words)
+        print(aligned([row], width=screen_width()).rstrip(), flush=True)
 
 
 def _agreed() -> bool:

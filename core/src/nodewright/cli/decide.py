@@ -4,7 +4,7 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from nodewright.api.command import Command
 from nodewright.api.errors import ConfigurationError, Problem
@@ -25,7 +25,6 @@ Exit status: 0 decided, 1 a scenario can't be read, 2 wrong usage."""
 
 class DecideCommand(Command):
     """Decides about scenarios, and does nothing."""
-
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare files, output format and overrides."""

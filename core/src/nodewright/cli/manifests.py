@@ -5,7 +5,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -26,7 +26,6 @@ Object = dict[str, Any]
 
 class ManifestsCommand(Command):
     """Prints what the Helm chart installs, without Helm."""
-
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what may differ."""

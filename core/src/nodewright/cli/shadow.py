@@ -5,7 +5,6 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptio
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import ClassVar
 
 from nodewright.api.command import Command
 from nodewright.api.errors import NodewrightError
@@ -22,7 +21,6 @@ Exit status: 0 if no more differs than --tolerate allows, 1 if more does,
 
 class ShadowCommand(Command):
     """Reads a record and sums it up."""
-
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Describe the arguments."""

@@ -7,12 +7,11 @@ from functools import partial
 import numpy as np
 from msgspec.structs import replace
 
-from nodewright.cluster.binding import unbound
 from nodewright.cluster.controllers import Controllers
 from nodewright.cluster.journal import Journal
 from nodewright.cluster.node_class import NodeMarks
 from nodewright.cluster.node_table import Counts, Demand, NodeTable, Rows
-from nodewright.cluster.pod_class import TELLING_LABELS, PodClass, PodClasses
+from nodewright.cluster.pod_class import TELLING_LABELS, PodClass, PodClasses, unbound
 from nodewright.cluster.pod_row import PodRow
 from nodewright.cluster.pod_slots import PodSlots
 from nodewright.cluster.storage import Storage

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from nodewright.api.protection import KARPENTER_DO_NOT_DISRUPT
 from nodewright.cluster.selection import Namespaces, Selection, SpreadRule, Term, affinity_term, spread_rules
-from nodewright.objects import Container, NodeSelectorTerm, Pod, Resources
-from nodewright.objects.affinity import PodAffinityTerm, TopologySpreadConstraint
+from nodewright.objects import Container, NodeSelector, NodeSelectorTerm, Pod, Requirement, Resources
+from nodewright.objects.affinity import NodeAffinity, PodAffinityTerm, TopologySpreadConstraint
 from nodewright.objects.node import HOSTNAME
 from nodewright.objects.pod import DELETION_COST, ContainerPort
 from nodewright.objects.volume import Volume
@@ -31,6 +31,8 @@ TELLING_ANNOTATIONS = (
     DELETION_COST,
     KARPENTER_DO_NOT_DISRUPT,
 )
+#: How an API server writes the node selector that ties a DaemonSet's pod to the node of a name.
+PINNED = b'"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["%s"]}]}]'
 
 _MOST_ASKED = 4096
 
@@ -273,6 +275,26 @@ def _node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
 def class_key(pod: Pod, ignored: Collection[str] = TELLING_LABELS) -> bytes:
     """Return what makes the pod's class: equal for pods that no constraint and no rule can tell apart."""
     return msgspec.json.encode(_telling(pod, ignored), order="deterministic")
+
+
+def unbound(pod: Pod) -> Pod:
+    """Return *pod* without its node, so that it can be asked whether it would run elsewhere.
+
+    A DaemonSet's pod that runs on the one node that it is tied to becomes a pod that would run nowhere else, as all
+    others of the DaemonSet.
+    """
+    spec = pod.spec
+    if not spec.node_name:
+        return pod
+    affinity = spec.affinity
+    if affinity is not None and affinity.node_affinity == _tied_to(spec.node_name):
+        affinity = replace(affinity, node_affinity=_tied_to(""))
+    return replace(pod, spec=replace(spec, node_name="", affinity=affinity))
+
+
+def _tied_to(name: str) -> NodeAffinity:
+    line = Requirement(key="metadata.name", operator="In", values=(name,))
+    return NodeAffinity(required=NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(line,)),)))
 
 
 def _telling(pod: Pod, ignored: Collection[str]) -> tuple[Any, ...]:

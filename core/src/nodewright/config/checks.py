@@ -6,8 +6,7 @@ from typing import Any
 
 from nodewright.config.mention import Mention
 from nodewright.config.model import GroupRule, Settings
-from nodewright.config.paths import Path, all_settings, dotted
-from nodewright.config.planned import planned
+from nodewright.config.paths import Path, all_settings, dotted, planned
 from nodewright.config.plugins import slot_of
 from nodewright.config.tree import Tree
 from nodewright.config.validation import Mistake

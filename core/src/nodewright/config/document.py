@@ -14,7 +14,7 @@ from nodewright.config.flags import NO_FLAGS, Flags, apply
 from nodewright.config.model import Settings
 from nodewright.config.paths import Path, all_settings, dotted
 from nodewright.config.plugins import PluginClasses, check_plugins, read_mentions
-from nodewright.config.tree import Origin, Tree, read_yaml
+from nodewright.config.tree import Origin, Tree, dump, read_yaml
 from nodewright.config.validation import Mistake, validate
 
 HEADER = {"apiVersion": "nodewright.dev/v1", "kind": "Autoscaler"}
@@ -105,6 +105,21 @@ def read_file(path: FilePath) -> str:
     except OSError as error:
         message = f"can't be read: {error.strerror or error}"
     raise ConfigurationError(Problem(message=message, source=str(path)))
+
+
+def to_yaml(settings: Settings) -> str:
+    """Return the shortest file that loads as *settings*."""
+    header = {"apiVersion": settings.api_version, "kind": settings.kind}
+    return dump(header | settings.model_dump(mode="json", by_alias=True, exclude_defaults=True))
+
+
+def flags_to_yaml(flags: Flags, settings: Settings, warnings: list[str]) -> str:
+    """Return the file that does what *flags* do, with comments about those that it leaves out."""
+    without = [f"--{each.flag.name}: {each.flag.instead}" for each in flags.given if each.flag.instead]
+    notes = [*(f"left out {line}" for line in without), *warnings]
+    if not settings.providers:
+        notes.append("no --cloud-provider was given: name the provider under providers")
+    return "".join(f"# {note}\n" for note in notes) + to_yaml(settings)
 
 
 def _read(source: FilePath | str | None, name: str) -> tuple[Tree, list[Problem]]:

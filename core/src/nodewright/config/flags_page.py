@@ -4,8 +4,7 @@ import sys
 
 from nodewright.config.flag import Flag
 from nodewright.config.flag_table import GROUPS, REMOVED
-from nodewright.config.paths import all_settings
-from nodewright.config.planned import planned
+from nodewright.config.paths import all_settings, planned
 
 _HEAD = """\
 # Flags

@@ -12,6 +12,18 @@ from nodewright.config.model import Section, Settings
 #: Keys and list indices from the top: ``("groups", 1, "match")``.
 Path = tuple[str | int, ...]
 
+#: Path of a setting or of a whole section, without indices of lists, and what is to come.
+#: Whoever builds it deletes its line.
+PLANNED = {
+    "loop.gracefulDegradation": "graceful degradation",
+    "loop.pendingPodsTimeout": "graceful degradation",
+    "scaleUp.asyncGroupCreation": "creation of node groups",
+    "scaleUp.proactive": "proactive scale-up",
+    "scheduling": "the scheduler's own configuration",
+    "provisioningRequests": "ProvisioningRequest objects",
+    "capacityBuffers": "CapacityBuffer objects",
+}
+
 
 def dotted(path: Path) -> str:
     """Return *path* as people write it: ``groups[1].match``."""
@@ -59,6 +71,12 @@ def all_settings(
             yield from all_settings(field.annotation, here, called)
         else:
             yield Setting(path=here, names=called, field=field)
+
+
+def planned(path: tuple[str, ...]) -> str | None:
+    """Return what is still to come before the setting at *path* does anything, None if it is in effect."""
+    prefixes = (".".join(path[:length]) for length in range(len(path), 0, -1))
+    return next((PLANNED[prefix] for prefix in prefixes if prefix in PLANNED), None)
 
 
 def allowed_keys(model: type[BaseModel], path: Path) -> list[str]:

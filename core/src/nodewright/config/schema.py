@@ -9,8 +9,7 @@ from nodewright.api.errors import PluginError
 from nodewright.api.plugin import Plugin
 from nodewright.config.mention import Slot
 from nodewright.config.model import Settings
-from nodewright.config.paths import all_settings, step
-from nodewright.config.planned import PLANNED
+from nodewright.config.paths import PLANNED, all_settings, step
 from nodewright.config.plugins import PluginClasses, slot_of
 
 Schema = dict[str, Any]

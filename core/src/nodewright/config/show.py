@@ -9,12 +9,10 @@ from typing import Any
 from nodewright.api.group import GroupOptions
 from nodewright.config.document import Loaded
 from nodewright.config.effective import PROVIDER, group_options, rule_options, rule_setting
-from nodewright.config.paths import Path, all_settings, dotted, step
-from nodewright.config.planned import planned
+from nodewright.config.paths import Path, all_settings, dotted, planned, step
 from nodewright.config.plugins import slot_of
 from nodewright.config.secrets import without_secrets
-from nodewright.config.tree import DEFAULT
-from nodewright.config.written import dump
+from nodewright.config.tree import DEFAULT, dump
 from nodewright.objects.duration import format_duration
 
 

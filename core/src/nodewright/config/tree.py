@@ -100,6 +100,14 @@ def read_yaml(text: str, source: str) -> tuple[Tree, list[Problem]]:
     return tree, reader.problems
 
 
+def dump(data: Any, *, flow: bool = False) -> str:
+    """Return plain *data* as YAML that `read_yaml` reads back as the same."""
+    text: str = yaml.dump(
+        data, Dumper=_Dumper, sort_keys=False, default_flow_style=flow, allow_unicode=True, width=float("inf")
+    )
+    return text
+
+
 def _syntax(error: yaml.MarkedYAMLError) -> str:
     if error.problem and "'\\t'" in error.problem:
         return "not valid YAML: a tab can't indent a line, use spaces"
@@ -112,7 +120,7 @@ class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  (PyYAML's own design)
 
 
-class Dumper(yaml.SafeDumper):
+class _Dumper(yaml.SafeDumper):
     """Writes YAML that `read_yaml` reads back as the same."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
@@ -127,7 +135,7 @@ class Dumper(yaml.SafeDumper):
 
 
 _NULL, _BOOL, _INT, _FLOAT = (f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float"))
-for _class in (_Loader, Dumper):
+for _class in (_Loader, _Dumper):
     for _tag, _pattern, _first in (
         (_NULL, r"~|null|Null|NULL|", ["~", "n", "N", ""]),
         (_BOOL, r"true|True|TRUE|false|False|FALSE", list("tTfF")),

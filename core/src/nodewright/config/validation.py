@@ -9,8 +9,7 @@ from pydantic_core import ErrorDetails
 
 from nodewright.config.paths import Path, allowed_keys, step
 from nodewright.config.secrets import is_secret
-from nodewright.config.suggestion import suggestion
-from nodewright.config.wording import describe
+from nodewright.config.wording import describe, suggestion
 
 M = TypeVar("M", bound=BaseModel)
 

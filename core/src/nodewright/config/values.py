@@ -1,22 +1,43 @@
 """The types of single settings: how each is written in YAML, and what its JSON Schema says."""
 
-from datetime import timedelta
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
+from cronsim import CronSim, CronSimError
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 from nodewright.api.drain_rule import DrainRule
 from nodewright.api.estimator import Estimator
 from nodewright.api.expander import Expander
+from nodewright.api.nearest import nearest
 from nodewright.api.plugin import Plugin
 from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesProcessor
 from nodewright.api.provider import GroupSpec, Provider
-from nodewright.config.calendar import read_cron, read_time_zone
 from nodewright.config.mention import Mention, Slot
-from nodewright.config.share import Share, read_share, write_share
 from nodewright.config.wording import written
 from nodewright.objects.duration import format_duration, parse_duration
 from nodewright.objects.quantity import format_resource, parse_quantity
+
+_SOME_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+_PERCENT = re.compile(r"([0-9]{1,3})%")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """A number, or a part of a total in per cent."""
+
+    amount: int
+    percent: bool = False
+
+    def of(self, total: int) -> int:
+        """Return how many that is of *total*; a part is rounded up, so that it is none only if it is 0 %."""
+        return -(-self.amount * total // 100) if self.percent else self.amount
+
+    def __str__(self) -> str:
+        return f"{self.amount}%" if self.percent else str(self.amount)
 
 
 def _read_duration(value: object) -> timedelta:
@@ -68,6 +89,57 @@ def _read_group(value: object) -> GroupSpec:
     if low > high:
         raise ValueError(f"the minimum {low} is above the maximum {high}")
     return GroupSpec(name=parts[2], min_size=low, max_size=high)
+
+
+def _read_share(value: object) -> Share:
+    """Return the share that a setting says: ``5`` or ``"10%"``. Raises `ValueError` for anything else."""
+    if isinstance(value, Share):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value < 0:
+            raise ValueError("must not be negative")
+        return Share(amount=value)
+    percent = _PERCENT.fullmatch(value) if isinstance(value, str) else None
+    if percent is None or int(percent[1]) > 100:
+        raise ValueError(f"write a number such as 5, or a part such as 10%, not {written(value)}")
+    return Share(amount=int(percent[1]), percent=True)
+
+
+def _write_share(share: Share) -> int | str:
+    """Return what `_read_share` reads as *share*."""
+    return str(share) if share.percent else share.amount
+
+
+def _read_cron(value: object) -> str:
+    """Return *value* if it is a cron expression of five fields that is ever true; raises `ValueError` otherwise."""
+    if not isinstance(value, str) or len(value.split()) != 5:
+        raise ValueError(
+            f'write minute, hour, day of month, month and day of week, such as "0 9 * * mon-fri", not {written(value)}'
+        )
+    try:
+        next(CronSim(value, _SOME_DAY))
+    except CronSimError as error:
+        field = str(error).removeprefix("Bad ").replace("-", " ")
+        raise ValueError(f"the {field} can't be read in {written(value)}") from None
+    except StopIteration:
+        raise ValueError(f"{written(value)} is never true") from None
+    return value
+
+
+def _read_time_zone(value: object) -> str:
+    """Return *value* if it names a time zone; raises `ValueError` otherwise."""
+    try:
+        return ZoneInfo(value).key if isinstance(value, str) and value else _no_time_zone(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return _no_time_zone(value)
+
+
+def _no_time_zone(value: object) -> str:
+    # Short names mean different things in different places.
+    places = [name for name in available_timezones() if "/" in name]
+    near = nearest(value, places) if isinstance(value, str) else None
+    hint = f"; did you mean {near}?" if near else ""
+    raise ValueError(f"write a time zone such as Europe/Berlin, not {written(value)}{hint}")
 
 
 def split_commas(text: str) -> list[str]:
@@ -139,8 +211,8 @@ Group = Annotated[
 #: A number of nodes, or a part of them: ``5`` or ``10%``.
 NodeShare = Annotated[
     Share,
-    BeforeValidator(read_share),
-    PlainSerializer(write_share, return_type=int | str),
+    BeforeValidator(_read_share),
+    PlainSerializer(_write_share, return_type=int | str),
     WithJsonSchema(
         {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^(100|[0-9]{1,2})%$"}]}
     ),
@@ -148,11 +220,11 @@ NodeShare = Annotated[
 #: When something begins, again and again: five fields, as in cron.
 Cron = Annotated[
     str,
-    BeforeValidator(read_cron),
+    BeforeValidator(_read_cron),
     WithJsonSchema({"type": "string", "pattern": r"^\S+( +\S+){4}$", "examples": ["0 9 * * mon-fri"]}),
 ]
 TimeZone = Annotated[
-    str, BeforeValidator(read_time_zone), WithJsonSchema({"type": "string", "examples": ["Europe/Berlin"]})
+    str, BeforeValidator(_read_time_zone), WithJsonSchema({"type": "string", "examples": ["Europe/Berlin"]})
 ]
 #: A list of names; ``a,b`` is read as well.
 Names = Annotated[tuple[Name, ...], BeforeValidator(_read_names)]

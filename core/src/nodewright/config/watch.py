@@ -2,10 +2,17 @@
 
 from pathlib import Path as FilePath
 
+from pydantic.alias_generators import to_camel
+
 from nodewright.api.errors import ConfigurationError
 from nodewright.config.document import Loaded, load, read_file
 from nodewright.config.flags import NO_FLAGS, Flags
+from nodewright.config.model import Settings
 from nodewright.config.plugins import PluginClasses
+
+_LASTING = ("dry_run", "shadow", "cluster", "namespace", "leader_election", "memory", "server", "logging")
+#: Those of the section `kube`.
+_OF_KUBE = ("kubeconfig", "server", "user_agent")
 
 
 class ConfigFile:
@@ -50,3 +57,12 @@ class ConfigFile:
         loaded = load(text, flags=self._flags, classes=self._classes, name=str(self.path), tolerant=tolerant)
         self._accepted, self._refused = text, None
         return loaded
+
+
+def keep_lasting(settings: Settings, old: Settings) -> tuple[Settings, tuple[str, ...]]:
+    """Return *settings* with those of *old* that last, and the names of those that would have been others."""
+    sections = [name for name in _LASTING if getattr(settings, name) != getattr(old, name)]
+    of_kube = [name for name in _OF_KUBE if getattr(settings.kube, name) != getattr(old.kube, name)]
+    kube = settings.kube.model_copy(update={name: getattr(old.kube, name) for name in of_kube})
+    kept = settings.model_copy(update={**{name: getattr(old, name) for name in sections}, "kube": kube})
+    return kept, (*map(to_camel, sections), *(f"kube.{to_camel(name)}" for name in of_kube))

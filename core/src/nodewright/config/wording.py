@@ -1,13 +1,13 @@
 """Mistakes in plain words: what pydantic found, said to somebody who writes YAML."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import get_args
 
 from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
 
-from nodewright.config.suggestion import suggestion
+from nodewright.api.nearest import nearest
 
 _LIST = "write a list, such as [a, b]"
 _SECTION = "write settings below it, as key: value"
@@ -102,3 +102,12 @@ def written(value: object) -> str:
         case list() | tuple():
             return "a list"
     return str(value)
+
+
+def suggestion(name: str, allowed: Iterable[str]) -> str:
+    """Return ``; did you mean x?``, or else ``; allowed: a, b``, to end a sentence about the wrong *name*."""
+    names = list(allowed)
+    match = nearest(name, names)
+    if match is not None:
+        return f"; did you mean {match}?"
+    return f"; allowed: {', '.join(names)}" if names else ""

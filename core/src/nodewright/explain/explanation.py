@@ -20,7 +20,7 @@ from nodewright.decision.world import World
 from nodewright.explain.narrative import tell_difference
 from nodewright.explain.remedy import known_cause, remedy, telling
 from nodewright.objects import Resources, format_resource
-from nodewright.scheduling.reasons import texts
+from nodewright.scheduling.filters import texts
 
 #: So many nodes are named that the pods of another would go to.
 _PLACES = 5

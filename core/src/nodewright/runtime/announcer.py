@@ -15,7 +15,7 @@ from nodewright.kube.events import EventWriter
 from nodewright.runtime.group_news import GroupNews
 from nodewright.runtime.pod_news import PodNews
 from nodewright.runtime.removal_news import RemovalNews
-from nodewright.scheduling.reasons import texts
+from nodewright.scheduling.filters import texts
 
 #: So many notices are remembered as told, for each ConfigMap.
 _NOTICES = 1024

@@ -14,9 +14,8 @@ from nodewright.api.decision import Decision, Outcome
 from nodewright.api.errors import ApiServerError, ConfigurationError, NodewrightError, NotLeaderError
 from nodewright.api.plugin import Plugin
 from nodewright.cluster import Cluster
-from nodewright.config.lasting import keep_lasting
 from nodewright.config.model import Settings
-from nodewright.config.watch import ConfigFile
+from nodewright.config.watch import ConfigFile, keep_lasting
 from nodewright.decision.aftermath import Aftermath, to_be_kept
 from nodewright.decision.findings import Particulars
 from nodewright.decision.health import adopt_orders, forget_namesakes, settle

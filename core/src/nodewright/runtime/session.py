@@ -9,9 +9,9 @@ from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
 from nodewright.api.group import GroupOptions
 from nodewright.cluster import Cluster
-from nodewright.config.context import provider_context
 from nodewright.config.effective import default_options
 from nodewright.config.model import Settings
+from nodewright.config.providers import provider_context
 from nodewright.decision.aftermath import Aftermath, Held
 from nodewright.decision.decide import decide, decide_growth
 from nodewright.decision.findings import Particulars

@@ -18,7 +18,7 @@ from nodewright.objects import Resources, format_resource
 from nodewright.scenario.answer_nodes import describe_scale_down, scale_down_result
 from nodewright.scenario.rehearsal import Rehearsed
 from nodewright.scheduling.blank_node import blank_node
-from nodewright.scheduling.reasons import texts
+from nodewright.scheduling.filters import texts
 
 _FILTERED_OUT = {
     Reason.EXPENDABLE: "filteredOutExpendable",

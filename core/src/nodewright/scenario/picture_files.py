@@ -11,7 +11,7 @@ from typing import IO, Any
 import msgspec
 
 from nodewright.api.errors import NodewrightError
-from nodewright.config.written import dump
+from nodewright.config.tree import dump
 from nodewright.scenario.picture import Entry
 
 

@@ -7,7 +7,7 @@ import msgspec
 
 from nodewright.api.errors import ConfigurationError, Problem
 from nodewright.cluster.controllers import DAEMON_SET
-from nodewright.config.suggestion import suggestion
+from nodewright.config.wording import suggestion
 
 T = TypeVar("T")
 

@@ -16,8 +16,8 @@ from nodewright.config.model import Settings
 from nodewright.config.model.base import camel_case
 from nodewright.config.paths import Path
 from nodewright.config.plugins import PluginClasses
-from nodewright.config.suggestion import suggestion
-from nodewright.config.written import dump
+from nodewright.config.tree import dump
+from nodewright.config.wording import suggestion
 from nodewright.objects.duration import parse_duration
 
 #: Options that are not spelled as their flags.

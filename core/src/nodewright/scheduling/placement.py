@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewright.cluster import Amounts, Cluster, Counts, PodClass, Rows
-from nodewright.scheduling import level
 from nodewright.scheduling.filters import (
     inter_pod_affinity,
     node_ports,
@@ -16,6 +15,8 @@ from nodewright.scheduling.filters import (
     volumes,
 )
 from nodewright.scheduling.filters.pod_topology_spread import Spread
+
+_Numbers = npt.NDArray[np.int64]
 
 
 def next_rows(cluster: Cluster, pod: PodClass, wanted: int, on: Rows | None = None) -> tuple[Rows, bool]:
@@ -160,7 +161,7 @@ def _by_level(rows: Rows, caps: Amounts, spread: Spread, wanted: int) -> Rows:
     size = len(spread.counts)
     capacity = np.bincount(domain, weights=caps, minlength=size).astype(np.int64)
     if spread.rises:
-        filled = level.fill(spread.counts, capacity, spread.counted, spread.rule.max_skew, wanted)
+        filled = fill_by_level(spread.counts, capacity, spread.counted, spread.rule.max_skew, wanted)
     else:
         filled = np.minimum(capacity, np.maximum(spread.allowance, 0))
     order = np.argsort(domain, kind="stable")
@@ -200,3 +201,33 @@ def _one_by_one(rows: Rows, caps: Amounts, quotas: list[_Quota], wanted: int) ->
             for room, home in zip(left, homes, strict=True):
                 room[home] -= number
     return np.array(sequence, dtype=np.intp)
+
+
+def fill_by_level(
+    counts: _Numbers, capacity: _Numbers, counted: npt.NDArray[np.bool_], skew: int, wanted: int
+) -> _Numbers:
+    """Return how many of *wanted* pods each domain takes, as many in all as can be.
+
+    *counts* are the pods there now, *capacity* is how many more fit. No domain that is *counted* ends up more than
+    *skew* below any other, nor does it on the way if pods are placed in the order of the level that they reach.
+    """
+    # Domains that can't rise hold the others down.
+    floor = int((counts + capacity)[counted].min())
+    most = np.minimum(capacity, np.maximum(floor + skew - counts, 0))
+    if int(most.sum()) <= wanted:
+        return most
+    low, high = int(counts.min()), int((counts + most).max())
+    while low < high:
+        middle = (low + high) // 2
+        if int(_up_to(counts, most, middle).sum()) >= wanted:
+            high = middle
+        else:
+            low = middle + 1
+    filled = _up_to(counts, most, low - 1)
+    last = np.flatnonzero((filled < most) & (counts + filled < low))[: wanted - int(filled.sum())]
+    filled[last] += 1
+    return filled
+
+
+def _up_to(counts: _Numbers, most: _Numbers, level: int) -> _Numbers:
+    return np.minimum(most, np.maximum(level - counts, 0))

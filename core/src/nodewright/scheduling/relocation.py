@@ -9,7 +9,7 @@ import numpy as np
 from nodewright.cluster import Cluster, PodClass, Rows
 from nodewright.scheduling import placement
 from nodewright.scheduling.filters import volumes
-from nodewright.scheduling.room import Room, Shape
+from nodewright.scheduling.room import PodShape, Room
 from nodewright.scheduling.simulation import ClusterSimulation
 
 #: Nodes that pods are wished on, and how many of them on each.
@@ -46,7 +46,7 @@ class Move:
 
     node: str
     place: int
-    shape: Shape
+    shape: PodShape
     tenants: Sequence[Tenant]
     #: Whether they went there whatever other pods were there.
     plain: bool = True
@@ -161,10 +161,10 @@ class Relocation:
         self._moved += [move for move in moves if not move.noted]
         return Relocated(moves=moves)
 
-    def _part(self, tenants: Iterable[Tenant]) -> tuple[list[Tenant], list[tuple[Shape, list[Tenant]]]]:
+    def _part(self, tenants: Iterable[Tenant]) -> tuple[list[Tenant], list[tuple[PodShape, list[Tenant]]]]:
         """Return those whose place depends on where other pods are, and the others by shape, the largest first."""
         choosy: list[Tenant] = []
-        plain: dict[int, tuple[Shape, list[Tenant]]] = {}
+        plain: dict[int, tuple[PodShape, list[Tenant]]] = {}
         known, shape_of = self._choosy, self._room.shape
         for tenant in tenants:
             pod_class = tenant.pod_class
@@ -182,7 +182,7 @@ class Relocation:
         return choosy, sorted(plain.values(), key=_size) if len(plain) > 1 else list(plain.values())
 
     def _move_plain(
-        self, plain: list[tuple[Shape, list[Tenant]]], wished: list[tuple[int, int]], moves: list[Move]
+        self, plain: list[tuple[PodShape, list[Tenant]]], wished: list[tuple[int, int]], moves: list[Move]
     ) -> Tenant | None:
         """Find places for *plain* pods; return one that has none."""
         for shape, tenants in plain:
@@ -212,11 +212,11 @@ class Relocation:
             moves.append(self._move(place, shape, [tenant], plain=False))
         return None
 
-    def _move(self, place: int, shape: Shape, tenants: Sequence[Tenant], *, plain: bool = True) -> Move:
+    def _move(self, place: int, shape: PodShape, tenants: Sequence[Tenant], *, plain: bool = True) -> Move:
         node = self._table.names[self._room.rows[place]]
         return Move(node=node, place=place, shape=shape, tenants=tenants, plain=plain, noted=not plain)
 
-    def _find(self, pod_class: PodClass, shape: Shape, leaving: int) -> int | None:
+    def _find(self, pod_class: PodClass, shape: PodShape, leaving: int) -> int | None:
         rows = self._room.rows_of(shape)
         rows = rows[rows != leaving]
         for part in (rows[:_FIRST_LOOK], rows[_FIRST_LOOK:]):
@@ -259,5 +259,5 @@ def _preference(cluster: Cluster, leaving: list[int]) -> Rows:
     return np.concatenate([fullest, np.array(leaving[::-1], dtype=np.intp)])
 
 
-def _size(plain: tuple[Shape, list[Tenant]]) -> float:
+def _size(plain: tuple[PodShape, list[Tenant]]) -> float:
     return -plain[0].size

@@ -13,7 +13,7 @@ _NONE = -(1 << 62)
 
 
 @dataclass(kw_only=True, slots=True)
-class Shape:
+class PodShape:
     """Pods that are alike as far as room and the kinds of nodes go."""
 
     #: What one pod takes: how much of which resource.
@@ -50,14 +50,14 @@ class Room:
         self._free: list[list[int]] = [amounts.tolist() for amounts in table.free[:, order]]
         self._most: list[int] = np.maximum(table.free.max(axis=1), 1).tolist()
         self._pods = table.dimensions["pods"]
-        self._shapes: dict[object, Shape] = {}
-        self._shape_of: dict[int, Shape] = {}
-        self._taken: list[tuple[int, Shape, int]] = []
+        self._shapes: dict[object, PodShape] = {}
+        self._shape_of: dict[int, PodShape] = {}
+        self._taken: list[tuple[int, PodShape, int]] = []
         #: Shapes that were looked for since the last `settle`, with their `first` before that.
-        self._asked: dict[int, tuple[Shape, int]] = {}
+        self._asked: dict[int, tuple[PodShape, int]] = {}
         self._closed: tuple[int, int] | None = None
 
-    def shape(self, pod_class: PodClass) -> Shape:
+    def shape(self, pod_class: PodClass) -> PodShape:
         """Return the shape of the pods of a class."""
         shape = self._shape_of.get(pod_class.index)
         if shape is None:
@@ -73,7 +73,7 @@ class Room:
         self._closed = (place, self._free[self._pods][place])
         self._free[self._pods][place] = _NONE
 
-    def take(self, shape: Shape, count: int, wished: list[tuple[int, int]]) -> list[tuple[int, int]] | None:
+    def take(self, shape: PodShape, count: int, wished: list[tuple[int, int]]) -> list[tuple[int, int]] | None:
         """Take room for *count* pods; returns how many went where, None if not all fit.
 
         *wished* are places and how many pods each should take, the next one last; as many of these as pods are used
@@ -96,7 +96,7 @@ class Room:
                 shape.first += 1
         return found
 
-    def charge(self, shape: Shape, place: int) -> None:
+    def charge(self, shape: PodShape, place: int) -> None:
         """Take room for one pod at a place that has it."""
         self._charge(shape, place, 1)
 
@@ -122,11 +122,11 @@ class Room:
             shape.reopen(since, changed)
         self._asked.clear()
 
-    def rows_of(self, shape: Shape) -> Rows:
+    def rows_of(self, shape: PodShape) -> Rows:
         """Return the rows that may have room for pods of a shape, in order of preference."""
         return self._order[np.array(shape.places[shape.first :], dtype=np.intp)]
 
-    def _grant(self, shape: Shape, count: int, wished: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    def _grant(self, shape: PodShape, count: int, wished: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Take room for up to *count* pods at *wished* places."""
         granted = []
         places = shape.places
@@ -142,7 +142,7 @@ class Room:
                 granted.append((place, number))
         return granted
 
-    def _fit(self, shape: Shape, place: int, most: int) -> int:
+    def _fit(self, shape: PodShape, place: int, most: int) -> int:
         for dimension, amount in shape.demand:
             free = self._free[dimension][place]
             if free < amount * most:
@@ -151,19 +151,19 @@ class Room:
                     return 0
         return most
 
-    def _charge(self, shape: Shape, place: int, count: int) -> None:
+    def _charge(self, shape: PodShape, place: int, count: int) -> None:
         for dimension, amount in shape.demand:
             self._free[dimension][place] -= amount * count
         self._taken.append((place, shape, count))
 
-    def _make(self, pod_class: PodClass) -> Shape:
+    def _make(self, pod_class: PodClass) -> PodShape:
         cluster, table = self._cluster, self._cluster.table
         demand = tuple((table.dimensions[name], amount) for name, amount in pod_class.requests.items() if amount)
         size = max(amount / self._most[dimension] for dimension, amount in demand)
         fits = static.allowed(cluster, pod_class)[self._order]
         for dimension, amount in demand:
             fits = fits & (table.free[dimension, self._order] >= amount)
-        return Shape(demand=demand, size=size, places=np.flatnonzero(fits).tolist())
+        return PodShape(demand=demand, size=size, places=np.flatnonzero(fits).tolist())
 
 
 def _key(pod_class: PodClass) -> object:

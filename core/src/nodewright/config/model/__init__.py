@@ -5,8 +5,6 @@ from typing import Literal
 from nodewright.config.addresses import NamespaceName
 from nodewright.config.mention import Mention
 from nodewright.config.model.base import Section
-from nodewright.config.model.disruption import Disruption, DisruptionBudget, DisruptionReason, Schedule
-from nodewright.config.model.groups import GroupRule, GroupScaleDown
 from nodewright.config.model.health import BackoffSettings, Health, Loop
 from nodewright.config.model.limits import CpuLimit, GpuLimit, Limits, MemoryLimit, NodeLimit
 from nodewright.config.model.process import (
@@ -26,14 +24,24 @@ from nodewright.config.model.process import (
     Status,
     Templates,
 )
-from nodewright.config.model.scale_down import DrainPriority, ScaleDown, SoftTaints
+from nodewright.config.model.scale_down import (
+    Disruption,
+    DisruptionBudget,
+    DisruptionReason,
+    DrainPriority,
+    ScaleDown,
+    Schedule,
+    SoftTaints,
+)
 from nodewright.config.model.scale_up import Balancing, Proactive, ScaleUp
 from nodewright.config.values import (
+    Duration,
     Group,
     Hooks,
     Name,
     PendingPodsSteps,
     Providers,
+    Ratio,
     ScaleDownCandidatesSteps,
     Switch,
     Whole,
@@ -95,6 +103,38 @@ class Processors(Section):
     """The plugins that take pods off the list of those that need nodes, or add to it, in order."""
     scale_down_candidates: ScaleDownCandidatesSteps = ()
     """The plugins that take nodes off the list of those looked at for removal, in order."""
+
+
+class GroupScaleDown(Section):
+    """What may differ in scaleDown."""
+
+    unneeded_time: Duration | None = None
+    """How long a node has to be unneeded before it is removed."""
+    unready_time: Duration | None = None
+    """How long an unready node has to be unneeded before it is removed."""
+    utilization_threshold: Ratio | None = None
+    """A node is unneeded only if less than this part of its cpu and memory is requested."""
+    gpu_utilization_threshold: Ratio | None = None
+    """The same for the GPUs of a node that has some."""
+    ignore_daemonsets_utilization: Switch | None = None
+    """Leave DaemonSet pods out of the utilization."""
+
+
+class GroupRule(Section):
+    """Settings of the groups whose name matches; the first rule that matches is taken, as a whole."""
+
+    match: Name
+    """A pattern for the group's name, with * and ? and [abc]."""
+    scale_down: GroupScaleDown = GroupScaleDown()
+    """What differs in scaleDown."""
+    max_node_provision_time: Duration | None = None
+    """How long an ordered machine may take to become a node."""
+    max_node_startup_time: Duration | None = None
+    """How long a new node may take to become ready."""
+    zero_or_max: Switch | None = None
+    """Use the group whole or not at all."""
+    allow_non_atomic_scale_up_to_max: Switch | None = None
+    """With zeroOrMax: it may grow to its maximum node by node."""
 
 
 class Settings(Section):

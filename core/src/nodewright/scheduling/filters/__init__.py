@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, PodClass
 from nodewright.scheduling.filters import (
@@ -33,3 +34,17 @@ def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
         if verdict is not None:
             return verdict
     return None
+
+
+def texts(verdict: Verdict) -> tuple[str, ...]:
+    """Return the reasons that kube-scheduler would give; most filters give one."""
+    match verdict.reason:
+        case Reason.RESOURCES:
+            return tuple(verdict.detail.split(", "))
+        case Reason.VOLUME_CLAIM:
+            return (verdict.detail,)
+        case Reason.VOLUME_NODE_AFFINITY | Reason.VOLUME_MISSING if verdict.detail:
+            return (verdict.reason.text, verdict.detail)
+        case Reason.SPREAD if verdict.detail:
+            return (f"{verdict.reason.text} ({verdict.detail})",)
+    return (verdict.reason.text,)

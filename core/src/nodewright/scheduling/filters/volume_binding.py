@@ -9,9 +9,8 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, PodClass
 from nodewright.objects import PersistentVolumeClaim
-from nodewright.scheduling.filters import labelled
 from nodewright.scheduling.filters.open_claims import OpenClaim, open_claims, plan, reachable
-from nodewright.scheduling.filters.static import Mask
+from nodewright.scheduling.filters.static import Mask, allowed_by_labels
 
 OUT_OF_REACH = Verdict(reason=Reason.VOLUME_NODE_AFFINITY)
 MISSING = Verdict(reason=Reason.VOLUME_MISSING)
@@ -45,7 +44,7 @@ def allowed(cluster: Cluster, pod: PodClass, mask: Mask) -> Mask:
     for node in chosen:
         mask = mask & (np.arange(len(mask)) == cluster.table.rows.get(node, -1))
     node = next(iter(chosen), "")
-    return labelled.where(
+    return allowed_by_labels(
         cluster,
         mask,
         _labels(cluster, pod, still_open),

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, PodClass
-from nodewright.scheduling.filters import labelled
-from nodewright.scheduling.filters.static import Mask
+from nodewright.scheduling.filters.static import Mask, allowed_by_labels
 
 REFUSAL = Verdict(reason=Reason.VOLUME_ZONE)
 #: The label that took the place of each of the older ones.
@@ -37,7 +36,7 @@ def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
 def allowed(cluster: Cluster, pod: PodClass, mask: Mask) -> Mask:
     """Return *mask* without the rows that the places of the pod's volumes keep it off."""
     rules = _rules(cluster, pod)
-    return labelled.where(cluster, mask, _PLACES, lambda labels: _all_hold(rules, labels)) if rules else mask
+    return allowed_by_labels(cluster, mask, _PLACES, lambda labels: _all_hold(rules, labels)) if rules else mask
 
 
 def _volume_names(cluster: Cluster, pod: PodClass) -> list[str]:

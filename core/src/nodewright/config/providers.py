@@ -9,7 +9,6 @@ from nodewright.api.errors import ConfigurationError, PluginError, Problem
 from nodewright.api.group import GroupOptions
 from nodewright.api.plugin import PluginConfig
 from nodewright.api.provider import Provider, ProviderContext
-from nodewright.config.context import provider_context
 from nodewright.config.document import Loaded
 from nodewright.config.effective import default_options
 from nodewright.config.mention import Mention
@@ -24,6 +23,18 @@ class LiveGroup:
     id: str
     provider: str
     options: GroupOptions
+
+
+def provider_context(settings: Settings, clock: Clock) -> ProviderContext:
+    """Return what every provider of *settings* is told besides its own configuration."""
+    return ProviderContext(
+        clock=clock,
+        cluster=settings.cluster,
+        namespace=settings.namespace,
+        user_agent=settings.kube.user_agent,
+        nodes=settings.node_groups,
+        discovery=settings.discovery,
+    )
 
 
 def refusals(loaded: Loaded, classes: PluginClasses, clock: Clock) -> Iterator[Problem]:
