@@ -4,7 +4,6 @@ from collections.abc import Sequence
 import pytest
 import yaml
 from nodewright.api import ConfigurationError, GroupOptions, NodeGroup, Problem
-from nodewright.cli import config
 from nodewright.cli.main import main
 from nodewright.config.document import load
 
