@@ -106,8 +106,8 @@ def test_it_runs_where_the_configuration_says(printed):
     ("words", "told"),
     [
         (["--replicas", "-1"], "write a number of replicas, not '-1'"),
-        (["--namespace", "Kube System"], 'no namespace can be called "Kube System"'),
-        (["--monitoring", ""], 'no namespace can be called ""'),
+        (["--namespace", "Kube System"], '"Kube System" is not a valid name of a namespace'),
+        (["--monitoring", ""], '"" is not a valid name of a namespace'),
         (["--image", "a b"], "write NAME:TAG, not 'a b'"),
     ],
 )

@@ -126,7 +126,7 @@ def test_flags_without_effect_are_warnings_unless_they_say_the_default():
     )  # fmt: skip
     assert "\n".join(map(str, load(flags=flags).warnings)) == (
         "flags: --predicate-parallelism: has no effect: all pods that are alike are placed at once, on one thread\n"
-        "flags: --scale-down-candidates-pool-ratio: has no effect, in Cluster Autoscaler neither: "
+        "flags: --scale-down-candidates-pool-ratio: has no effect, here or in Cluster Autoscaler: "
         "all nodes are looked at\n"
         "flags: --regional: has no effect: gce is not among providers\n"
         "flags: --enable-provisioning-requests: accepted, but not in effect in this version: "
@@ -195,7 +195,7 @@ def test_a_flag_mends_a_wrong_value_in_the_file_but_not_a_wrong_section(write):
     path = write("loop: {scanInterval: often}\nscaleDown: off\n")
     with pytest.raises(ConfigurationError) as caught:
         load(path, flags=parse_flags(["--scan-interval=5s", "--scale-down-enabled=false"]))
-    assert str(caught.value) == f"{path}:4: scaleDown: write settings below it, as key: value"
+    assert str(caught.value) == f"{path}:4: scaleDown: write its settings below it, as key: value"
 
 
 def test_a_command_may_have_flags_of_its_own():

@@ -163,5 +163,5 @@ templates:
 
 def test_without_a_provider_the_yaml_says_what_is_missing():
     text = flags_to_yaml(parse_flags([]), Settings(), [])
-    assert text.startswith("# no --cloud-provider was given: name the provider under providers\n")
+    assert text.startswith("# no --cloud-provider was given: name one under providers\n")
     assert load(text).settings == Settings()

@@ -1,4 +1,4 @@
-"""Making the configured providers, and asking them for their groups, outside of the loop."""
+"""The configured providers: how they are made, and their groups, asked for outside of the loop."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from nodewright.config.plugins import PluginClasses
 
 @dataclass(frozen=True, kw_only=True)
 class LiveGroup:
-    """A group that a provider has now."""
+    """A node group that a provider has now."""
 
     id: str
     provider: str
@@ -26,7 +26,7 @@ class LiveGroup:
 
 
 def provider_context(settings: Settings, clock: Clock) -> ProviderContext:
-    """Return what every provider of *settings* is told besides its own configuration."""
+    """Return what every provider of *settings* gets besides its own configuration."""
     return ProviderContext(
         clock=clock,
         cluster=settings.cluster,
@@ -38,7 +38,7 @@ def provider_context(settings: Settings, clock: Clock) -> ProviderContext:
 
 
 def refusals(loaded: Loaded, classes: PluginClasses, clock: Clock) -> Iterator[Problem]:
-    """Yield why providers can't be made of what the whole configuration says. Making one calls no cloud."""
+    """Yield why providers can't be made from the whole configuration. Making a provider calls no cloud."""
     context = provider_context(loaded.settings, clock)
     for index, mention in enumerate(loaded.settings.providers):
         path = ("providers", index, mention.name)
@@ -75,10 +75,10 @@ def _within(
     def ask() -> None:
         try:
             groups.extend(_ask(mention, classes, context, default_options(settings)))
-        except Exception as error:  # told by the caller, whatever the provider raises
+        except Exception as error:  # the caller raises it again, whatever it is
             failures.append(error)
 
-    # A daemon: a provider that hangs must not keep the program from ending.
+    # A daemon: a provider that hangs must not keep the process alive.
     thread = Thread(target=ask, name=f"ask-{mention.name}", daemon=True)
     thread.start()
     thread.join(seconds)

@@ -1,4 +1,4 @@
-"""The types of single settings: how each is written in YAML, and what its JSON Schema says."""
+"""Types of single settings: how each is written in YAML, and its JSON Schema."""
 
 import re
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ _PERCENT = re.compile(r"([0-9]{1,3})%")
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """A number, or a part of a total in per cent."""
+    """A number, or a percentage of a total."""
 
     amount: int
     percent: bool = False
 
     def of(self, total: int) -> int:
-        """Return how many that is of *total*; a part is rounded up, so that it is none only if it is 0 %."""
+        """Return the number out of *total*. A percentage is rounded up, so that only 0 % gives none."""
         return -(-self.amount * total // 100) if self.percent else self.amount
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ def _read_group(value: object) -> GroupSpec:
 
 
 def _read_share(value: object) -> Share:
-    """Return the share that a setting says: ``5`` or ``"10%"``. Raises `ValueError` for anything else."""
+    """Return the share that is written as ``5`` or ``"10%"``. Raises `ValueError` for anything else."""
     if isinstance(value, Share):
         return value
     if isinstance(value, int) and not isinstance(value, bool):
@@ -101,17 +101,17 @@ def _read_share(value: object) -> Share:
         return Share(amount=value)
     percent = _PERCENT.fullmatch(value) if isinstance(value, str) else None
     if percent is None or int(percent[1]) > 100:
-        raise ValueError(f"write a number such as 5, or a part such as 10%, not {written(value)}")
+        raise ValueError(f"write a number such as 5, or a percentage such as 10%, not {written(value)}")
     return Share(amount=int(percent[1]), percent=True)
 
 
 def _write_share(share: Share) -> int | str:
-    """Return what `_read_share` reads as *share*."""
+    """Return *share* as it is written in YAML."""
     return str(share) if share.percent else share.amount
 
 
 def _read_cron(value: object) -> str:
-    """Return *value* if it is a cron expression of five fields that is ever true; raises `ValueError` otherwise."""
+    """Return *value* if it is a cron expression of five fields that ever matches. Raises `ValueError` otherwise."""
     if not isinstance(value, str) or len(value.split()) != 5:
         raise ValueError(
             f'write minute, hour, day of month, month and day of week, such as "0 9 * * mon-fri", not {written(value)}'
@@ -120,14 +120,14 @@ def _read_cron(value: object) -> str:
         next(CronSim(value, _SOME_DAY))
     except CronSimError as error:
         field = str(error).removeprefix("Bad ").replace("-", " ")
-        raise ValueError(f"the {field} can't be read in {written(value)}") from None
+        raise ValueError(f"the {field} in {written(value)} is not valid") from None
     except StopIteration:
-        raise ValueError(f"{written(value)} is never true") from None
+        raise ValueError(f"{written(value)} never matches") from None
     return value
 
 
 def _read_time_zone(value: object) -> str:
-    """Return *value* if it names a time zone; raises `ValueError` otherwise."""
+    """Return *value* if it names a time zone. Raises `ValueError` otherwise."""
     try:
         return ZoneInfo(value).key if isinstance(value, str) and value else _no_time_zone(value)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -135,7 +135,7 @@ def _read_time_zone(value: object) -> str:
 
 
 def _no_time_zone(value: object) -> str:
-    # Short names mean different things in different places.
+    # Short names such as EST are ambiguous: suggest only those with a place.
     places = [name for name in available_timezones() if "/" in name]
     near = nearest(value, places) if isinstance(value, str) else None
     hint = f"; did you mean {near}?" if near else ""
@@ -201,14 +201,14 @@ Bytes = Annotated[
     PlainSerializer(lambda amount: format_resource("memory", amount), return_type=str),
     WithJsonSchema(_QUANTITY_SCHEMA),
 ]
-#: A node group by hand: ``min:max:name``.
+#: A node group that is listed by hand: ``min:max:name``.
 Group = Annotated[
     GroupSpec,
     BeforeValidator(_read_group),
     PlainSerializer(_write_group, return_type=str),
     WithJsonSchema({"type": "string", "pattern": "^[0-9]+:[0-9]+:.+$"}),
 ]
-#: A number of nodes, or a part of them: ``5`` or ``10%``.
+#: A number or a percentage of nodes: ``5`` or ``10%``.
 NodeShare = Annotated[
     Share,
     BeforeValidator(_read_share),
@@ -217,7 +217,7 @@ NodeShare = Annotated[
         {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^(100|[0-9]{1,2})%$"}]}
     ),
 ]
-#: When something begins, again and again: five fields, as in cron.
+#: A repeated time, as in cron: five fields.
 Cron = Annotated[
     str,
     BeforeValidator(_read_cron),
@@ -226,7 +226,7 @@ Cron = Annotated[
 TimeZone = Annotated[
     str, BeforeValidator(_read_time_zone), WithJsonSchema({"type": "string", "examples": ["Europe/Berlin"]})
 ]
-#: A list of names; ``a,b`` is read as well.
+#: A list of names, which can also be written as ``a,b``.
 Names = Annotated[tuple[Name, ...], BeforeValidator(_read_names)]
 
 Providers = Annotated[tuple[Mention, ...], BeforeValidator(_read_names), Slot(kind="providers", base=Provider)]
