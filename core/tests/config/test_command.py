@@ -69,7 +69,7 @@ IDLE = (
 def test_check_says_ok_and_warns(nodewright, write):
     write(RIGHT)
     idle = "accepted, but not in effect in this version"
-    salvo = "a loop goes on until no option helps; scaleUp.optionsPerLoop: 1 ends it after one"
+    salvo = "a loop always continues until no option helps; set scaleUp.optionsPerLoop: 1 to stop after one"
     assert nodewright("check", "nodewright.yaml", "--salvo-scale-up") == (
         0,
         ["ok"],
@@ -135,7 +135,7 @@ def test_from_flags_needs_no_plugin(nodewright, tmp_path):
     )
     assert (status, err) == (0, [])
     assert out == [
-        "# left out --predicate-parallelism: all pods that are alike are placed at once, on one thread",
+        "# left out --predicate-parallelism: all equal pods are placed at once, on one thread",
         "# --regional: has no effect: gce is not among providers",
         "apiVersion: nodewright.dev/v1",
         "kind: Autoscaler",

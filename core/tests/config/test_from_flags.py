@@ -133,7 +133,7 @@ def test_only_what_differs_from_the_default_is_written():
     )
     assert flags_to_yaml(flags, load(flags=flags).settings, ["a note"]) == (
         """\
-# left out --predicate-parallelism: all pods that are alike are placed at once, on one thread
+# left out --predicate-parallelism: all equal pods are placed at once, on one thread
 # a note
 apiVersion: nodewright.dev/v1
 kind: Autoscaler
