@@ -128,9 +128,9 @@ def test_what_does_not_work_in_the_container_is_told(tmp_path, capsys):
     )
     assert main(["manifests", "--config", str(file)]) == 0
     record, memory, address, kubeconfig = capsys.readouterr().err.splitlines()
-    assert "record.path: nothing can be written to /records/r in the container until you mount" in record
-    assert "memory.path: nothing can be written to /memory/m" in memory
-    assert "server.address: the kubelet's probe and Prometheus don't reach localhost:8085" in address
+    assert "record.path: the container can't write to /records/r until you mount" in record
+    assert "memory.path: the container can't write to /memory/m" in memory
+    assert "server.address: the kubelet's probe and Prometheus can't reach localhost:8085" in address
     assert "kube.kubeconfig: /root/k is not in the container" in kubeconfig
 
 

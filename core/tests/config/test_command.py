@@ -199,7 +199,7 @@ def test_show_shows_the_rules_if_a_provider_fails(nodewright, write, cloud, monk
     status, out, err = nodewright("show", "nodewright.yaml")
     assert status == 0
     assert "group spot-*" in out
-    words = "groups are not known, showing the rules for them: provider cloud failed: no route to the cloud"
+    words = "the groups are unknown, so the rules for them are shown: provider cloud failed: no route to the cloud"
     assert err[-1] == words
     assert nodewright("show", "nodewright.yaml", "--live=false")[2] == err[:-1]
     status, out, err = nodewright("show", "nodewright.yaml", "--live")

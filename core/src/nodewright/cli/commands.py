@@ -27,8 +27,8 @@ BUILT_IN = {
     "conformance": BuiltIn(
         "nodewright.cli.conformance:ConformanceCommand", "test a provider against the contract, in a real account"
     ),
-    "decide": BuiltIn("nodewright.cli.decide:DecideCommand", "decide about clusters that are kept in files"),
-    "dump": BuiltIn("nodewright.cli.dump:DumpCommand", "write the live cluster to a file, to try policies on"),
+    "decide": BuiltIn("nodewright.cli.decide:DecideCommand", "decide about a picture of a cluster, kept in a file"),
+    "dump": BuiltIn("nodewright.cli.dump:DumpCommand", "write a picture of the live cluster, to try policies on"),
     "manifests": BuiltIn(
         "nodewright.cli.manifests:ManifestsCommand", "print the objects that run the autoscaler in a cluster"
     ),

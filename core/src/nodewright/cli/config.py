@@ -21,34 +21,34 @@ from nodewright.config.show import GroupReport, Row, as_data, group_report, rule
 from nodewright.config.tree import dump
 
 _HELP = """\
-check [FILE] [flags]       tell everything that is wrong with a configuration
-show [FILE] [flags]        every setting with its value and where that came from; for every group as well
-    --group NAME           of this group only; may be given more than once
-    --live[=false]         ask the providers for their groups, or do not
-    -o table|json|yaml     how it is printed
-from-flags [flags]         the YAML that does the same as these flags
-schema                     the JSON Schema of the file, with the settings of all plugins that are installed
-flags                      the page about all flags, in Markdown
+check [FILE] [flags]       report every mistake in a configuration
+show [FILE] [flags]        print every setting, its value and its origin, and the options of every node group
+    --group NAME           print the options of this group only; can be repeated
+    --live[=false]         ask the providers for their groups, or do not ask
+    -o table|json|yaml     the output format
+from-flags [flags]         print the YAML that does the same as these flags
+schema                     print the JSON Schema of the file, with the settings of all installed plugins
+flags                      print the documentation page about all flags, in Markdown
 
-Flags are those of `nodewright run`: Cluster Autoscaler's, and --config FILE."""
+The flags are those of `nodewright run`: Cluster Autoscaler's, and --config FILE."""
 
 _SHOW = (Flag("group", "list"), Flag("live", "bool"), Flag("o", "string", "table"), Flag("output", "string", "table"))
 _FORMATS = ("table", "json", "yaml")
 
 
 class ConfigCommand(Command):
-    """Works on configuration without acting on it."""
+    """Works with configuration, without running the autoscaler."""
 
     passthrough: ClassVar[bool] = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say what there is; the words are read by `run`."""
+        """Describe the usage. `run` parses the words."""
         parser.usage = f"{parser.prog} check|show|from-flags|schema|flags ..."
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = _HELP
 
     def run(self, arguments: Namespace) -> int:
-        """Do what the first word says with the others."""
+        """Run the action that the first word names, with the other words."""
         match arguments.rest:
             case [action, *words] if action in _ACTIONS and not {"-h", "--help"} & set(words):
                 return _ACTIONS[action](words)
@@ -58,12 +58,12 @@ class ConfigCommand(Command):
             case [action, *_]:
                 print(f"nodewright config: {action} is not one of {', '.join(_ACTIONS)}", file=sys.stderr)
             case _:
-                print(f"nodewright config: say what to do\n\n{_HELP}", file=sys.stderr)
+                print(f"nodewright config: name an action\n\n{_HELP}", file=sys.stderr)
         return 2
 
 
 def check(words: Sequence[str]) -> int:
-    """Say ``ok``, or raise with everything that is wrong."""
+    """Print ``ok``, or raise `ConfigurationError` with every mistake."""
     loaded = _load(parse_flags(words, words=1))
     _warn(loaded.warnings)
     problems = tuple(refusals(loaded, _registry(), _clock()))
@@ -81,7 +81,7 @@ def schema(words: Sequence[str]) -> int:
 
 
 def from_flags(words: Sequence[str]) -> int:
-    """Print the YAML that does what the flags do; the plugins that it names need not be installed."""
+    """Print the YAML that does the same as the flags. The plugins that it names need not be installed."""
     flags = parse_flags(words)
     loaded = load(flags.config, flags=flags)
     ignored = {f"--{each.flag.name}" for each in flags.given if each.flag.instead}
@@ -98,7 +98,7 @@ def page(words: Sequence[str]) -> int:
 
 
 def show(words: Sequence[str]) -> int:
-    """Print every setting, and what holds for groups."""
+    """Print every setting, and the options of node groups."""
     flags = parse_flags(words, own=_SHOW, words=1)
     output = flags.own.get("output", flags.own.get("o", "table"))
     if output not in _FORMATS:
@@ -134,7 +134,7 @@ def _load(flags: Flags, *, complete: bool = True) -> Loaded:
 
 
 def _groups(loaded: Loaded, flags: Flags) -> list[GroupReport]:
-    """Return a report for each group asked for; for all that there are, or for all patterns, if none is named."""
+    """Return a report for each group that is asked for. If none is named, for all groups, or else for all rules."""
     named: list[str] = flags.own.get("group", [])
     live: list[LiveGroup] = []
     if flags.own.get("live", not named):
@@ -143,7 +143,7 @@ def _groups(loaded: Loaded, flags: Flags) -> list[GroupReport]:
         except PluginError as error:
             if "live" in flags.own:
                 raise
-            print(f"groups are not known, showing the rules for them: {error}", file=sys.stderr)
+            print(f"the groups are unknown, so the rules for them are shown: {error}", file=sys.stderr)
     if not (named or live):
         return [rule_report(loaded, index) for index in range(len(loaded.settings.groups))]
     by_id = {group.id: group for group in live}
@@ -176,7 +176,7 @@ def _registry() -> PluginClasses:
 
 
 def _clock() -> Clock:
-    # It brings the whole loop along; only providers that are made need it.
+    # It brings the whole loop along, and is needed only to make providers.
     from nodewright.runtime.clock import SystemClock
 
     return SystemClock()

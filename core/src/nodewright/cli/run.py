@@ -16,9 +16,9 @@ from nodewright.api.errors import NodewrightError, NotLeaderError
 if TYPE_CHECKING:
     from nodewright.kube.lease import Lease
 
-#: The exit status after the lease was lost, as Cluster Autoscaler's.
+#: The exit status after the lease was lost, as in Cluster Autoscaler.
 LOST = 255
-#: So long, in seconds, a call that is under way may hold up the end; Kubernetes gives a pod 30 by default.
+#: How many seconds a call under way may delay the end. Kubernetes gives a pod 30 by default.
 _GRACE_SECONDS = 20.0
 
 _log = logging.getLogger("nodewright.run")
@@ -30,21 +30,21 @@ class RunCommand(Command):
     passthrough = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Describe the flags; they are read in Cluster Autoscaler's own syntax."""
-        parser.add_argument("--config", metavar="FILE", help="the YAML configuration; it is watched for changes")
+        """Describe the flags. `run` parses them in Cluster Autoscaler's syntax."""
+        parser.add_argument(
+            "--config", metavar="FILE", help="the YAML configuration; changes take effect while the autoscaler runs"
+        )
         parser.add_argument(
             "--dry-run",
             action="store_true",
-            help="act on nothing; tell what would be done, and where another autoscaler does otherwise",
+            help="change nothing; report what would be done, and where another autoscaler decides differently",
         )
-        parser.add_argument(
-            "--<flag>", metavar="VALUE", help="any flag of Cluster Autoscaler; lies over what the file says"
-        )
+        parser.add_argument("--<flag>", metavar="VALUE", help="any flag of Cluster Autoscaler; it overrides the file")
 
     def run(self, arguments: Namespace) -> int:
-        """Run the autoscaler; return 0 after a clean stop, `LOST` if another replica may act by now.
+        """Run the autoscaler. Return 0 after a clean stop, and `LOST` if another replica may act by now.
 
-        A signal ends the process in any case: what is cut short is found in the cluster and the cloud by the next life.
+        A signal always ends the process. The next process finds interrupted work in the cluster and the cloud.
         """
         from nodewright.cli.start import autoscaler_for
         from nodewright.serve.server import Server
@@ -70,12 +70,12 @@ class RunCommand(Command):
             stop.set()
             autoscaler.wake()
             if not watching.is_set():
-                # Nothing is under way yet that could end well or badly.
-                _log.info("stopping before the cluster was seen for the first time")
+                # Nothing is under way yet that would have to be completed.
+                _log.info("stopping before the cluster was read for the first time")
                 os._exit(0)
-            # The process takes this thread with it, unless a plugin's call does not end.
+            # The process ends before this wait does, unless a plugin's call hangs.
             sleep(_GRACE_SECONDS)
-            _log.warning("a call is still under way after %g s: stopping without its end", _GRACE_SECONDS)
+            _log.warning("a call is still under way after %g s: stopping anyway", _GRACE_SECONDS)
             os._exit(0)
 
         _on_signals(end)
@@ -87,7 +87,7 @@ class RunCommand(Command):
             watching.set()
             _log.info("watching the cluster at %s", autoscaler.host)
             if settings.dry_run:
-                _log.info("this is a dry run: nothing in the cluster and in the clouds is changed")
+                _log.info("this is a dry run: nothing in the cluster or in the clouds is changed")
             if autoscaler.lead(stop):
                 autoscaler.run(stop)
             _log.info("stopping")
@@ -102,7 +102,7 @@ class RunCommand(Command):
 
 def _on_signals(end: Callable[[], None]) -> None:
     def handle(number: int, frame: FrameType | None) -> None:
-        # The main thread may hold the lock of the very event that *end* sets: another thread waits its turn.
+        # The main thread may hold the lock of the event that *end* sets: only another thread can wait for it.
         Thread(target=end, name="end", daemon=True).start()
 
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -114,9 +114,9 @@ def _on_loss(lease: "Lease", stop: Event, wake: Callable[[], None]) -> None:
         lease.lost.wait()
         stop.set()
         wake()
-        # What goes on inside of a plugin's call can't be stopped otherwise, and must not meet the next leader's calls.
+        # A plugin's call can't be stopped in any other way, and must not overlap with the calls of the next leader.
         sleep(lease.spare)
-        _log.error("a call is still under way, and another replica may act by now: stopping without its end")
+        _log.error("a call is still under way, and another replica may act by now: stopping anyway")
         os._exit(LOST)
 
     Thread(target=end, name="lease-lost", daemon=True).start()

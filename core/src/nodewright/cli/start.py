@@ -1,4 +1,4 @@
-"""What commands have in common that work on a cluster: configuration, a connection, an autoscaler."""
+"""What commands that work on a cluster have in common: configuration, a connection, an autoscaler."""
 
 import logging
 from collections.abc import Sequence
@@ -23,10 +23,10 @@ _log = logging.getLogger("nodewright.start")
 def autoscaler_for(
     words: Sequence[str], *, own: Sequence[Flag] = (), acts: bool = False
 ) -> tuple[Autoscaler, Settings]:
-    """Return an autoscaler for the flags that *words* are, not started yet, with its settings.
+    """Return an autoscaler for the flags in *words*, not started yet, and its settings. Also sets up logging.
 
-    *own* are flags of the command itself. One that *acts* has to hold a lease, unless that is turned off. Sets logging
-    up on the way. Raises `ConfigurationError` with everything that is wrong.
+    *own* are the command's own flags. An autoscaler that *acts* must hold a lease, unless leader election is off.
+    Raises `ConfigurationError` with every mistake.
     """
     registry = Registry()
     flags = parse_flags(words, own=own)
@@ -53,9 +53,9 @@ def autoscaler_for(
 
 
 def _lease(settings: Settings, transport: Transport) -> Lease | None:
-    # A dry run goes on beside whoever acts.
+    # A dry run runs beside the replica that acts.
     if settings.dry_run or not settings.leader_election.enabled:
         return None
-    # Pods on the host's network, and two processes on one machine, share a host name: each must wait for the other.
+    # Two processes on one machine, and pods on the host network, share a host name, but must not share an identity.
     identity = f"{gethostname()}_{uuid4()}"
     return Lease(transport, settings.namespace, settings.leader_election, identity)
