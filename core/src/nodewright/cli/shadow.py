@@ -42,7 +42,7 @@ class ShadowCommand(Command):
         )
 
     def run(self, arguments: Namespace) -> int:
-        """Print the report. Return 0 if the differences are acceptable, 1 if they are not, 2 without a usable record."""
+        """Print the report. Return 0 if the differences are acceptable, 1 if not, and 2 without a usable record."""
         from nodewright.cli.table import screen_width
         from nodewright.record.record_file import parts_of
         from nodewright.shadow.report import page, summarize
