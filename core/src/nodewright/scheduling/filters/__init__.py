@@ -1,4 +1,4 @@
-"""The filters in kube-scheduler's order, for one pod and one node: the first refusal is the one that is told."""
+"""The filters in kube-scheduler's order, for one pod and one node. The first refusal is the one that is reported."""
 
 from collections.abc import Callable
 
@@ -14,8 +14,8 @@ from nodewright.scheduling.filters import (
     volumes,
 )
 
-#: Each returns why a pod may not run on the node of a row now, or None. A filter has to be known to `placement`, too,
-#: which asks for many nodes at once. DynamicResources will be the last one.
+#: Each returns why a pod may not run on the node of a row now, or None. `placement` must know a filter as well: it asks
+#: about many nodes at once. DynamicResources will be the last one.
 FILTERS: tuple[Callable[[Cluster, PodClass, int], Verdict | None], ...] = (
     lambda cluster, pod, row: volumes.prefilter(cluster, pod),
     static.refusal,
@@ -37,7 +37,7 @@ def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
 
 
 def texts(verdict: Verdict) -> tuple[str, ...]:
-    """Return the reasons that kube-scheduler would give; most filters give one."""
+    """Return the reasons of a verdict in kube-scheduler's words. Most filters give one."""
     match verdict.reason:
         case Reason.RESOURCES:
             return tuple(verdict.detail.split(", "))
