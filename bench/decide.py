@@ -72,7 +72,7 @@ _MOST_NODES = 1_000
 def _decision(known: _Known) -> Figure:
     shape = known.shape
     world, policy, memory = shape.world(), a_policy(), Memory()
-    decision, remembered = decide(world, memory, policy, EPOCH)
+    decision, remembered, _ = decide(world, memory, policy, EPOCH)
     grown = sum(grow.count for grow in decision.grow)
     helped = sum(len(grow.pods) for grow in decision.grow)
     assert set(decision.pods) == {pod.key for pod in shape.pending_pods()}, "a pod has no verdict"
@@ -80,7 +80,7 @@ def _decision(known: _Known) -> Figure:
     if shape.pending:
         _check_growth(shape, grown, helped)
     seconds = median_of(lambda: decide(world, memory, policy, EPOCH))
-    unneeded = remembered.unneeded_since
+    unneeded = remembered.unneeded.since
     assert all(shape.is_idle(world.cluster.nodes[name]) for name in unneeded), "a busy node is unneeded"
     note = f"{grown} nodes for {helped} pods" if shape.pending else f"{len(unneeded)} nodes unneeded"
     if shape.kind == "down":

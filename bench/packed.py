@@ -101,8 +101,8 @@ def _packed(packed: Packed) -> Figure:
     assert 0.92 < load < 0.94, f"the cluster is {load:.1%} full"
     candidates = [machine.name for machine in machines if _used(machine) <= _THRESHOLD]
 
-    decision, memory = decide(world, Memory(), policy, EPOCH)
-    found = set(memory.unneeded_since)
+    decision, memory, _ = decide(world, Memory(), policy, EPOCH)
+    found = set(memory.unneeded.since)
     assert set(decision.nodes) == set(world.cluster.nodes), "a node has no verdict"
     assert found <= set(candidates), "a node could go that is above the threshold"
     assert all_fit_without(_machines(world), found), "no place was found for the pods of all nodes that could go"
@@ -111,8 +111,8 @@ def _packed(packed: Packed) -> Figure:
     wrong = [] if len(found) >= len(in_order) else ["fewer nodes could go than in Cluster Autoscaler's order"]
 
     later = EPOCH + timedelta(seconds=10)
-    _, remembered = decide(world, memory, policy, later)
-    if lost := found - set(remembered.unneeded_since):
+    _, remembered, _ = decide(world, memory, policy, later)
+    if lost := found - set(remembered.unneeded.since):
         wrong.append(f"{len(lost)} of them could not go any more in the next loop, though nothing had changed")
     seconds = median_of(lambda: decide(world, Memory(), policy, EPOCH))
     again = median_of(lambda: decide(world, memory, policy, later))

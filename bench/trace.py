@@ -146,10 +146,10 @@ def replay_day(trace: Trace, start: int, settings: str = "", *, length: int = DA
 def _wind_down(replay: Replay) -> None:
     """Go on until no removal is under way any more."""
     for _ in range(60):
-        if not replay.memory.removals:
+        if not replay.memory.leaving.removals:
             return
         replay.run_until(replay.seconds + 60)
-    raise AssertionError(f"removals that never end: {sorted(replay.memory.removals)}")
+    raise AssertionError(f"removals that never end: {sorted(replay.memory.leaving.removals)}")
 
 
 def _used(replay: Replay) -> tuple[float, float]:

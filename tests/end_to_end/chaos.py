@@ -178,7 +178,7 @@ class Mischief(Chaos):
             (0.01, self.life.world.api_server.drop_watches),
             (0.005, self._kill),
             # Best of all in the middle of something.
-            (0.15 if self.life.autoscaler.memory.removals else 0, self._kill),
+            (0.15 if self.life.autoscaler.memory.leaving.removals else 0, self._kill),
         ]
 
     def end(self):

@@ -74,7 +74,7 @@ class Guard(Plugin):
         """No node stays marked that nobody is about to remove, for longer than faults can last."""
         going = {machine.name for machine in self._world.cloud.fleet.all() if machine.going}
         marked = {node.name for node in self._all("nodes", Node) if node.taint(TO_BE_DELETED)}
-        forgotten = marked - going - self._life.autoscaler.memory.removals.keys()
+        forgotten = marked - going - self._life.autoscaler.memory.leaving.removals.keys()
         self._forgotten = {name: self._forgotten.get(name, 0) + 1 for name in forgotten}
         for name, loops in self._forgotten.items():
             if loops == _PATIENCE:

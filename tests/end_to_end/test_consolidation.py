@@ -127,7 +127,7 @@ def test_a_day_costs_less_without_back_and_forth_and_nobody_waits_longer(begin):
         thrifty.live_on()
     end = thrifty.life.world.clock.now()
     assert all(at < end - timedelta(hours=2) for at, _ in consolidated(thrifty.life)), "it has not come to rest"
-    assert thrifty.life.autoscaler.memory.replacements == ()
+    assert thrifty.life.autoscaler.memory.consolidation.replacements == ()
 
 
 def test_the_new_node_is_ready_before_a_pod_leaves_the_old_one(begin):

@@ -79,8 +79,8 @@ class TestRefusedForGood:
         assert life.story() == [setting(FIRST), failed(FIRST, why), setting(OTHER), set_(OTHER)]
         assert life.told_to_pods("TriggeredScaleUp") == {triggered(OTHER)}
         memory = life.autoscaler.memory
-        assert {group: known.error_class for group, known in memory.backoffs.items()} == {FIRST: error_class}
-        assert memory.requests.keys() == {OTHER}
+        assert {group: known.error_class for group, known in memory.health.backoffs.items()} == {FIRST: error_class}
+        assert memory.orders.requests.keys() == {OTHER}
         life.until(all_run(life))
         assert life.ordered(OTHER) == 1
 
@@ -88,9 +88,9 @@ class TestRefusedForGood:
         life = begin()
         by_stock_out(life)
         life.go_on(10)
-        known = life.autoscaler.memory.backoffs
+        known = life.autoscaler.memory.health.backoffs
         life.go_on(20)
-        assert life.autoscaler.memory.backoffs == known
+        assert life.autoscaler.memory.health.backoffs == known
 
     def test_what_is_decided_further_has_the_verdicts_on_nodes_too(self, begin):
         life = begin(a_scenario(*two_choices(), a_group("fixed", min=1, max=1), replicas=0))
@@ -135,8 +135,8 @@ class TestRefusedForGood:
             "pod didn't trigger scale-up: 1 in backoff after failed scale-up (STOCK_OUT of eu-a/fitting"
         )
         assert "1 in backoff after failed scale-up (STOCK_OUT of eu-b/roomy" in told
-        assert life.autoscaler.memory.requests == {}
-        assert life.autoscaler.memory.last_scale_up is None
+        assert life.autoscaler.memory.orders.requests == {}
+        assert life.autoscaler.memory.cooldown.cluster.grown is None
         life.world.cloud.supply.lift_stocks("*")
         life.until(all_run(life))
         assert life.ordered(FIRST) + life.ordered(OTHER) == 1
@@ -151,7 +151,7 @@ class TestRefusedForGood:
         tried = [line.split()[2] for line in life.diary.lines if " failed, " in line]
         assert len(tried) == 2
         assert {int(name.removeprefix("dry-")) % 2 for name in tried} == {0, 1}
-        assert sorted(life.autoscaler.memory.backoffs) == sorted(tried)
+        assert sorted(life.autoscaler.memory.health.backoffs) == sorted(tried)
 
 
 class TestAcceptedInVain:
@@ -201,7 +201,7 @@ class TestFailedForTheMoment:
             assert life.told_to_pods("TriggeredScaleUp") == set()
         life.go_on(10)
         assert life.sizes() == {FIRST: 1}
-        assert life.autoscaler.memory.backoffs == {}
+        assert life.autoscaler.memory.health.backoffs == {}
         assert sum("grow first-choice failed, will be tried again" in line for line in life.diary.lines) == 2
         assert life.told_to_pods("TriggeredScaleUp") == {triggered(FIRST)}
         reasons = [reason for reason, _ in life.story()]
@@ -295,7 +295,7 @@ class TestLateAnswers:
         life.go_on(10)
         assert life.sizes() == {OTHER: 1}
         assert life.story() == [setting(FIRST), failed(FIRST, why), setting(OTHER), set_(OTHER)]
-        assert life.autoscaler.memory.backoffs[FIRST].failed_at - life.world.began <= timedelta(seconds=20)
+        assert life.autoscaler.memory.health.backoffs[FIRST].failed_at - life.world.began <= timedelta(seconds=20)
         life.until(all_run(life))
         assert (life.ordered(FIRST), life.ordered(OTHER)) == (0, 1)
 

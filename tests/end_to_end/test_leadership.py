@@ -102,7 +102,7 @@ def hold(world, **spec):
 def test_who_has_not_got_the_lease_does_nothing(world, replica):
     hold(world)
     one = replica("one")
-    with pytest.raises(NotLeaderError, match="lease kube-system/cluster-autoscaler is not ours"):
+    with pytest.raises(NotLeaderError, match="does not hold lease kube-system/cluster-autoscaler"):
         one.autoscaler.run_once()
     assert sizes(world) == [0, 0]
 
@@ -192,12 +192,12 @@ def test_who_stands_by_keeps_up_with_the_cluster(world, replica):
 def test_the_health_check_looks_at_the_loop_once_it_leads(world, replica, monkeypatch):
     hold(world)
     one = replica("one")
-    now, vitals = monotonic(), one.autoscaler.vitals
-    monkeypatch.setattr(vitals, "_now", lambda: now)
-    assert vitals.trouble() == ""
+    now, liveness = monotonic(), one.autoscaler.liveness
+    monkeypatch.setattr(liveness, "_now", lambda: now)
+    assert liveness.trouble() == ""
     assert one.lead()
     now += 10_000
-    assert vitals.trouble().startswith("no loop began for 10000 s")
+    assert liveness.trouble().startswith("no loop began for 10000 s")
     one.autoscaler.run_once()
 
 
@@ -223,8 +223,8 @@ def test_a_loop_ends_well_unless_it_is_blind(world, replica, monkeypatch, blind_
     elif blind_to == "the cluster":
         monkeypatch.setattr(feed, "monotonic", lambda: monotonic() + 200)
     one.autoscaler.run(OneLoop(one.autoscaler))
-    now, vitals = monotonic() + 1000, one.autoscaler.vitals
-    vitals.began()
-    monkeypatch.setattr(vitals, "_now", lambda: now)
+    now, liveness = monotonic() + 1000, one.autoscaler.liveness
+    liveness.began()
+    monkeypatch.setattr(liveness, "_now", lambda: now)
     # So long after a good loop is too long, but not for the first.
-    assert ("no loop ended well" in vitals.trouble()) == (not blind_to)
+    assert ("no loop ended well" in liveness.trouble()) == (not blind_to)

@@ -39,7 +39,7 @@ def test_a_cluster_grows_from_zero_survives_a_stock_out_and_shrinks_to_its_minim
     life.until(lambda: life.sizes() == {"fixed": 1})
     life.until(lambda: len(life.nodes) == 1)
     assert [pod["spec"]["nodeName"] for pod in life.pods("Running")] == life.nodes
-    assert life.autoscaler.memory.removals == {}
+    assert life.autoscaler.memory.leaving.removals == {}
     (node,) = life.world.store.list("nodes")
     assert not node["spec"].get("taints")
     assert "unschedulable" not in node["spec"]

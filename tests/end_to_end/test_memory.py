@@ -69,40 +69,40 @@ def writes_memory(request):
 
 def test_timers_go_on_in_the_next_life(begin):
     life = begin(SHRINKING, SETTINGS)
-    life.until(lambda: life.autoscaler.memory.unneeded_since, within=300)
+    life.until(lambda: life.autoscaler.memory.unneeded.since, within=300)
     life.go_on(60)
-    since = life.autoscaler.memory.unneeded_since
+    since = life.autoscaler.memory.unneeded.since
     assert since
     life.start_again()
     life.go_on(10)
-    assert life.autoscaler.memory.unneeded_since == since
-    life.until(lambda: life.autoscaler.memory.removals, within=70)
+    assert life.autoscaler.memory.unneeded.since == since
+    life.until(lambda: life.autoscaler.memory.leaving.removals, within=70)
 
 
 def test_nobody_is_taken_for_unneeded_while_nobody_looked(begin):
     life = begin(SHRINKING, SETTINGS)
-    life.until(lambda: life.autoscaler.memory.unneeded_since, within=300)
+    life.until(lambda: life.autoscaler.memory.unneeded.since, within=300)
     life.world.advance(3 * 24 * 3600)
     life.start_again()
     life.go_on(10)
     now = life.world.clock.now()
-    assert set(life.autoscaler.memory.unneeded_since.values()) == {now}
+    assert set(life.autoscaler.memory.unneeded.since.values()) == {now}
     life.go_on(110)
-    assert not life.autoscaler.memory.removals
-    life.until(lambda: life.autoscaler.memory.removals, within=60)
+    assert not life.autoscaler.memory.leaving.removals
+    life.until(lambda: life.autoscaler.memory.leaving.removals, within=60)
 
 
 def test_back_offs_go_on_in_the_next_life(begin):
     life = begin(GROWING)
     life.run_out("eu-a/*", ShortageMode.REFUSE)
     life.go_on(10)
-    backoffs = life.autoscaler.memory.backoffs
+    backoffs = life.autoscaler.memory.health.backoffs
     assert backoffs.keys() == {"first-choice"}
     life.world.cloud.supply.lift_stocks("*")
     life.start_again()
     life.scale("web", 30)
     life.go_on(60)
-    assert life.autoscaler.memory.backoffs == backoffs
+    assert life.autoscaler.memory.health.backoffs == backoffs
     assert life.ordered("first-choice") == 0
     assert life.ordered("fallback") == 2
 
@@ -110,7 +110,7 @@ def test_back_offs_go_on_in_the_next_life(begin):
 def test_an_order_that_was_never_given_is_given_by_the_next_life(begin, kill):
     life = begin(GROWING)
     kill(life, done=False)
-    assert stored(life)["memory"]["requests"]["first-choice"]["unanswered"] == 2
+    assert stored(life)["memory"]["orders"]["requests"]["first-choice"]["unanswered"] == 2
     life.start_again()
     # Who knows whether the cloud has it, and has not done it yet?
     assert not life.go_on(10).grow
@@ -146,7 +146,7 @@ def test_an_order_that_was_not_answered_in_time_is_known_to_the_next_life(begin)
     life.go_on(10)
     old = life.autoscaler
     assert old.busy
-    assert stored(life)["memory"]["requests"]["first-choice"]["unanswered"] == 2
+    assert stored(life)["memory"]["orders"]["requests"]["first-choice"]["unanswered"] == 2
     life.start_again()
     life.autoscaler.step()
     life.world.cloud.gate.heal("*")
@@ -158,7 +158,7 @@ def test_an_order_that_was_not_answered_in_time_is_known_to_the_next_life(begin)
 @pytest.mark.parametrize("done", [False, True])
 def test_a_removal_that_was_cut_short_goes_on_in_the_next_life(begin, kill, done):
     life = begin(SHRINKING, SETTINGS)
-    life.until(lambda: life.autoscaler.memory.unneeded_since, within=300)
+    life.until(lambda: life.autoscaler.memory.unneeded.since, within=300)
     kill(life, done=done)
     life.start_again()
     began = life.world.clock.now()
@@ -166,13 +166,13 @@ def test_a_removal_that_was_cut_short_goes_on_in_the_next_life(begin, kill, done
     assert life.world.clock.now() - began < timedelta(minutes=2)
     assert not any(line.endswith("did not finish") or " restore " in line for line in life.diary.lines)
     life.go_on(10)
-    assert (life.marked, life.autoscaler.memory.removals) == ([], {})
+    assert (life.marked, life.autoscaler.memory.leaving.removals) == ([], {})
 
 
 @pytest.mark.parametrize("done", [False, True])
 def test_a_machine_is_deleted_once_though_its_process_is_killed_then(begin, kill, done):
     life = begin(SHRINKING, SETTINGS)
-    life.until(lambda: any(each.evicting_since for each in life.autoscaler.memory.removals.values()))
+    life.until(lambda: any(each.evicting_since for each in life.autoscaler.memory.leaving.removals.values()))
     kill(life, done=done)
     life.start_again()
     began = life.world.clock.now()
@@ -208,7 +208,7 @@ def test_an_api_server_that_takes_no_memory_holds_no_scale_up_up(begin, caplog):
     assert caplog.text.count("memory can't be written in ConfigMap kube-system/nodewright-memory") == 1
     life.world.api_server.faults.remove(outage)
     life.go_on(10)
-    assert stored(life)["memory"]["requests"].keys() == {"first-choice"}
+    assert stored(life)["memory"]["orders"]["requests"].keys() == {"first-choice"}
 
 
 def test_without_the_rights_it_goes_on_and_names_them(begin, caplog):
@@ -254,7 +254,7 @@ def test_labels_and_keys_of_others_stay_in_the_config_map(begin):
     config_map = life.world.store.find("configmaps", MAP, "kube-system")
     assert config_map["metadata"]["labels"]["helm"] == "yes"
     assert config_map["data"]["note"] == "keep"
-    assert stored(life)["memory"]["requests"].keys() == {"first-choice"}
+    assert stored(life)["memory"]["orders"]["requests"].keys() == {"first-choice"}
 
 
 def test_one_who_deletes_the_config_map_gets_it_back(begin):
@@ -262,33 +262,33 @@ def test_one_who_deletes_the_config_map_gets_it_back(begin):
     life.go_on(10)
     life.world.store.delete("configmaps", MAP, "kube-system")
     life.go_on(60)
-    assert stored(life)["memory"]["requests"].keys() == {"first-choice"}
+    assert stored(life)["memory"]["orders"]["requests"].keys() == {"first-choice"}
 
 
 def test_memory_in_a_file_is_gone_on_with_as_well(begin, tmp_path):
     file = tmp_path / "memory.json"
     life = begin(SHRINKING, f"{SETTINGS}\nmemory: {{store: file, path: '{file}'}}")
-    life.until(lambda: life.autoscaler.memory.unneeded_since, within=300)
-    since = life.autoscaler.memory.unneeded_since
-    assert json.loads(file.read_text())["memory"]["unneeded_since"].keys() == since.keys()
+    life.until(lambda: life.autoscaler.memory.unneeded.since, within=300)
+    since = life.autoscaler.memory.unneeded.since
+    assert json.loads(file.read_text())["memory"]["unneeded"]["since"].keys() == since.keys()
     assert life.world.store.find("configmaps", MAP, "kube-system") is None
     life.start_again()
     life.go_on(10)
-    assert life.autoscaler.memory.unneeded_since == since
+    assert life.autoscaler.memory.unneeded.since == since
 
 
 def test_why_tells_the_timers_of_the_process_that_runs_and_leaves_its_memory_alone(begin):
     life = begin(SHRINKING, SETTINGS)
-    life.until(lambda: life.autoscaler.memory.unneeded_since, within=300)
+    life.until(lambda: life.autoscaler.memory.unneeded.since, within=300)
     life.go_on(60)
-    since = life.autoscaler.memory.unneeded_since
+    since = life.autoscaler.memory.unneeded.since
     before = life.world.store.find("configmaps", MAP, "kube-system")["metadata"]["resourceVersion"]
     settings = load(life.config.read_text()).settings
     asking = Autoscaler(settings, connect(kubeconfig=str(life.world.kubeconfig)), life.world.clock)
     try:
         asking.start()
         asking.glance_at_memory()
-        assert asking.look().memory.unneeded_since == since
+        assert asking.look().memory.unneeded.since == since
     finally:
         asking.close()
     assert life.world.store.find("configmaps", MAP, "kube-system")["metadata"]["resourceVersion"] == before

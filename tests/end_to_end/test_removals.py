@@ -32,7 +32,7 @@ def test_unneeded_nodes_are_hinted_at_until_they_are_needed_or_gone(begin):
     life.scale("web", 4)
     life.until(lambda: len(life.nodes) == 1)
     life.go_on(20)
-    assert set(life.hinted) == life.autoscaler.memory.unneeded_since.keys()
+    assert set(life.hinted) == life.autoscaler.memory.unneeded.since.keys()
 
 
 def test_without_hints_those_of_an_earlier_life_go(begin):
@@ -48,11 +48,11 @@ def test_without_hints_those_of_an_earlier_life_go(begin):
 def test_a_life_goes_on_with_the_timers_that_hints_tell(begin):
     life = two_halves(begin, SETTINGS.replace("5m", "5m, candidateTtl: 10m"))
     life.until(lambda: life.hinted, within=120)
-    since = dict(life.autoscaler.memory.unneeded_since)
+    since = dict(life.autoscaler.memory.unneeded.since)
     life.go_on(120)
     life.start_again()
     life.go_on(10)
-    assert life.autoscaler.memory.unneeded_since == since
+    assert life.autoscaler.memory.unneeded.since == since
 
 
 def test_a_node_that_somebody_still_needs_waits_for_them(begin):

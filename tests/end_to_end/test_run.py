@@ -57,7 +57,7 @@ def test_a_dry_run_writes_nothing_from_start_to_end_even_with_leader_election_on
     process.send_signal(signal.SIGTERM)
     _, told = process.communicate(timeout=10)
     assert process.returncode == 0
-    assert "this is a dry run: nothing in the cluster or in the clouds is changed" in told
+    assert "this is a dry run: nothing in the cluster and in the clouds is changed" in told
     assert "would grow pool 0 → 1 for 2 pods: the only option" in told
     assert {call.verb for call in world.api_server.record.calls} <= {"get", "list", "watch"}
     assert set(world.cloud.gate.calls) <= {"snapshot", "prices"}
@@ -121,7 +121,7 @@ def test_a_call_that_does_not_end_does_not_keep_it(world, run, monkeypatch, oper
     process.send_signal(signal.SIGTERM)
     _, told = process.communicate(timeout=11)
     assert process.returncode == 0
-    assert "a call is still under way after 0.5 s: stopping anyway" in told
+    assert "a call is still under way after 0.5 s: stopping without waiting for it" in told
 
 
 def test_a_cluster_that_can_not_be_seen_does_not_keep_it(world, run):
@@ -132,7 +132,7 @@ def test_a_cluster_that_can_not_be_seen_does_not_keep_it(world, run):
     process.send_signal(signal.SIGTERM)
     _, told = process.communicate(timeout=20)
     assert process.returncode == 0
-    assert told.rstrip().endswith("stopping before the cluster was read for the first time")
+    assert told.rstrip().endswith("stopping before the cluster was seen for the first time")
 
 
 def test_a_port_that_is_taken_is_told_with_what_to_do(run):

@@ -147,11 +147,11 @@ def check_end(life):
     """All pods run, no removal is under way, and nobody is left marked by us."""
     deployments = life.world.store.list("deployments.apps", "default")
     assert len(life.pods("Running")) == len(life.pods()) == sum(each["spec"]["replicas"] for each in deployments)
-    assert life.autoscaler.memory.removals == {}
+    assert life.autoscaler.memory.leaving.removals == {}
     for node in life.world.store.list("nodes"):
         keys = {taint["key"] for taint in node["spec"].get("taints", ())}
         assert TO_BE_DELETED not in keys
-        assert HINT not in keys or node["metadata"]["name"] in life.autoscaler.memory.unneeded_since
+        assert HINT not in keys or node["metadata"]["name"] in life.autoscaler.memory.unneeded.since
         assert not node["spec"].get("unschedulable")
 
 

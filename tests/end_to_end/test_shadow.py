@@ -213,7 +213,12 @@ def test_what_a_dead_autoscaler_does_not_do_is_one_difference_however_long_it_la
     assert (told["group"], told["machines"]) == ("first-choice", -3)
     assert 120 < told["lag"] <= 130
     memory = alone.harness.memory
-    assert (memory.requests, memory.backoffs, memory.last_scale_up, memory.turn) == ({}, {}, None, 0)
+    assert (memory.orders.requests, memory.health.backoffs, memory.cooldown.cluster.grown, memory.orders.turn) == (
+        {},
+        {},
+        None,
+        0,
+    )
     assert [grow.count for grow in alone.decision.grow] == [3]
     # The same wish, loop after loop, is written down once: began, it, the difference.
     lines = [json.loads(line) for line in alone.record.read_text().splitlines()]
@@ -374,12 +379,12 @@ def test_a_drain_of_the_other_one_is_under_way_and_no_leftover(scene):
     other.go_on(120)
     assert other.decision.restore == other.decision.evict == ()
     assert other.decision.nodes[node].reason is Reason.BEING_DELETED
-    assert not other.harness.memory.removals[node].ours
+    assert not other.harness.memory.leaving.removals[node].ours
     other.unmark(node)
     other.go_on(10)
-    assert other.harness.memory.removals == {}
+    assert other.harness.memory.leaving.removals == {}
     assert other.decision.nodes[node].reason is not Reason.BEING_DELETED
-    assert other.harness.memory.last_scale_down_failure == other.world.clock.now()
+    assert other.harness.memory.cooldown.cluster.stuck == other.world.clock.now()
 
 
 def test_machines_that_the_cloud_fails_to_make_are_given_up_by_both(scene):
@@ -391,7 +396,7 @@ def test_machines_that_the_cloud_fails_to_make_are_given_up_by_both(scene):
     failed = [each.id for each in other.world.cloud.instances("first-choice")]
     other.world.cloud.delete_instances("first-choice", failed)
     assert "cleanup" in kinds(other.go_on(30))
-    assert "first-choice" in other.harness.memory.backoffs
+    assert "first-choice" in other.harness.memory.health.backoffs
 
 
 def test_plugins_that_watch_are_not_told_of_decisions_that_nobody_carries_out(scene):

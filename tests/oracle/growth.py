@@ -237,7 +237,7 @@ class _Checker:
 def _decided(case: Case, cluster: Cluster) -> tuple[Decision, Course]:
     seen = Seen(cluster=cluster, groups=case.groups, group_of=case.group_of)
     with _watched(cluster) as course:
-        decision, _ = decide(seen, Memory(), a_policy(case.settings), NOW)
+        decision, _, _ = decide(seen, Memory(), a_policy(case.settings), NOW)
     return decision, course
 
 
@@ -277,7 +277,7 @@ def _watched(cluster: Cluster) -> Iterator[Course]:
             ),
         )
         patch.setattr(Expansion, "serve", serve)
-        patch.setattr("nodewright.decision.decide.plan_scale_up", plan)
+        patch.setattr("nodewright.decision.stages.plan_scale_up", plan)
         yield course
 
 

@@ -51,7 +51,7 @@ def compare(vector: Vector) -> Iterator[Result]:
     policy = Strategies(Registry(), Faults(SteppedClock())).policy(scenario.settings)
     world, memory = scenario.world(), scenario.memory
     for index, expected in enumerate(vector.iterations):
-        before, now = memory.requests, scenario.time_of(index)
+        before, now = memory.orders.requests, scenario.time_of(index)
         rehearsed = rehearse_once(world, memory, policy, now)
         answered = answer(rehearsed, scenario.settings)
         # Nothing on its way is left out there.
@@ -76,13 +76,15 @@ def _as_if_grown(memory: Memory, before: dict[str, ScaleUpRequest], grown: dict[
 
     Among equal options it is always the first one's turn there.
     """
-    requests = {group: before.get(group) if known.at == now else known for group, known in memory.requests.items()}
+    requests = {
+        group: before.get(group) if known.at == now else known for group, known in memory.orders.requests.items()
+    }
     kept = {group: known for group, known in requests.items() if known is not None}
     ordered = {
         group: ScaleUpRequest(at=now, count=count + (kept[group].count if group in kept else 0))
         for group, count in grown.items()
     }
-    return replace(memory, requests=kept | ordered, turn=0)
+    return replace(memory, orders=replace(memory.orders, requests=kept | ordered, turn=0))
 
 
 def _equal(field: str) -> Callable[[Answer, Answer], str]:

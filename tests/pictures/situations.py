@@ -24,7 +24,19 @@ from nodewright.cluster import Cluster
 from nodewright.config.document import load
 from nodewright.config.model import Disruption, Settings
 from nodewright.decision.decide import decide
-from nodewright.decision.memory import Backoff, Evictions, GroupChanges, Memory, Removal, ScaleUpRequest
+from nodewright.decision.memory import (
+    Backoff,
+    Changes,
+    CooldownMemory,
+    Evictions,
+    HealthMemory,
+    Memory,
+    OrderMemory,
+    Removal,
+    RemovalMemory,
+    ScaleUpRequest,
+    UnneededMemory,
+)
 from nodewright.decision.policy import Policy
 from nodewright.decision.world import World
 from nodewright.objects import (
@@ -114,7 +126,7 @@ class Situation:
         """Decide now, and some time later, when it counts what was remembered."""
         policy, memory, decisions = policy_of(self.settings), self.memory, []
         for now in (NOW, NOW + LATER):
-            decision, memory = decide(self.world, memory, policy, now)
+            decision, memory, _ = decide(self.world, memory, policy, now)
             decisions.append(decision)
         return decisions
 
@@ -161,8 +173,8 @@ def random_situation(seed: int) -> Situation:
     settings, memory = _settings(dice), _memory(dice, nodes, groups, group_of)
     if dice.chance(50):
         # Something was learnt of the groups' nodes.
-        _, memory = decide(world, memory, policy_of(settings), NOW - timedelta(minutes=3))
-    for name in memory.removals:
+        _, memory, _ = decide(world, memory, policy_of(settings), NOW - timedelta(minutes=3))
+    for name in memory.leaving.removals:
         _mark(cluster, cluster.nodes[name])
     return Situation(world=world, memory=_with_changes(dice, memory, groups), settings=_restrained(dice, settings))
 
@@ -170,12 +182,18 @@ def random_situation(seed: int) -> Situation:
 def _with_changes(dice: Dice, memory: Memory, groups: Sequence[GroupFacts]) -> Memory:
     return replace(
         memory,
-        changes={
-            group.id: GroupChanges(grown=NOW - timedelta(minutes=dice.number(1, 30)))
-            for group in groups
-            if dice.chance(30)
-        },
-        evictions=(Evictions(at=NOW - timedelta(minutes=dice.number(1, 90)), count=dice.number(1, 9)),),
+        cooldown=replace(
+            memory.cooldown,
+            groups={
+                group.id: Changes(grown=NOW - timedelta(minutes=dice.number(1, 30)))
+                for group in groups
+                if dice.chance(30)
+            },
+        ),
+        leaving=replace(
+            memory.leaving,
+            evictions=(Evictions(at=NOW - timedelta(minutes=dice.number(1, 90)), count=dice.number(1, 9)),),
+        ),
     )
 
 
@@ -318,36 +336,46 @@ def _memory(dice: Dice, nodes: Sequence[Node], groups: Sequence[GroupFacts], gro
     failure = {"error_class": ErrorClass.STOCK_OUT, "code": "NO_ROOM"}
     going = [node for node in nodes if node.name in group_of and dice.chance(16)]
     return Memory(
-        unneeded_since={node.name: NOW - timedelta(minutes=dice.number(0, 20)) for node in nodes if dice.chance(60)},
-        unremovable_until={node.name: NOW + timedelta(minutes=3) for node in nodes if dice.chance(10)},
-        unregistered_since={
-            each.id: NOW - timedelta(minutes=dice.number(1, 30)) for group in groups for each in group.instances
-        },
-        requests={
-            group.id: ScaleUpRequest(at=NOW - timedelta(minutes=dice.number(1, 20)), count=2, ours=dice.chance(70))
-            for group in groups
-            if dice.chance(40)
-        },
-        backoffs={
-            group.id: Backoff(
-                until=NOW + timedelta(minutes=dice.number(-5, 15)),
-                pause=timedelta(minutes=5),
-                failed_at=NOW - timedelta(minutes=4),
-                **failure,
-            )
-            for group in groups
-            if dice.chance(15)
-        },
-        removals={
-            node.name: Removal(
-                group=group_of[node.name],
-                provider_id=node.spec.provider_id,
-                started=NOW - timedelta(minutes=1),
-                drains=dice.chance(90),
-            )
-            for node in going
-        },
-        last_scale_up=NOW - timedelta(minutes=dice.number(1, 30)) if dice.chance(20) else None,
+        unneeded=UnneededMemory(
+            since={node.name: NOW - timedelta(minutes=dice.number(0, 20)) for node in nodes if dice.chance(60)},
+            unremovable_until={node.name: NOW + timedelta(minutes=3) for node in nodes if dice.chance(10)},
+        ),
+        health=HealthMemory(
+            unregistered_since={
+                each.id: NOW - timedelta(minutes=dice.number(1, 30)) for group in groups for each in group.instances
+            },
+            backoffs={
+                group.id: Backoff(
+                    until=NOW + timedelta(minutes=dice.number(-5, 15)),
+                    pause=timedelta(minutes=5),
+                    failed_at=NOW - timedelta(minutes=4),
+                    **failure,
+                )
+                for group in groups
+                if dice.chance(15)
+            },
+        ),
+        orders=OrderMemory(
+            requests={
+                group.id: ScaleUpRequest(at=NOW - timedelta(minutes=dice.number(1, 20)), count=2, ours=dice.chance(70))
+                for group in groups
+                if dice.chance(40)
+            }
+        ),
+        leaving=RemovalMemory(
+            removals={
+                node.name: Removal(
+                    group=group_of[node.name],
+                    provider_id=node.spec.provider_id,
+                    started=NOW - timedelta(minutes=1),
+                    drains=dice.chance(90),
+                )
+                for node in going
+            }
+        ),
+        cooldown=CooldownMemory(
+            cluster=Changes(grown=NOW - timedelta(minutes=dice.number(1, 30)) if dice.chance(20) else None)
+        ),
     )
 
 

@@ -79,8 +79,8 @@ def test_a_picture_taken_while_nodes_are_on_their_way_knows_what_they_are_meant_
     seen = 0
     for seed in SEEDS:
         situation = random_situation(seed)
-        decision, memory = decide(situation.world, situation.memory, policy_of(situation.settings), NOW)
-        if not memory.intentions:
+        decision, memory, _ = decide(situation.world, situation.memory, policy_of(situation.settings), NOW)
+        if not memory.orders.intentions:
             continue
         seen += 1
         later = replace(situation, world=carry_out(decision, situation.world), memory=memory)

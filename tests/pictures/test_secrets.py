@@ -24,16 +24,25 @@ from nodewright.config.document import load
 from nodewright.config.model import Settings
 from nodewright.decision.memory import (
     Backoff,
+    Changes,
     Condition,
     Conditions,
+    ConsolidationMemory,
+    CooldownMemory,
     Evictions,
-    GroupChanges,
+    HealthMemory,
     KnownTemplate,
+    LastVerdict,
     Memory,
+    OrderMemory,
     Removal,
+    RemovalMemory,
     Replacement,
     ScaleUpRequest,
-    Standing,
+    StatusMemory,
+    TemplateMemory,
+    UnneededMemory,
+    VerdictMemory,
 )
 from nodewright.decision.world import World
 from nodewright.kube.kinds import KINDS, wanted_kinds
@@ -285,47 +294,58 @@ def memory() -> Memory:
     taint = TemplateDifference(group=facts.id, kind="taint", name="team:NoSchedule", promised=None, real=f"{NAME}-y")
     healthy = Condition(status="Healthy", since=EPOCH)
     return Memory(
-        unneeded_since={node: EPOCH},
-        unremovable_until={f"{NAME}-node-2": EPOCH},
-        standings={node: Standing(reason=Reason.NO_PLACE, since=EPOCH, pod=f"{NAME}-shop/{NAME}-pod")},
-        unregistered_since={f"cloud://{NAME}-3": EPOCH},
-        requests={
-            facts.id: ScaleUpRequest(at=EPOCH, count=1),
-            f"{NAME}-b": ScaleUpRequest(at=EPOCH, count=1, ours=False),
-        },
-        backoffs={
-            f"{NAME}-c": Backoff(
-                until=EPOCH,
-                pause=timedelta(1),
-                failed_at=EPOCH,
-                error_class=ErrorClass.OTHER,
-                code="timeout",
-                message=f"no {NAME}",
-            )
-        },
-        conditions={facts.id: Conditions(health=healthy, scale_up=healthy, scale_down=healthy)},
-        changes={facts.id: GroupChanges(grown=EPOCH)},
-        evictions=(Evictions(at=EPOCH, count=3),),
-        removals={
-            f"{NAME}-node-3": Removal(
-                group=facts.id, provider_id=f"cloud://{NAME}-4", started=EPOCH, deleted_at=EPOCH, error=f"no {NAME}"
-            )
-        },
-        replacements=(
-            Replacement(
-                nodes={f"{NAME}-node-5": f"cloud://{NAME}-5"},
-                group=facts.id,
-                count=1,
-                at=EPOCH,
-                since=EPOCH,
-                begun=(f"{NAME}-node-5",),
-                owners=(f"{NAME}-owner-uid",),
-            ),
+        unneeded=UnneededMemory(since={node: EPOCH}, unremovable_until={f"{NAME}-node-2": EPOCH}),
+        verdicts=VerdictMemory(
+            last={node: LastVerdict(reason=Reason.NO_PLACE, since=EPOCH, pod=f"{NAME}-shop/{NAME}-pod")}
         ),
-        left_alone_until={f"{NAME}-node-6": EPOCH},
-        examined=f"{NAME}-node-7",
-        no_search_until=EPOCH,
-        templates={facts.id: KnownTemplate(promised="x", likeness=facts.template, differences=(said, taint))},
+        health=HealthMemory(
+            unregistered_since={f"cloud://{NAME}-3": EPOCH},
+            backoffs={
+                f"{NAME}-c": Backoff(
+                    until=EPOCH,
+                    pause=timedelta(1),
+                    failed_at=EPOCH,
+                    error_class=ErrorClass.OTHER,
+                    code="timeout",
+                    message=f"no {NAME}",
+                )
+            },
+        ),
+        orders=OrderMemory(
+            requests={
+                facts.id: ScaleUpRequest(at=EPOCH, count=1),
+                f"{NAME}-b": ScaleUpRequest(at=EPOCH, count=1, ours=False),
+            }
+        ),
+        status=StatusMemory(conditions={facts.id: Conditions(health=healthy, scale_up=healthy, scale_down=healthy)}),
+        cooldown=CooldownMemory(groups={facts.id: Changes(grown=EPOCH)}),
+        leaving=RemovalMemory(
+            evictions=(Evictions(at=EPOCH, count=3),),
+            removals={
+                f"{NAME}-node-3": Removal(
+                    group=facts.id, provider_id=f"cloud://{NAME}-4", started=EPOCH, deleted_at=EPOCH, error=f"no {NAME}"
+                )
+            },
+        ),
+        consolidation=ConsolidationMemory(
+            replacements=(
+                Replacement(
+                    nodes={f"{NAME}-node-5": f"cloud://{NAME}-5"},
+                    group=facts.id,
+                    count=1,
+                    at=EPOCH,
+                    since=EPOCH,
+                    begun=(f"{NAME}-node-5",),
+                    owners=(f"{NAME}-owner-uid",),
+                ),
+            ),
+            left_alone_until={f"{NAME}-node-6": EPOCH},
+            examined=f"{NAME}-node-7",
+            no_search_until=EPOCH,
+        ),
+        learnt=TemplateMemory(
+            templates={facts.id: KnownTemplate(promised="x", likeness=facts.template, differences=(said, taint))}
+        ),
     )
 
 
@@ -389,7 +409,7 @@ def test_what_is_shown_can_be_read(picture):
         scenario = read_scenario(document)
         assert len(scenario.world().cluster.pods) == 3
         assert scenario.groups[0].template is not None
-        assert len(scenario.memory.removals) == 1
+        assert len(scenario.memory.leaving.removals) == 1
 
 
 def test_no_secret_is_in_a_snapshot_for_debugging(picture):

@@ -71,7 +71,7 @@ def two_groups(count=8, **fields):
 def decision_of(world, *expanders, hooks=None, settings=None):
     named = {f"{number}-{type(each).__name__.lower()}": each for number, each in enumerate(expanders)}
     policy = a_policy(settings, expanders=named, hooks=hooks)
-    decision, _ = decide(world, Memory(), policy, NOW)
+    decision, _, _ = decide(world, Memory(), policy, NOW)
     return decision, policy
 
 
@@ -317,7 +317,7 @@ def test_an_option_that_a_hook_took_off_is_told_as_such():
 
     policy = a_policy()
     policy.hooks.register("only-a", OnlyA(OnlyA.Config()))
-    decision, _ = decide(two_groups(), Memory(), policy, NOW)
+    decision, _, _ = decide(two_groups(), Memory(), policy, NOW)
     assert decision.grow[0].verdict.detail == "the only option"
     assert {option.group: option.verdict.reason for option in decision.options} == {
         "a": Reason.CHOSEN,

@@ -7,8 +7,7 @@ import pytest
 from nodewright.api import ErrorClass, GroupOptions, Instance, InstanceError, InstanceState, Reason
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
-from nodewright.decision.findings import Particulars
-from nodewright.decision.memory import Memory, ScaleUpRequest
+from nodewright.decision.memory import HealthMemory, Memory, OrderMemory, ScaleUpRequest
 from nodewright.explain.narrative import tell
 from nodewright.testing.builders import a_group, a_node
 from nodewright.testing.clock import EPOCH
@@ -27,8 +26,8 @@ def decide_on(*instances, force="", memory=None, **fields):
     group = replace(a_group("a", instances=instances, **fields), target_size=len(instances), force_delete=True)
     nodes = [a_node("n", provider_id=THERE.id)] if THERE in instances else []
     settings = Settings.model_validate({"health": {force: True} if force else {}})
-    memory = memory or Memory(unregistered_since={LATE.id: EPOCH})
-    return decide(a_world(groups=[group], nodes={"a": nodes}), memory, a_policy(settings), NOW)
+    memory = memory or Memory(health=HealthMemory(unregistered_since={LATE.id: EPOCH}))
+    return decide(a_world(groups=[group], nodes={"a": nodes}), memory, a_policy(settings), NOW)[:2]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +44,7 @@ def test_deletion_below_the_minimum_is_forced_if_that_is_wanted(instance, force)
 def test_nothing_is_forced_on_a_provider_that_can_not():
     group = a_group("a", size=1, min_size=1, instances=[FAILED])
     settings = Settings.model_validate({"health": {"forceDeleteFailed": True}})
-    decision, _ = decide(a_world(groups=[group]), Memory(), a_policy(settings), NOW)
+    decision, _, _ = decide(a_world(groups=[group]), Memory(), a_policy(settings), NOW)
     assert not decision.delete
 
 
@@ -72,23 +71,26 @@ def test_a_group_that_is_used_whole_is_deleted_once(force):
 
 def test_a_group_whose_machines_all_failed_is_backed_off_and_says_so():
     failed = [replace(FAILED, id=f"failed-{number}") for number in range(5)]
-    particulars = Particulars()
-    decide(a_world(groups=[a_group("a", size=5, instances=failed)]), Memory(), a_policy(), NOW, particulars)
-    assert particulars.blocked["a"].reason is Reason.GROUP_BACKED_OFF
+    _, _, findings = decide(
+        a_world(groups=[a_group("a", size=5, instances=failed)]), Memory(), a_policy(), NOW, in_depth=True
+    )
+    assert findings.blocked["a"].reason is Reason.GROUP_BACKED_OFF
 
 
 def test_a_machine_that_can_not_be_deleted_fails_its_group_only_once():
     _, memory = decide_on(FAILED, min_size=1)
     again, after = decide_on(FAILED, min_size=1, memory=memory)
-    assert after.backoffs == memory.backoffs
+    assert after.health.backoffs == memory.health.backoffs
     later = NOW + timedelta(minutes=6)
     group = replace(a_group("a", instances=[FAILED], min_size=1), target_size=1)
-    _, after = decide(a_world(groups=[group]), memory, a_policy(), later)
-    assert after.backoffs["a"].until == NOW + timedelta(minutes=5)
+    _, after, _ = decide(a_world(groups=[group]), memory, a_policy(), later)
+    assert after.health.backoffs["a"].until == NOW + timedelta(minutes=5)
     assert not again.delete
 
 
 def test_machines_that_fail_are_not_waited_for():
-    _, memory = decide_on(FAILED, LATE, memory=Memory(requests={"a": ScaleUpRequest(at=NOW, count=2)}))
-    assert memory.requests["a"].count == 1
-    assert memory.failed_since == {"failed": NOW}
+    _, memory = decide_on(
+        FAILED, LATE, memory=Memory(orders=OrderMemory(requests={"a": ScaleUpRequest(at=NOW, count=2)}))
+    )
+    assert memory.orders.requests["a"].count == 1
+    assert memory.health.failed_since == {"failed": NOW}

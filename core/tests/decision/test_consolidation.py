@@ -9,7 +9,7 @@ import pytest
 from nodewright.api import GroupOptions, Outcome, Plugin, Reason, hookimpl
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
-from nodewright.decision.memory import Memory, ScaleUpRequest
+from nodewright.decision.memory import Changes, CooldownMemory, Memory, OrderMemory, ScaleUpRequest
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -56,7 +56,7 @@ def a_cluster(pods=None, nodes=None, **fields):
 
 
 def decide_on(world, memory=None, now=NOW, policy=None, **options):
-    return decide(world, memory or Memory(), policy or a_policy(settings(**options)), now)
+    return decide(world, memory or Memory(), policy or a_policy(settings(**options)), now)[:2]
 
 
 def grown(decision):
@@ -73,16 +73,16 @@ def test_a_node_whose_pods_fit_on_a_cheaper_one_gets_one_that_takes_its_place():
         "stays until the cheaper nodes are ready that take its place (saves 0.2/h (50%), moves 3 pods, score 0.5)"
     )
     assert not decision.drain
-    (replacement,) = memory.replacements
+    (replacement,) = memory.consolidation.replacements
     assert (replacement.nodes, replacement.group, replacement.count) == ({"l0": "fake://large-0"}, "small", 1)
-    assert memory.requests["small"].count == 1
-    assert memory.last_scale_up is None
+    assert memory.orders.requests["small"].count == 1
+    assert memory.cooldown.cluster.grown is None
 
 
 def test_nothing_is_replaced_unless_it_is_asked_for():
     decision, memory = decide_on(a_cluster(), policy=a_policy(Settings()))
     assert decision.quiet
-    assert memory.replacements == ()
+    assert memory.consolidation.replacements == ()
 
 
 class TestTheOldNodeStaysUntilTheNewOneIsReady:
@@ -94,7 +94,7 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
         decision, memory = decide_on(a_cluster(small=1), self.ordered(), NOW + timedelta(minutes=1))
         assert decision.quiet
         assert decision.nodes["l0"].detail == "0 of 1 nodes of small are ready"
-        assert len(memory.replacements) == 1
+        assert len(memory.consolidation.replacements) == 1
 
     def test_it_goes_once_the_new_one_is_ready(self):
         later = NOW + timedelta(minutes=2)
@@ -103,8 +103,8 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
         assert [drain.node for drain in decision.drain] == ["l0"]
         assert str(decision.drain[0].verdict) == "cheaper nodes take its place (saves 0.2/h)"
         assert str(decision.nodes["s0"]) == "waits for the pods of the nodes whose place it takes (l0)"
-        assert memory.unneeded_since == {}
-        assert "l0" in memory.removals
+        assert memory.unneeded.since == {}
+        assert "l0" in memory.leaving.removals
 
     def test_a_new_one_that_is_not_ready_does_not_count(self):
         later = NOW + timedelta(minutes=2)
@@ -122,7 +122,7 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
 
     def test_pods_that_come_meanwhile_do_not_count_on_the_new_one(self):
         pods = [*pods_on("l0", 7), a_pod("waiting", cpu="2", owner="ReplicaSet/other")]
-        memory = replace(self.ordered(), requests={"small": ScaleUpRequest(at=NOW, count=1)})
+        memory = replace(self.ordered(), orders=OrderMemory(requests={"small": ScaleUpRequest(at=NOW, count=1)}))
         decision, _ = decide_on(a_cluster(small=1, pods=pods), memory, NOW + timedelta(minutes=1))
         assert decision.pods["default/waiting"].reason is Reason.HELPED
 
@@ -132,7 +132,7 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
         _, memory = decide_on(a_cluster(small=1, nodes=nodes), self.ordered(), later)
         gone = a_cluster(large=0, small=1, nodes={"small": [a_small(created=later)]}, pods=pods_on("s0", created=later))
         decision, memory = decide_on(gone, memory, later + timedelta(minutes=3))
-        assert memory.replacements == ()
+        assert memory.consolidation.replacements == ()
         assert (
             decision.nodes["s0"].detail == "it is younger than 1h; its utilization is above the threshold (75% of 10%)"
         )
@@ -145,26 +145,30 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
 
     def given_up(self, world, memory=None, after=timedelta(minutes=2), **options):
         decision, memory = decide_on(world, memory or self.ordered(), NOW + after, **options)
-        assert memory.replacements == ()
+        assert memory.consolidation.replacements == ()
         assert not decision.drain
         (notice,) = decision.notices
         assert notice.reason == "ReplacementGivenUp"
         return notice.message, memory
 
     def test_growth_that_failed_ends_it_and_the_node_has_its_rest(self):
-        memory = replace(self.ordered(), requests={})
+        memory = replace(self.ordered(), orders=OrderMemory())
         failed = Outcome(at=NOW, action="grow", target="small", ok=False, error="dry")
         message, memory = self.given_up(replace(a_cluster(), outcomes=(failed,)), memory)
         assert message == "l0 will not be replaced: small did not deliver"
-        decision, _ = decide_on(a_cluster(), replace(memory, backoffs={}), NOW + timedelta(minutes=61))
+        decision, _ = decide_on(
+            a_cluster(), replace(memory, health=replace(memory.health, backoffs={})), NOW + timedelta(minutes=61)
+        )
         assert decision.nodes["l0"].detail.startswith("left alone until 03:02:00, after a replacement;")
-        decision, _ = decide_on(a_cluster(), replace(memory, backoffs={}), NOW + timedelta(minutes=62))
+        decision, _ = decide_on(
+            a_cluster(), replace(memory, health=replace(memory.health, backoffs={})), NOW + timedelta(minutes=62)
+        )
         assert grown(decision) == {"small": 1}
 
     def test_machines_that_never_come_end_it(self):
         decision, memory = decide_on(a_cluster(small=1, instances=()), self.ordered(), NOW + timedelta(minutes=16))
         assert [shrink.group for shrink in decision.shrink] == ["small"]
-        assert memory.replacements == ()
+        assert memory.consolidation.replacements == ()
 
     def test_pods_that_fit_no_more_end_it(self):
         created = NOW + timedelta(minutes=1)
@@ -194,7 +198,7 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
         world = a_cluster(small=1, nodes=nodes, pods=[*pods_on("l0", 2), a_pod("bare", node="l0", owner="")])
         decision, memory = decide_on(world, self.ordered(), created)
         assert decision.nodes["l0"].detail == "l0: a pod must not be moved (default/bare: NotReplicated)"
-        assert len(memory.replacements) == 1
+        assert len(memory.consolidation.replacements) == 1
         message, _ = self.given_up(world, memory, timedelta(minutes=31))
         assert message == "l0 will not be replaced: nothing has moved since 02:00:00"
 
@@ -203,7 +207,7 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
         nodes = {"large": [a_large()], "small": [a_small(created=created)]}
         world = a_cluster(small=1, nodes=nodes)
         decision, memory = decide_on(world, self.ordered(), created, consolidation={"enabled": False})
-        assert memory.replacements == ()
+        assert memory.consolidation.replacements == ()
         assert decision.nodes["s0"].reason is Reason.NOT_LONG_ENOUGH
 
 
@@ -211,7 +215,7 @@ class TestWhatIsWorthIt:
     def refused(self, world, memory=None, node="l0", **options):
         decision, memory = decide_on(world, memory, **options)
         assert decision.quiet
-        assert memory.replacements == ()
+        assert memory.consolidation.replacements == ()
         assert decision.nodes[node].reason is Reason.UNCONSOLIDATABLE
         return decision.nodes[node].detail.rpartition("; ")[0]
 
@@ -272,15 +276,17 @@ class TestWhatIsWorthIt:
         waiting = a_pod("waiting", cpu="3500m", owner="ReplicaSet/other")
         decision, memory = decide_on(a_cluster(pods=[*pods_on("l0", 5), waiting]))
         assert grown(decision) == {"small": 1}
-        assert memory.replacements == ()
+        assert memory.consolidation.replacements == ()
         assert decision.nodes["l0"].detail.startswith("a pod waits;")
 
     def test_nothing_is_replaced_in_a_group_that_grows(self):
-        memory = Memory(requests={"large": ScaleUpRequest(at=NOW, count=1)})
+        memory = Memory(orders=OrderMemory(requests={"large": ScaleUpRequest(at=NOW, count=1)}))
         assert self.refused(a_cluster(large=2), memory) == "large is growing"
 
     def test_nothing_is_replaced_while_scale_down_pauses(self):
-        why = self.refused(a_cluster(), Memory(last_scale_up=NOW - timedelta(minutes=9)))
+        why = self.refused(
+            a_cluster(), Memory(cooldown=CooldownMemory(cluster=Changes(grown=NOW - timedelta(minutes=9))))
+        )
         assert why == "scale-down pauses after a recent change (until 02:01:00, after a scale-up)"
 
     def test_only_so_many_replacements_are_under_way(self):
@@ -308,7 +314,7 @@ def three_for_one(**options):
 def test_several_nodes_can_give_way_to_fewer():
     decision, memory = three_for_one()
     assert grown(decision) == {"large": 1}
-    assert sorted(memory.replacements[0].nodes) == ["o0", "o1", "o2"]
+    assert sorted(memory.consolidation.replacements[0].nodes) == ["o0", "o1", "o2"]
     assert "saves 0.3/h (50%), moves 3 pods" in str(decision.grow[0].verdict)
 
 
@@ -316,7 +322,7 @@ def test_several_nodes_can_give_way_to_fewer():
 def test_nodes_that_a_budget_lets_go_one_by_one_can_be_replaced_but_not_while_it_lets_none(nodes, begins):
     budget = {"nodes": nodes, "reasons": ["consolidation"]}
     decision, memory = three_for_one(disruption={"budgets": [budget]})
-    assert bool(decision.grow) is bool(memory.replacements) is begins
+    assert bool(decision.grow) is bool(memory.consolidation.replacements) is begins
 
 
 def test_a_node_above_the_utilization_threshold_goes_without_a_new_one_if_there_is_room():
@@ -324,7 +330,7 @@ def test_a_node_above_the_utilization_threshold_goes_without_a_new_one_if_there_
     world = a_cluster(large=2, nodes=nodes, pods=[*pods_on("l0", 3), *pods_on("l1", 3)], small_price=None)
     decision, memory = decide_on(world)
     assert decision.quiet
-    (replacement,) = memory.replacements
+    (replacement,) = memory.consolidation.replacements
     (name,) = replacement.nodes
     assert replacement.count == 0
     decision, memory = decide_on(world, memory, NOW + timedelta(seconds=10))
@@ -342,7 +348,7 @@ def test_nodes_that_pods_moved_to_are_left_alone():
     moved = [*pods_on(stays, 3), a_pod("moved", node=stays, cpu="1", created=now)]
     going = [a_large(leaving), a_large(stays)]
     _, memory = decide_on(a_cluster(large=2, nodes={"large": going}, pods=moved), memory, now)
-    assert memory.left_alone_until[stays] == now + timedelta(hours=1)
+    assert memory.consolidation.left_alone_until[stays] == now + timedelta(hours=1)
 
 
 def test_a_loop_searches_for_a_limited_time_and_the_next_goes_on_where_it_ended():
@@ -353,13 +359,13 @@ def test_a_loop_searches_for_a_limited_time_and_the_next_goes_on_where_it_ended(
     policy = replace(a_policy(settings({"searchTime": "4s"})), stopwatch=lambda: next(times))
     memory, looked = Memory(), []
     for _ in range(3):
-        assert memory.no_search_until is None
+        assert memory.consolidation.no_search_until is None
         decision, memory = decide_on(world, memory, policy=policy)
         looked.append([name for name, verdict in decision.nodes.items() if "no cheaper nodes" in verdict.detail])
         late = [name for name, verdict in decision.nodes.items() if "no time" in verdict.detail]
         assert late == [f"l{number}" for number in range(2 * len(looked), 6)]
     assert looked == [["l0", "l1"], ["l2", "l3"], ["l4", "l5"]]
-    assert memory.no_search_until == NOW + timedelta(minutes=5)
+    assert memory.consolidation.no_search_until == NOW + timedelta(minutes=5)
 
 
 class TestASearchInVain:
@@ -369,7 +375,7 @@ class TestASearchInVain:
 
     def test_is_not_repeated_before_some_time_has_passed(self):
         _, memory = decide_on(a_cluster(pods=self.FULL))
-        assert memory.no_search_until == NOW + timedelta(minutes=5)
+        assert memory.consolidation.no_search_until == NOW + timedelta(minutes=5)
         cheaper = a_cluster()
         decision, memory = decide_on(cheaper, memory, NOW + timedelta(minutes=4, seconds=59))
         assert decision.nodes["l0"].detail.startswith("nothing cheaper was found; looked for again from 02:05:00;")
@@ -385,12 +391,12 @@ class TestASearchInVain:
     def test_is_forgotten_when_consolidation_is_switched_off(self):
         _, memory = decide_on(a_cluster(pods=self.FULL))
         _, memory = decide_on(a_cluster(pods=self.FULL), memory, consolidation={"enabled": False})
-        assert memory.no_search_until is None
+        assert memory.consolidation.no_search_until is None
 
     def test_that_found_something_goes_on_at_once(self):
         _, memory = decide_on(a_cluster())
-        assert memory.replacements
-        assert memory.no_search_until is None
+        assert memory.consolidation.replacements
+        assert memory.consolidation.no_search_until is None
 
 
 class TestRoomForThePodsThatComeNext:
@@ -402,7 +408,7 @@ class TestRoomForThePodsThatComeNext:
     def test_is_left_for_as_many_as_came_lately(self):
         decision, memory = decide_on(a_cluster(pods=self.pods(timedelta(minutes=59))))
         assert decision.quiet
-        assert memory.replacements == ()
+        assert memory.consolidation.replacements == ()
         assert decision.nodes["l0"].detail.startswith("pods like those that came lately would find less room;")
 
     def test_is_not_left_for_pods_that_came_long_ago(self):
@@ -425,7 +431,7 @@ class TestRoomForThePodsThatComeNext:
             pods=[*self.pods(timedelta(minutes=1)), *pods_on("keeper", 5, cpu="1")],
         )
         decision, memory = decide_on(world, consolidation={"minSavingPercentage": 10})
-        assert [each.group for each in memory.replacements] == ["small"]
+        assert [each.group for each in memory.consolidation.replacements] == ["small"]
         assert grown(decision) == {"small": 1}
 
     def test_does_not_count_on_a_new_node_that_would_soon_be_unneeded(self):
@@ -450,11 +456,11 @@ def test_room_that_pods_of_unneeded_nodes_move_to_is_not_counted_on_twice():
     kept = a_pod("kept", node="keeper", cpu="4")
     free = a_world(groups=facts, nodes=nodes, pods=[kept, *pods_on("l0")])
     _, memory = decide_on(free)
-    assert [list(each.nodes) for each in memory.replacements] == [["l0"]]
+    assert [list(each.nodes) for each in memory.consolidation.replacements] == [["l0"]]
     taken = a_world(groups=facts, nodes=nodes, pods=[kept, *pods_on("l0"), *pods_on("o0", 1, cpu="3")])
     decision, memory = decide_on(taken)
     assert decision.nodes["o0"].reason is Reason.NOT_LONG_ENOUGH
-    assert memory.replacements == ()
+    assert memory.consolidation.replacements == ()
 
 
 class Keep(Plugin):
@@ -481,7 +487,7 @@ def test_plugins_that_keep_nodes_keep_them_from_being_replaced(plugin, why):
     decision, memory = decide_on(a_cluster(), policy=policy)
     assert decision.quiet
     assert decision.nodes["l0"].detail.startswith(f"{why};")
-    assert memory.replacements == ()
+    assert memory.consolidation.replacements == ()
 
 
 def fits(pods, rooms):
@@ -539,7 +545,7 @@ def test_in_random_worlds_what_is_begun_is_cheaper_and_has_room_for_every_pod_th
     for seed in range(150):
         world, free = a_random_world(Random(seed))
         decision, memory = decide_on(world, consolidation={"threshold": 0.3})
-        for replacement in memory.replacements:
+        for replacement in memory.consolidation.replacements:
             begun[bool(replacement.group), len(replacement.nodes) > 1] += 1
             leaving = [row for name in replacement.nodes for row in world.cluster.pods_on(name)]
             assert all(row.owner for row in leaving), seed
@@ -551,5 +557,5 @@ def test_in_random_worlds_what_is_begun_is_cheaper_and_has_room_for_every_pod_th
             rooms += [(1000 * cpu, 4096 * cpu)] * replacement.count
             asked = [(row.pod_class.requests["cpu"], row.pod_class.requests["memory"] >> 20) for row in leaving]
             assert fits(sorted(asked, reverse=True), rooms), seed
-        assert bool(decision.grow) == any(each.group for each in memory.replacements)
+        assert bool(decision.grow) == any(each.group for each in memory.consolidation.replacements)
     assert all(begun[key] > 3 for key in [(True, True), (True, False), (False, True), (False, False)]), begun

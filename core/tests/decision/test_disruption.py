@@ -7,7 +7,7 @@ import pytest
 from nodewright.api import Reason
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
-from nodewright.decision.memory import Memory, Removal
+from nodewright.decision.memory import Memory, Removal, RemovalMemory, UnneededMemory
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.worlds import a_policy, a_world
 
@@ -39,8 +39,8 @@ def world_with_pods(nodes, pods, price=None):
 
 
 def decided(world, configured, memory=None, now=NOW):
-    memory = replace(memory or Memory(), unneeded_since=dict.fromkeys(world.cluster.nodes, LONG_AGO))
-    return decide(world, memory, a_policy(configured), now)
+    memory = replace(memory or Memory(), unneeded=UnneededMemory(since=dict.fromkeys(world.cluster.nodes, LONG_AGO)))
+    return decide(world, memory, a_policy(configured), now)[:2]
 
 
 def gone(decision):
@@ -64,7 +64,7 @@ def test_a_part_is_rounded_up_and_nodes_on_their_way_out_count():
     budgets = {"budgets": [{"nodes": "25%"}]}
     assert len(gone(decided(empty_world(a=5), settings(budgets))[0])) == 2
     removal = Removal(group="a", provider_id="fake://a-0", started=NOW, drains=True)
-    decision, _ = decided(empty_world(a=5), settings(budgets), Memory(removals={"a0": removal}))
+    decision, _ = decided(empty_world(a=5), settings(budgets), Memory(leaving=RemovalMemory(removals={"a0": removal})))
     assert len(gone(decision)) == 1
     assert set(told(decision, Reason.DISRUPTION_BUDGET).values()) == {
         "scaleDown.disruption.budgets[0]: 1 of 2 nodes on their way out"
@@ -103,7 +103,9 @@ def test_a_budget_holds_while_its_window_is_open_by_the_clock_of_its_time_zone(h
     now = datetime.fromisoformat(f"2030-01-01T{hour}Z")
     configured = settings({"budgets": [{"nodes": 0, "schedule": OFFICE_HOURS}]})
     world = empty_world(a=1)
-    decision, _ = decide(world, Memory(unneeded_since={"a0": now - timedelta(hours=1)}), a_policy(configured), now)
+    decision, _, _ = decide(
+        world, Memory(unneeded=UnneededMemory(since={"a0": now - timedelta(hours=1)})), a_policy(configured), now
+    )
     assert gone(decision) == ([] if frozen else ["a0"])
     if frozen:
         assert str(decision.nodes["a0"]) == (
@@ -128,8 +130,8 @@ def test_only_so_many_pods_have_to_move_within_an_hour():
     world = world_with_pods(4, pods=2)
     first, memory = decided(world, configured)
     assert gone(first) == ["a0", "a1"]
-    assert [evictions.count for evictions in memory.evictions] == [4]
-    left = replace(memory, removals={})
+    assert [evictions.count for evictions in memory.leaving.evictions] == [4]
+    left = replace(memory, leaving=replace(memory.leaving, removals={}))
     then, memory = decided(world, configured, left, now=NOW + timedelta(minutes=59))
     assert not gone(then)
     assert str(then.nodes["a0"]) == (
@@ -137,13 +139,13 @@ def test_only_so_many_pods_have_to_move_within_an_hour():
     )
     later, memory = decided(world, configured, left, now=NOW + timedelta(hours=1))
     assert len(gone(later)) == 2
-    assert [evictions.at for evictions in memory.evictions] == [NOW + timedelta(hours=1)]
+    assert [evictions.at for evictions in memory.leaving.evictions] == [NOW + timedelta(hours=1)]
 
 
 def test_evictions_are_not_counted_where_nothing_limits_them():
     _, memory = decided(world_with_pods(1, pods=2), settings())
-    assert memory.removals
-    assert memory.evictions == ()
+    assert memory.leaving.removals
+    assert memory.leaving.evictions == ()
 
 
 UNREADABLE = "nodewright.dev/do-not-disrupt: write true, a time such as 2030-01-31T08:30:00Z or a duration"

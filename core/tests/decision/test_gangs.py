@@ -21,7 +21,7 @@ def gang(name, count, *, cpu="4", together="true", **fields):
 
 def decided(groups, pods, nodes=None, **limits):
     policy = a_policy(Settings.model_validate({"limits": {"nodes": limits}} if limits else {}))
-    decision, _ = decide(a_world(groups=groups, pods=pods, nodes=nodes), Memory(), policy, NOW)
+    decision, _, _ = decide(a_world(groups=groups, pods=pods, nodes=nodes), Memory(), policy, NOW)
     return decision
 
 

@@ -6,9 +6,8 @@ from datetime import timedelta
 import pytest
 from nodewright.api import ErrorClass, GroupOptions, Instance, InstanceError, InstanceState, Outcome, Reason
 from nodewright.decision.decide import decide
-from nodewright.decision.findings import Particulars
 from nodewright.decision.health import Readiness
-from nodewright.decision.memory import Memory, ScaleUpRequest, Shortage
+from nodewright.decision.memory import HealthMemory, Memory, OrderMemory, ScaleUpRequest, Shortage, UnneededMemory
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -18,11 +17,11 @@ STOCK_OUT = InstanceError(error_class=ErrorClass.STOCK_OUT, code="NoCapacity", m
 
 
 def decide_on(world, memory=None, now=NOW, settings=None):
-    return decide(world, memory or Memory(), a_policy(settings), now)
+    return decide(world, memory or Memory(), a_policy(settings), now)[:2]
 
 
 def ordered(count, group="a", at=NOW, **fields):
-    return Memory(requests={group: ScaleUpRequest(at=at, count=count, **fields)})
+    return Memory(orders=OrderMemory(requests={group: ScaleUpRequest(at=at, count=count, **fields)}))
 
 
 def creating(name, error=None):
@@ -36,7 +35,7 @@ def test_a_machine_that_the_cloud_could_not_make_is_deleted_and_its_group_left_a
     assert decision.delete[0].instances == ("i-1",)
     assert str(decision.delete[0].verdict) == "the cloud could not make it (NoCapacity: no c5 in eu-a)"
     assert decision.grow[0].group == "fallback"
-    assert memory.backoffs["spot"].code == "NoCapacity"
+    assert memory.health.backoffs["spot"].code == "NoCapacity"
 
 
 def test_failed_machines_below_the_minimum_are_kept_as_the_provider_would_refuse():
@@ -53,7 +52,7 @@ def test_a_machine_that_never_becomes_a_node_is_deleted_after_its_time():
     assert not decision.delete
     decision, memory = decide_on(world, memory, NOW + timedelta(minutes=15, seconds=1))
     assert decision.delete[0].verdict.reason is Reason.NEVER_REGISTERED
-    assert memory.backoffs["a"].code == "timeout"
+    assert memory.health.backoffs["a"].code == "timeout"
 
 
 def test_the_groups_own_patience_counts():
@@ -66,10 +65,10 @@ def test_the_groups_own_patience_counts():
 
 def test_demand_that_the_cloud_never_met_is_given_up():
     world = a_world(groups=[replace(a_group("a"), target_size=3)])
-    memory = Memory(requests={"a": ScaleUpRequest(at=NOW - timedelta(minutes=16), count=3)})
+    memory = Memory(orders=OrderMemory(requests={"a": ScaleUpRequest(at=NOW - timedelta(minutes=16), count=3)}))
     decision, memory = decide_on(world, memory)
     assert (decision.shrink[0].group, decision.shrink[0].count) == ("a", 3)
-    assert memory.requests == {}
+    assert memory.orders.requests == {}
 
 
 def test_machines_that_somebody_else_ordered_are_counted_on_once_they_exist():
@@ -81,7 +80,7 @@ def test_machines_that_somebody_else_ordered_are_counted_on_once_they_exist():
     group = replace(group, instances=(*group.instances, creating("i-1")))
     decision, memory = decide_on(a_world(groups=[group], nodes=nodes, pods=pods))
     assert not decision.grow
-    assert memory.requests["a"] == ScaleUpRequest(at=NOW, count=1, ours=False)
+    assert memory.orders.requests["a"] == ScaleUpRequest(at=NOW, count=1, ours=False)
 
 
 @pytest.mark.parametrize("machines", [0, 1])
@@ -93,7 +92,7 @@ def test_a_target_that_the_cloud_never_meets_is_taken_back_whoever_set_it(machin
     decision, memory = decide_on(world, memory, NOW + timedelta(minutes=16))
     assert [(shrink.group, shrink.count) for shrink in decision.shrink] == [("a", 3 - machines)]
     assert str(decision.halted) == "sizes that the cloud never reached were taken back, the next loop goes on (a)"
-    assert memory.backoffs["a"].code == "timeout"
+    assert memory.health.backoffs["a"].code == "timeout"
 
 
 def test_a_shortage_that_changes_is_given_time_again():
@@ -125,7 +124,7 @@ def test_a_node_that_is_starting_counts_as_upcoming_and_not_as_there():
     decision, memory = decide_on(world, ordered(1))
     assert decision.pods["default/web"].reason is Reason.FITS
     assert decision.nodes["n"].reason is Reason.NOT_STARTED
-    assert memory.requests["a"].count == 1
+    assert memory.orders.requests["a"].count == 1
     alone, _ = decide_on(world)
     assert alone.grow, "nobody ordered it, and who knows what it will be"
     assert alone.nodes["n"].reason is not Reason.NOT_STARTED
@@ -133,8 +132,16 @@ def test_a_node_that_is_starting_counts_as_upcoming_and_not_as_there():
 
 def test_a_group_that_could_not_be_read_is_left_alone():
     broken = replace(a_group("a", size=1, instances=[creating("i-1", STOCK_OUT)]), error="HTTP 500")
-    memory = Memory(unregistered_since={"i-1": EPOCH}, requests={"a": ScaleUpRequest(at=EPOCH, count=1)})
-    memory = replace(memory, shortages={"a": Shortage(since=EPOCH, machines=1, target=2)}, failed_since={"i-1": EPOCH})
+    memory = Memory(
+        health=HealthMemory(unregistered_since={"i-1": EPOCH}),
+        orders=OrderMemory(requests={"a": ScaleUpRequest(at=EPOCH, count=1)}),
+    )
+    memory = replace(
+        memory,
+        health=replace(
+            memory.health, shortages={"a": Shortage(since=EPOCH, machines=1, target=2)}, failed_since={"i-1": EPOCH}
+        ),
+    )
     decision, after = decide_on(a_world(groups=[broken], pods=[a_pod()]), memory)
     assert decision.quiet
     assert str(decision.groups["a"]) == "its provider could not be read (HTTP 500)"
@@ -143,26 +150,24 @@ def test_a_group_that_could_not_be_read_is_left_alone():
 
 @pytest.mark.parametrize(("minutes", "upcoming"), [(1, {"a": 2}), (16, {})])
 def test_what_a_group_that_could_not_be_read_was_asked_for_is_waited_for_as_long_as_ever(minutes, upcoming):
-    particulars = Particulars()
     world = a_world(groups=[replace(a_group("a"), target_size=2, error="HTTP 500")])
-    decide(world, ordered(2, at=NOW - timedelta(minutes=minutes)), a_policy(), NOW, particulars)
-    assert particulars.upcoming == upcoming
+    _, _, findings = decide(world, ordered(2, at=NOW - timedelta(minutes=minutes)), a_policy(), NOW, in_depth=True)
+    assert findings.upcoming == upcoming
 
 
 def test_a_machine_being_deleted_does_not_count_for_what_was_ordered():
     group = replace(a_group("a", instances=[Instance(id="fake://a-0", state=InstanceState.DELETING)]), target_size=1)
     world = a_world(groups=[group], nodes={"a": [a_node("n", provider_id="fake://a-0", unschedulable=True)]})
-    particulars = Particulars()
-    decide(world, ordered(1), a_policy(), NOW, particulars)
-    assert particulars.upcoming == {"a": 1}
-    assert particulars.readiness["a"] == Readiness(being_deleted=1)
+    _, _, findings = decide(world, ordered(1), a_policy(), NOW, in_depth=True)
+    assert findings.upcoming == {"a": 1}
+    assert findings.readiness["a"] == Readiness(being_deleted=1)
 
 
 @pytest.mark.parametrize("age", [timedelta(minutes=14), timedelta(minutes=16)])
 def test_an_unready_node_is_starting_only_for_so_long(age):
     node = a_node("n", ready=False, provider_id="fake://a-0", created=NOW - age)
     world = a_world(groups=[a_group("a", size=1, max_size=1)], nodes={"a": [node]})
-    decision, _ = decide_on(world, replace(ordered(1), unneeded_since={"n": EPOCH}))
+    decision, _ = decide_on(world, replace(ordered(1), unneeded=UnneededMemory(since={"n": EPOCH})))
     assert bool(decision.drain) == (age > timedelta(minutes=15))
 
 
@@ -171,20 +176,19 @@ def test_failed_and_overdue_machines_together_leave_the_minimum():
     overdue = [creating(f"o{number}") for number in range(2)]
     world = a_world(groups=[a_group("a", size=4, min_size=2, instances=[*failed, *overdue])])
     long_ago = NOW - timedelta(hours=1)
-    decision, _ = decide_on(world, Memory(unregistered_since={"o0": long_ago, "o1": long_ago}))
+    decision, _ = decide_on(world, Memory(health=HealthMemory(unregistered_since={"o0": long_ago, "o1": long_ago})))
     assert [delete.instances for delete in decision.delete] == [("o0", "o1")]
 
 
 def test_what_was_ordered_before_is_still_waited_for_after_an_order_that_failed_for_the_moment():
     outcome = Outcome(at=NOW, action="grow", target="a", ok=False, error="throttled", temporary=True)
     world = a_world(groups=[replace(a_group("a"), target_size=2)], outcomes=[outcome])
-    particulars = Particulars()
-    _, memory = decide(world, ordered(3), a_policy(), NOW, particulars)
-    assert particulars.upcoming == {"a": 2}
-    assert "a" in memory.requests
-    refused, particulars = replace(world, outcomes=(replace(outcome, temporary=False),)), Particulars()
-    decide(refused, ordered(3), a_policy(), NOW, particulars)
-    assert particulars.upcoming == {}
+    _, memory, findings = decide(world, ordered(3), a_policy(), NOW, in_depth=True)
+    assert findings.upcoming == {"a": 2}
+    assert "a" in memory.orders.requests
+    refused = replace(world, outcomes=(replace(outcome, temporary=False),))
+    _, _, findings = decide(refused, ordered(3), a_policy(), NOW, in_depth=True)
+    assert findings.upcoming == {}
 
 
 def test_the_size_of_a_group_without_machines_is_not_wrong_while_its_order_is_open():
@@ -196,7 +200,9 @@ def test_the_size_of_a_group_without_machines_is_not_wrong_while_its_order_is_op
 
 def test_what_others_ordered_does_not_run_out_of_time_with_the_machines_that_came():
     world = a_world(groups=[replace(a_group("a", instances=[creating("i-1")]), target_size=2)])
-    memory = replace(ordered(1, at=NOW - timedelta(minutes=16), ours=False), unregistered_since={"i-1": NOW})
+    memory = replace(
+        ordered(1, at=NOW - timedelta(minutes=16), ours=False), health=HealthMemory(unregistered_since={"i-1": NOW})
+    )
     decision, _ = decide_on(world, memory)
     assert not decision.shrink
 
@@ -205,25 +211,26 @@ def test_machines_that_came_in_time_are_not_given_up_with_those_that_did_not():
     young = NOW - timedelta(minutes=1)
     nodes = [a_node("n", ready=False, unschedulable=True, provider_id="fake://a-0", created=young)]
     world = a_world(groups=[replace(a_group("a", size=1), target_size=3)], nodes={"a": nodes})
-    particulars = Particulars()
-    decision, memory = decide(world, ordered(3, at=NOW - timedelta(minutes=16)), a_policy(), NOW, particulars)
+    decision, memory, findings = decide(
+        world, ordered(3, at=NOW - timedelta(minutes=16)), a_policy(), NOW, in_depth=True
+    )
     assert [shrink.count for shrink in decision.shrink] == [2]
-    assert particulars.upcoming == {"a": 1}
-    assert not memory.requests["a"].ours
+    assert findings.upcoming == {"a": 1}
+    assert not memory.orders.requests["a"].ours
 
 
 def test_the_order_of_a_group_that_is_gone_is_forgotten_once_its_time_is_over():
     world, memory = a_world(groups=[a_group("b")]), ordered(1)
     _, memory = decide_on(world, memory, now=NOW + timedelta(minutes=15))
-    assert memory.requests.keys() == {"a"}
+    assert memory.orders.requests.keys() == {"a"}
     _, memory = decide_on(world, memory, now=NOW + timedelta(minutes=15, seconds=1))
-    assert memory.requests == {}
+    assert memory.orders.requests == {}
 
 
 def test_a_clock_that_is_set_back_does_not_lengthen_a_back_off():
     world = a_world(groups=[a_group("a")], pods=[a_pod()])
     refused = Outcome(at=NOW, action="grow", target="a", ok=False, error="no", cause=STOCK_OUT)
     _, memory = decide_on(replace(world, outcomes=(refused,)))
-    assert memory.backoffs.keys() == {"a"}
+    assert memory.health.backoffs.keys() == {"a"}
     decision, _ = decide_on(world, memory, now=NOW - timedelta(minutes=30))
     assert [grow.group for grow in decision.grow] == ["a"]

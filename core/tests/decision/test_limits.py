@@ -7,7 +7,7 @@ import pytest
 from nodewright.api import ErrorClass, GpuConfig, Reason, ResourceLimits
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
-from nodewright.decision.memory import Backoff, Memory, ScaleUpRequest
+from nodewright.decision.memory import Backoff, HealthMemory, Memory, OrderMemory, ScaleUpRequest
 from nodewright.objects import CapacityQuota, LabelSelector, ObjectMeta
 from nodewright.objects.capacity_quota import CapacityLimits, CapacityQuotaSpec
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
@@ -23,7 +23,7 @@ def settings(**limits):
 
 
 def decided(world, remembered=None, **limits):
-    decision, _ = decide(world, remembered or Memory(), a_policy(settings(**limits)), NOW)
+    decision, _, _ = decide(world, remembered or Memory(), a_policy(settings(**limits)), NOW)
     return decision
 
 
@@ -84,7 +84,7 @@ def test_a_cluster_that_is_full_does_not_even_look_for_options():
 def test_nodes_on_their_way_count():
     world = a_full_world(2)
     ordered = replace(world.groups[0], target_size=4)
-    memory = Memory(requests={"a": ScaleUpRequest(at=NOW, count=2)})
+    memory = Memory(orders=OrderMemory(requests={"a": ScaleUpRequest(at=NOW, count=2)}))
     decision = decided(replace(world, groups=(ordered,)), memory, cpu={"max": 20})
     assert grown(decision) == {"a": (1, 2)}
 
@@ -172,6 +172,9 @@ def test_what_a_group_may_still_deliver_counts_even_if_nobody_waits_for_it():
         error_class=ErrorClass.OTHER,
         code="timeout",
     )
-    remembered = Memory(backoffs={"b": backoff}, requests={"b": ScaleUpRequest(at=NOW, count=3)})
+    remembered = Memory(
+        health=HealthMemory(backoffs={"b": backoff}),
+        orders=OrderMemory(requests={"b": ScaleUpRequest(at=NOW, count=3)}),
+    )
     decision = decided(replace(world, groups=(*world.groups, owing)), remembered, nodes={"max": 7})
     assert grown(decision) == {"a": (2, 4)}

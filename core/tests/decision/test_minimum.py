@@ -6,7 +6,7 @@ from datetime import timedelta
 from nodewright.api import ErrorClass, InstanceError, Outcome
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
-from nodewright.decision.memory import Memory, ScaleUpRequest
+from nodewright.decision.memory import Memory, OrderMemory, ScaleUpRequest
 from nodewright.explain.narrative import tell
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.clock import EPOCH
@@ -17,7 +17,7 @@ NOW = EPOCH + timedelta(hours=1)
 
 def decide_on(world, *, enforce=True, most_nodes=0, memory=None):
     document = {"scaleUp": {"enforceMinSize": enforce}, "limits": {"nodes": {"max": most_nodes}}}
-    return decide(world, memory or Memory(), a_policy(Settings.model_validate(document)), NOW)
+    return decide(world, memory or Memory(), a_policy(Settings.model_validate(document)), NOW)[:2]
 
 
 def growth(decision):
@@ -29,7 +29,7 @@ def test_a_group_below_its_minimum_grows_to_it_without_pods_only_if_that_is_want
     decision, memory = decide_on(world)
     assert growth(decision) == {"a": 2}
     assert tell(decision) == ["grow a 0 → 2: below its minimum size (0 of 2)"]
-    assert memory.requests["a"] == ScaleUpRequest(at=NOW, count=2)
+    assert memory.orders.requests["a"] == ScaleUpRequest(at=NOW, count=2)
     assert growth(decide_on(world, enforce=False)[0]) == {}
 
 
@@ -39,7 +39,7 @@ def test_growth_for_pods_counts_for_the_minimum():
     (grow,) = decision.grow
     assert (grow.count, len(grow.pods)) == (3, 2)
     assert grow.verdict.detail == "the only option, and 1 more for its minimum of 3"
-    assert memory.requests["a"].count == 3
+    assert memory.orders.requests["a"].count == 3
     assert growth(decide_on(a_world(groups=[a_group("a", min_size=2)], pods=pods))[0]) == {"a": 2}
 
 
@@ -55,7 +55,7 @@ def test_the_minimum_yields_to_the_size_of_the_cluster():
 def test_the_minimum_yields_to_limits_on_resources():
     document = {"scaleUp": {"enforceMinSize": True}, "limits": {"cpu": {"max": 9}}}
     world = a_world(groups=[a_group("a", min_size=3)])
-    decision, _ = decide(world, Memory(), a_policy(Settings.model_validate(document)), NOW)
+    decision, _, _ = decide(world, Memory(), a_policy(Settings.model_validate(document)), NOW)
     assert growth(decision) == {"a": 2}
 
 
@@ -68,5 +68,7 @@ def test_a_group_that_failed_is_not_grown_to_its_minimum():
 
 def test_what_was_ordered_already_counts_for_the_minimum():
     group = replace(a_group("a", min_size=2), target_size=2)
-    decision, _ = decide_on(a_world(groups=[group]), memory=Memory(requests={"a": ScaleUpRequest(at=NOW, count=2)}))
+    decision, _ = decide_on(
+        a_world(groups=[group]), memory=Memory(orders=OrderMemory(requests={"a": ScaleUpRequest(at=NOW, count=2)}))
+    )
     assert growth(decision) == {}

@@ -72,11 +72,11 @@ def a_mixed_world(seed):
 
 def test_all_pods_that_can_be_helped_are_helped_in_one_loop():
     world = a_mixed_world(seed=7)
-    decision, memory = decide(world, Memory(), a_policy(), NOW)
+    decision, memory, _ = decide(world, Memory(), a_policy(), NOW)
     assert Counter(verdict.reason for verdict in decision.pods.values()) == {Reason.HELPED: SHAPES * EACH}
     assert sorted(key for grow in decision.grow for key in grow.pods) == sorted(decision.pods)
     assert all(grow.from_size + grow.count <= 100 for grow in decision.grow)
     # With the nodes that were ordered on their way, the next loop finds room for all, and orders nothing more.
-    again, _ = decide(carry_out(decision, world), memory, a_policy(), NOW + timedelta(seconds=10))
+    again, _, _ = decide(carry_out(decision, world), memory, a_policy(), NOW + timedelta(seconds=10))
     assert again.grow == ()
     assert Counter(verdict.reason for verdict in again.pods.values()) == {Reason.FITS: SHAPES * EACH}

@@ -47,7 +47,7 @@ def world(pods=3):
 
 
 def decided(policy, of=None):
-    decision, _ = decide(of or world(), Memory(), policy, NOW)
+    decision, _, _ = decide(of or world(), Memory(), policy, NOW)
     return decision
 
 

@@ -9,7 +9,7 @@ from nodewright.api import GpuConfig, PendingPodsProcessor, PodSet, Reason
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
 from nodewright.decision.demand.pending import in_turn
-from nodewright.decision.memory import Memory, Removal
+from nodewright.decision.memory import Memory, Removal, RemovalMemory, UnneededMemory
 from nodewright.objects import Condition
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
 from nodewright.testing.clock import EPOCH
@@ -143,7 +143,7 @@ class TestPodsThatHaveJustCome:
 
     def test_no_node_begins_to_go_meanwhile(self):
         nodes = [a_node("n", cpu="1", provider_id="fake://a-0")]
-        memory = Memory(unneeded_since={"n": EPOCH})
+        memory = Memory(unneeded=UnneededMemory(since={"n": EPOCH}))
         decision = decide_on(a_pod(cpu="2", created=ago(0.5)), size=1, nodes=nodes, memory=memory)
         assert not decision.drain
         assert decision.nodes["n"].reason is Reason.COOLING_DOWN
@@ -151,7 +151,7 @@ class TestPodsThatHaveJustCome:
 
     def test_pods_that_fit_hold_nothing_up(self):
         nodes = [a_node("n", cpu="4", provider_id="fake://a-0"), a_node("idle", cpu="4", provider_id="fake://a-1")]
-        memory = Memory(unneeded_since={"idle": EPOCH})
+        memory = Memory(unneeded=UnneededMemory(since={"idle": EPOCH}))
         decision = decide_on(a_pod(created=ago(1)), size=2, nodes=nodes, memory=memory)
         assert reasons(decision) == {"web": Reason.FITS}
         assert [drain.node for drain in decision.drain] == ["idle"]
@@ -208,7 +208,9 @@ class TestPodsThatReturn:
     def leaving(self, *pods, policy=None):
         nodes = [a_node("n", cpu="4", provider_id="fake://a-0")]
         removal = Removal(group="a", provider_id="fake://a-0", started=NOW, drains=True)
-        return decide_on(*pods, policy=policy, memory=Memory(removals={"n": removal}), size=1, nodes=nodes)
+        return decide_on(
+            *pods, policy=policy, memory=Memory(leaving=RemovalMemory(removals={"n": removal})), size=1, nodes=nodes
+        )
 
     def test_they_bring_nodes_if_they_fit_nowhere(self):
         decision = self.leaving(a_pod("leaves", node="n", cpu="1"), a_pod("waits", cpu="1"))

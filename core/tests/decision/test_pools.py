@@ -6,8 +6,7 @@ from datetime import timedelta
 import pytest
 from nodewright.api import ErrorClass, Instance, InstanceError, InstanceState, Outcome, Reason
 from nodewright.decision.decide import decide
-from nodewright.decision.findings import Particulars
-from nodewright.decision.memory import Backoff, Memory
+from nodewright.decision.memory import Backoff, HealthMemory, Memory
 from nodewright.testing.builders import a_group, a_pod, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -28,10 +27,9 @@ def failure(group, error_class=ErrorClass.STOCK_OUT, pool=POOL, code="NoCapacity
 
 def blocked_after(*outcomes, groups, memory=None, now=NOW):
     """Return why groups can't grow after *outcomes*, and what is remembered."""
-    particulars = Particulars()
     world = a_world(groups=groups, outcomes=outcomes, pods=[a_pod()])
-    _, after = decide(world, memory or Memory(), a_policy(), now, particulars)
-    return particulars.blocked, after
+    _, after, findings = decide(world, memory or Memory(), a_policy(), now, in_depth=True)
+    return findings.blocked, after
 
 
 def test_other_groups_that_draw_from_a_dry_pool_are_left_alone_as_well():
@@ -42,7 +40,7 @@ def test_other_groups_that_draw_from_a_dry_pool_are_left_alone_as_well():
         "spot": f"in backoff after failed scale-up (NoCapacity, StockOut of {POOL}, {until})",
         "on-demand": f"draws from a capacity pool that ran dry (NoCapacity, StockOut of {POOL}, {until})",
     }
-    assert "on-demand" not in memory.backoffs
+    assert "on-demand" not in memory.health.backoffs
 
 
 def test_a_dry_pool_is_tried_again_after_its_pause_and_left_alone_longer_if_it_is_still_dry():
@@ -51,8 +49,8 @@ def test_a_dry_pool_is_tried_again_after_its_pause_and_left_alone_longer_if_it_i
     blocked, memory = blocked_after(groups=groups, memory=memory, now=NOW + timedelta(minutes=5))
     assert blocked == {}
     _, memory = blocked_after(failure("on-demand"), groups=groups, memory=memory, now=NOW + timedelta(minutes=6))
-    assert memory.pools[f"fake:{POOL}"].pause == timedelta(minutes=10)
-    assert memory.backoffs["on-demand"].pause == timedelta(minutes=5)
+    assert memory.health.pools[f"fake:{POOL}"].pause == timedelta(minutes=10)
+    assert memory.health.backoffs["on-demand"].pause == timedelta(minutes=5)
 
 
 def test_a_group_with_another_pool_besides_the_dry_one_stays_usable():
@@ -93,7 +91,9 @@ def test_a_group_whose_template_tells_no_pool_is_known_by_the_one_that_failed_it
     )
     blocked, _ = blocked_after(failure("spot"), groups=groups)
     assert "plain" not in blocked
-    blocked, _ = blocked_after(failure("spot"), groups=groups, memory=Memory(backoffs={"plain": earlier}))
+    blocked, _ = blocked_after(
+        failure("spot"), groups=groups, memory=Memory(health=HealthMemory(backoffs={"plain": earlier}))
+    )
     assert blocked["plain"].reason is Reason.POOL_DRY
 
 
@@ -108,7 +108,7 @@ def test_what_is_no_stock_out_concerns_the_group_alone(error_class):
     groups = [a_pool_group("spot"), a_pool_group("on-demand")]
     blocked, memory = blocked_after(failure("spot", error_class), groups=groups)
     assert blocked.keys() == {"spot"}
-    assert (memory.pools, memory.backoffs["spot"].error_class) == ({}, error_class)
+    assert (memory.health.pools, memory.health.backoffs["spot"].error_class) == ({}, error_class)
 
 
 def test_machines_that_were_not_made_tell_of_their_pools_too():
@@ -119,7 +119,7 @@ def test_machines_that_were_not_made_tell_of_their_pools_too():
     groups = [a_group("mixed", size=2, instances=failed), a_pool_group("b", "b/c5"), a_pool_group("c", "c/c5")]
     blocked, memory = blocked_after(groups=groups)
     assert blocked.keys() == {"mixed", "b"}
-    assert memory.pools.keys() == {"fake:a/c5", "fake:b/c5"}
+    assert memory.health.pools.keys() == {"fake:a/c5", "fake:b/c5"}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from msgspec.structs import replace as struct_replace
 from nodewright.api import Estimate, Estimator, GroupOptions, PodSet, Reason
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
-from nodewright.decision.memory import Memory
+from nodewright.decision.memory import Memory, OrderMemory
 from nodewright.decision.policy import Policy
 from nodewright.objects import LabelSelector
 from nodewright.objects.affinity import TopologySpreadConstraint
@@ -22,7 +22,7 @@ NOW = EPOCH + timedelta(hours=1)
 
 
 def decided(world, memory=None, **scale_up):
-    return decide(world, memory or Memory(), a_policy(Settings.model_validate({"scaleUp": scale_up})), NOW)
+    return decide(world, memory or Memory(), a_policy(Settings.model_validate({"scaleUp": scale_up})), NOW)[:2]
 
 
 def grown(decision):
@@ -60,7 +60,11 @@ def test_pods_for_different_groups_are_all_helped_in_one_loop():
     decision, memory = decided(a_world(groups=groups, pods=pods))
     assert grown(decision) == {"ssd": (2, 4), "hdd": (2, 4), "nvme": (2, 4)}
     assert {verdict.reason for verdict in decision.pods.values()} == {Reason.HELPED}
-    assert {group: request.count for group, request in memory.requests.items()} == {"ssd": 2, "hdd": 2, "nvme": 2}
+    assert {group: request.count for group, request in memory.orders.requests.items()} == {
+        "ssd": 2,
+        "hdd": 2,
+        "nvme": 2,
+    }
     assert sorted(option.round for option in decision.options if option.verdict.reason is Reason.CHOSEN) == [1, 2, 3]
 
 
@@ -110,7 +114,7 @@ def test_equal_options_have_their_turns_from_loop_to_loop():
     groups = [a_group(name, template=a_template(cpu="4")) for name in ("a", "b", "c")]
     for _ in range(4):
         decision, after = decided(a_world(groups=groups, pods=[a_pod("web", cpu="2")]), memory)
-        memory = Memory(turn=after.turn)
+        memory = Memory(orders=OrderMemory(turn=after.orders.turn))
         chosen += [grow.group for grow in decision.grow]
     assert chosen == ["a", "b", "c", "a"]
 
@@ -146,7 +150,7 @@ def test_a_group_that_is_used_whole_grows_to_its_maximum_or_not_at_all():
     decision, _ = decided(world)
     assert grown(decision) == {"a": (8, 1)}
     policy = a_policy(Settings.model_validate({"limits": {"nodes": {"max": 7}}}))
-    decision, _ = decide(world, Memory(), policy, NOW)
+    decision, _, _ = decide(world, Memory(), policy, NOW)
     assert decision.grow == ()
     assert decision.pods["default/web"].reason is Reason.LIMIT_NODES
 
@@ -170,7 +174,7 @@ def test_when_time_is_up_what_was_found_so_far_is_done(setting):
     policy = a_policy(Settings.model_validate({"scaleUp": {setting: "3s"}}))
     ticks = iter(range(1000))
     slow = Policy(**{**vars(policy), "stopwatch": lambda: float(next(ticks))})
-    decision, _ = decide(world, Memory(), slow, NOW)
+    decision, _, _ = decide(world, Memory(), slow, NOW)
     assert 1 <= len(decision.grow) < 6
     assert len([verdict for verdict in decision.pods.values() if verdict.reason is Reason.WAITING]) >= 1
 
@@ -189,20 +193,20 @@ def test_nodes_on_their_way_are_kept_for_the_pods_that_they_were_ordered_for():
     again, after = decided(carry_out(decision, world), memory)
     assert again.grow == ()
     assert {verdict.reason for verdict in again.pods.values()} == {Reason.FITS}
-    assert after.intentions == memory.intentions
-    forgetful = Memory(requests=memory.requests)
+    assert after.orders.intentions == memory.orders.intentions
+    forgetful = Memory(orders=OrderMemory(requests=memory.orders.requests))
     assert decided(carry_out(decision, world), forgetful)[0].grow != ()
 
 
 def test_what_nodes_were_meant_for_is_forgotten_with_the_order():
     world = a_world(groups=[a_group("a", template=a_template(cpu="4"))], pods=[a_pod("web", cpu="3")])
     _, memory = decided(world)
-    assert [(each.group, each.count) for each in memory.intentions] == [("a", 1)]
+    assert [(each.group, each.count) for each in memory.orders.intentions] == [("a", 1)]
     there = a_world(
         groups=[a_group("a", size=1, template=a_template(cpu="4"))],
         nodes={"a": [a_node("n", cpu="4", provider_id="fake://a-0")]},
     )
-    assert decided(there, memory)[1].intentions == ()
+    assert decided(there, memory)[1].orders.intentions == ()
 
 
 def test_pods_that_come_later_take_what_is_left_of_nodes_on_their_way():
@@ -231,5 +235,5 @@ def test_nothing_is_ordered_for_an_estimate_that_comes_to_nothing(whole):
     options = GroupOptions(zero_or_max_node_scaling=whole)
     group = a_group("a", max_size=8, template=a_template(cpu="4"), options=options)
     policy = a_policy(estimator=Optimist(Optimist.Config()))
-    decision, _ = decide(a_world(groups=[group], pods=[big, a_pod("small")]), Memory(), policy, NOW)
+    decision, _, _ = decide(a_world(groups=[group], pods=[big, a_pod("small")]), Memory(), policy, NOW)
     assert decision.grow == ()

@@ -9,7 +9,16 @@ import pytest
 from nodewright.api import Decision, Instance, InstanceState, Outcome, Plugin, Reason, Taint, Verdict, hookimpl
 from nodewright.config.model import ScaleDown, Settings
 from nodewright.decision.decide import decide
-from nodewright.decision.memory import GroupChanges, Memory, Removal, ScaleUpRequest
+from nodewright.decision.memory import (
+    Changes,
+    CooldownMemory,
+    Memory,
+    OrderMemory,
+    Removal,
+    RemovalMemory,
+    ScaleUpRequest,
+    UnneededMemory,
+)
 from nodewright.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
 from nodewright.objects.budget import BudgetSpec, BudgetStatus
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
@@ -30,11 +39,11 @@ def nodes(count, **fields):
 
 
 def unneeded(*names):
-    return Memory(unneeded_since=dict.fromkeys(names, LONG_AGO))
+    return Memory(unneeded=UnneededMemory(since=dict.fromkeys(names, LONG_AGO)))
 
 
 def decide_on(world, memory=None, policy=None, now=NOW):
-    return decide(world, memory or Memory(), policy or a_policy(), now)
+    return decide(world, memory or Memory(), policy or a_policy(), now)[:2]
 
 
 def busy(node, cpu="3"):
@@ -53,13 +62,13 @@ def test_an_empty_node_has_to_be_unneeded_for_long_enough():
     assert not not_yet.drain
     later, memory = decide_on(world, memory, now=NOW + timedelta(minutes=10, seconds=1))
     assert [drain.node for drain in later.drain] == ["n1"]
-    assert memory.removals["n1"].provider_id == "fake://a-1"
+    assert memory.leaving.removals["n1"].provider_id == "fake://a-1"
 
 
 def test_a_node_that_is_needed_again_starts_over():
     world = a_world(groups=[group_of(1)], nodes=nodes(1), pods=[busy("n0")])
     _, memory = decide_on(world, unneeded("n0"))
-    assert memory.unneeded_since == {}
+    assert memory.unneeded.since == {}
 
 
 def test_a_node_keeps_its_time_while_its_group_can_not_be_read():
@@ -67,7 +76,7 @@ def test_a_node_keeps_its_time_while_its_group_can_not_be_read():
     world = a_world(groups=[unread], nodes=nodes(2), pods=[busy("n0")])
     decision, memory = decide_on(world, unneeded("n1"))
     assert decision.nodes["n1"].reason is Reason.GROUP_FAULTY
-    assert memory.unneeded_since == {"n1": LONG_AGO}
+    assert memory.unneeded.since == {"n1": LONG_AGO}
 
 
 def test_pods_of_an_underused_node_must_fit_elsewhere():
@@ -78,7 +87,7 @@ def test_pods_of_an_underused_node_must_fit_elsewhere():
     full = a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0", cpu="3500m"), small])
     decision, memory = decide_on(full, unneeded("n1"))
     assert str(decision.nodes["n1"]) == "a pod fits nowhere else (default/small)"
-    assert memory.unremovable_until["n1"] == NOW + timedelta(minutes=5)
+    assert memory.unneeded.unremovable_until["n1"] == NOW + timedelta(minutes=5)
 
 
 def test_a_node_whose_machine_the_cloud_deletes_is_not_removed_as_well():
@@ -87,7 +96,7 @@ def test_a_node_whose_machine_the_cloud_deletes_is_not_removed_as_well():
     decision, memory = decide_on(world, unneeded("n0"))
     assert not decision.drain
     assert decision.nodes["n0"].reason is Reason.BEING_DELETED
-    assert memory.unneeded_since == {}
+    assert memory.unneeded.since == {}
 
 
 def test_no_pod_is_moved_to_a_node_whose_machine_the_cloud_deletes():
@@ -137,7 +146,7 @@ def test_nodes_of_one_loop_share_disruption_budgets():
     assert decision.nodes["n2"] == Verdict(
         reason=Reason.BLOCKED_BY_POD, pod="default/web-2", cause=Reason.NOT_ENOUGH_BUDGET
     )
-    assert list(memory.unneeded_since) == ["n1"]
+    assert list(memory.unneeded.since) == ["n1"]
 
 
 def test_a_node_waits_for_pods_that_have_to_complete_before_it_goes():
@@ -147,7 +156,7 @@ def test_a_node_waits_for_pods_that_have_to_complete_before_it_goes():
     decision, memory = decide_on(world, unneeded("n1"))
     assert not decision.drain
     assert decision.nodes["n1"] == Verdict(reason=Reason.BLOCKED_ON_COMPLETION, pod="default/batch")
-    assert memory.unneeded_since == {"n1": LONG_AGO}
+    assert memory.unneeded.since == {"n1": LONG_AGO}
     world.cluster.drop_pod("default/batch")
     decision, _ = decide_on(world, memory)
     assert [drain.node for drain in decision.drain] == ["n1"]
@@ -158,11 +167,11 @@ def test_a_removal_ends_that_meets_a_pod_that_has_to_complete():
     batch = a_pod("batch", node="n1", annotations=waiting)
     world = a_world(groups=[group_of(2)], nodes=nodes(2, taints=[TO_BE_DELETED]), pods=[busy("n0"), batch])
     removal = Removal(group="a", provider_id="fake://a-1", started=LONG_AGO)
-    decision, memory = decide_on(world, Memory(removals={"n1": removal}))
+    decision, memory = decide_on(world, Memory(leaving=RemovalMemory(removals={"n1": removal})))
     assert not decision.delete
     restored = {restore.node: str(restore.verdict) for restore in decision.restore}
     assert "default/batch has to complete before" in restored["n1"]
-    assert not memory.removals
+    assert not memory.leaving.removals
 
 
 def test_a_pod_that_moves_to_a_node_that_goes_too_has_to_find_a_place_again():
@@ -204,12 +213,18 @@ def test_only_so_many_nodes_go_at_once():
 @pytest.mark.parametrize(
     ("memory", "why"),
     [
-        (Memory(last_scale_up=NOW - timedelta(minutes=9)), "until 01:01:00, after a scale-up"),
-        (Memory(last_scale_down_failure=NOW - timedelta(minutes=2)), "until 01:01:00, after a failed removal"),
+        (
+            Memory(cooldown=CooldownMemory(cluster=Changes(grown=NOW - timedelta(minutes=9)))),
+            "until 01:01:00, after a scale-up",
+        ),
+        (
+            Memory(cooldown=CooldownMemory(cluster=Changes(stuck=NOW - timedelta(minutes=2)))),
+            "until 01:01:00, after a failed removal",
+        ),
     ],
 )
 def test_scale_down_pauses_after_a_change(memory, why):
-    memory = replace(memory, unneeded_since={"n0": LONG_AGO})
+    memory = replace(memory, unneeded=replace(memory.unneeded, since={"n0": LONG_AGO}))
     decision, _ = decide_on(a_world(groups=[group_of(1)], nodes=nodes(1)), memory)
     assert not decision.drain
     assert str(decision.nodes["n0"]) == f"scale-down pauses after a recent change ({why})"
@@ -225,7 +240,7 @@ def test_delays_may_hold_for_the_group_that_grew_alone():
     first, memory = decide_on(world, unneeded("b0"), a_policy(settings))
     assert [grow.group for grow in first.grow] == ["a"]
     assert [drain.node for drain in first.drain] == ["b0"]
-    assert memory.changes == {"a": GroupChanges(grown=NOW)}
+    assert memory.cooldown.groups == {"a": Changes(grown=NOW)}
     together, _ = decide_on(world, unneeded("b0"))
     assert not together.drain
 
@@ -351,20 +366,20 @@ class TestRemovalsUnderWay:
         _, memory = decide_on(world, self.started(), now=NOW + timedelta(seconds=5))
         decision, memory = decide_on(world, memory, now=NOW + timedelta(minutes=3))
         assert str(decision.restore[0].verdict) == "its removal failed (default/x could not be evicted in 3 minutes)"
-        assert memory.removals == {}
-        assert memory.last_scale_down_failure == NOW + timedelta(minutes=3)
-        assert memory.unremovable_until["n1"] == NOW + timedelta(minutes=8)
+        assert memory.leaving.removals == {}
+        assert memory.cooldown.cluster.stuck == NOW + timedelta(minutes=3)
+        assert memory.unneeded.unremovable_until["n1"] == NOW + timedelta(minutes=8)
 
     def test_what_happens_to_a_node_is_remembered_of_its_group(self):
         deleted = NOW + timedelta(seconds=5)
         _, memory = decide_on(self.leaving(), self.started(), now=deleted)
-        assert memory.changes == {"a": GroupChanges(shrunk=deleted)}
+        assert memory.cooldown.groups == {"a": Changes(shrunk=deleted)}
         lost = Outcome(at=NOW, action="delete-instances", target="n1", ok=False, error="no right to do that")
         _, memory = decide_on(replace(self.leaving(), outcomes=(lost,)), memory, now=deleted + timedelta(seconds=5))
-        assert memory.changes == {"a": GroupChanges(shrunk=deleted, stuck=deleted + timedelta(seconds=5))}
+        assert memory.cooldown.groups == {"a": Changes(shrunk=deleted, stuck=deleted + timedelta(seconds=5))}
         elsewhere = a_world(groups=[a_group("b", size=1)])
         _, memory = decide_on(elsewhere, memory, now=deleted + timedelta(seconds=10))
-        assert memory.changes == {}
+        assert memory.cooldown.groups == {}
 
     def test_an_empty_node_is_deleted_once(self):
         memory = self.started()
@@ -374,7 +389,7 @@ class TestRemovalsUnderWay:
         assert decision.quiet
         gone = a_world(groups=[group_of(1)], nodes=nodes(1), pods=[busy("n0")])
         _, memory = decide_on(gone, memory, now=NOW + timedelta(seconds=7))
-        assert memory.removals == {}
+        assert memory.leaving.removals == {}
 
     def failing(self, world, action, target="n1"):
         outcome = Outcome(at=NOW, action=action, target=target, ok=False, error="no right to do that")
@@ -387,7 +402,7 @@ class TestRemovalsUnderWay:
             _, memory = decide_on(self.leaving(), memory, now=NOW + timedelta(seconds=5))
         decision, memory = decide_on(self.failing(self.leaving(), action), memory, now=NOW + timedelta(seconds=6))
         assert str(decision.restore[0].verdict) == "its removal failed (no right to do that)"
-        assert memory.removals == {}
+        assert memory.leaving.removals == {}
 
     def test_a_pod_that_must_not_move_and_came_late_ends_the_drain(self):
         late = a_pod("late", node="n1", owner="")
@@ -406,7 +421,7 @@ class TestRemovalsUnderWay:
         world = replace(self.leaving(deleted=True), outcomes=(lost,))
         decision, memory = decide_on(world, memory, now=NOW + timedelta(seconds=15))
         assert decision.quiet
-        assert memory.removals.keys() == {"n1"}
+        assert memory.leaving.removals.keys() == {"n1"}
 
     def test_a_mark_stays_while_a_machine_is_deleted_on_the_order_of_an_earlier_life(self):
         decision, _ = decide_on(self.leaving(deleted=True), Memory())
@@ -436,7 +451,7 @@ class TestRemovalsUnderWay:
 def test_a_group_at_its_minimum_but_for_what_is_deleted_now_keeps_its_last_node():
     world = a_world(groups=[group_of(2, min_size=1)], nodes=nodes(2, taints=[TO_BE_DELETED]))
     removal = Removal(group="a", provider_id="fake://a-0", started=LONG_AGO)
-    decision, _ = decide_on(world, replace(unneeded("n1"), removals={"n0": removal}))
+    decision, _ = decide_on(world, replace(unneeded("n1"), leaving=RemovalMemory(removals={"n0": removal})))
     assert [delete.nodes for delete in decision.delete] == [("n0",)]
     assert not decision.drain
     assert decision.nodes["n1"].reason is Reason.GROUP_AT_MIN
@@ -446,7 +461,7 @@ def test_a_group_at_its_minimum_but_for_orders_that_are_given_up_keeps_its_last_
     there = Instance(id="fake://a-0", state=InstanceState.RUNNING)
     world = a_world(groups=[group_of(3, min_size=1, instances=[there])], nodes=nodes(1))
     request = ScaleUpRequest(at=LONG_AGO, count=2)
-    decision, _ = decide_on(world, replace(unneeded("n0"), requests={"a": request}))
+    decision, _ = decide_on(world, replace(unneeded("n0"), orders=OrderMemory(requests={"a": request})))
     assert [(shrink.group, shrink.count) for shrink in decision.shrink] == [("a", 2)]
     assert not decision.drain
 

@@ -32,7 +32,7 @@ NOW = EPOCH + timedelta(hours=1)
 
 
 def decide_on(world, policy=None, memory=None, now=NOW):
-    return decide(world, memory or Memory(), policy or a_policy(), now)
+    return decide(world, memory or Memory(), policy or a_policy(), now)[:2]
 
 
 def pods(count, **fields):
@@ -95,7 +95,7 @@ def test_nodes_on_their_way_are_counted_on():
     world = a_world(groups=[a_group("a", size=1)], pods=pods(4, cpu="1"))
     decision, memory = decide_on(world)
     assert not decision.grow
-    assert memory.requests["a"].at == NOW
+    assert memory.orders.requests["a"].at == NOW
 
 
 def test_daemon_sets_take_their_share_of_a_new_node(a_daemon_set):
@@ -195,8 +195,8 @@ def test_a_group_that_failed_to_grow_is_left_alone_and_the_next_best_is_taken():
     decision, memory = decide_on(a_world(groups=groups, pods=pods(1), outcomes=[failed_growth("best")]))
     assert decision.grow[0].group == "next"
     assert decision.groups["best"].reason is Reason.GROUP_BACKED_OFF
-    assert memory.backoffs["best"].until == NOW + timedelta(minutes=5)
-    assert memory.backoffs["best"].error_class is ErrorClass.STOCK_OUT
+    assert memory.health.backoffs["best"].until == NOW + timedelta(minutes=5)
+    assert memory.health.backoffs["best"].error_class is ErrorClass.STOCK_OUT
 
 
 def test_the_pause_doubles_up_to_a_maximum_and_is_forgotten_at_last():
@@ -205,17 +205,17 @@ def test_the_pause_doubles_up_to_a_maximum_and_is_forgotten_at_last():
     memory, now, pauses = Memory(), NOW, []
     for _ in range(5):
         _, memory = decide_on(world, memory=memory, now=now)
-        pauses.append(memory.backoffs["a"].pause)
-        now = memory.backoffs["a"].until
+        pauses.append(memory.health.backoffs["a"].pause)
+        now = memory.health.backoffs["a"].until
     assert pauses == [timedelta(minutes=minutes) for minutes in (5, 10, 20, 30, 30)]
     _, memory = decide_on(calm, memory=memory, now=now + timedelta(hours=3))
-    assert memory.backoffs == {}
+    assert memory.health.backoffs == {}
 
 
 def test_a_temporary_failure_is_no_reason_to_back_off():
     outcome = Outcome(at=NOW, action="grow", target="a", ok=False, error="throttled", temporary=True)
     decision, memory = decide_on(a_world(groups=[a_group("a")], pods=pods(1), outcomes=[outcome]))
-    assert memory.backoffs == {}
+    assert memory.health.backoffs == {}
     assert decision.grow[0].group == "a"
 
 

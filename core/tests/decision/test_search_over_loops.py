@@ -37,7 +37,7 @@ class Course:
         machines = [Instance(id=node.spec.provider_id, state=InstanceState.RUNNING) for node in self.nodes.values()]
         group = a_group("g", size=len(machines), max_size=20, instances=machines)
         world = a_world(groups=[group], nodes={"g": self.nodes.values()}, pods=self.pods.values())
-        decision, self.memory = decide(world, self.memory, self.policy, self.now)
+        decision, self.memory, _ = decide(world, self.memory, self.policy, self.now)
         self.now += MINUTE
         return decision
 
@@ -177,11 +177,11 @@ def test_every_node_has_its_turn_however_little_time_there_is(seed):
 def test_a_node_that_there_was_no_time_for_keeps_its_time():
     course = many_little_used(a_policy_with(simulationTimeout="3s"))
     course.step()
-    since = course.memory.unneeded_since
+    since = course.memory.unneeded.since
     course.policy = timed(course.policy, steadily(100.0))
     for _ in range(5):
         assert len(left_out(course, course.step())) == 11
-        assert course.memory.unneeded_since == since
+        assert course.memory.unneeded.since == since
 
 
 def test_a_node_that_there_was_no_time_for_does_not_begin_to_go():
@@ -199,7 +199,7 @@ def test_with_time_enough_all_are_looked_at_again():
     assert left_out(course, course.step())
     course.policy = a_policy_with()
     assert left_out(course, course.step()) == set()
-    assert course.memory.unexamined == ()
+    assert course.memory.unneeded.unexamined == ()
 
 
 def test_pods_are_moved_to_where_they_were_moved_the_last_time():
@@ -207,14 +207,14 @@ def test_pods_are_moved_to_where_they_were_moved_the_last_time():
     pods = [a_pod("of-a", node="a", cpu="500m"), a_pod("on-x", node="x", cpu="3"), a_pod("on-y", node="y", cpu="2500m")]
     course = Course(a_policy_with(), nodes, pods)
     course.step()
-    assert course.memory.hints == {"a": (("x", 1),)}
+    assert course.memory.unneeded.hints == {"a": (("x", 1),)}
     # Now the other one is fuller.
     course.put(a_pod("more-on-y", node="y", cpu="900m"))
     course.step()
-    assert course.memory.hints == {"a": (("x", 1),)}
+    assert course.memory.unneeded.hints == {"a": (("x", 1),)}
     course.put(a_pod("more-on-x", node="x", cpu="1"))
     course.step()
-    assert course.memory.hints == {"a": (("y", 1),)}
+    assert course.memory.unneeded.hints == {"a": (("y", 1),)}
 
 
 def test_nothing_changes_from_loop_to_loop_while_nothing_happens():

@@ -9,9 +9,16 @@ from nodewright.api import ErrorClass, Instance, InstanceError, InstanceState, R
 from nodewright.api.provider import GpuConfig
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
-from nodewright.decision.findings import Particulars
 from nodewright.decision.health import Readiness
-from nodewright.decision.memory import Memory, Removal, ScaleUpRequest
+from nodewright.decision.memory import (
+    HealthMemory,
+    Memory,
+    OrderMemory,
+    Removal,
+    RemovalMemory,
+    ScaleUpRequest,
+    UnneededMemory,
+)
 from nodewright.explain.explanation import Look, explain_group, explain_pod
 from nodewright.objects import Taint
 from nodewright.objects.meta import Condition
@@ -30,14 +37,17 @@ def nodes(group, ready, unready=0):
     ]
 
 
-def decide_on(world, memory=None, settings=HEALTH, now=NOW, particulars=None):
-    return decide(world, memory or Memory(), a_policy(settings), now, particulars)
+def decide_on(world, memory=None, settings=HEALTH, now=NOW):
+    return decide(world, memory or Memory(), a_policy(settings), now)[:2]
+
+
+def findings_on(world, memory=None, settings=HEALTH):
+    return decide(world, memory or Memory(), a_policy(settings), NOW).findings
 
 
 def look_at(world, memory=None, settings=HEALTH):
-    particulars = Particulars()
-    decision, after = decide_on(world, memory, settings, particulars=particulars)
-    return Look(world=world, decision=decision, memory=after, particulars=particulars)
+    decision, after, findings = decide(world, memory or Memory(), a_policy(settings), NOW, in_depth=True)
+    return Look(world=world, decision=decision, memory=after, findings=findings)
 
 
 def an_ill_world(unready=2, pods=(), **fields):
@@ -64,9 +74,8 @@ def test_machines_are_counted_in_the_classes_of_cluster_autoscaler():
     group = replace(a_group("a", instances=[*known, late, new]), target_size=9)
     world = replace(a_world(groups=[group], nodes={"a": members, "": [a_node("stranger")]}), gpus=gpus)
     settings = Settings.model_validate({"templates": {"startupTaints": ["startup"], "statusTaints": ["full"]}})
-    particulars = Particulars()
-    decide_on(world, Memory(unregistered_since={"late": EPOCH}), settings, particulars=particulars)
-    assert particulars.readiness["a"] == Readiness(
+    findings = findings_on(world, Memory(health=HealthMemory(unregistered_since={"late": EPOCH})), settings)
+    assert findings.readiness["a"] == Readiness(
         ready=3,
         suspended=1,
         not_started=1,
@@ -76,17 +85,17 @@ def test_machines_are_counted_in_the_classes_of_cluster_autoscaler():
         unregistered=1,
         long_unregistered=1,
     )
-    assert particulars.readiness["a"].registered == 9
+    assert findings.readiness["a"].registered == 9
 
 
 def test_nothing_grows_and_nothing_goes_while_too_many_nodes_are_unready():
     bare = a_pod("unseen")
     unseen = struct_replace(bare, status=struct_replace(bare.status, conditions=()))
     world = an_ill_world(pods=[a_pod(), unseen])
-    decision, memory = decide_on(world, Memory(unneeded_since={"a-0": EPOCH}))
+    decision, memory = decide_on(world, Memory(unneeded=UnneededMemory(since={"a-0": EPOCH})))
     assert (decision.grow, decision.drain) == ((), ())
     assert str(decision.halted) == "nothing grows or goes while so many nodes are unready (2 of 4 are unready)"
-    assert memory.unneeded_since == {}
+    assert memory.unneeded.since == {}
     assert {verdict.reason for verdict in (*decision.pods.values(), *decision.nodes.values())} == {
         Reason.CLUSTER_UNHEALTHY
     }
@@ -115,7 +124,7 @@ def test_people_are_told_once_each_time_that_the_cluster_falls_ill():
     assert (notice.reason, notice.warning) == ("ClusterUnhealthy", True)
     assert notice.message.endswith(": 2 of 4 are unready, since 2030-01-01 01:00:00")
     well, memory = decide_on(an_ill_world(unready=0), memory, now=NOW + timedelta(seconds=20))
-    assert (well.notices, memory.unhealthy_since) == ((), None)
+    assert (well.notices, memory.health.unhealthy_since) == ((), None)
     again, _ = decide_on(an_ill_world(), memory, now=NOW + timedelta(seconds=30))
     assert again.notices != first.notices
 
@@ -127,9 +136,9 @@ def test_in_an_unhealthy_cluster_overdue_machines_go_and_failed_ones_wait():
     failed = Instance(id="failed", state=InstanceState.CREATING, error=error)
     group = replace(a_group("a", instances=[*known, late, failed]), target_size=6)
     world = a_world(groups=[group], nodes={"a": nodes("a", 2, 2)})
-    decision, memory = decide_on(world, Memory(unregistered_since={"late": EPOCH}))
+    decision, memory = decide_on(world, Memory(health=HealthMemory(unregistered_since={"late": EPOCH})))
     assert [delete.instances for delete in decision.delete] == [("late",)]
-    assert memory.backoffs["a"].code == "X"
+    assert memory.health.backoffs["a"].code == "X"
 
 
 def test_no_size_is_corrected_while_the_cluster_is_unhealthy():
@@ -145,9 +154,9 @@ def test_removals_that_are_under_way_go_on_while_the_cluster_is_unhealthy():
     world = an_ill_world()
     mark = Taint(key="ToBeDeletedByClusterAutoscaler", value="0")
     world.cluster.put_node(a_node("a-0", provider_id="fake://a-0", taints=[mark]))
-    decision, memory = decide_on(world, Memory(removals={"a-0": removal}))
+    decision, memory = decide_on(world, Memory(leaving=RemovalMemory(removals={"a-0": removal})))
     assert [delete.nodes for delete in decision.delete] == [("a-0",)]
-    assert memory.removals["a-0"].deleted_at == NOW
+    assert memory.leaving.removals["a-0"].deleted_at == NOW
 
 
 def a_short_group(target=7, machines=3, **fields):
@@ -179,26 +188,23 @@ def test_why_group_tells_how_its_machines_are_and_what_speaks_against_growth():
 )
 def test_how_many_nodes_a_group_may_lack(target, machines, blocked):
     world = a_world(groups=[a_short_group(target, machines, max_size=20)], nodes={"a": nodes("a", machines)})
-    particulars = Particulars()
     settings = Settings.model_validate({"health": {"maxTotalUnreadyPercentage": 50}})
-    decide_on(world, settings=settings, particulars=particulars)
-    assert ("a" in particulars.blocked) is blocked
+    assert ("a" in findings_on(world, settings=settings).blocked) is blocked
 
 
 def test_what_is_on_its_way_is_not_missed():
     world = a_world(groups=[a_short_group()], nodes={"a": nodes("a", 3)})
-    particulars = Particulars()
-    memory = Memory(requests={"a": ScaleUpRequest(at=NOW, count=4)})
-    decide_on(world, memory, Settings(), particulars=particulars)
-    assert (particulars.blocked, particulars.upcoming) == ({}, {"a": 4})
+    memory = Memory(orders=OrderMemory(requests={"a": ScaleUpRequest(at=NOW, count=4)}))
+    findings = findings_on(world, memory, Settings())
+    assert (findings.blocked, findings.upcoming) == ({}, {"a": 4})
 
 
 def test_poor_health_is_told_before_everything_else():
     group = replace(a_short_group(target=10), template=None)
     world = a_world(groups=[group], nodes={"a": nodes("a", 3)}, pods=[a_pod(cpu="5")])
-    memory = Memory(requests={"a": ScaleUpRequest(at=EPOCH, count=7)})
+    memory = Memory(orders=OrderMemory(requests={"a": ScaleUpRequest(at=EPOCH, count=7)}))
     decision, after = decide_on(world, memory, Settings())
-    assert "a" in after.backoffs
+    assert "a" in after.health.backoffs
     assert decision.groups["a"].reason is Reason.GROUP_UNHEALTHY
 
 

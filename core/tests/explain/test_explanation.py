@@ -7,8 +7,7 @@ import pytest
 from nodewright.api import Reason
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
-from nodewright.decision.findings import Particulars
-from nodewright.decision.memory import Memory
+from nodewright.decision.memory import Memory, UnneededMemory
 from nodewright.explain.explanation import Look, explain_group, explain_node
 from nodewright.explain.overview import overview
 from nodewright.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
@@ -24,9 +23,8 @@ BUSY = a_pod("busy", node="n0", cpu="3")
 def look_at(*pods, budgets=(), memory=None, now=NOW, settings=None, others=(), **node):
     nodes = [a_node("n0", provider_id="fake://a-0"), a_node("n1", provider_id="fake://a-1", **node), *others]
     world = a_world(groups=[a_group("a", size=len(nodes))], nodes={"a": nodes}, pods=[BUSY, *pods], budgets=budgets)
-    particulars = Particulars()
-    decision, memory = decide(world, memory or Memory(), a_policy(settings), now, particulars)
-    return Look(world=world, decision=decision, memory=memory, particulars=particulars)
+    decision, memory, findings = decide(world, memory or Memory(), a_policy(settings), now, in_depth=True)
+    return Look(world=world, decision=decision, memory=memory, findings=findings)
 
 
 def test_a_pod_that_keeps_a_node_is_named_with_the_reason_and_the_remedy():
@@ -98,7 +96,7 @@ def test_a_node_in_use_has_to_be_used_less():
 
 
 def test_an_unneeded_node_says_when_it_may_go_and_one_that_goes_needs_nothing():
-    memory = Memory(unneeded_since={"n1": NOW - timedelta(minutes=4)})
+    memory = Memory(unneeded=UnneededMemory(since={"n1": NOW - timedelta(minutes=4)}))
     told = explain_node(look_at(memory=memory), "n1")
     assert told[1:] == [
         "  stays: not unneeded for long enough (until 01:06:00, unneeded since 00:56:00) [NotUnneededLongEnough]",
@@ -142,9 +140,8 @@ def test_a_group_counts_its_nodes_by_why_they_stay():
 )
 def test_a_group_of_several_pools_names_them(pools, told):
     world = a_world(groups=[replace(a_group("a", size=1), pools=pools)])
-    particulars = Particulars()
-    decision, memory = decide(world, Memory(), a_policy(), NOW, particulars)
-    lines = explain_group(Look(world=world, decision=decision, memory=memory, particulars=particulars), "a")
+    decision, memory, findings = decide(world, Memory(), a_policy(), NOW, in_depth=True)
+    lines = explain_group(Look(world=world, decision=decision, memory=memory, findings=findings), "a")
     assert lines[0] == "group a of provider fake: 1 node wanted, 0 to 10 allowed"
     assert [line for line in lines if "come from" in line] == told
 

@@ -9,8 +9,7 @@ from nodewright.api import ErrorClass, Instance, InstanceError, InstanceState
 from nodewright.config.document import load
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
-from nodewright.decision.findings import Particulars
-from nodewright.decision.memory import Backoff, Memory, ScaleUpRequest
+from nodewright.decision.memory import Backoff, HealthMemory, Memory, OrderMemory, ScaleUpRequest
 from nodewright.explain.conditions import note_conditions
 from nodewright.explain.explanation import Look
 from nodewright.explain.status import initializing, status_of
@@ -27,11 +26,10 @@ def settings_of(text):
 
 def look_at(world, memory=None, settings=None, now=EPOCH):
     """What a loop leaves behind."""
-    particulars = Particulars(in_depth=False)
     settings = settings or Settings()
-    decision, memory = decide(world, memory or Memory(), a_policy(settings), now, particulars)
-    memory = note_conditions(world, particulars, memory, settings, now)
-    return Look(world=world, decision=decision, memory=memory, particulars=particulars)
+    decision, memory, findings = decide(world, memory or Memory(), a_policy(settings), now, in_depth=True)
+    memory = note_conditions(world, findings, memory, settings, now)
+    return Look(world=world, decision=decision, memory=memory, findings=findings)
 
 
 def told(look, settings=None, part="status"):
@@ -65,7 +63,10 @@ def test_a_small_cluster_is_told_in_cluster_autoscalers_format():
     pods = [a_pod("web", node="busy", cpu="3")]
     look = look_at(
         a_world(groups=[pool, dry], nodes={"pool": nodes, "": [stranger]}, pods=pods),
-        Memory(requests={"pool": ScaleUpRequest(at=EPOCH, count=1)}, backoffs={"dry": a_dry_group()}),
+        Memory(
+            orders=OrderMemory(requests={"pool": ScaleUpRequest(at=EPOCH, count=1)}),
+            health=HealthMemory(backoffs={"dry": a_dry_group()}),
+        ),
         now=EPOCH + timedelta(milliseconds=250),
     )
     assert (
@@ -217,15 +218,14 @@ class TestConditions:
 
     def test_without_a_change_nothing_new_has_to_be_remembered(self):
         first = look_at(self.WELL)
-        particulars = Particulars(in_depth=False)
         settings, now = Settings(), EPOCH + timedelta(minutes=1)
-        _, memory = decide(self.WELL, first.memory, a_policy(settings), now, particulars)
-        assert note_conditions(self.WELL, particulars, memory, settings, now) is memory
+        _, memory, findings = decide(self.WELL, first.memory, a_policy(settings), now, in_depth=True)
+        assert note_conditions(self.WELL, findings, memory, settings, now) is memory
 
     def test_a_group_that_is_gone_is_forgotten(self):
         first = look_at(self.WELL)
-        assert first.memory.conditions.keys() == {"", "pool"}
-        assert look_at(a_world(), first.memory).memory.conditions.keys() == {""}
+        assert first.memory.status.conditions.keys() == {"", "pool"}
+        assert look_at(a_world(), first.memory).memory.status.conditions.keys() == {""}
 
     def test_a_group_that_can_not_be_read_is_not_well(self):
         world = replace(self.WELL, groups=(replace(self.WELL.groups[0], error="the cloud is away"),))
@@ -235,7 +235,10 @@ class TestConditions:
     def test_machines_that_somebody_else_ordered_are_no_scale_up(self):
         requests = {"pool": ScaleUpRequest(at=EPOCH, count=1, ours=False)}
         world = replace(self.WELL, groups=(a_group("pool", size=2),))
-        assert group_status(look_at(world, Memory(requests=requests)))["scaleUp"]["status"] == "NoActivity"
+        assert (
+            group_status(look_at(world, Memory(orders=OrderMemory(requests=requests))))["scaleUp"]["status"]
+            == "NoActivity"
+        )
 
     def test_a_cluster_with_too_many_unready_nodes_is_unhealthy(self):
         nodes = [a_node(f"n{number}", ready=False, created=EARLIER) for number in range(5)]
@@ -293,7 +296,7 @@ class TestSize:
         groups = [a_group(f"group-{number:04}-{'x' * 60}") for number in range(3000)]
         look = look_at(
             a_world(groups=[*groups, a_group("pool", size=1000)], nodes={"pool": nodes}),
-            Memory(backoffs={groups[-1].id: a_dry_group()}),
+            Memory(health=HealthMemory(backoffs={groups[-1].id: a_dry_group()})),
         )
         text = status_of(look, Settings()).text()
         assert sum(len(part.encode()) for part in text.values()) < 900_000
@@ -314,7 +317,7 @@ class TestSize:
         )
         look = look_at(
             a_world(groups=[replace(pool, target_size=1, instances=(failed,))]),
-            Memory(requests={"pool": ScaleUpRequest(at=EPOCH, count=1)}),
+            Memory(orders=OrderMemory(requests={"pool": ScaleUpRequest(at=EPOCH, count=1)})),
         )
-        message = look.memory.backoffs["pool"].message
+        message = look.memory.health.backoffs["pool"].message
         assert (len(message), message[-14:]) == (500, "xxx<truncated>")

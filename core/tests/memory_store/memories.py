@@ -8,11 +8,89 @@ from types import UnionType
 from typing import get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
+from nodewright.api import ErrorClass, Reason
 from nodewright.api.errors import ConflictError
 from nodewright.api.template import NodeTemplate
-from nodewright.decision.memory import Memory
+from nodewright.decision.memory import (
+    Backoff,
+    Changes,
+    Condition,
+    Conditions,
+    ConsolidationMemory,
+    CooldownMemory,
+    Evictions,
+    HealthMemory,
+    Intention,
+    KnownTemplate,
+    LastVerdict,
+    Memory,
+    OrderMemory,
+    Removal,
+    RemovalMemory,
+    Replacement,
+    ScaleUpRequest,
+    Shortage,
+    StatusMemory,
+    TemplateMemory,
+    UnneededMemory,
+    VerdictMemory,
+)
+from nodewright.decision.memory.memory import PLACES
 from nodewright.memory_store.store import Stored
 from nodewright.testing.builders import a_template
+from nodewright.testing.clock import EPOCH
+
+BACKOFF = Backoff(
+    until=EPOCH,
+    pause=timedelta(minutes=5),
+    failed_at=EPOCH,
+    error_class=ErrorClass.STOCK_OUT,
+    code="Dry",
+    pool="eu-a/c5",
+    message="no more machines",
+)
+HEALTHY = Condition(status="Healthy", since=EPOCH)
+#: Every field has a value.
+FULL = Memory(
+    unneeded=UnneededMemory(
+        since={"n": EPOCH}, unremovable_until={"m": EPOCH}, unexamined=("o",), hints={"n": (("p", 2), ("q", 1))}
+    ),
+    verdicts=VerdictMemory(
+        last={"n": LastVerdict(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="default/web", cause="NotReplicated")}
+    ),
+    health=HealthMemory(
+        unregistered_since={"i-1": EPOCH},
+        failed_since={"i-2": EPOCH},
+        shortages={"a": Shortage(since=EPOCH, machines=1, target=4)},
+        backoffs={"a": BACKOFF},
+        pools={"aws:eu-a/c5": BACKOFF},
+        unhealthy_since=EPOCH,
+    ),
+    orders=OrderMemory(
+        requests={"a": ScaleUpRequest(at=EPOCH, count=3, ours=False)},
+        intentions=(Intention(group="a", kind="uid/0123", count=2),),
+        turn=3,
+    ),
+    leaving=RemovalMemory(
+        removals={"o": Removal(group="a", provider_id="i-3", started=EPOCH)}, evictions=(Evictions(at=EPOCH, count=7),)
+    ),
+    consolidation=ConsolidationMemory(
+        replacements=(
+            Replacement(
+                nodes={"o": "i-3"}, group="b", count=1, at=EPOCH, since=EPOCH, saving=0.5, begun=("o",), owners=("uid",)
+            ),
+        ),
+        left_alone_until={"p": EPOCH},
+        examined="q",
+        no_search_until=EPOCH,
+    ),
+    learnt=TemplateMemory(templates={"a": KnownTemplate(promised="x", likeness=a_template())}),
+    cooldown=CooldownMemory(
+        groups={"a": Changes(grown=EPOCH, shrunk=EPOCH, stuck=EPOCH)},
+        cluster=Changes(grown=EPOCH, shrunk=EPOCH, stuck=EPOCH),
+    ),
+    status=StatusMemory(conditions={"": Conditions(health=HEALTHY, scale_up=HEALTHY, scale_down=HEALTHY)}),
+)
 
 _PLAIN = {
     datetime: st.datetimes(datetime(2000, 1, 1), datetime(2199, 1, 1), timezones=st.just(UTC)),
@@ -24,6 +102,17 @@ _PLAIN = {
     type(None): st.none(),
     NodeTemplate: st.sampled_from([a_template(), a_template(cpu="3", labels={"a": "ä"}, zone="eu-b")]),
 }
+
+
+def without_slices(memory):
+    """The fields of all slices, by the names that they had when there were no slices."""
+    found = {}
+    for name, way in PLACES.items():
+        value = memory
+        for step in way:
+            value = getattr(value, step)
+        found[name] = value
+    return found
 
 
 def any_of(hint):

@@ -4,25 +4,37 @@ import gzip
 import json
 import random
 import string
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from nodewright.api import ErrorClass, Reason
-from nodewright.decision.memory import Backoff, Memory, Removal, ScaleUpRequest, Standing
+from nodewright.decision.memory import (
+    Backoff,
+    HealthMemory,
+    LastVerdict,
+    Memory,
+    OrderMemory,
+    Removal,
+    RemovalMemory,
+    ScaleUpRequest,
+    UnneededMemory,
+    VerdictMemory,
+)
 from nodewright.memory_store.envelope import (
     FORMAT,
     Envelope,
     NewerFormatError,
     TooLargeError,
     UnusableError,
-    seal,
-    unseal,
+    decode,
+    encode,
 )
 from nodewright.testing.clock import EPOCH
 
-from core.tests.memory_store.memories import MEMORIES
+from core.tests.memory_store.memories import FULL, MEMORIES, without_slices
 
 LIMIT = 750 * 1024
 
@@ -40,33 +52,38 @@ def written(memory, **changes):
 @settings(deadline=None, max_examples=100)
 @given(MEMORIES)
 def test_any_memory_comes_back_as_it_was(memory):
-    opened = unseal(seal(an_envelope(memory), 10**9).content)
-    assert opened.envelope == an_envelope(memory)
-    assert opened.lost == {}
+    decoded = decode(encode(an_envelope(memory), 10**9).content)
+    assert decoded.envelope == an_envelope(memory)
+    assert decoded.lost == {}
 
 
 def test_a_small_memory_can_be_read_by_people_and_a_large_one_is_packed():
-    small = Memory(unneeded_since={"n": EPOCH})
-    assert json.loads(seal(an_envelope(small), LIMIT).content)["memory"]["unneeded_since"] == {
+    small = Memory(unneeded=UnneededMemory(since={"n": EPOCH}))
+    assert json.loads(encode(an_envelope(small), LIMIT).content)["memory"]["unneeded"]["since"] == {
         "n": "2030-01-01T00:00:00Z"
     }
-    large = Memory(unneeded_since={f"node-{number}": EPOCH for number in range(10_000)})
-    sealed = seal(an_envelope(large), LIMIT)
-    assert len(sealed.content) < 100_000 < len(gzip.decompress(sealed.content))
-    assert unseal(sealed.content).envelope.memory == large
+    large = Memory(unneeded=UnneededMemory(since={f"node-{number}": EPOCH for number in range(10_000)}))
+    encoded = encode(an_envelope(large), LIMIT)
+    assert len(encoded.content) < 100_000 < len(gzip.decompress(encoded.content))
+    assert decode(encoded.content).envelope.memory == large
 
 
 def test_what_a_former_version_has_written_is_read_though_fields_were_missing_then():
-    memory = unseal(
+    memory = decode(
         b'{"format":1,"version":"0.0.9","seenAt":"2030-01-01T00:00:00Z","memory":{"requests":{"a":{"at":'
         b'"2030-01-01T00:00:00Z","count":2}},"removals":{"n":{"group":"a","provider_id":"i","started":'
         b'"2030-01-01T00:00:00Z"}},"turn":7}}'
     ).envelope.memory
     assert memory == Memory(
-        requests={"a": ScaleUpRequest(at=EPOCH, count=2)},
-        removals={"n": Removal(group="a", provider_id="i", started=EPOCH)},
-        turn=7,
+        orders=OrderMemory(requests={"a": ScaleUpRequest(at=EPOCH, count=2)}, turn=7),
+        leaving=RemovalMemory(removals={"n": Removal(group="a", provider_id="i", started=EPOCH)}),
     )
+
+
+def test_a_file_of_the_first_format_which_had_no_slices_is_read_whole():
+    decoded = decode((Path(__file__).parent / "files" / "format-1.json").read_bytes())
+    assert decoded.envelope == Envelope(memory=FULL, seen_at=EPOCH, holder="host_1", cluster="prod-eu")
+    assert decoded.lost == {}
 
 
 def test_what_the_next_version_has_written_is_read_but_for_what_is_new():
@@ -79,7 +96,7 @@ def test_what_the_next_version_has_written_is_read_but_for_what_is_new():
         "colour": "red",
     }
     standing = {"reason": "BlockedByPod", "since": "2030-01-01T00:00:00Z"}
-    opened = unseal(
+    decoded = decode(
         written(
             {
                 "feelings": {"n": "well"},
@@ -89,24 +106,26 @@ def test_what_the_next_version_has_written_is_read_but_for_what_is_new():
             mood={"a": [1]},
         )
     )
-    assert opened.envelope.memory == Memory(
-        backoffs={
-            "a": Backoff(
-                until=EPOCH + timedelta(minutes=5),
-                pause=timedelta(minutes=5),
-                failed_at=EPOCH,
-                error_class=ErrorClass.STOCK_OUT,
-                code="DRY",
-            )
-        },
-        standings={"n": Standing(reason=Reason.BLOCKED_BY_POD, since=EPOCH)},
+    assert decoded.envelope.memory == Memory(
+        health=HealthMemory(
+            backoffs={
+                "a": Backoff(
+                    until=EPOCH + timedelta(minutes=5),
+                    pause=timedelta(minutes=5),
+                    failed_at=EPOCH,
+                    error_class=ErrorClass.STOCK_OUT,
+                    code="DRY",
+                )
+            }
+        ),
+        verdicts=VerdictMemory(last={"n": LastVerdict(reason=Reason.BLOCKED_BY_POD, since=EPOCH)}),
     )
-    assert opened.lost == {"backoffs": 1, "standings": 1}
+    assert decoded.lost == {"health.backoffs": 1, "verdicts.last": 1}
 
 
 def test_a_newer_format_is_told_from_damage():
-    with pytest.raises(NewerFormatError, match="it has format 2, and this version of Nodewright knows up to 1"):
-        unseal(written({}, format=2))
+    with pytest.raises(NewerFormatError, match="it has format 3, and this version of Nodewright knows up to 2"):
+        decode(written({}, format=3))
 
 
 TIME = "2030-01-01T00:00:00Z"
@@ -135,42 +154,45 @@ TIME = "2030-01-01T00:00:00Z"
     ],
 )
 def test_what_can_not_be_is_left_out_alone(memory, left, lost):
-    opened = unseal(written(memory))
-    for each in fields(Memory):
-        value, expected = getattr(opened.envelope.memory, each.name), left.get(each.name)
+    decoded = decode(written(memory))
+    defaults = without_slices(Memory())
+    for name, value in without_slices(decoded.envelope.memory).items():
+        expected = left.get(name)
         if isinstance(expected, int) and not isinstance(value, int):
             assert len(value) == expected
         else:
-            assert value == (getattr(Memory(), each.name) if expected is None else expected)
-    assert sum(opened.lost.values()) == lost
+            assert value == (defaults[name] if expected is None else expected)
+    assert sum(decoded.lost.values()) == lost
 
 
 def test_what_is_nested_without_end_is_refused():
     deep = b"[" * 200_000 + b"]" * 200_000
     head = b'{"format":1,"seenAt":"2030-01-01T00:00:00Z","memory":{"turn":4,"hints":{"n":'
     with pytest.raises(UnusableError, match="it is no JSON object"):
-        unseal(head + deep + b"}}}")
+        decode(head + deep + b"}}}")
 
 
-LARGE = seal(an_envelope(Memory(unneeded_since={f"node-{n}": EPOCH for n in range(5000)})), LIMIT).content
+LARGE = encode(
+    an_envelope(Memory(unneeded=UnneededMemory(since={f"node-{n}": EPOCH for n in range(5000)}))), LIMIT
+).content
 
 
-#: What is stored, and why it is of no use. Made when it is wanted: a bomb of 200 MB is among it.
+#: Unusable content, and why it is unusable. Made on demand, as one is a bomb of 200 MB.
 NO_MEMORY = {
     "not UTF-8": (lambda: b"\xff\xfe\x00", "it is no JSON object"),
     "null": (lambda: b"null", "it is no JSON object"),
     "truncated": (lambda: b'{"format":1,', "it is no JSON object"),
     "a list": (lambda: b"[]", "it is no JSON object"),
-    "empty": (lambda: b"{}", "it does not say in which format it is"),
-    "another format": (lambda: written({}, format="one"), "it does not say in which format it is"),
-    "no time": (lambda: written({}, seenAt=None), "it does not say from when it is"),
-    "a naive time": (lambda: written({}, seenAt="2030-01-01T00:00:00"), "it does not say from when it is"),
+    "empty": (lambda: b"{}", "it does not name its format"),
+    "another format": (lambda: written({}, format="one"), "it does not name its format"),
+    "no time": (lambda: written({}, seenAt=None), "it does not say when it was last right"),
+    "a naive time": (lambda: written({}, seenAt="2030-01-01T00:00:00"), "it does not say when it was last right"),
     "no memory": (lambda: written(None), "its memory is no JSON object"),
     "a list for memory": (lambda: written([1]), "its memory is no JSON object"),
     "packed and truncated": (lambda: LARGE[:-20], "its end is missing"),
     "packed and cut in two": (lambda: LARGE[:100], "its end is missing"),
-    "packed and damaged": (lambda: LARGE[:50] + bytes(50) + LARGE[100:], "it can't be unpacked"),
-    "a bomb": (lambda: gzip.compress(bytes(200_000_000), 1), "it unpacks to far more than memory can be"),
+    "packed and damaged": (lambda: LARGE[:50] + bytes(50) + LARGE[100:], "it can't be decompressed"),
+    "a bomb": (lambda: gzip.compress(bytes(200_000_000), 1), "it is larger than any memory"),
     "packed and not UTF-8": (lambda: gzip.compress(b"\xff\xfe"), "it is no JSON object"),
 }
 
@@ -179,7 +201,7 @@ NO_MEMORY = {
 def test_what_is_no_memory_is_refused_with_a_reason(what):
     make, why = NO_MEMORY[what]
     with pytest.raises(UnusableError, match=why):
-        unseal(make())
+        decode(make())
 
 
 def names(count):
@@ -191,35 +213,45 @@ def names(count):
 def test_what_has_no_room_is_left_out_in_order_of_what_is_cheapest_to_lose():
     nodes = names(4000)
     memory = Memory(
-        hints={name: ((name[::-1], 1),) for name in nodes},
-        standings={name: Standing(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod=name[3:]) for name in nodes},
-        unremovable_until=dict.fromkeys(names(1000), EPOCH),
-        unneeded_since=dict.fromkeys(nodes, EPOCH),
-        requests={"a": ScaleUpRequest(at=EPOCH, count=2)},
+        unneeded=UnneededMemory(
+            hints={name: ((name[::-1], 1),) for name in nodes},
+            unremovable_until=dict.fromkeys(names(1000), EPOCH),
+            since=dict.fromkeys(nodes, EPOCH),
+        ),
+        verdicts=VerdictMemory(
+            last={name: LastVerdict(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod=name[3:]) for name in nodes}
+        ),
+        orders=OrderMemory(requests={"a": ScaleUpRequest(at=EPOCH, count=2)}),
     )
-    whole = len(seal(an_envelope(memory), 10**9).content)
+    whole = len(encode(an_envelope(memory), 10**9).content)
     steps = {}
     for limit in range(whole, 0, -5_000):
         try:
-            sealed = seal(an_envelope(memory), limit)
+            encoded = encode(an_envelope(memory), limit)
         except TooLargeError:
             break
-        assert len(sealed.content) <= limit
-        steps[sealed.shed] = unseal(sealed.content).envelope.memory
+        assert len(encoded.content) <= limit
+        steps[encoded.shed] = decode(encoded.content).envelope.memory
     assert list(steps) == [
         (),
         ("hints",),
-        ("hints", "details of standings"),
-        ("hints", "details of standings", "standings"),
-        ("hints", "details of standings", "standings", "unremovable nodes"),
+        ("hints", "details of verdicts"),
+        ("hints", "details of verdicts", "verdicts"),
+        ("hints", "details of verdicts", "verdicts", "unremovable nodes"),
     ]
-    bare = replace(memory, hints={}, standings={}, unremovable_until={})
+    bare = replace(
+        memory,
+        unneeded=replace(memory.unneeded, hints={}, unremovable_until={}),
+        verdicts=replace(memory.verdicts, last={}),
+    )
     assert list(steps.values())[-1] == bare
     with pytest.raises(TooLargeError, match="bytes are more than the 20000 that it takes"):
-        seal(an_envelope(memory), 20_000)
+        encode(an_envelope(memory), 20_000)
 
 
 def test_equal_memories_are_written_equally():
-    assert seal(an_envelope(Memory(turn=1)), LIMIT) == seal(an_envelope(Memory(turn=1)), LIMIT)
+    assert encode(an_envelope(Memory(orders=OrderMemory(turn=1))), LIMIT) == encode(
+        an_envelope(Memory(orders=OrderMemory(turn=1))), LIMIT
+    )
     at = datetime(2030, 1, 1, tzinfo=UTC)
-    assert seal(replace(an_envelope(), seen_at=at), LIMIT) == seal(an_envelope(), LIMIT)
+    assert encode(replace(an_envelope(), seen_at=at), LIMIT) == encode(an_envelope(), LIMIT)

@@ -20,7 +20,7 @@ def test_a_file_that_somebody_else_has_changed_is_not_replaced(tmp_path):
     version = store.write(b"one", "")
     assert other.read().version == version
     other.write(b"theirs", version)
-    with pytest.raises(ConflictError, match="was changed by somebody else"):
+    with pytest.raises(ConflictError, match="was changed by someone else"):
         store.write(b"two", version)
     with pytest.raises(ConflictError):
         store.write(b"two", "")

@@ -7,10 +7,10 @@ from time import monotonic, sleep
 
 import pytest
 from nodewright.api.errors import AccessDeniedError, ApiServerError
-from nodewright.decision.memory import Memory
-from nodewright.memory_store.custody import Custody
-from nodewright.memory_store.envelope import unseal
+from nodewright.decision.memory import Memory, OrderMemory
+from nodewright.memory_store.envelope import decode
 from nodewright.memory_store.keeper import MemoryKeeper
+from nodewright.memory_store.ownership import Ownership
 from nodewright.testing.clock import SteppedClock
 
 from core.tests.memory_store.memories import Shelf
@@ -24,20 +24,20 @@ class Kept:
     def __init__(self):
         self.clock = SteppedClock()
         self.shelf = Shelf()
-        self.keeper = MemoryKeeper(Custody(self.shelf, self.clock, identity="me"), self.clock, interval=INTERVAL)
+        self.keeper = MemoryKeeper(Ownership(self.shelf, self.clock, identity="me"), self.clock, interval=INTERVAL)
         self.keeper.load()
         self.shelf.writes = 0
 
     @property
     def turn(self):
         """Which memory is stored, by its number."""
-        return unseal(self.shelf.content).envelope.memory.turn
+        return decode(self.shelf.content).envelope.memory.orders.turn
 
     def keep(self, turn):
-        self.keeper.keep(Memory(turn=turn))
+        self.keeper.keep(Memory(orders=OrderMemory(turn=turn)))
 
     def keep_now(self, turn, timeout=10.0):
-        return self.keeper.keep_now(Memory(turn=turn), timeout)
+        return self.keeper.keep_now(Memory(orders=OrderMemory(turn=turn)), timeout)
 
 
 @pytest.fixture
@@ -177,18 +177,18 @@ def test_a_fault_of_ours_ends_no_thread(kept, caplog):
 
 def test_a_process_that_was_succeeded_does_not_wait_for_its_store(kept):
     assert kept.keep_now(1)
-    other = MemoryKeeper(Custody(kept.shelf, kept.clock, identity="other"), kept.clock, interval=INTERVAL)
-    assert other.load() == Memory(turn=1)
+    other = MemoryKeeper(Ownership(kept.shelf, kept.clock, identity="other"), kept.clock, interval=INTERVAL)
+    assert other.load() == Memory(orders=OrderMemory(turn=1))
     assert not kept.keep_now(2)
     assert kept.keeper.superseded
     assert not kept.keep_now(3)
-    assert other.keep_now(Memory(turn=4))
+    assert other.keep_now(Memory(orders=OrderMemory(turn=4)))
     other.close()
 
 
 def test_without_a_store_nothing_is_kept():
     keeper = MemoryKeeper(None, SteppedClock(), interval=INTERVAL)
     assert keeper.load() == keeper.peek() == Memory()
-    keeper.keep(Memory(turn=1))
-    assert not keeper.keep_now(Memory(turn=1))
+    keeper.keep(Memory(orders=OrderMemory(turn=1)))
+    assert not keeper.keep_now(Memory(orders=OrderMemory(turn=1)))
     assert keeper.close()

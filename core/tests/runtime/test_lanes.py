@@ -1,4 +1,4 @@
-"""Jobs run at once on several lanes and one after another on each, and nobody waits for a late one."""
+"""Jobs run at once on several lanes and one after another on each, and no late one holds up its caller."""
 
 from datetime import timedelta
 from threading import Event

@@ -5,7 +5,7 @@ import logging
 from nodewright.api import Decision, TemplateDifference
 from nodewright.config.model import Settings
 from nodewright.decision.memory import Memory
-from nodewright.runtime.announcer import Announcer
+from nodewright.runtime.reporting.decision_events import DecisionEvents
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_world
 
@@ -28,6 +28,6 @@ class Events:
 def test_what_was_learnt_is_an_event_on_the_status_and_a_line_in_the_log(caplog):
     events = Events()
     with caplog.at_level(logging.INFO):
-        Announcer(events).announce(Decision(at=EPOCH, learnt=(MEMORY,)), Memory(), a_world(), Settings())
+        DecisionEvents(events).acting(Decision(at=EPOCH, learnt=(MEMORY,)), Memory(), a_world(), Settings())
     assert events.written == [("TemplateDiffers", LINE, True)]
     assert caplog.messages == [LINE]

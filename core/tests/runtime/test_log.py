@@ -9,8 +9,8 @@ from nodewright.api import Decision, Outcome, Restore, Verdict
 from nodewright.api.reasons import Reason
 from nodewright.config.model import Settings
 from nodewright.decision.memory import Memory
-from nodewright.runtime.announcer import Announcer
 from nodewright.runtime.log import Quota, set_up_logging
+from nodewright.runtime.reporting.decision_events import DecisionEvents
 from nodewright.testing import EPOCH
 from nodewright.testing.worlds import a_world
 
@@ -46,7 +46,7 @@ def test_a_line_is_time_level_and_message(lines):
 def test_as_json_a_line_has_what_it_is_about_in_fields(lines):
     read = lines(json_format=True)
     outcome = Outcome(at=EPOCH, action="grow", target="pool", ok=False, error="no")
-    Announcer(NoEvents()).report((outcome,))
+    DecisionEvents(NoEvents()).acted((outcome,))
     (line,) = read()
     entry = json.loads(line)
     assert re.fullmatch(TIME, entry.pop("time"))
@@ -99,12 +99,12 @@ def test_a_thousand_objects_do_not_make_a_thousand_lines(lines, verbosity, most)
 
 def test_decisions_are_all_told_and_refused_evictions_are_not(lines):
     read = lines()
-    announcer = Announcer(NoEvents())
+    reports = DecisionEvents(NoEvents())
     restore = [Restore(node=f"n-{number}", verdict=Verdict(reason=Reason.LEFTOVER)) for number in range(100)]
-    announcer.announce(Decision(at=EPOCH, restore=tuple(restore)), Memory(), a_world(), Settings())
+    reports.acting(Decision(at=EPOCH, restore=tuple(restore)), Memory(), a_world(), Settings())
     assert len(read()) == 100
     refused = Outcome(at=EPOCH, action="evict", target="default/web", ok=False, temporary=True, error="budget")
-    announcer.report((refused,) * 100)
+    reports.acted((refused,) * 100)
     assert len(read()) == 20
 
 

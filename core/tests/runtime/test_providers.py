@@ -218,7 +218,7 @@ def test_of_two_groups_of_one_name_the_first_is_used(read, caplog):
     first, second = Cloud(Group("same")), Cloud(Group("same"), Group("other"))
     report = read(first=first, second=second)()
     assert [(group.provider, group.id) for group in report.groups] == [("first", "same"), ("second", "other")]
-    assert "its group 'same' is left out: provider first has one of that name" in caplog.text
+    assert "its group 'same' is left out: provider first has a group of that name" in caplog.text
 
 
 def test_a_node_is_asked_about_once_unless_nobody_knew_it(read):

@@ -6,8 +6,7 @@ import pytest
 from msgspec.structs import replace
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
-from nodewright.decision.findings import Particulars
-from nodewright.decision.memory import Memory, Removal
+from nodewright.decision.memory import Memory, Removal, RemovalMemory
 from nodewright.explain.explanation import Look, explain_pod
 from nodewright.objects import Condition
 from nodewright.scenario.answer import answer
@@ -17,14 +16,16 @@ from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
 
 POD = a_pod()
-REMOVAL = Memory(removals={"n": Removal(group="a", provider_id="fake://a-0", started=EPOCH, drains=True)})
+REMOVAL = Memory(
+    leaving=RemovalMemory(removals={"n": Removal(group="a", provider_id="fake://a-0", started=EPOCH, drains=True)})
+)
 
 
 def look_at(*pods, memory=None, **scale_up):
     world = a_world(groups=[a_group("a", size=1)], nodes={"a": [a_node("n", provider_id="fake://a-0")]}, pods=pods)
-    policy, particulars = a_policy(Settings.model_validate({"scaleUp": scale_up})), Particulars()
-    decision, remembered = decide(world, memory or Memory(), policy, EPOCH, particulars)
-    return Look(world=world, decision=decision, memory=remembered, particulars=particulars)
+    policy = a_policy(Settings.model_validate({"scaleUp": scale_up}))
+    decision, remembered, findings = decide(world, memory or Memory(), policy, EPOCH, in_depth=True)
+    return Look(world=world, decision=decision, memory=remembered, findings=findings)
 
 
 def answered(look):

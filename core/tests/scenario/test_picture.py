@@ -24,7 +24,22 @@ from nodewright.api import (
 )
 from nodewright.config.document import load
 from nodewright.config.model import Settings
-from nodewright.decision.memory import Backoff, KnownTemplate, Memory, Removal, ScaleUpRequest, Standing
+from nodewright.decision.memory import (
+    Backoff,
+    Changes,
+    CooldownMemory,
+    HealthMemory,
+    KnownTemplate,
+    LastVerdict,
+    Memory,
+    OrderMemory,
+    Removal,
+    RemovalMemory,
+    ScaleUpRequest,
+    TemplateMemory,
+    UnneededMemory,
+    VerdictMemory,
+)
 from nodewright.decision.templates.likeness import fingerprint
 from nodewright.objects import ObjectMeta, Pod
 from nodewright.plugins import Registry
@@ -110,20 +125,25 @@ def test_a_group_comes_back_with_all_that_was_said_of_it():
 
 def test_what_is_remembered_comes_back():
     memory = Memory(
-        unneeded_since={"n1": EPOCH + timedelta(microseconds=1)},
-        unremovable_until={"n2": EPOCH},
-        standings={"n2": Standing(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="shop/web", cause="NotReplicated")},
-        unregistered_since={"i-1": EPOCH},
-        requests={"a": ScaleUpRequest(at=EPOCH, count=2), "b": ScaleUpRequest(at=EPOCH, count=1, ours=False)},
-        backoffs={
-            "a": Backoff(
-                until=EPOCH, pause=timedelta(minutes=5), failed_at=EPOCH, error_class=ErrorClass.QUOTA, code="QUOTA"
-            )
-        },
-        removals={"n3": Removal(group="a", provider_id="i-3", started=EPOCH, drains=True, evicting_since=EPOCH)},
-        last_scale_up=EPOCH,
-        last_scale_down=EPOCH,
-        last_scale_down_failure=EPOCH,
+        unneeded=UnneededMemory(since={"n1": EPOCH + timedelta(microseconds=1)}, unremovable_until={"n2": EPOCH}),
+        verdicts=VerdictMemory(
+            last={"n2": LastVerdict(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="shop/web", cause="NotReplicated")}
+        ),
+        health=HealthMemory(
+            unregistered_since={"i-1": EPOCH},
+            backoffs={
+                "a": Backoff(
+                    until=EPOCH, pause=timedelta(minutes=5), failed_at=EPOCH, error_class=ErrorClass.QUOTA, code="QUOTA"
+                )
+            },
+        ),
+        orders=OrderMemory(
+            requests={"a": ScaleUpRequest(at=EPOCH, count=2), "b": ScaleUpRequest(at=EPOCH, count=1, ours=False)}
+        ),
+        leaving=RemovalMemory(
+            removals={"n3": Removal(group="a", provider_id="i-3", started=EPOCH, drains=True, evicting_since=EPOCH)}
+        ),
+        cooldown=CooldownMemory(cluster=Changes(grown=EPOCH, shrunk=EPOCH, stuck=EPOCH)),
     )
     picture = a_picture(a_world(groups=(a_group("a"), a_group("b"))), memory=memory)
     assert read_back(picture).memory == memory
@@ -133,13 +153,15 @@ def test_what_is_remembered_comes_back():
 def test_what_is_not_shown_of_a_template_is_no_change_of_it():
     template = replace(a_full_group().template, annotations={"private": "secret"})
     group = a_full_group(template=template)
-    memory = Memory(templates={"a": KnownTemplate(promised=fingerprint(template), gone_since=EPOCH)})
+    memory = Memory(
+        learnt=TemplateMemory(templates={"a": KnownTemplate(promised=fingerprint(template), gone_since=EPOCH)})
+    )
     scenario = read_back(a_picture(a_world(groups=(group,)), memory=memory))
     assert fingerprint(scenario.groups[0].template) != fingerprint(template)
-    assert scenario.memory.templates["a"].promised == fingerprint(scenario.groups[0].template)
-    stale = Memory(templates={"a": KnownTemplate(promised="of another time")})
+    assert scenario.memory.learnt.templates["a"].promised == fingerprint(scenario.groups[0].template)
+    stale = Memory(learnt=TemplateMemory(templates={"a": KnownTemplate(promised="of another time")}))
     again = read_back(a_picture(a_world(groups=(group,)), memory=stale))
-    assert again.memory.templates["a"].promised == "of another time"
+    assert again.memory.learnt.templates["a"].promised == "of another time"
 
 
 def test_settings_come_back_but_for_those_that_decide_nothing():

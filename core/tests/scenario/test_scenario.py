@@ -7,7 +7,6 @@ from nodewright.api import ConfigurationError, Decision, Reason
 from nodewright.api.decision import Grow, Shrink
 from nodewright.api.verdict import Verdict
 from nodewright.decision.decide import decide
-from nodewright.decision.findings import Particulars
 from nodewright.decision.memory import ScaleUpRequest
 from nodewright.scenario.scenario import carry_out, read_scenario
 from nodewright.testing.worlds import a_policy
@@ -54,7 +53,7 @@ def problem_of(document):
 
 def test_a_scenario_can_be_decided_on():
     scenario = read_scenario(a_document(pods=[a_pod_object(f"web-{n}", "1500m") for n in range(3)]))
-    decision, _ = decide(scenario.world(), scenario.memory, a_policy(scenario.settings), scenario.time_of(0))
+    decision, _, _ = decide(scenario.world(), scenario.memory, a_policy(scenario.settings), scenario.time_of(0))
     assert decision.pods["shop/web-0"].reason is Reason.FITS
     assert (decision.grow[0].group, decision.grow[0].count) == ("a", 2)
 
@@ -123,7 +122,7 @@ def test_orders_that_are_under_way_are_remembered():
         {"group": "a", "increase": 1, "time": "2029-12-31T23:55:00Z"},
     ]
     memory = read_scenario(a_document(scaleUpRequests=requests)).memory
-    assert memory.requests == {"a": ScaleUpRequest(at=NOW - timedelta(minutes=5), count=3)}
+    assert memory.orders.requests == {"a": ScaleUpRequest(at=NOW - timedelta(minutes=5), count=3)}
 
 
 def test_options_lie_over_settings_and_overrides_over_both():
@@ -162,10 +161,9 @@ def test_a_node_with_the_gpu_label_is_judged_by_its_gpus():
     node["metadata"]["labels"]["gpu"] = "t4"
     node["status"]["allocatable"]["nvidia.com/gpu"] = "4"
     scenario = read_scenario(a_document(nodes=[node], gpuLabel="gpu"))
-    particulars = Particulars()
-    decide(scenario.world(), scenario.memory, a_policy(scenario.settings), NOW, particulars)
+    _, _, findings = decide(scenario.world(), scenario.memory, a_policy(scenario.settings), NOW, in_depth=True)
     assert scenario.world().gpus["n1"].type == "t4"
-    assert particulars.utilization["n1"].gpu == 0
+    assert findings.utilization["n1"].gpu == 0
 
 
 def test_sizes_change_when_a_decision_is_carried_out():
@@ -247,7 +245,7 @@ def test_sizes_change_when_a_decision_is_carried_out():
         ),
         (
             a_document(memory={"last_scale_up": "yesterday"}),
-            "scenario: memory: Invalid RFC3339 encoded datetime - at `$.last_scale_up`",
+            "scenario: memory: Invalid RFC3339 encoded datetime - at `$.cooldown.cluster.grown`",
         ),
         (a_document(priorityConfig={"10": ["a"]}), "scenario: priorityConfig: Expected `str`, got `object`"),
     ],

@@ -2,7 +2,7 @@
 
 import pytest
 from nodewright.config.model import Settings
-from nodewright.decision.findings import Particulars
+from nodewright.decision.findings import Findings
 from nodewright.decision.health import assess
 from nodewright.decision.memory import Memory
 from nodewright.serve.metrics import Metrics, Sight
@@ -19,9 +19,10 @@ class Watcher:
     def note(self, decision, memory=None, world=None, settings=None, *, before=None):
         """Have a loop counted that decided so."""
         memory, world, settings = memory or Memory(), world or a_world(), settings or Settings()
-        particulars = Particulars()
-        particulars.note_groups(world, assess(world, memory, a_policy(settings), decision.at))
-        sight = Sight(world=world, decision=decision, memory=memory, settings=settings, particulars=particulars)
+        policy = a_policy(settings)
+        health = assess(world, memory.health, memory.orders, memory.leaving, memory.unneeded, policy, decision.at)
+        findings = Findings.of(health)
+        sight = Sight(world=world, decision=decision, memory=memory, settings=settings, findings=findings)
         self.metrics.note_loop(sight, before or Memory())
 
     def shown(self, accept=""):

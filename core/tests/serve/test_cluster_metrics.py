@@ -17,7 +17,7 @@ from nodewright.api import (
     Verdict,
 )
 from nodewright.config.document import load
-from nodewright.decision.memory import Backoff, KnownTemplate, Memory
+from nodewright.decision.memory import Backoff, HealthMemory, KnownTemplate, Memory, TemplateMemory
 from nodewright.testing import EPOCH
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.worlds import a_world
@@ -127,7 +127,10 @@ def test_groups_have_series_of_their_own_if_asked_for(watcher):
         until=LATER, pause=timedelta(1), failed_at=EPOCH, error_class=ErrorClass.STOCK_OUT, code="ICE", pool=""
     )
     difference = TemplateDifference(group="well", kind="label", name="x", promised="1", real="2")
-    memory = Memory(backoffs={"well": backoff}, templates={"well": KnownTemplate(differences=(difference,))})
+    memory = Memory(
+        health=HealthMemory(backoffs={"well": backoff}),
+        learnt=TemplateMemory(templates={"well": KnownTemplate(differences=(difference,))}),
+    )
     watcher.note(QUIET, memory, world)
     assert not [key for key in watcher.shown() if "group=" in key]
     assert watcher.of("nodewright_groups_with_template_differences") == {"": 1}

@@ -21,7 +21,15 @@ from nodewright.api import (
 )
 from nodewright.api.instance import ErrorClass
 from nodewright.config.document import load
-from nodewright.decision.memory import KnownTemplate, Memory, Standing
+from nodewright.decision.memory import (
+    HealthMemory,
+    KnownTemplate,
+    LastVerdict,
+    Memory,
+    TemplateMemory,
+    UnneededMemory,
+    VerdictMemory,
+)
 from nodewright.testing import EPOCH
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.worlds import a_world
@@ -63,10 +71,12 @@ def families(watcher):
     metrics.took({"observe": 1.0, "decide": 1.0, "act": 1.0, "scaleUp": 1.0, "findUnneeded": 1.0})
     difference = TemplateDifference(group="a", kind="label", name="x", promised="1", real="2")
     memory = Memory(
-        unneeded_since={"n": EPOCH},
-        failed_since={failed.id: EPOCH},
-        standings={"m": Standing(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="default/on", cause="NotReplicated")},
-        templates={"a": KnownTemplate(differences=(difference,))},
+        unneeded=UnneededMemory(since={"n": EPOCH}),
+        health=HealthMemory(failed_since={failed.id: EPOCH}),
+        verdicts=VerdictMemory(
+            last={"m": LastVerdict(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="default/on", cause="NotReplicated")}
+        ),
+        learnt=TemplateMemory(templates={"a": KnownTemplate(differences=(difference,))}),
     )
     delete = DeleteInstances(group="a", instances=("fake://n",), nodes=("n",), verdict=Verdict(reason=Reason.EMPTY))
     decision = Decision(

@@ -7,7 +7,16 @@ import pytest
 from nodewright.api import Decision, DeleteInstances, GpuConfig, Outcome, Reason, Verdict
 from nodewright.config.model import Settings
 from nodewright.config.model.process import Metrics as MetricSettings
-from nodewright.decision.memory import Memory, Removal, Standing
+from nodewright.decision.memory import (
+    Changes,
+    CooldownMemory,
+    LastVerdict,
+    Memory,
+    Removal,
+    RemovalMemory,
+    UnneededMemory,
+    VerdictMemory,
+)
 from nodewright.testing import EPOCH
 from nodewright.testing.builders import a_group, a_node
 from nodewright.testing.worlds import a_world
@@ -29,7 +38,10 @@ def verdicts(at=EPOCH, **nodes):
 def test_nodes_that_can_not_go_are_counted_by_reason(watcher):
     watcher.note(
         verdicts(a=Reason.NEEDED, b=Reason.NEEDED, c=Reason.BLOCKED_BY_POD, d=Reason.EMPTY, e=Reason.NOT_OURS),
-        Memory(unneeded_since={"d": EPOCH}, removals={"f": Removal(group="a", provider_id="", started=EPOCH)}),
+        Memory(
+            unneeded=UnneededMemory(since={"d": EPOCH}),
+            leaving=RemovalMemory(removals={"f": Removal(group="a", provider_id="", started=EPOCH)}),
+        ),
     )
     found = watcher.of(CA + "unremovable_nodes_count")
     assert found == {"reason=NotUnderutilized": 2, "reason=BlockedByPod": 1}
@@ -44,14 +56,14 @@ def test_a_reason_that_holds_for_no_node_any_more_is_zero(watcher):
 
 
 def test_nodes_that_pods_keep_are_counted_by_cause_also_while_nobody_looks_again(watcher):
-    standing = Standing(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="default/web", cause="NotReplicated")
-    watcher.note(verdicts(a=Reason.RECENTLY_UNREMOVABLE), Memory(standings={"a": standing}))
+    standing = LastVerdict(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="default/web", cause="NotReplicated")
+    watcher.note(verdicts(a=Reason.RECENTLY_UNREMOVABLE), Memory(verdicts=VerdictMemory(last={"a": standing})))
     assert watcher.of("nodewright_nodes_blocked_by_pods") == {"cause=NotReplicated": 1}
 
 
 @pytest.mark.parametrize(("minutes", "cooling"), [(9, 1), (11, 0)])
 def test_a_pause_after_a_change_is_told(watcher, minutes, cooling):
-    watcher.note(verdicts(), Memory(last_scale_up=EPOCH - timedelta(minutes=minutes)))
+    watcher.note(verdicts(), Memory(cooldown=CooldownMemory(cluster=Changes(grown=EPOCH - timedelta(minutes=minutes)))))
     assert watcher.of(CA + "scale_down_in_cooldown") == {"": cooling}
 
 
@@ -114,7 +126,7 @@ def test_an_eviction_that_is_refused_for_the_moment_has_not_failed(watcher):
 
 def an_eligible_node(watcher, settings):
     """A node that has its time over after a minute, cools down in the minute after that, and goes then."""
-    world, unneeded = a_world_with_gpus("n"), Memory(unneeded_since={"n": EPOCH})
+    world, unneeded = a_world_with_gpus("n"), Memory(unneeded=UnneededMemory(since={"n": EPOCH}))
     for minutes, reason in ((0, Reason.NOT_LONG_ENOUGH), (1, Reason.COOLING_DOWN), (2, Reason.EMPTY)):
         watcher.note(verdicts(at=EPOCH + minutes * MINUTE, n=reason), unneeded, world, settings)
     return world
@@ -125,7 +137,7 @@ ASKED_FOR = Settings(metrics=MetricSettings(node_removal_latency=True, node_skip
 
 def test_how_long_a_node_took_to_go_is_counted_from_when_it_might_with_what_kept_it(watcher):
     world = an_eligible_node(watcher, ASKED_FOR)
-    going = Memory(removals={"n": Removal(group="a", provider_id="", started=EPOCH)})
+    going = Memory(leaving=RemovalMemory(removals={"n": Removal(group="a", provider_id="", started=EPOCH)}))
     watcher.note(delete("n", at=EPOCH + 3 * MINUTE), going, world, ASKED_FOR)
     watcher.metrics.note_outcomes(outcome("n", at=EPOCH + 4 * MINUTE))
     found = watcher.of(CA + "node_removal_latency_seconds_sum")
@@ -148,9 +160,9 @@ def test_nobody_follows_nodes_unless_asked_to(watcher):
 @pytest.mark.parametrize(("settings", "seconds"), [(ASKED_FOR, 300), (Settings(), 0)])
 def test_the_longest_time_that_a_node_was_not_looked_at_is_told_if_asked_for(watcher, settings, seconds):
     standings = {
-        "new": Standing(reason=Reason.NOT_EXAMINED, since=EPOCH + 4 * MINUTE),
-        "old": Standing(reason=Reason.NOT_EXAMINED, since=EPOCH),
-        "other": Standing(reason=Reason.NEEDED, since=EPOCH - MINUTE),
+        "new": LastVerdict(reason=Reason.NOT_EXAMINED, since=EPOCH + 4 * MINUTE),
+        "old": LastVerdict(reason=Reason.NOT_EXAMINED, since=EPOCH),
+        "other": LastVerdict(reason=Reason.NEEDED, since=EPOCH - MINUTE),
     }
-    watcher.note(verdicts(at=EPOCH + 5 * MINUTE), Memory(standings=standings), settings=settings)
+    watcher.note(verdicts(at=EPOCH + 5 * MINUTE), Memory(verdicts=VerdictMemory(last=standings)), settings=settings)
     assert watcher.of(CA + "max_node_skip_eval_duration_seconds") == {"": seconds}

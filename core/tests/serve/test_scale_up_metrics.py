@@ -17,7 +17,7 @@ from nodewright.api import (
     Shrink,
     Verdict,
 )
-from nodewright.decision.memory import Memory
+from nodewright.decision.memory import HealthMemory, Memory
 from nodewright.testing import EPOCH
 from nodewright.testing.builders import a_group, a_pod, a_template
 from nodewright.testing.worlds import a_world
@@ -65,7 +65,7 @@ def test_an_order_that_was_refused_is_a_failed_scale_up(watcher, cause, reason):
 def test_machines_that_the_cloud_could_not_make_are_counted_once_and_their_growth_as_one(watcher):
     machines = [Instance(id=f"fake://{n}", state=InstanceState.CREATING, error=STOCK_OUT) for n in range(3)]
     world = a_world(groups=[a_group("a", instances=machines)])
-    failed = Memory(failed_since={machine.id: EPOCH for machine in machines})
+    failed = Memory(health=HealthMemory(failed_since={machine.id: EPOCH for machine in machines}))
     watcher.note(Decision(at=EPOCH), failed, world)
     watcher.note(Decision(at=EPOCH), failed, world, before=failed)
     assert counted(watcher, "failed_node_creations_total") == {f"reason={STOCK_OUT.code}": 3}

@@ -48,7 +48,7 @@ def best(expander, options=OPTIONS, context=None):
 
 def decided(policy, now=NOW):
     pods = [a_pod("web")]
-    decision, _ = decide(a_world(groups=[a_group(name) for name in "abc"], pods=pods), Memory(), policy, now)
+    decision, _, _ = decide(a_world(groups=[a_group(name) for name in "abc"], pods=pods), Memory(), policy, now)
     return decision
 
 

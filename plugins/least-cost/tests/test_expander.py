@@ -52,7 +52,7 @@ def with_spec(pod, **fields):
 def decided(groups, pending, nodes=None, **config):
     """What groups grow by, and the notices."""
     policy = a_policy(expanders={"least-cost": LeastCost(LeastCost.Config.model_validate(config))})
-    decision, _ = decide(a_world(groups=groups, nodes=nodes, pods=pending), Memory(), policy, NOW)
+    decision, _, _ = decide(a_world(groups=groups, nodes=nodes, pods=pending), Memory(), policy, NOW)
     assert not policy.faults.counts
     return {grow.group: grow.count for grow in decision.grow}, [notice.message for notice in decision.notices]
 

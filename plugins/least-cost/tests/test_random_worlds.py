@@ -216,7 +216,7 @@ def pay(expander, cloud, **config):
     price = {group.id: group.hourly_price for group in cloud.groups}
     cost = 0.0
     while True:
-        decision, _ = decide(cloud.world(), Memory(), policy, NOW)
+        decision, _, _ = decide(cloud.world(), Memory(), policy, NOW)
         if not decision.grow:
             break
         cost += sum(price[grow.group] * grow.count for grow in decision.grow)

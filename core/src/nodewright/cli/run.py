@@ -16,9 +16,9 @@ from nodewright.api.errors import NodewrightError, NotLeaderError
 if TYPE_CHECKING:
     from nodewright.kube.lease import Lease
 
-#: The exit status after the lease was lost, as in Cluster Autoscaler.
+#: The exit status after the lease was lost; Cluster Autoscaler has the same.
 LOST = 255
-#: How many seconds a call under way may delay the end. Kubernetes gives a pod 30 by default.
+#: How long a call that is under way may hold up the end. Kubernetes gives a pod 30 s by default.
 _GRACE_SECONDS = 20.0
 
 _log = logging.getLogger("nodewright.run")
@@ -30,21 +30,19 @@ class RunCommand(Command):
     passthrough = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Describe the flags. `run` parses them in Cluster Autoscaler's syntax."""
-        parser.add_argument(
-            "--config", metavar="FILE", help="the YAML configuration; changes take effect while the autoscaler runs"
-        )
+        """Describe the flags; they are read in Cluster Autoscaler's own syntax."""
+        parser.add_argument("--config", metavar="FILE", help="the YAML configuration; it is watched for changes")
         parser.add_argument(
             "--dry-run",
             action="store_true",
-            help="change nothing; report what would be done, and where another autoscaler decides differently",
+            help="change nothing; log what would be done, and where another autoscaler decides differently",
         )
         parser.add_argument("--<flag>", metavar="VALUE", help="any flag of Cluster Autoscaler; it overrides the file")
 
     def run(self, arguments: Namespace) -> int:
-        """Run the autoscaler. Return 0 after a clean stop, and `LOST` if another replica may act by now.
+        """Run the autoscaler; return 0 after a clean stop, `LOST` if another replica may act by now.
 
-        A signal always ends the process. The next process finds interrupted work in the cluster and the cloud.
+        A signal always ends the process. The next process finds what was cut short in the cluster and the cloud.
         """
         from nodewright.cli.start import autoscaler_for
         from nodewright.serve.server import Server
@@ -53,7 +51,7 @@ class RunCommand(Command):
         autoscaler, settings = autoscaler_for(arguments.rest, acts=True)
         site = Site(
             autoscaler.metrics,
-            trouble=autoscaler.vitals.trouble,
+            trouble=autoscaler.liveness.trouble,
             snapshots=autoscaler.snapshots if settings.server.snapshot else None,
             profiling=settings.server.profiling,
         )
@@ -70,12 +68,12 @@ class RunCommand(Command):
             stop.set()
             autoscaler.wake()
             if not watching.is_set():
-                # Nothing is under way yet that would have to be completed.
-                _log.info("stopping before the cluster was read for the first time")
+                # Nothing has begun yet that needs an end.
+                _log.info("stopping before the cluster was seen for the first time")
                 os._exit(0)
-            # The process ends before this wait does, unless a plugin's call hangs.
+            # This thread dies with the process, unless a plugin's call does not end.
             sleep(_GRACE_SECONDS)
-            _log.warning("a call is still under way after %g s: stopping anyway", _GRACE_SECONDS)
+            _log.warning("a call is still under way after %g s: stopping without waiting for it", _GRACE_SECONDS)
             os._exit(0)
 
         _on_signals(end)
@@ -87,7 +85,7 @@ class RunCommand(Command):
             watching.set()
             _log.info("watching the cluster at %s", autoscaler.host)
             if settings.dry_run:
-                _log.info("this is a dry run: nothing in the cluster or in the clouds is changed")
+                _log.info("this is a dry run: nothing in the cluster and in the clouds is changed")
             if autoscaler.lead(stop):
                 autoscaler.run(stop)
             _log.info("stopping")
@@ -102,7 +100,7 @@ class RunCommand(Command):
 
 def _on_signals(end: Callable[[], None]) -> None:
     def handle(number: int, frame: FrameType | None) -> None:
-        # The main thread may hold the lock of the event that *end* sets: only another thread can wait for it.
+        # The main thread may hold the lock of the event that *end* sets, so another thread sets it.
         Thread(target=end, name="end", daemon=True).start()
 
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -114,9 +112,9 @@ def _on_loss(lease: "Lease", stop: Event, wake: Callable[[], None]) -> None:
         lease.lost.wait()
         stop.set()
         wake()
-        # A plugin's call can't be stopped in any other way, and must not overlap with the calls of the next leader.
+        # Nothing else stops a plugin's call, and it must not meet the next leader's calls.
         sleep(lease.spare)
-        _log.error("a call is still under way, and another replica may act by now: stopping anyway")
+        _log.error("a call is still under way, and another replica may act by now: stopping without waiting for it")
         os._exit(LOST)
 
     Thread(target=end, name="lease-lost", daemon=True).start()

@@ -1,4 +1,4 @@
-"""What commands that work on a cluster have in common: configuration, a connection, an autoscaler."""
+"""How commands that work on a cluster start: configuration, a connection, an autoscaler."""
 
 import logging
 from collections.abc import Sequence
@@ -23,10 +23,10 @@ _log = logging.getLogger("nodewright.start")
 def autoscaler_for(
     words: Sequence[str], *, own: Sequence[Flag] = (), acts: bool = False
 ) -> tuple[Autoscaler, Settings]:
-    """Return an autoscaler for the flags in *words*, not started yet, and its settings. Also sets up logging.
+    """Return an autoscaler for the flags in *words*, not started yet, and its settings. Sets up logging.
 
-    *own* are the command's own flags. An autoscaler that *acts* must hold a lease, unless leader election is off.
-    Raises `ConfigurationError` with every mistake.
+    *own* are flags of the command itself. An autoscaler that *acts* has to hold a lease, unless that is turned off.
+    Raises `ConfigurationError` with everything that is wrong.
     """
     registry = Registry()
     flags = parse_flags(words, own=own)
@@ -53,9 +53,9 @@ def autoscaler_for(
 
 
 def _lease(settings: Settings, transport: Transport) -> Lease | None:
-    # A dry run runs beside the replica that acts.
+    # A dry run goes on beside the replica that acts.
     if settings.dry_run or not settings.leader_election.enabled:
         return None
-    # Two processes on one machine, and pods on the host network, share a host name, but must not share an identity.
+    # A host name is not enough: pods on the host's network, and processes on one machine, share it.
     identity = f"{gethostname()}_{uuid4()}"
     return Lease(transport, settings.namespace, settings.leader_election, identity)

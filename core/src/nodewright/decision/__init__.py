@@ -1,1 +1,25 @@
-"""The heart: a world, a memory and a policy go in; a decision that explains itself, and the next memory, come out."""
+"""The heart: a world, a memory and a policy go in; a decision that explains itself, and the next memory, come out.
+
+`decide` has the way of a loop: an ordered list of stages, each with its reason. `stages` says what each reads and
+returns; the folders are what they are made of. `memory` has a slice for each owner.
+"""
+
+from nodewright.decision.decide import Decided, decide, decide_growth
+from nodewright.decision.execution import Execution, Hold, to_be_kept
+from nodewright.decision.findings import Findings
+from nodewright.decision.memory import Memory
+from nodewright.decision.policy import Policy
+from nodewright.decision.world import World
+
+__all__ = [
+    "Decided",
+    "Execution",
+    "Findings",
+    "Hold",
+    "Memory",
+    "Policy",
+    "World",
+    "decide",
+    "decide_growth",
+    "to_be_kept",
+]

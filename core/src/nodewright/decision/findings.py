@@ -1,5 +1,6 @@
-"""Particulars: what is found out on the way to a decision, for those who want to look closer."""
+"""Findings: what a decision found out on its way and does not tell itself."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -12,47 +13,57 @@ from nodewright.decision.scaledown.utilization import Utilization, Utilizations
 from nodewright.decision.world import World
 
 
-@dataclass(kw_only=True)
-class Particulars:
-    """What is found out on the way to a decision and is no part of it: filled in for those who want to look closer."""
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """How much of each node is requested, by node, after pending pods were placed."""
 
-    #: Whether the utilization of nodes is wanted: it takes its time for each of them.
-    in_depth: bool = True
-    #: All groups, with the templates that were gone by.
+    utilization: Mapping[str, Utilization] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """What was found out on the way to a decision, for those who look closer."""
+
+    #: All groups, with the templates that the decision went by.
     groups: tuple[GroupFacts, ...] = ()
     #: Nodes that were counted on though they are not there yet, by group.
-    upcoming: dict[str, int] = field(default_factory=dict)
+    upcoming: Mapping[str, int] = field(default_factory=dict)
     #: How many machines of each group are in which state.
-    readiness: dict[str, Readiness] = field(default_factory=dict)
+    readiness: Mapping[str, Readiness] = field(default_factory=dict)
     #: The same of the whole cluster, with nodes that belong to no group.
     cluster: Readiness = field(default_factory=Readiness)
     #: Why groups can't grow now, whether or not a pod waits.
-    blocked: dict[str, Verdict] = field(default_factory=dict)
-    #: By node, after pending pods were placed.
-    utilization: dict[str, Utilization] = field(default_factory=dict)
+    blocked: Mapping[str, Verdict] = field(default_factory=dict)
+    #: By node, after pending pods were placed; only in depth, as it takes its time for each node.
+    utilization: Mapping[str, Utilization] = field(default_factory=dict)
     #: Nodes that might start to go but for how many may go at once, in order.
     removable_now: tuple[Removable, ...] = ()
 
-    def note_groups(self, world: World, health: Assessment) -> None:
-        """Fill in what is to know of groups."""
-        self.groups = world.groups
-        self.cluster = health.readiness
-        self.upcoming = {group.facts.id: group.upcoming for group in health.groups if group.upcoming}
-        self.readiness = {group.facts.id: group.readiness for group in health.groups}
-        self.blocked = {group.facts.id: group.blocked for group in health.groups if group.blocked}
+    @classmethod
+    def of(
+        cls, health: Assessment, measured: Measured | None = None, removable_now: tuple[Removable, ...] = ()
+    ) -> "Findings":
+        """Return the findings that follow from what stages returned."""
+        return cls(
+            groups=tuple(group.facts for group in health.groups),
+            cluster=health.readiness,
+            upcoming={group.facts.id: group.upcoming for group in health.groups if group.upcoming},
+            readiness={group.facts.id: group.readiness for group in health.groups},
+            blocked={group.facts.id: group.blocked for group in health.groups if group.blocked},
+            utilization=measured.utilization if measured else {},
+            removable_now=removable_now,
+        )
 
-    def note_utilization(self, world: World, health: Assessment, policy: Policy, now: datetime) -> None:
-        """Fill in how much of each node is requested as things stand, if that is wanted."""
-        if not self.in_depth:
-            return
-        options = {group.id: group.options for group in world.groups}
-        utilizations = Utilizations(world.cluster, policy.settings.scale_down, now)
-        self.utilization = {
+
+def measure(world: World, health: Assessment, policy: Policy, now: datetime) -> Measured:
+    """Return how much of each node is requested as things stand; nodes that are starting are left out."""
+    utilizations = Utilizations(world.cluster, policy.settings.scale_down, now)
+    return Measured(
+        utilization={
             name: utilizations.of(
-                node,
-                gpu=world.gpus.get(name),
-                ignore_daemons=options[world.group_of[name]].ignore_daemonsets_utilization,
+                node, gpu=world.gpus.get(name), ignore_daemons=group.options.ignore_daemonsets_utilization
             )
             for name, node in world.cluster.nodes.items()
-            if world.group_of.get(name) in options and name not in health.starting
+            if (group := world.group_on(name)) is not None and name not in health.starting
         }
+    )

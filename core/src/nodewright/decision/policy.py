@@ -12,7 +12,7 @@ from nodewright.api.group import GroupFacts, GroupOptions
 from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesProcessor
 from nodewright.config.effective import group_options
 from nodewright.config.model import Settings
-from nodewright.decision.timing import Stages
+from nodewright.decision.timings import Timings
 from nodewright.plugins.faults import Faults
 from nodewright.plugins.hooks import Hooks
 
@@ -36,7 +36,7 @@ class Policy:
     #: Seconds since some moment, for limits of time that a decision may take.
     stopwatch: Callable[[], float] = monotonic
     #: How long parts of decisions take; nothing is decided by that.
-    stages: Stages = field(default_factory=Stages)
+    timings: Timings = field(default_factory=Timings)
 
     def options_of(self, group: GroupFacts) -> GroupOptions:
         """The settings that hold for *group*: its rule in YAML, else its own (tags), else the general ones."""

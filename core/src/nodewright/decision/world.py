@@ -1,16 +1,35 @@
 """What is: the world as one loop sees it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
 
-from nodewright.api.decision import Outcome
+from nodewright.api.decision import DeleteInstances, Outcome, Shrink
 from nodewright.api.group import GroupFacts
 from nodewright.api.instance import InstanceState
 from nodewright.api.pricing import PricingModel
 from nodewright.api.provider import GpuConfig, ResourceLimits
 from nodewright.cluster import Cluster
+from nodewright.objects import Node
+
+
+class Members:
+    """The nodes of each group, in the order in which the API server told of them: looked up once for a decision."""
+
+    def __init__(self) -> None:
+        self._by_group: dict[str, list[Node]] | None = None
+
+    def of(self, group: str, nodes: Mapping[str, Node], group_of: Mapping[str, str]) -> Sequence[Node]:
+        """Return those of *nodes* that belong to *group*, given the group of each node by name."""
+        if self._by_group is None:
+            self._by_group = {}
+            for name, node in nodes.items():
+                home = group_of.get(name)
+                if home is not None:
+                    self._by_group.setdefault(home, []).append(node)
+        return self._by_group.get(group, ())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +57,34 @@ class World:
     config_maps: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     #: How long it took at most in the past hour until the mark of a node was seen; None if none was marked.
     taint_latency: timedelta | None = None
+    #: Which nodes belong to which group: shared by all variants of the world in one decision, as nodes stay the same.
+    members: Members = field(default_factory=Members, repr=False, compare=False)
+
+    def group(self, name: str) -> GroupFacts | None:
+        """Return the group whose id is *name*; None if there is none."""
+        return self._groups.get(name)
+
+    def group_on(self, node: str) -> GroupFacts | None:
+        """Return the group of the node called *node*; None if it belongs to none that is there."""
+        return self._groups.get(self.group_of.get(node, ""))
+
+    def nodes_of(self, group: str) -> Sequence[Node]:
+        """Return the nodes of the group that is called *group*."""
+        return self.members.of(group, self.cluster.nodes, self.group_of)
+
+    def without(self, delete: Iterable[DeleteInstances], shrink: Iterable[Shrink] = ()) -> "World":
+        """Return the world with groups of the sizes that they have when machines are given up and deleted as said."""
+        leaving = Counter({each.group: each.count for each in shrink})
+        for each in delete:
+            leaving[each.group] += len(each.instances)
+        if not leaving:
+            return self
+        groups = (replace(facts, target_size=facts.target_size - leaving[facts.id]) for facts in self.groups)
+        return replace(self, groups=tuple(groups))
+
+    @cached_property
+    def _groups(self) -> Mapping[str, GroupFacts]:
+        return {facts.id: facts for facts in self.groups}
 
     @cached_property
     def deleting(self) -> frozenset[str]:

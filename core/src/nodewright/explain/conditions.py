@@ -8,7 +8,7 @@ from datetime import datetime
 from nodewright.api.group import GroupFacts
 from nodewright.api.reasons import Reason
 from nodewright.config.model import Settings
-from nodewright.decision.findings import Particulars
+from nodewright.decision.findings import Findings
 from nodewright.decision.health.backoff import Backoffs
 from nodewright.decision.memory import Backoff, Condition, Conditions, Memory
 from nodewright.decision.world import World
@@ -18,50 +18,49 @@ CLUSTER = ""
 BACKOFF = "Backoff"
 
 
-def note_conditions(
-    world: World, particulars: Particulars, memory: Memory, settings: Settings, now: datetime
-) -> Memory:
+def note_conditions(world: World, findings: Findings, memory: Memory, settings: Settings, now: datetime) -> Memory:
     """Return *memory* with how the cluster and its groups stand at *now*, and since when.
 
-    *memory* is that of the end of a loop on *world*; *particulars* are those of its decision. Without a change the
+    *memory* is that of the end of a loop on *world*; *findings* are those of its decision. Without a change the
     same memory is returned.
     """
-    backoffs = backoffs_of(particulars.groups, memory, settings, now)
+    backoffs = backoffs_of(findings.groups, memory, settings, now)
     candidates = count_candidates(world, memory)
     found = {
         facts.id: (
-            _health(not _is_unhealthy(facts, particulars)),
-            _scale_up(facts, particulars, memory, backoffs),
+            _health(not _is_unhealthy(facts, findings)),
+            _scale_up(facts, findings, memory, backoffs),
             _scale_down(candidates[facts.id]),
         )
-        for facts in particulars.groups
+        for facts in findings.groups
     }
     growing = any(scale_up == "InProgress" for _, scale_up, _ in found.values())
     found[CLUSTER] = (
-        _health(memory.unhealthy_since is None),
+        _health(memory.health.unhealthy_since is None),
         "InProgress" if growing else "NoActivity",
         _scale_down(candidates.total()),
     )
-    known = memory.conditions
+    known = memory.status.conditions
     conditions = {name: _since(known.get(name), statuses, now) for name, statuses in found.items()}
-    return memory if conditions == known else replace(memory, conditions=conditions)
+    status = memory.status.noted(conditions)
+    return memory if status is memory.status else replace(memory, status=status)
 
 
 def backoffs_of(
     groups: tuple[GroupFacts, ...], memory: Memory, settings: Settings, now: datetime
 ) -> Mapping[str, Backoff]:
     """Return what each group is left alone for, of those that are."""
-    backoffs = Backoffs(memory.backoffs, memory.pools, settings.health.backoff, now)
+    backoffs = Backoffs(memory.health.backoffs, memory.health.pools, settings.health.backoff, now)
     return {facts.id: known for facts in groups if (known := backoffs.of(facts)) is not None}
 
 
 def count_candidates(world: World, memory: Memory) -> Counter[str]:
     """Return how many nodes of each group are not needed, of those that have some."""
-    return Counter(world.group_of[name] for name in memory.unneeded_since if name in world.group_of)
+    return Counter(world.group_of[name] for name in memory.unneeded.since if name in world.group_of)
 
 
-def _is_unhealthy(facts: GroupFacts, particulars: Particulars) -> bool:
-    blocked = particulars.blocked.get(facts.id)
+def _is_unhealthy(facts: GroupFacts, findings: Findings) -> bool:
+    blocked = findings.blocked.get(facts.id)
     # Of a group that can't be read nobody can tell that it is well.
     return blocked is not None and blocked.reason in (Reason.GROUP_UNHEALTHY, Reason.GROUP_FAULTY)
 
@@ -70,11 +69,11 @@ def _health(well: bool) -> str:
     return "Healthy" if well else "Unhealthy"
 
 
-def _scale_up(facts: GroupFacts, particulars: Particulars, memory: Memory, backoffs: Mapping[str, Backoff]) -> str:
-    request = memory.requests.get(facts.id)
+def _scale_up(facts: GroupFacts, findings: Findings, memory: Memory, backoffs: Mapping[str, Backoff]) -> str:
+    request = memory.orders.requests.get(facts.id)
     if request is not None and request.ours:
         return "InProgress"
-    if _is_unhealthy(facts, particulars):
+    if _is_unhealthy(facts, findings):
         return "Unhealthy"
     return BACKOFF if facts.id in backoffs else "NoActivity"
 

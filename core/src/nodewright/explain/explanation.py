@@ -13,7 +13,7 @@ from nodewright.api.nearest import nearest
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
-from nodewright.decision.findings import Particulars
+from nodewright.decision.findings import Findings
 from nodewright.decision.health import Readiness
 from nodewright.decision.memory import Memory
 from nodewright.decision.world import World
@@ -40,7 +40,7 @@ class Look:
     decision: Decision
     #: What would be remembered.
     memory: Memory
-    particulars: Particulars
+    findings: Findings
 
     def group_of(self, node: str) -> GroupFacts | None:
         """Return the group of *node*, with the options in effect; None if it has none."""
@@ -48,7 +48,7 @@ class Look:
 
     @cached_property
     def _groups(self) -> dict[str, GroupFacts]:
-        return {group.id: group for group in self.particulars.groups}
+        return {group.id: group for group in self.findings.groups}
 
 
 def explain_pod(look: Look, key: str) -> list[str]:
@@ -63,7 +63,7 @@ def explain_pod(look: Look, key: str) -> list[str]:
     against = {**look.decision.groups, **look.decision.rejections.get(key, {})}
     options = _last_words(look.decision)
     lines = [f"pod {key}{f', which has to leave node {pod.node}' if pod.node else ''}: {verdict}"]
-    for group in look.particulars.groups:
+    for group in look.findings.groups:
         reason = against.get(group.id) or options.get(group.id)
         if reason is not None:
             lines.append(f"  group {group.id}: {'; '.join(texts(reason))}")
@@ -102,7 +102,7 @@ def _reasons(look: Look, name: str) -> Iterable[str]:
     verdict = look.decision.nodes[name]
     going = goes(look.decision, name)
     yield f"  {'goes' if going else 'stays'}: {verdict} [{verdict.reason.value}]"
-    found = telling(verdict, look.memory.standings.get(name))
+    found = telling(verdict, look.memory.verdicts.last.get(name))
     if found is not verdict:
         yield f"  what was found then: {found} [{found.reason.value}]"
     cause = known_cause(found)
@@ -115,7 +115,7 @@ def _reasons(look: Look, name: str) -> Iterable[str]:
 
 def _times(look: Look, name: str) -> Iterable[str]:
     """Yield since when; what is so since now is known for no longer, and not worth a word."""
-    standing, unneeded = look.memory.standings.get(name), look.memory.unneeded_since.get(name)
+    standing, unneeded = look.memory.verdicts.last.get(name), look.memory.unneeded.since.get(name)
     if standing is not None and standing.since < look.decision.at and look.decision.halted is None:
         yield f"  {standing.reason.value} since {_time(standing.since)}"
     if unneeded is not None and unneeded < look.decision.at:
@@ -124,14 +124,14 @@ def _times(look: Look, name: str) -> Iterable[str]:
 
 def _places(look: Look, name: str) -> Iterable[str]:
     """Yield where the pods of an unneeded node would go."""
-    places = list(dict.fromkeys(place for place, _ in look.memory.hints.get(name, ())))
-    if places and name in look.memory.unneeded_since:
+    places = list(dict.fromkeys(place for place, _ in look.memory.unneeded.hints.get(name, ())))
+    if places and name in look.memory.unneeded.since:
         more = f" and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
         yield f"  its pods would go to: {', '.join(places[:_PLACES])}{more}"
 
 
 def _use(look: Look, name: str) -> Iterable[str]:
-    used = look.particulars.utilization.get(name)
+    used = look.findings.utilization.get(name)
     if used is not None:
         of = "its GPUs" if used.gpu is not None else "its cpu" if used.of_cpu else "its memory"
         yield f"  utilization: {used.value:.0%} of {of}"
@@ -143,7 +143,7 @@ def _time(moment: datetime) -> str:
 
 def explain_group(look: Look, group_id: str) -> list[str]:
     """Return how a group is, what a new node of it looks like, and whether it would grow. Raises `UnknownError`."""
-    groups = {group.id: group for group in look.particulars.groups}
+    groups = {group.id: group for group in look.findings.groups}
     group = groups.get(group_id)
     if group is None:
         raise _unknown("group", group_id, groups)
@@ -155,13 +155,13 @@ def explain_group(look: Look, group_id: str) -> list[str]:
         ),
         *_price(group),
         *_pools(group),
-        f"  machines: {_machines(look.particulars.readiness.get(group.id))}",
-        f"  on their way: {look.particulars.upcoming.get(group.id, 0)}",
+        f"  machines: {_machines(look.findings.readiness.get(group.id))}",
+        f"  on their way: {look.findings.upcoming.get(group.id, 0)}",
         f"  growth: {_growth(look, group.id)}",
         *_standings(look, group.id),
         *_template(group),
     ]
-    known = look.memory.templates.get(group.id)
+    known = look.memory.learnt.templates.get(group.id)
     if known is not None:
         lines += [f"  learnt from its nodes: {tell_difference(each)}" for each in known.differences]
     return lines
@@ -171,7 +171,7 @@ def _standings(look: Look, group: str) -> Iterable[str]:
     """Yield how many nodes of *group* stay, or may go, for which reason; most first."""
     verdicts = look.decision.nodes
     members = [name for name, owner in look.world.group_of.items() if owner == group and name in verdicts]
-    counts = Counter(telling(verdicts[name], look.memory.standings.get(name)).reason for name in members)
+    counts = Counter(telling(verdicts[name], look.memory.verdicts.last.get(name)).reason for name in members)
     for reason, count in counts.most_common():
         yield f"  {count} of its nodes: {reason.text} [{reason.value}]"
 
@@ -198,7 +198,7 @@ def _last_words(decision: Decision) -> dict[str, Verdict]:
 def _growth(look: Look, group: str) -> str:
     """Return as `explain_growth` does, but a group that can't grow says so even if no pod waits."""
     told = explain_growth(look.decision, group)
-    blocked = look.particulars.blocked.get(group)
+    blocked = look.findings.blocked.get(group)
     return told if blocked is None or told == str(blocked) else f"{told}; {blocked}"
 
 

@@ -33,8 +33,8 @@ def overview(look: Look) -> tuple[list[str], list[list[Row]]]:
 
 
 def _groups(look: Look) -> Iterable[Row]:
-    for group in look.particulars.groups:
-        coming = look.particulars.upcoming.get(group.id, 0)
+    for group in look.findings.groups:
+        coming = look.findings.upcoming.get(group.id, 0)
         yield group.id, str(group.target_size), str(coming), explain_growth(look.decision, group.id)
 
 
@@ -61,7 +61,7 @@ def _reasons(look: Look) -> Iterable[Row]:
     """Yield nodes with the same verdict, and blocked by pods for the same cause, as one row; most first."""
     alike: dict[str, list[str]] = {}
     for name, verdict in look.decision.nodes.items():
-        found = telling(verdict, look.memory.standings.get(name))
+        found = telling(verdict, look.memory.verdicts.last.get(name))
         alike.setdefault(": ".join(filter(None, (found.reason.value, found.cause))), []).append(name)
     for code, names in sorted(alike.items(), key=lambda entry: -len(entry[1])):
         yield str(len(names)), code, _some(names)
@@ -69,9 +69,9 @@ def _reasons(look: Look) -> Iterable[Row]:
 
 def _nodes(look: Look) -> Iterable[Row]:
     for name in sorted(look.world.cluster.nodes):
-        used = look.particulars.utilization.get(name)
+        used = look.findings.utilization.get(name)
         verdict = look.decision.nodes.get(name)
-        standing = look.memory.standings.get(name)
+        standing = look.memory.verdicts.last.get(name)
         yield (
             name,
             look.world.group_of.get(name, "-"),

@@ -6,7 +6,7 @@ from nodewright.api.group import GroupFacts
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
-from nodewright.decision.memory import Standing
+from nodewright.decision.memory import LastVerdict
 from nodewright.decision.world import World
 
 #: Verdicts that only say that nobody looked.
@@ -16,7 +16,7 @@ _TURN = "nothing but time: nodes that may go first take up what its PodDisruptio
 _CODES = {reason.value: reason for reason in Reason}
 
 
-def telling(verdict: Verdict, standing: Standing | None) -> Verdict:
+def telling(verdict: Verdict, standing: LastVerdict | None) -> Verdict:
     """Return what to tell of a node: its *verdict*, or what was found before if that only says so."""
     if verdict.reason not in _SILENT or standing is None or standing.reason is verdict.reason:
         return verdict

@@ -75,31 +75,31 @@ def initializing(now: datetime, message: str = "") -> Status:
 
 def status_of(look: Look, settings: Settings) -> Status:
     """Return the status after a loop; the memory of *look* is that of its end, with the conditions noted."""
-    now, particulars = look.decision.at, look.particulars
+    now, findings = look.decision.at, look.findings
     if missing := absence(look, settings):
         return initializing(now, missing)
-    backoffs = backoffs_of(particulars.groups, look.memory, settings, now)
+    backoffs = backoffs_of(findings.groups, look.memory, settings, now)
     candidates = count_candidates(look.world, look.memory)
     searched = settings.scale_down.enabled
-    cluster = look.memory.conditions[CLUSTER]
+    cluster = look.memory.status.conditions[CLUSTER]
     report: dict[str, Data] = {
         "autoscalerStatus": "Running",
         "clusterWide": {
-            "health": {**_condition(cluster.health, now), "nodeCounts": _counts(particulars.cluster)},
+            "health": {**_condition(cluster.health, now), "nodeCounts": _counts(findings.cluster)},
             "scaleUp": _condition(cluster.scale_up, now),
             "scaleDown": _scale_down(cluster.scale_down, candidates.total(), now, searched=searched),
         },
     }
     groups = [
         _group(facts, look, candidates[facts.id], backoffs.get(facts.id), searched=searched)
-        for facts in particulars.groups
+        for facts in findings.groups
     ]
     return Status(at=now, report=report, groups=groups, nodes=_nodes(look))
 
 
 def absence(look: Look, settings: Settings) -> str:
     """Return what is missing if the cluster is empty and may not grow from that; empty if it may, or is not."""
-    if settings.scale_up.from_zero or look.particulars.cluster.ready:
+    if settings.scale_up.from_zero or look.findings.cluster.ready:
         return ""
     return "Cluster has no ready nodes." if look.world.cluster.nodes else "Cluster has no nodes."
 
@@ -107,8 +107,8 @@ def absence(look: Look, settings: Settings) -> str:
 def _group(
     facts: GroupFacts, look: Look, candidates: int, backoff: Backoff | None, *, searched: bool
 ) -> dict[str, Data]:
-    now, stands = look.decision.at, look.memory.conditions[facts.id]
-    readiness = look.particulars.readiness.get(facts.id, Readiness())
+    now, stands = look.decision.at, look.memory.status.conditions[facts.id]
+    readiness = look.findings.readiness.get(facts.id, Readiness())
     cause: dict[str, Data] = {}
     if stands.scale_up.status == BACKOFF and backoff is not None:
         cause = {"errorCode": backoff.code, "errorMessage": backoff.message}
@@ -175,7 +175,7 @@ def _is_quiet(group: dict[str, Data]) -> bool:
 def _nodes(look: Look) -> dict[str, Data]:
     """Return how many nodes have which verdict, and some of them by name: those whose verdict is rare come first."""
     verdicts = {
-        name: telling(verdict, look.memory.standings.get(name)) for name, verdict in look.decision.nodes.items()
+        name: telling(verdict, look.memory.verdicts.last.get(name)) for name, verdict in look.decision.nodes.items()
     }
     counts = Counter(verdict.reason for verdict in verdicts.values())
     named = nsmallest(_NODES, verdicts, key=lambda name: (counts[verdicts[name].reason], verdicts[name].reason, name))
@@ -187,7 +187,7 @@ def _nodes(look: Look) -> dict[str, Data]:
 
 
 def _node(name: str, look: Look, reason: Reason) -> dict[str, Data]:
-    standing = look.memory.standings.get(name)
+    standing = look.memory.verdicts.last.get(name)
     verdict = telling(look.decision.nodes[name], standing)
     since = standing.since if standing is not None and standing.reason is reason else None
     return _filled(

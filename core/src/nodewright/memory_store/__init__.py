@@ -1,4 +1,4 @@
-"""The memory store: what Nodewright remembers outlives its process."""
+"""The memory store keeps memory in a ConfigMap or a file, so that it survives the process."""
 
 import socket
 from collections.abc import Callable
@@ -9,12 +9,12 @@ from nodewright.api.clock import Clock
 from nodewright.config.model import Settings
 from nodewright.kube.transport import Transport
 from nodewright.memory_store.config_map import ConfigMapStore
-from nodewright.memory_store.custody import Custody, Written
 from nodewright.memory_store.file import FileStore
 from nodewright.memory_store.keeper import MemoryKeeper
+from nodewright.memory_store.ownership import Ownership, WriteResult
 from nodewright.memory_store.store import Store
 
-__all__ = ["MemoryKeeper", "Written", "keeper_for", "store_for"]
+__all__ = ["MemoryKeeper", "WriteResult", "keeper_for", "store_for"]
 
 
 def store_for(settings: Settings, transport: Transport) -> Store | None:
@@ -35,15 +35,15 @@ def keeper_for(
     clock: Clock,
     *,
     identity: str = "",
-    tell: Callable[[Written], None] = lambda written: None,
+    on_write: Callable[[WriteResult], None] = lambda result: None,
 ) -> MemoryKeeper:
-    """Return the keeper of the store that *settings* name; *identity* has to be another one for each process.
+    """Return the keeper of the store that *settings* name. *identity* must be unique to the process.
 
-    *tell* hears of every attempt to write, on the keeper's thread.
+    *on_write* gets the result of every attempt to write, on the keeper's thread.
     """
     store = store_for(settings, transport)
-    custody = None
+    ownership = None
     if store is not None:
         identity = identity or f"{socket.gethostname()}_{uuid4()}"
-        custody = Custody(store, clock, identity=identity, cluster=settings.cluster, tell=tell)
-    return MemoryKeeper(custody, clock, interval=settings.loop.scan_interval)
+        ownership = Ownership(store, clock, identity=identity, cluster=settings.cluster, on_write=on_write)
+    return MemoryKeeper(ownership, clock, interval=settings.loop.scan_interval)

@@ -12,15 +12,15 @@ from nodewright.memory_store.store import Stored
 
 _PLAIN = "memory.json"
 _PACKED = "memory.json.gz"
-#: A ConfigMap takes 1 MiB; this is what is left when it is written as base64, and room for the rest of the object.
+#: A ConfigMap takes 1 MiB. Base64 takes a quarter of that, and the rest of the object needs some room too.
 _LIMIT = 750 * 1024
 _GZIP = b"\x1f\x8b"
 
 
 class ConfigMapStore:
-    """Holds memory in a ConfigMap, and what is set aside in another one next to it.
+    """Holds memory in one ConfigMap and set-aside content in a second one.
 
-    The API server's resourceVersion tells who comes too late.
+    The version is the object's resourceVersion, so the API server itself refuses a writer that is out of date.
     """
 
     limit = _LIMIT
@@ -33,7 +33,7 @@ class ConfigMapStore:
         self.aside = f"ConfigMap {namespace}/{self._aside}"
 
     def read(self) -> Stored | None:
-        """Return what is in the ConfigMap; one that is empty, as somebody made it in advance, has the content b""."""
+        """Return the ConfigMap's content; b"" if it is empty, as when an administrator created it in advance."""
         try:
             found = msgspec.json.decode(self._transport.get(self._path(self._name)))
         except ApiServerError as error:
@@ -43,7 +43,7 @@ class ConfigMapStore:
         return Stored(content=_content(found), version=found["metadata"]["resourceVersion"])
 
     def write(self, content: bytes, version: str) -> str:
-        """Write the ConfigMap. One that is gone is a conflict as well: what was known of it no longer holds."""
+        """Write the ConfigMap. One that was deleted is a conflict as well: the known version is no longer there."""
         if not version:
             return self._create(self._name, content)
         try:
@@ -54,7 +54,7 @@ class ConfigMapStore:
             raise
 
     def set_aside(self, content: bytes) -> None:
-        """Write the other ConfigMap, whatever is in it."""
+        """Write the second ConfigMap, whatever it holds."""
         try:
             self._create(self._aside, content)
         except ConflictError:
@@ -72,7 +72,7 @@ class ConfigMapStore:
         )
 
     def _replace(self, name: str, content: bytes, version: str) -> str:
-        """Change nothing but our own keys: labels, annotations and whatever else is there are somebody's."""
+        """Change only our own keys: labels, annotations and other data belong to others."""
         data = _data(content)
         gone = {"data": {_PLAIN: None}} if data["binaryData"] else {"binaryData": {_PACKED: None}}
         metadata = {"resourceVersion": version} if version else {}
@@ -99,7 +99,7 @@ def _is_text(content: bytes) -> bool:
 
 
 def _content(document: dict[str, Any]) -> bytes:
-    """Return what is in a ConfigMap, however strange it is."""
+    """Return the content of a ConfigMap, valid or not."""
     packed = (document.get("binaryData") or {}).get(_PACKED)
     if isinstance(packed, str):
         try:

@@ -1,10 +1,10 @@
-"""The envelope: memory as it is stored, with what tells whose it is, from when, and how to read it."""
+"""The envelope: memory in its stored form, with who wrote it, when it was last right, and in which format it is."""
 
 import gzip
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -12,63 +12,66 @@ import msgspec
 from nodewright import __version__
 from nodewright.decision.memory import Memory
 from nodewright.memory_store.reading import read_memory
-from nodewright.memory_store.shedding import ever_smaller
 
-#: Goes up when an older version would misunderstand what is written; what it merely does not know, it ignores.
-FORMAT = 1
-#: More than this is packed; less can be read by people.
+#: Goes up when an older version would misunderstand the content. A version ignores fields that it does not know.
+FORMAT = 2
+#: Longer JSON is compressed; shorter JSON stays readable for people.
 _PLAIN = 64 * 1024
-#: Nothing that was ever packed is larger than this.
+#: No memory decompresses to more than this.
 _UNPACKED = 64 * 1024 * 1024
 _GZIP = b"\x1f\x8b"
 _LEVEL = 6
+#: A gap of this length or less changes nothing: a restart, a change of leaders.
+_SHORT_ABSENCE = timedelta(minutes=5)
+#: Clocks of two machines may differ by this much.
+_SKEW = timedelta(minutes=1)
 
 
 class UnusableError(ValueError):
-    """What is stored can't be read as memory; the message says why."""
+    """The stored content can't be read as memory; the message says why."""
 
 
 class NewerFormatError(UnusableError):
-    """It was written by a version that this one can't understand."""
+    """A later version wrote the content, in a format that this version does not understand."""
 
 
 class TooLargeError(ValueError):
-    """Not even what must not be lost has room in the store."""
+    """Memory is too large for the store, even without everything that may be shed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Envelope:
-    """Memory, and what is to be known of it."""
+    """Memory, and what its reader has to know about it."""
 
     memory: Memory
     #: When it was last known to be right: at the end of a loop.
     seen_at: datetime
-    #: Which process has written it.
+    #: The identity of the process that wrote it.
     holder: str = ""
-    #: The name of the cluster that it is about; empty if it has none.
+    #: The name of its cluster; empty if the cluster has no name.
     cluster: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sealed:
-    """What goes into a store."""
+class Encoded:
+    """An envelope as bytes."""
 
     content: bytes
-    #: What had to be left out.
+    #: Names of what was left out because the store has too little room.
     shed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opened:
-    """What came out of a store."""
+class Decoded:
+    """An envelope read from bytes."""
 
     envelope: Envelope
     #: How many items could not be read, by field.
     lost: Mapping[str, int] = field(default_factory=dict)
 
 
-class _Written(msgspec.Struct, kw_only=True, rename="camel"):
-    """An envelope as JSON has it."""
+class _EnvelopeJson(msgspec.Struct, kw_only=True, rename="camel"):
+    """The fields of the stored JSON."""
 
     format: int
     version: str
@@ -78,22 +81,22 @@ class _Written(msgspec.Struct, kw_only=True, rename="camel"):
     memory: Memory
 
 
-def seal(envelope: Envelope, limit: int) -> Sealed:
-    """Return *envelope* as at most *limit* bytes, without what is cheapest to lose if there is not room for all.
+def encode(envelope: Envelope, limit: int) -> Encoded:
+    """Return *envelope* in at most *limit* bytes; sheds what is cheapest to lose if there is too little room.
 
-    Raises `TooLargeError` if there is not even room for the rest.
+    Raises `TooLargeError` if what must not be lost needs more.
     """
-    for memory, shed in ever_smaller(envelope.memory):
-        content = _encode(envelope, memory)
+    for memory, shed in envelope.memory.ever_smaller():
+        content = _as_bytes(envelope, memory)
         if len(content) <= limit:
-            return Sealed(content=content, shed=shed)
+            return Encoded(content=content, shed=shed)
     raise TooLargeError(f"{len(content)} bytes are more than the {limit} that it takes")
 
 
-def unseal(content: bytes) -> Opened:
-    """Return what is in *content*: all that can be understood of it.
+def decode(content: bytes) -> Decoded:
+    """Return everything in *content* that can be understood.
 
-    Raises `NewerFormatError`, or `UnusableError` if nothing can.
+    Raises `NewerFormatError`, or `UnusableError` if nothing can be understood.
     """
     text = _unpacked(content)
     try:
@@ -102,7 +105,7 @@ def unseal(content: bytes) -> Opened:
         raise UnusableError(f"it is no JSON object ({error})") from None
     number = _part(parts, "format", int)
     if number is None:
-        raise UnusableError("it does not say in which format it is")
+        raise UnusableError("it does not name its format")
     if number > FORMAT:
         raise NewerFormatError(f"it has format {number}, and this version of Nodewright knows up to {FORMAT}")
     try:
@@ -111,24 +114,41 @@ def unseal(content: bytes) -> Opened:
         raise UnusableError(f"its memory is no JSON object ({error})") from None
     seen_at = _part(parts, "seenAt", datetime)
     if seen_at is None or seen_at.tzinfo is None:
-        raise UnusableError("it does not say from when it is")
+        raise UnusableError("it does not say when it was last right")
     envelope = Envelope(
         memory=read.memory,
         seen_at=seen_at,
         holder=_part(parts, "holder", str) or "",
         cluster=_part(parts, "cluster", str) or "",
     )
-    return Opened(envelope=envelope, lost=read.lost)
+    return Decoded(envelope=envelope, lost=read.lost)
 
 
-def as_json(content: bytes) -> bytes:
-    """Return the JSON in *content*, for people. Raises `UnusableError` if it can't be unpacked."""
-    return _unpacked(content)
+def after_absence(memory: Memory, seen_at: datetime, now: datetime) -> tuple[Memory, str]:
+    """Return what of *memory*, last known to be right at *seen_at*, is still valid, and why the rest is dropped.
+
+    The text is empty if nothing is dropped. After a long absence, everything that counts from a time starts again: a
+    node that was unneeded may have been needed since, and a missing machine may have been unable to come. Whatever
+    lasts until a time, such as a back-off, and whatever was learnt stays.
+    """
+    absence = now - seen_at
+    if absence < -_SKEW:
+        # None of its times can be compared with our clock.
+        return (
+            memory.without_times(),
+            f"it is from {seen_at:%Y-%m-%d %H:%M:%S}, which is in the future: its times are dropped",
+        )
+    if absence <= _SHORT_ABSENCE:
+        return memory, ""
+    return (
+        memory.after_absence(),
+        f"no loop has run since {seen_at:%Y-%m-%d %H:%M:%S}: timers, orders and removals start again",
+    )
 
 
-def _encode(envelope: Envelope, memory: Memory) -> bytes:
+def _as_bytes(envelope: Envelope, memory: Memory) -> bytes:
     text = msgspec.json.encode(
-        _Written(
+        _EnvelopeJson(
             format=FORMAT,
             version=__version__,
             seen_at=envelope.seen_at,
@@ -137,7 +157,7 @@ def _encode(envelope: Envelope, memory: Memory) -> bytes:
             memory=memory,
         )
     )
-    # Without the time in its head, equal memories are packed equally.
+    # No time in the gzip header, so that equal memories give equal bytes.
     return text if len(text) <= _PLAIN else gzip.compress(text, _LEVEL, mtime=0)
 
 
@@ -148,15 +168,15 @@ def _unpacked(content: bytes) -> bytes:
     try:
         text = unpacking.decompress(content, _UNPACKED)
     except zlib.error as error:
-        raise UnusableError(f"it can't be unpacked ({error})") from None
+        raise UnusableError(f"it can't be decompressed ({error})") from None
     if not unpacking.eof:
-        what = "it unpacks to far more than memory can be" if unpacking.unconsumed_tail else "its end is missing"
+        what = "it is larger than any memory" if unpacking.unconsumed_tail else "its end is missing"
         raise UnusableError(what)
     return text
 
 
 def _part(parts: Mapping[str, msgspec.Raw], name: str, kind: type[Any]) -> Any:
-    """Return a value of the envelope, None if it is missing or not of this kind."""
+    """Return a value of the envelope, None if it is missing or of another type."""
     try:
         return msgspec.json.decode(parts[name], type=kind)
     except (KeyError, ValueError, RecursionError):

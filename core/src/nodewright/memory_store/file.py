@@ -10,9 +10,9 @@ from nodewright.memory_store.store import Stored
 
 
 class FileStore:
-    """Holds memory in a file, for its owner only; what is set aside is in another one next to it.
+    """Holds memory in a file that only its owner may read, and set-aside content in a second file beside it.
 
-    A file is replaced as a whole: a process that is killed meanwhile leaves the old one or the new one.
+    A file is replaced as a whole, so a process that is killed during a write leaves either the old or the new one.
     """
 
     limit = 64 * 1024 * 1024
@@ -24,7 +24,7 @@ class FileStore:
         self.aside = f"file {self._other}"
 
     def read(self) -> Stored | None:
-        """Return what is in the file."""
+        """Return the file's content, None if there is no file."""
         try:
             with self._path.open("rb") as file:
                 version = _version(os.fstat(file.fileno()))
@@ -32,22 +32,22 @@ class FileStore:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise _refusal(self._path, "read", error) from error
+            raise _file_error(self._path, "read", error) from error
 
     def write(self, content: bytes, version: str) -> str:
-        """Replace the file, if it is still the one that it was."""
+        """Replace the file if it still has *version*."""
         try:
             found = _version(self._path.stat())
         except FileNotFoundError:
             found = ""
         except OSError as error:
-            raise _refusal(self._path, "written", error) from error
+            raise _file_error(self._path, "written", error) from error
         if found != version:
-            raise ConflictError(f"{self.place} was changed by somebody else")
+            raise ConflictError(f"{self.place} was changed by someone else")
         return self._replace(self._path, content)
 
     def set_aside(self, content: bytes) -> None:
-        """Replace the other file."""
+        """Replace the second file."""
         self._replace(self._other, content)
 
     def _replace(self, path: Path, content: bytes) -> str:
@@ -65,7 +65,7 @@ class FileStore:
                     Path(name).unlink()
                 raise
         except OSError as error:
-            raise _refusal(path, "written", error) from error
+            raise _file_error(path, "written", error) from error
         return version
 
 
@@ -73,6 +73,6 @@ def _version(state: os.stat_result) -> str:
     return f"{state.st_ino}-{state.st_mtime_ns}-{state.st_size}"
 
 
-def _refusal(path: Path, what: str, error: OSError) -> AccessDeniedError | TemporaryError:
+def _file_error(path: Path, what: str, error: OSError) -> AccessDeniedError | TemporaryError:
     message = f"file {path} can't be {what}: {error.strerror}"
     return AccessDeniedError(message) if isinstance(error, PermissionError) else TemporaryError(message)

@@ -1,4 +1,4 @@
-"""Reading memory back, item by item: what can't be understood is left out, and all the rest is kept."""
+"""Reading stored memory item by item: an item that can't be understood is dropped, and all others are kept."""
 
 import dataclasses
 import math
@@ -11,8 +11,9 @@ from typing import Any, get_args, get_origin, get_type_hints
 import msgspec
 
 from nodewright.decision.memory import Memory
+from nodewright.decision.memory.memory import in_slices
 
-#: Times beyond these are mistakes, and to count from them would overflow.
+#: Times outside these bounds are mistakes, and arithmetic on them would overflow.
 _EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 _LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 _LONGEST = timedelta(days=3650)
@@ -20,43 +21,58 @@ _LARGEST = 2**62
 
 
 class _UnreadableError(Exception):
-    """A text that is not what it should be."""
+    """The text does not have the expected type."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Read:
-    """What could be read."""
+    """Memory as far as it could be read."""
 
     memory: Memory
-    #: How many items of each field could not; a field of one value is one item.
+    #: How many items of each field could not be read; a field with a single value is one item.
     lost: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_memory(text: bytes) -> Read:
-    """Return the memory that the JSON *text* tells of; fields that this version does not know are ignored.
+    """Return the memory in the JSON *text*. Ignores fields that this version does not know.
 
     Raises `ValueError` if it is no JSON object.
     """
     try:
-        parts = _decode(text, dict[str, msgspec.Raw])
+        parts = in_slices(_decode(text, dict[str, msgspec.Raw]))
     except _UnreadableError as error:
         raise ValueError(str(error)) from None
-    fields: dict[str, Any] = {}
     lost: dict[str, int] = {}
-    for name, hint in _fields().items():
+    slices = {
+        name: _read_fields(kind, msgspec.json.encode(parts[name]), f"{name}.", lost)
+        for name, kind in get_type_hints(Memory).items()
+        if name in parts
+    }
+    return Read(memory=Memory(**slices), lost=lost)
+
+
+def _read_fields(kind: Any, text: bytes, place: str, lost: dict[str, int]) -> Any:
+    """Return the value of a class with fields; *lost* gets how many items of each are dropped."""
+    values: dict[str, Any] = {}
+    try:
+        parts = _decode(text, dict[str, msgspec.Raw])
+    except _UnreadableError:
+        lost[place.removesuffix(".")] = 1
+        return kind()
+    for name, hint in _fields(kind).items():
         if name not in parts:
             continue
         try:
-            fields[name], missing = _read(parts[name], hint)
+            values[name], missing = _read(parts[name], hint)
         except _UnreadableError:
             missing = 1
         if missing:
-            lost[name] = missing
-    return Read(memory=Memory(**fields), lost=lost)
+            lost[place + name] = missing
+    return kind(**values)
 
 
 def _read(text: bytes, hint: Any) -> tuple[Any, int]:
-    """Return the value of a field and how many of its items are left out."""
+    """Return the value of a field, and how many of its items are dropped."""
     if get_origin(hint) is dict:
         entries = _decode(text, dict[str, msgspec.Raw])
         items = dict(zip(entries, _each(entries.values(), get_args(hint)[1]), strict=True))
@@ -83,7 +99,7 @@ def _each(texts: Iterable[bytes], hint: Any) -> list[Any]:
 def _sound(text: bytes, hint: Any) -> Any:
     value = _decode(text, hint)
     if not _is_sound(value):
-        raise _UnreadableError("a time or a number is out of all bounds")
+        raise _UnreadableError("a time or a number is out of bounds")
     return value
 
 
@@ -95,7 +111,7 @@ def _decode(text: bytes, hint: Any) -> Any:
 
 
 def _is_sound(value: object) -> bool:
-    """Tell whether all times in *value* can be compared and counted with, and all numbers."""
+    """Tell whether all times and numbers in *value* are within the bounds."""
     match value:
         case datetime():
             return value.tzinfo is not None and _EARLIEST <= value <= _LATEST
@@ -122,5 +138,6 @@ def _decoder(hint: Any) -> "msgspec.json.Decoder[Any]":
 
 
 @cache
-def _fields() -> dict[str, Any]:
-    return get_type_hints(Memory)
+def _fields(kind: Any) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    return {each.name: hints[each.name] for each in dataclasses.fields(kind)}

@@ -1,4 +1,4 @@
-"""The store: a place that holds one text, and tells who comes too late to change it."""
+"""The store: a place for one text, which refuses a writer that has not seen the latest version."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -6,37 +6,37 @@ from typing import Protocol
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """What is in a store."""
+    """The content of a store."""
 
     content: bytes
-    #: Tells it from all that was there before and will be after.
+    #: Differs for every write, past and future.
     version: str
 
 
 class Store(Protocol):
-    """Holds what is remembered. Methods are called on one thread at a time, and raise `NodewrightError`.
+    """Holds memory as bytes. Called by one thread at a time; every method raises `NodewrightError`.
 
-    `AccessDeniedError` says which right is missing; anything temporary is tried again.
+    `AccessDeniedError` names the missing right. Anything temporary is tried again.
     """
 
-    #: What it is, for people: ``ConfigMap kube-system/nodewright-memory``.
+    #: Its name for people: ``ConfigMap kube-system/nodewright-memory``.
     place: str
-    #: Where `set_aside` puts things, for people.
+    #: Where `set_aside` puts content, for people.
     aside: str
     #: How many bytes it takes.
     limit: int
 
     def read(self) -> Stored | None:
-        """Return what is in it, None if it was never written."""
+        """Return its content, None if it was never written."""
         ...
 
     def write(self, content: bytes, version: str) -> str:
-        """Put *content* in the place of *version*, empty if there should be nothing yet; returns the new version.
+        """Replace *version* by *content* and return the new version; an empty *version* means that nothing is there.
 
-        Raises `ConflictError` if something else is there.
+        Raises `ConflictError` if the store holds another version.
         """
         ...
 
     def set_aside(self, content: bytes) -> None:
-        """Keep *content*, which is of no use to us, for people, in the place of what was set aside before."""
+        """Keep unusable *content* for people. Replaces what was set aside before."""
         ...

@@ -1,5 +1,1 @@
-"""The shell round the decision: the loop, the clock, the providers, and the actor that carries decisions out."""
-
-from nodewright.runtime.autoscaler import Autoscaler
-
-__all__ = ["Autoscaler"]
+"""The shell round the decision: the loop, its clock, the providers, and the executor that carries decisions out."""

@@ -1,4 +1,4 @@
-"""The clock of real life."""
+"""The system's clock."""
 
 from datetime import UTC, datetime
 from threading import Event
@@ -8,9 +8,9 @@ class SystemClock:
     """Implements `nodewright.api.Clock`."""
 
     def now(self) -> datetime:
-        """The time of day, aware, in UTC."""
+        """Return the time, aware, in UTC."""
         return datetime.now(UTC)
 
     def wait(self, event: Event, timeout: float) -> bool:
-        """Wait until *event* is set or *timeout* seconds have passed; tell whether it was set."""
+        """Wait until *event* is set or *timeout* seconds have passed; return whether it was set."""
         return event.wait(max(0.0, timeout))

@@ -1,4 +1,4 @@
-"""Lanes: several things are done at once, but one after another on each lane, and nobody is waited for without end."""
+"""Worker lanes: jobs run at once on several lanes and one after another on each; no late job holds up its caller."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -13,21 +13,21 @@ _WORKERS = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Job(Generic[T]):
-    """What is to be done on one lane, in this order."""
+    """Steps to be done on one lane, in this order."""
 
     steps: Sequence[Callable[[], T]]
-    #: Jobs of one pool share a few threads; one pool that hangs holds up no other.
+    #: Jobs of one pool share a few threads. A pool that hangs holds up no other.
     pool: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Results(Generic[T]):
-    """What came of jobs, by lane."""
+    """The results of jobs, by lane."""
 
     done: Mapping[str, Sequence[T]] = field(default_factory=dict)
-    #: Lanes whose job is under way, and will end some time.
+    #: Lanes whose job is under way and goes on.
     late: frozenset[str] = frozenset()
-    #: Lanes whose job did not even begin in time, and will not any more.
+    #: Lanes whose job did not begin in time and never will.
     cancelled: frozenset[str] = frozenset()
 
 
@@ -44,12 +44,12 @@ class Lanes(Generic[T]):
         return not all(future.done() for futures in self._late.values() for future in futures)
 
     def run(self, jobs: Mapping[str, Job[T]], timeout: timedelta | None = None) -> Results[T]:
-        """Run *jobs* by lane, all at once, and wait for them, but no longer than *timeout* if that is given."""
+        """Run *jobs* by lane, all at once, and wait for them; no longer than *timeout* if that is given."""
         futures = {lane: self._submit(lane, job) for lane, job in jobs.items()}
         wait(futures.values(), None if timeout is None else timeout.total_seconds())
         done, late, cancelled = {}, set(), set()
         for lane, future in futures.items():
-            # What has not begun is no longer wanted when it could; what ends just now is in time.
+            # A job that has not begun must not begin later. One that ends just now is in time.
             if future.cancel():
                 cancelled.add(lane)
             elif future.done():
@@ -60,20 +60,20 @@ class Lanes(Generic[T]):
         return Results(done=done, late=frozenset(late), cancelled=frozenset(cancelled))
 
     def ended(self) -> dict[str, Sequence[T]]:
-        """Return what came of late jobs of lanes on which all has ended by now; each is returned once."""
+        """Return the results of late jobs, once each, by lane; only of lanes on which all late jobs have ended."""
         ended = {lane: futures for lane, futures in self._late.items() if all(future.done() for future in futures)}
         for lane in ended:
             del self._late[lane]
         return {lane: [each for future in futures for each in future.result()] for lane, futures in ended.items()}
 
     def close(self) -> None:
-        """Wait for what is under way, but for what is late, and end the threads."""
+        """End the threads; wait for jobs under way, unless one of them is late."""
         for pool in self._pools.values():
             pool.shutdown(wait=not self._late, cancel_futures=True)
 
     def _submit(self, lane: str, job: Job[T]) -> "Future[Sequence[T]]":
         if job.pool not in self._pools:
-            self._pools[job.pool] = ThreadPoolExecutor(_WORKERS, f"actor-{job.pool}" if job.pool else "actor")
+            self._pools[job.pool] = ThreadPoolExecutor(_WORKERS, f"executor-{job.pool}" if job.pool else "executor")
         before = tuple(self._late.get(lane, ()))
 
         def work() -> Sequence[T]:

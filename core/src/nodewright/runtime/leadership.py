@@ -11,10 +11,15 @@ _log = logging.getLogger(__name__)
 
 
 class Leadership:
-    """Held with the *lease*, or always if there is none. But for `permit`, methods are for the loop's thread."""
+    """Held with the *lease*, or always if there is none. For the loop's thread, except `held` and `permit`."""
 
     def __init__(self, lease: Lease | None) -> None:
         self._lease = lease
+
+    @property
+    def held(self) -> bool:
+        """Whether this replica may act now. Safe to ask from any thread."""
+        return self._lease is None or self._lease.held
 
     def look(self) -> None:
         """See who leads: the time until another replica may take over counts from here."""
@@ -22,23 +27,26 @@ class Leadership:
             self._lease.look()
 
     def win(self, stop: Event, meanwhile: Callable[[], None]) -> bool:
-        """Wait until this replica leads, or *stop* is set; tell which. *meanwhile* is called between attempts."""
+        """Wait until this replica leads, or *stop* is set; return whether it leads.
+
+        *meanwhile* is called between attempts.
+        """
         if self._lease is None:
             return True
         if not self._lease.acquire(stop, meanwhile):
             return False
-        _log.info("leading as %s: lease %s is ours", self._lease.identity, self._lease.name)
+        _log.info("leading as %s: this replica holds lease %s", self._lease.identity, self._lease.name)
         return True
 
     def permit(self) -> None:
-        """Raise `NotLeaderError` if nothing may be changed (any more). Safe to call from any thread."""
-        if self._lease is not None and not self._lease.held:
-            raise NotLeaderError(f"lease {self._lease.name} is not ours (any more): another replica may act by now")
+        """Raise `NotLeaderError` if this replica must not change anything. Safe to call from any thread."""
+        if self._lease is not None and not self.held:
+            raise NotLeaderError(f"this replica does not hold lease {self._lease.name}: another one may act by now")
 
     def resign(self, *, busy: bool) -> bool:
         """Let another replica lead; if *busy* with a call that is under way, not before the lease runs out.
 
-        Tells whether this replica has led, and does not any more.
+        Returns whether this replica led and has stopped leading.
         """
         lease = self._lease
         if lease is None or not lease.taken or (lease.held and busy):

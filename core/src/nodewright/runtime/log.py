@@ -8,12 +8,12 @@ from copy import copy
 from datetime import UTC, datetime
 from typing import TextIO
 
-#: Who is told what: decisions, and how they went. The latter have an ``action``.
+#: The logger of decisions and of their outcomes. Lines about outcomes have an ``action``.
 DECISIONS = "nodewright.decision"
-#: From this verbosity on, there are details.
+#: From this verbosity on, details are logged.
 _DETAILED = 5
 _MOST_LINES, _MOST_DETAILED_LINES = 20, 1000
-#: As often as loops begin by default.
+#: The default of `loop.scanInterval`.
 _WINDOW_SECONDS = 10.0
 _MOST_KINDS = 1000
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
@@ -29,7 +29,7 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object per line, with whatever was given as ``extra``."""
+    """One JSON object per line, with the fields given as ``extra``."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line for *record*."""
@@ -46,10 +46,10 @@ class JsonFormatter(logging.Formatter):
 
 
 class Quota:
-    """So many lines of one kind in ten seconds, about a loop, with word of those left out. Decisions always pass.
+    """Admits at most so many lines of one kind in ten seconds, and says how many were left out. Decisions always pass.
 
-    Lines are of one kind that differ only in what is filled in: a thousand pods, or objects that can't be read, do not
-    make a thousand lines.
+    Lines are of one kind if they differ only in what is filled in. So a thousand pods, or objects that can't be read,
+    don't make a thousand lines.
     """
 
     def __init__(self, most: int) -> None:
@@ -58,9 +58,9 @@ class Quota:
         self._seen: dict[tuple[object, ...], tuple[float, int]] = {}
 
     def admit(self, record: logging.LogRecord) -> logging.LogRecord | None:
-        """Return what to write for *record*, which other handlers get as it is; None if it is one too many.
+        """Return what to write for *record*; None if it is one too many. *record* itself is not changed.
 
-        To be called by one thread at a time.
+        Call it on one thread at a time.
         """
         action = getattr(record, "action", "")
         if record.name == DECISIONS and not action:
@@ -68,7 +68,7 @@ class Quota:
         kind = record.name, record.levelno, record.msg, action
         began, count = self._seen.get(kind, (record.created, 0))
         notes = []
-        # A clock that was set back must not silence it until it catches up.
+        # After a clock was set back, lines must not stop until it catches up.
         if not 0 <= record.created - began < _WINDOW_SECONDS:
             if count > self._most:
                 notes.append(f"{count - self._most} lines like this were left out before")
@@ -84,16 +84,16 @@ class Quota:
 
 
 class StandardErrorHandler(logging.StreamHandler[TextIO]):
-    """Writes what *quota* admits to whatever standard error is at the moment."""
+    """Writes what *quota* admits to the current standard error."""
 
     def __init__(self, quota: Quota) -> None:
-        # The base would keep the stream.
+        # The constructor of the base class would keep the stream.
         logging.Handler.__init__(self)
         self._quota = quota
 
     @property
     def stream(self) -> TextIO:  # type: ignore[override]
-        """Where lines go."""
+        """Standard error as it is now."""
         return sys.stderr
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -113,7 +113,7 @@ def set_up_logging(*, verbosity: int = 0, json_format: bool = False) -> None:
     logger.setLevel(logging.DEBUG if detailed else logging.INFO)
     logger.propagate = False
     root = logging.getLogger()
-    # The root's own level is that of warnings.
+    # The level of the root logger stays as it is: warnings.
     root.handlers[:] = [each for each in root.handlers if not isinstance(each, StandardErrorHandler)] + [handler]
 
 

@@ -1,4 +1,4 @@
-"""A session: everything that one configuration brings to life, from its plugins to the actor."""
+"""A session: everything that one configuration brings to life, from its plugins to the executor."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -7,34 +7,37 @@ from prometheus_client.registry import Collector
 
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
-from nodewright.api.group import GroupOptions
+from nodewright.api.plugin import Plugin
 from nodewright.cluster import Cluster
 from nodewright.config.effective import default_options
 from nodewright.config.model import Settings
 from nodewright.config.providers import provider_context
-from nodewright.decision.aftermath import Aftermath, Held
-from nodewright.decision.decide import decide, decide_growth
-from nodewright.decision.findings import Particulars
+from nodewright.decision.decide import Decided, decide, decide_growth
+from nodewright.decision.execution import Execution, Hold
 from nodewright.decision.memory import Memory
 from nodewright.decision.policy import Policy
 from nodewright.decision.world import World
+from nodewright.explain.explanation import Look
 from nodewright.kube.allowance import Allowance
 from nodewright.kube.evictions import Evictor
 from nodewright.kube.nodes import NodeWriter
 from nodewright.kube.taint_latency import TaintLatency
 from nodewright.kube.transport import Transport
 from nodewright.plugins import Faults, Registry
+from nodewright.plugins.prices import GuardedPricing
 from nodewright.plugins.results import instance_of
-from nodewright.runtime.actor import Actor
-from nodewright.runtime.providers import Providers
+from nodewright.runtime.executor import DryRunExecutor, Executor
+from nodewright.runtime.held import HeldGroups
+from nodewright.runtime.providers import ProviderReport, Providers
 from nodewright.runtime.strategies import Strategies
-from nodewright.runtime.withheld import WithheldActor
+from nodewright.scenario.picture import Picture
 
 
 class Session:
     """Observes, decides and acts under one configuration. For the loop's thread only.
 
-    *permit* is called before anything is changed, on any thread; while it raises `NotLeaderError`, nothing is.
+    *observers* are plugins whose hooks are called besides those that the configuration names. *permit* is called before
+    each change, on any thread; while it raises `NotLeaderError`, nothing is changed.
     """
 
     def __init__(
@@ -46,31 +49,37 @@ class Session:
         faults: Faults,
         taint_latency: TaintLatency,
         permit: Callable[[], None],
+        observers: Mapping[str, Plugin],
     ) -> None:
         self.settings = settings
+        self._registry = registry
+        self._faults = faults
+        self._taint_latency = taint_latency
         self._strategies = Strategies(registry, faults)
         self.policy = self._strategies.policy(settings)
         #: Names of the ConfigMaps that strategies want to read.
         self.config_maps = _wanted_config_maps(self.policy)
-        self._defaults: GroupOptions = default_options(settings)
+        self._defaults = default_options(settings)
         context = provider_context(settings, clock)
         self._providers = Providers(self._strategies.providers(settings, context), clock, faults)
-        self._actor: Actor | WithheldActor
+        self._held = HeldGroups()
+        self._executor: Executor | DryRunExecutor
         if settings.dry_run:
-            self._actor = WithheldActor()
+            self._executor = DryRunExecutor()
         else:
             allowance = Allowance(settings.kube.qps, settings.kube.burst)
 
             def gate() -> None:
-                # In this order: what was allowed before a long wait may not be any more after it.
+                # In this order: the lease may be lost during a long wait.
                 allowance.spend()
                 permit()
 
-            acting = transport.through(gate)
-            self._actor = Actor(
+            writing = transport.through(gate)
+            self._executor = Executor(
                 self._providers,
-                NodeWriter(acting, taint_latency, cordon=settings.scale_down.cordon),
-                Evictor(acting),
+                NodeWriter(writing, taint_latency, cordon=settings.scale_down.cordon),
+                Evictor(writing),
+                self._held,
                 clock,
                 faults,
                 parallel=settings.scale_up.parallel,
@@ -78,9 +87,8 @@ class Session:
                 time_for_hints=settings.scale_down.soft_taints.max_time,
                 permit=permit,
             )
-        self._taint_latency = taint_latency
-        #: Groups that may have taken an order and were not read since, by id.
-        self._held: Mapping[str, Held] = {}
+        for name, observer in observers.items():
+            self.policy.hooks.register(name, observer)
 
     def collectors(self) -> Mapping[str, Sequence[Collector]]:
         """Return the metrics that plugins have of their own, by plugin."""
@@ -89,35 +97,67 @@ class Session:
     @property
     def busy(self) -> bool:
         """Whether an action that took too long is still under way."""
-        return self._actor.busy
+        return self._executor.busy
 
     @property
-    def sighted(self) -> bool:
+    def any_provider_readable(self) -> bool:
         """Whether at least one provider could be read the last time, or there is none."""
-        return self._providers.sighted
+        return self._providers.any_readable
 
     @property
-    def held(self) -> Mapping[str, Held]:
-        """Groups that may have taken an order of which nobody knows yet, by id."""
-        return {**self._held, **self._actor.held}
+    def held(self) -> Mapping[str, Hold]:
+        """Groups that may have taken an order that no reading of their provider shows yet, by id."""
+        return self._held.all
 
-    def ended(self) -> tuple[Outcome, ...]:
-        """Return the outcomes of actions that took too long and have ended since the last time."""
-        self._held = {**self._held, **self._actor.held}
-        return self._actor.ended()
+    def late_outcomes(self) -> tuple[Outcome, ...]:
+        """Return the outcomes of actions that took too long and have ended since the last call."""
+        return self._executor.late_outcomes()
 
     def observe(self, cluster: Cluster, outcomes: tuple[Outcome, ...]) -> World:
-        """Read the providers and return the world as it is."""
-        under_way = self._actor.held
-        with self.policy.stages.time("cloudProviderRefresh"):
+        """Read the providers and return the world as it is, with the *outcomes* of actions of the last loop."""
+        with self.policy.timings.time("cloudProviderRefresh"):
             report = self._providers.read(cluster.nodes, self._defaults, self.settings.loop.refresh_timeout)
-        old = report.outdated | {facts.id for facts in report.groups if facts.error}
-        self._held = {**{group: held for group, held in self._held.items() if group in old}, **under_way}
+        self._held.read(report.outdated | {facts.id for facts in report.groups if facts.error})
+        return self._world(cluster, report, outcomes)
+
+    def decide(self, world: World, memory: Memory, now: datetime, *, in_depth: bool = False) -> Decided:
+        """Decide by this session's policy."""
+        return decide(world, memory, self.policy, now, in_depth=in_depth)
+
+    def decide_growth(self, world: World, memory: Memory, now: datetime) -> Decided:
+        """Decide by this session's policy which other groups to grow after growth failed."""
+        return decide_growth(world, memory, self.policy, now)
+
+    def act(self, decision: Decision, world: World) -> Execution:
+        """Carry *decision* out, which was made on *world*. Blocks until that is done, or has taken too long."""
+        execution = self._executor.carry_out(decision, world.cluster.nodes)
+        self._providers.resize(execution.sizes)
+        self._held.doubt(execution.doubts)
+        return execution
+
+    def look(self, world: World, memory: Memory, now: datetime) -> Look:
+        """Decide and return everything about it. Do nothing of it."""
+        decision, memory, findings = self.decide(world, memory, now, in_depth=True)
+        return Look(world=world, decision=decision, memory=memory, findings=findings)
+
+    def picture(self, world: World, memory: Memory, now: datetime) -> Picture:
+        """Return all that a decision on *world* would go by."""
+        pricing = {name: GuardedPricing(name, model, self._faults) for name, model in world.pricing.items()}
+        return Picture(
+            world=world, memory=memory, settings=self.settings, now=now, classes=self._registry, pricing=pricing
+        )
+
+    def close(self) -> None:
+        """Release all plugins and end all threads. Waits for actions under way that are not late yet."""
+        self._executor.close()
+        self._providers.close()
+        self._strategies.close()
+
+    def _world(self, cluster: Cluster, report: ProviderReport, outcomes: tuple[Outcome, ...]) -> World:
+        held = self._held.all
         return World(
             cluster=cluster,
-            groups=tuple(
-                self._held[facts.id].over(facts) if facts.id in self._held else facts for facts in report.groups
-            ),
+            groups=tuple(held[facts.id].over(facts) if facts.id in held else facts for facts in report.groups),
             group_of=report.group_of,
             gpus=report.gpus,
             group_gpus=report.group_gpus,
@@ -132,29 +172,6 @@ class Session:
                 if (config_map := cluster.config_maps.get(f"{self.settings.namespace}/{name}"))
             },
         )
-
-    def decide(
-        self, world: World, memory: Memory, now: datetime, particulars: Particulars | None = None
-    ) -> tuple[Decision, Memory]:
-        """Decide by this session's policy."""
-        return decide(world, memory, self.policy, now, particulars)
-
-    def decide_growth(self, world: World, memory: Memory, now: datetime) -> tuple[Decision, Memory]:
-        """Decide by this session's policy how else to grow after growth failed."""
-        return decide_growth(world, memory, self.policy, now)
-
-    def act(self, decision: Decision, world: World) -> Aftermath:
-        """Carry a decision out."""
-        aftermath = self._actor.carry_out(decision, world.cluster.nodes)
-        self._providers.resize(aftermath.sizes)
-        self._held = {**self._held, **aftermath.doubts}
-        return aftermath
-
-    def close(self) -> None:
-        """Let go of all plugins and threads."""
-        self._actor.close()
-        self._providers.close()
-        self._strategies.close()
 
 
 def _wanted_config_maps(policy: Policy) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ def answer(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
         "utilization": _utilization(look),
         "templates": {
             group.id: describe_template(group, look.world.cluster)
-            for group in sorted(look.particulars.groups, key=lambda group: group.id)
+            for group in sorted(look.findings.groups, key=lambda group: group.id)
             if group.template is not None
         },
         "timingsMs": {"runOnce": round(rehearsed.seconds * 1000, 3)},
@@ -91,7 +91,7 @@ def _scale_up(rehearsed: Rehearsed, settings: Settings) -> dict[str, Any]:
     if chosen := _chosen(look):
         told["chosen"] = chosen
     if result in ("ScaleUpSuccessful", "ScaleUpNoOptionsAvailable"):
-        told["consideredNodeGroups"] = sorted(group.id for group in look.particulars.groups)
+        told["consideredNodeGroups"] = sorted(group.id for group in look.findings.groups)
     return told
 
 
@@ -135,7 +135,7 @@ def _chosen(look: Look) -> str:
 
 
 def _growth(look: Look) -> list[dict[str, Any]]:
-    sizes = {group.id: group.target_size for group in look.particulars.groups}
+    sizes = {group.id: group.target_size for group in look.findings.groups}
     grown: dict[str, int] = {}
     for grow in look.decision.grow:
         grown[grow.group] = grown.get(grow.group, 0) + grow.count
@@ -154,7 +154,7 @@ def _remaining(look: Look, key: str, result: str) -> dict[str, Any] | None:
         for group, verdict in look.decision.groups.items()
         if verdict.reason is not Reason.NO_HELP and group not in against
     }
-    if any(group.id not in against and group.id not in skipped for group in look.particulars.groups):
+    if any(group.id not in against and group.id not in skipped for group in look.findings.groups):
         return None
     rejected = {group: list(texts(verdict)) for group, verdict in sorted(against.items())}
     skips = {group: [_skipped(verdict)] for group, verdict in sorted(skipped.items())}
@@ -183,10 +183,10 @@ def _option(option: Option) -> dict[str, Any]:
 
 def _upcoming(look: Look) -> dict[str, int]:
     """Return the nodes on their way, with those that were just asked for."""
-    upcoming = dict(look.particulars.upcoming)
+    upcoming = dict(look.findings.upcoming)
     for grow in look.decision.grow:
         # Where none was on its way before, nodes that are starting are from now on.
-        upcoming[grow.group] = upcoming.get(grow.group, look.particulars.readiness[grow.group].not_started) + grow.count
+        upcoming[grow.group] = upcoming.get(grow.group, look.findings.readiness[grow.group].not_started) + grow.count
     return dict(sorted(upcoming.items()))
 
 
@@ -200,7 +200,7 @@ def _utilization(look: Look) -> list[dict[str, Any]]:
             "mem": used.memory,
             "gpu": used.gpu or 0,
         }
-        for name, used in sorted(look.particulars.utilization.items())
+        for name, used in sorted(look.findings.utilization.items())
     ]
 
 

@@ -7,7 +7,6 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.config.model import Settings
 from nodewright.decision.scaledown.removable import Removable
-from nodewright.decision.scaledown.selection.cooldown import cooldown
 from nodewright.explain.explanation import Look
 from nodewright.explain.remedy import remedy, telling
 
@@ -32,7 +31,7 @@ def describe_scale_down(look: Look, settings: Settings) -> dict[str, Any]:
             "scaleDownDrain",
         )
         return {**{field: [] for field in nothing}, "nodeVerdicts": _verdicts(look)}
-    unneeded = look.memory.unneeded_since
+    unneeded = look.memory.unneeded.since
     cooling = is_cooling(look, settings)
     kept = {
         name: verdict
@@ -40,7 +39,7 @@ def describe_scale_down(look: Look, settings: Settings) -> dict[str, Any]:
         if verdict.reason not in (*_LATER, Reason.NOT_OURS)
         and (name not in unneeded or (verdict.reason not in (Reason.EMPTY, Reason.MOVABLE) and not cooling))
     }
-    removable = look.particulars.removable_now
+    removable = look.findings.removable_now
     drains = sorted(look.decision.drain, key=lambda drain: drain.node)
     return {
         "unneededNodes": sorted(unneeded),
@@ -80,7 +79,7 @@ def scale_down_result(look: Look, settings: Settings, scale_up_result: str) -> s
 def is_cooling(look: Look, settings: Settings) -> bool:
     """Tell whether no node begins to go in this loop, whatever its state."""
     just_came = any(verdict.reason is Reason.JUST_CREATED for verdict in look.decision.pods.values())
-    return just_came or cooldown(look.memory, settings.scale_down, look.decision.at) is not None
+    return just_came or look.memory.cooldown.pause(settings.scale_down, look.decision.at) is not None
 
 
 def _removable(entry: Removable) -> dict[str, Any]:
@@ -93,7 +92,7 @@ def _verdicts(look: Look) -> list[dict[str, Any]]:
 
 
 def _verdict(look: Look, name: str, verdict: Verdict) -> dict[str, Any]:
-    standing, unneeded = look.memory.standings.get(name), look.memory.unneeded_since.get(name)
+    standing, unneeded = look.memory.verdicts.last.get(name), look.memory.unneeded.since.get(name)
     found = telling(verdict, standing)
     told = {
         "node": name,

@@ -135,14 +135,19 @@ class Picture:
 
 def _memory(memory: Memory) -> Iterator[Entry]:
     """Yield open orders as Cluster Autoscaler's scenarios have them, and the rest as Nodewright keeps it."""
-    ours = {group: request for group, request in memory.requests.items() if request.ours}
+    ours = {group: request for group, request in memory.orders.requests.items() if request.ours}
     yield (
         "scaleUpRequests",
         [{"group": group, "increase": request.count, "time": request.at} for group, request in ours.items()],
     )
     rest = msgspec.to_builtins(memory)
-    rest["requests"] = {group: entry for group, entry in rest["requests"].items() if group not in ours}
-    yield "memory", {key: value for key, value in rest.items() if value}
+    requests = rest["orders"]["requests"]
+    rest["orders"]["requests"] = {group: entry for group, entry in requests.items() if group not in ours}
+    blank = msgspec.to_builtins(Memory())
+    slices = {
+        name: {key: value for key, value in part.items() if value != blank[name][key]} for name, part in rest.items()
+    }
+    yield "memory", {name: part for name, part in slices.items() if part}
 
 
 def _objects(cluster: Cluster, names: Names) -> Iterator[Entry]:

@@ -114,36 +114,68 @@ def shown_memory(memory: Memory, groups: Mapping[str, GroupFacts], names: Names)
 
     return replace(
         memory,
-        unneeded_since={node(name): since for name, since in memory.unneeded_since.items()},
-        unremovable_until={node(name): until for name, until in memory.unremovable_until.items()},
-        standings={node(name): replace(standing, pod=pod(standing.pod)) for name, standing in memory.standings.items()},
-        unexamined=tuple(map(node, memory.unexamined)),
-        hints={node(name): tuple((node(to), count) for to, count in wishes) for name, wishes in memory.hints.items()},
-        unregistered_since={names.of(Role.INSTANCE, key): since for key, since in memory.unregistered_since.items()},
-        failed_since={names.of(Role.INSTANCE, key): since for key, since in memory.failed_since.items()},
-        requests={group(name): request for name, request in memory.requests.items()},
-        # Kinds of pods are told by fingerprints of them, and hidden ones have others.
-        intentions=() if names.hides else memory.intentions,
-        shortages={group(name): shortage for name, shortage in memory.shortages.items()},
-        backoffs={group(name): backoff(known) for name, known in memory.backoffs.items()},
-        pools={pool(key): backoff(known) for key, known in memory.pools.items()},
-        removals={
-            node(name): replace(
-                removal,
-                group=group(removal.group),
-                provider_id=names.of(Role.INSTANCE, removal.provider_id),
-                # What a cloud says has names in it; that it failed counts.
-                error="failed" if removal.error and names.hides else removal.error,
-                refusal="refused" if removal.refusal and names.hides else removal.refusal,
-            )
-            for name, removal in memory.removals.items()
-        },
-        changes={group(name): last for name, last in memory.changes.items()},
-        replacements=tuple(replacement(each) for each in memory.replacements),
-        left_alone_until={node(name): until for name, until in memory.left_alone_until.items()},
-        examined=node(memory.examined) if memory.examined else "",
-        conditions={group(name) if name else "": known for name, known in memory.conditions.items()},
-        templates={group(name): _known(known, groups.get(name), names) for name, known in memory.templates.items()},
+        unneeded=replace(
+            memory.unneeded,
+            since={node(name): since for name, since in memory.unneeded.since.items()},
+            unremovable_until={node(name): until for name, until in memory.unneeded.unremovable_until.items()},
+            unexamined=tuple(map(node, memory.unneeded.unexamined)),
+            hints={
+                node(name): tuple((node(to), count) for to, count in wishes)
+                for name, wishes in memory.unneeded.hints.items()
+            },
+        ),
+        verdicts=replace(
+            memory.verdicts,
+            last={
+                node(name): replace(standing, pod=pod(standing.pod)) for name, standing in memory.verdicts.last.items()
+            },
+        ),
+        health=replace(
+            memory.health,
+            unregistered_since={
+                names.of(Role.INSTANCE, key): since for key, since in memory.health.unregistered_since.items()
+            },
+            failed_since={names.of(Role.INSTANCE, key): since for key, since in memory.health.failed_since.items()},
+            shortages={group(name): shortage for name, shortage in memory.health.shortages.items()},
+            backoffs={group(name): backoff(known) for name, known in memory.health.backoffs.items()},
+            pools={pool(key): backoff(known) for key, known in memory.health.pools.items()},
+        ),
+        orders=replace(
+            memory.orders,
+            requests={group(name): request for name, request in memory.orders.requests.items()},
+            intentions=() if names.hides else memory.orders.intentions,
+        ),
+        leaving=replace(
+            memory.leaving,
+            removals={
+                node(name): replace(
+                    removal,
+                    group=group(removal.group),
+                    provider_id=names.of(Role.INSTANCE, removal.provider_id),
+                    # What a cloud says has names in it; that it failed counts.
+                    error="failed" if removal.error and names.hides else removal.error,
+                    refusal="refused" if removal.refusal and names.hides else removal.refusal,
+                )
+                for name, removal in memory.leaving.removals.items()
+            },
+        ),
+        cooldown=replace(memory.cooldown, groups={group(name): last for name, last in memory.cooldown.groups.items()}),
+        consolidation=replace(
+            memory.consolidation,
+            replacements=tuple(replacement(each) for each in memory.consolidation.replacements),
+            left_alone_until={node(name): until for name, until in memory.consolidation.left_alone_until.items()},
+            examined=node(memory.consolidation.examined) if memory.consolidation.examined else "",
+        ),
+        status=replace(
+            memory.status,
+            conditions={group(name) if name else "": known for name, known in memory.status.conditions.items()},
+        ),
+        learnt=replace(
+            memory.learnt,
+            templates={
+                group(name): _known(known, groups.get(name), names) for name, known in memory.learnt.templates.items()
+            },
+        ),
     )
 
 

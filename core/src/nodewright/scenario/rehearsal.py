@@ -10,7 +10,6 @@ from nodewright.api.hookspecs import hookimpl
 from nodewright.api.option import Option
 from nodewright.api.plugin import Plugin
 from nodewright.decision.decide import decide
-from nodewright.decision.findings import Particulars
 from nodewright.decision.memory import Memory
 from nodewright.decision.policy import Policy
 from nodewright.decision.world import World
@@ -51,20 +50,20 @@ def rehearse(scenario: Scenario, policy: Policy) -> Iterator[Rehearsed]:
 def rehearse_once(world: World, memory: Memory, policy: Policy, now: datetime) -> Rehearsed:
     """Decide about *world* by *policy*; its look has the memory of afterwards."""
     begun = perf_counter()
-    decision, _ = decide(world, memory, policy, now)
+    decision, _, _ = decide(world, memory, policy, now)
     seconds = perf_counter() - begun
     # From now on nobody outside is asked: they gave their answers.
     heard = replace(policy, answers=decision.answers)
     if seconds < _PATIENCE:
         seconds = _typical_seconds(world, memory, heard, now)
-    listener, particulars = _Listener(_Listener.Config()), Particulars()
+    listener = _Listener(_Listener.Config())
     policy.hooks.register("rehearsal", listener)
     try:
         # Once more, looking closer: that takes time of its own.
-        decision, memory = decide(world, memory, heard, now, particulars)
+        decision, memory, findings = decide(world, memory, heard, now, in_depth=True)
     finally:
         policy.hooks.unregister(listener)
-    look = Look(world=world, decision=decision, memory=memory, particulars=particulars)
+    look = Look(world=world, decision=decision, memory=memory, findings=findings)
     return Rehearsed(look=look, options=listener.options or (), seconds=seconds)
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from nodewright.api.group import GroupFacts
 from nodewright.decision.memory import KnownTemplate, Memory, ScaleUpRequest
+from nodewright.decision.memory.memory import in_slices
 from nodewright.decision.templates.likeness import fingerprint
 from nodewright.objects.meta import Time
 from nodewright.scenario.scenario_objects import read_list, read_mapping, read_object, require_mapping, wrong
@@ -19,7 +20,7 @@ AS_IT_IS = "as it is"
 def read_memory(document: Mapping[str, Any], groups: Iterable[GroupFacts]) -> Memory:
     """Return what is remembered of *groups* and their nodes; raises `ConfigurationError` that says what is wrong."""
     try:
-        memory = msgspec.convert(read_mapping(document, "memory"), Memory)
+        memory = msgspec.convert(in_slices(read_mapping(document, "memory")), Memory)
     except msgspec.ValidationError as error:
         raise wrong("memory", str(error)) from None
     promises = {facts.id: facts.template for facts in groups}
@@ -29,8 +30,11 @@ def read_memory(document: Mapping[str, Any], groups: Iterable[GroupFacts]) -> Me
 
     return replace(
         memory,
-        requests=memory.requests | _read_requests(document),
-        templates={group: recognised(group, known) for group, known in memory.templates.items()},
+        orders=replace(memory.orders, requests=memory.orders.requests | _read_requests(document)),
+        learnt=replace(
+            memory.learnt,
+            templates={group: recognised(group, known) for group, known in memory.learnt.templates.items()},
+        ),
     )
 
 

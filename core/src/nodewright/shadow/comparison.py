@@ -6,9 +6,8 @@ from datetime import datetime
 
 from nodewright.api.decision import Decision
 from nodewright.config.model import Settings
-from nodewright.decision.findings import Particulars
+from nodewright.decision.decide import Decided
 from nodewright.decision.memory import Memory
-from nodewright.decision.scaledown.selection.cooldown import pause_ends
 from nodewright.decision.scaleup.similarity import Similarity
 from nodewright.decision.world import World
 from nodewright.shadow.cleanups import CleanupComparison
@@ -21,8 +20,8 @@ from nodewright.shadow.sighting import Deeds, Sighting, look_at
 #: So many turns of equally good groups are tried to see whether a growth is one of them.
 _TURNS = 4
 
-#: Decides on a world, by a memory, at a time; fills in particulars.
-Decide = Callable[[World, Memory, datetime, Particulars], tuple[Decision, Memory]]
+#: Decides on a world, by a memory, at a time.
+Decide = Callable[[World, Memory, datetime], Decided]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +69,8 @@ class Comparison:
             *self._removals.compare(deeds, self._views, decision, world.cluster.nodes),
             *self._cleanups.compare(deeds, decision),
         ]
-        ends = {facts.id: pause_ends(memory, settings.scale_down, facts.id) for facts in world.groups}
-        self._views = NodeViews(verdicts=decision.nodes, standings=memory.standings, pauses=ends)
+        ends = {facts.id: memory.cooldown.pause_ends(settings.scale_down, facts.id) for facts in world.groups}
+        self._views = NodeViews(verdicts=decision.nodes, standings=memory.verdicts.last, pauses=ends)
         return findings
 
 
@@ -107,18 +106,18 @@ def _look_back(
     world: World, memory: Memory, deeds: Deeds, settings: Settings, decide: Decide
 ) -> tuple[Hindsight, Memory | None]:
     """Return what we would have done in place of *deeds*, and the memory of it if that is the same."""
-    particulars = Particulars()
-    decision, twin = decide(world, memory, deeds.at, particulars)
+    decision, twin, found = decide(world, memory, deeds.at)
     if _includes(decision, deeds):
         return Hindsight(decision=decision), twin
     others = []
     for turn in range(1, min(_TURNS, len(world.groups))):
-        other, twin = decide(world, replace(memory, turn=memory.turn + turn), deeds.at, Particulars())
+        another_turn = replace(memory, orders=memory.orders.with_turn(memory.orders.turn + turn))
+        other, twin, _ = decide(world, another_turn, deeds.at)
         others.append(other)
         if _includes(other, deeds):
             return Hindsight(decision=decision, other_turns=others), twin
     similarity = Similarity(world.cluster, settings.scale_up.balancing, world.balancing_ignored_labels)
-    groups = {facts.id: facts for facts in particulars.groups if facts.template is not None}
+    groups = {facts.id: facts for facts in found.groups if facts.template is not None}
 
     def alike(one: str, other: str) -> bool:
         if one not in groups or other not in groups or groups[one].hourly_price != groups[other].hourly_price:

@@ -6,11 +6,10 @@ from datetime import datetime
 from nodewright.api.instance import ErrorClass, InstanceError
 from nodewright.config.model import Settings
 from nodewright.decision.health.backoff import Backoffs
-from nodewright.decision.memory import Backoff, GroupChanges, Memory, Removal, ScaleUpRequest
+from nodewright.decision.memory import Backoff, Memory, Removal
 from nodewright.decision.world import World
 from nodewright.shadow.sighting import Deeds, Sighting
 
-_NOTHING = GroupChanges()
 _FAILED = InstanceError(error_class=ErrorClass.OTHER, code="givenUp", message="others gave its machines up")
 
 
@@ -26,22 +25,20 @@ def follow(memory: Memory, sighting: Sighting, deeds: Deeds, settings: Settings,
             group=entry.group,
             provider_id=entry.provider_id,
             started=entry.since,
-            drains=name in memory.removals and memory.removals[name].drains,
+            drains=name in memory.leaving.removals and memory.leaving.removals[name].drains,
             deleted_at=_deleted_at(memory, name, deeds.at) if entry.left else None,
             ours=False,
         )
         for name, entry in sighting.going.items()
     }
-    changes = _changes(memory, deeds)
     return replace(
         memory,
-        removals=removals,
-        unremovable_until={**memory.unremovable_until, **dict.fromkeys(deeds.gave_up, deeds.at + recheck)},
-        backoffs=_backoffs(memory, deeds, settings),
-        last_scale_up=deeds.at if deeds.grew else memory.last_scale_up,
-        last_scale_down=deeds.at if deeds.left else memory.last_scale_down,
-        last_scale_down_failure=deeds.at if deeds.gave_up else memory.last_scale_down_failure,
-        changes=changes,
+        leaving=memory.leaving.advanced(removals),
+        unneeded=memory.unneeded.unremovable(deeds.gave_up, deeds.at + recheck),
+        health=memory.health.backed_off(_backoffs(memory, deeds, settings)),
+        cooldown=memory.cooldown.grown(deeds.grew, deeds.at)
+        .shrunk(tuple(deeds.left.values()), deeds.at)
+        .stuck(tuple(deeds.gave_up.values()), deeds.at),
     )
 
 
@@ -63,26 +60,18 @@ def without_growth(world: World, deeds: Deeds, before: Sighting) -> World:
 
 def _with_growth(memory: Memory, deeds: Deeds, twin: Memory | None) -> Memory:
     if twin is None:
-        requests = dict(memory.requests)
-        for group, count in deeds.grew.items():
-            known = requests.get(group)
-            requests[group] = ScaleUpRequest(at=deeds.at, count=(known.count if known else 0) + count)
-        return replace(memory, requests=requests)
-    ordered = {group: request for group, request in twin.requests.items() if group in deeds.grew}
-    requests = {**memory.requests, **ordered}
+        return replace(memory, orders=memory.orders.raised(deeds.grew, deeds.at))
     return replace(
         memory,
-        requests=requests,
-        intentions=tuple(each for each in twin.intentions if each.group in requests),
-        replacements=twin.replacements,
-        turn=twin.turn,
+        orders=memory.orders.joined(twin.orders, deeds.grew),
+        consolidation=memory.consolidation.with_replacements_of(twin.consolidation),
     )
 
 
 def _backoffs(memory: Memory, deeds: Deeds, settings: Settings) -> dict[str, Backoff]:
     """Return back-offs with groups that gave machines up which failed unseen, from one look to the next."""
-    backoffs = Backoffs(memory.backoffs, memory.pools, settings.health.backoff, deeds.at)
-    unseen = {group for machine, group in deeds.lost.items() if machine not in memory.failed_since}
+    backoffs = Backoffs(memory.health.backoffs, memory.health.pools, settings.health.backoff, deeds.at)
+    unseen = {group for machine, group in deeds.lost.items() if machine not in memory.health.failed_since}
     for group in unseen & deeds.shrank.keys():
         if not backoffs.runs(group):
             backoffs.note(group, "", _FAILED)
@@ -90,17 +79,5 @@ def _backoffs(memory: Memory, deeds: Deeds, settings: Settings) -> dict[str, Bac
 
 
 def _deleted_at(memory: Memory, name: str, now: datetime) -> datetime:
-    known = memory.removals.get(name)
+    known = memory.leaving.removals.get(name)
     return (known.deleted_at if known is not None else None) or now
-
-
-def _changes(memory: Memory, deeds: Deeds) -> dict[str, GroupChanges]:
-    changes = dict(memory.changes)
-    for groups, moment in (
-        (deeds.grew, {"grown": deeds.at}),
-        (deeds.left.values(), {"shrunk": deeds.at}),
-        (deeds.gave_up.values(), {"stuck": deeds.at}),
-    ):
-        for group in groups:
-            changes[group] = replace(changes.get(group, _NOTHING), **moment)
-    return changes

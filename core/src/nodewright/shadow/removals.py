@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from nodewright.api.decision import Decision
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.decision.memory import Standing
+from nodewright.decision.memory import LastVerdict
 from nodewright.decision.scaledown.removal.soft_taints import unneeded_since
 from nodewright.explain.remedy import telling
 from nodewright.objects import Node
@@ -33,7 +33,7 @@ class NodeViews:
     """What we thought of nodes in the loop before, when nobody had marked them yet."""
 
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
-    standings: Mapping[str, Standing] = field(default_factory=dict)
+    standings: Mapping[str, LastVerdict] = field(default_factory=dict)
     #: When the pause of each group ends, or has ended; None where there was no reason for one.
     pauses: Mapping[str, datetime | None] = field(default_factory=dict)
 

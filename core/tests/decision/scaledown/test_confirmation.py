@@ -5,7 +5,7 @@ from datetime import timedelta
 from msgspec.structs import replace
 from nodewright.api import GroupOptions, Reason
 from nodewright.decision.decide import decide
-from nodewright.decision.memory import Memory
+from nodewright.decision.memory import Memory, UnneededMemory
 from nodewright.objects import LabelSelector
 from nodewright.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
 from nodewright.objects.node import HOSTNAME
@@ -39,12 +39,12 @@ def a_node_that_counts_on_another(*, patience):
         pods=pods,
     )
     since = {"n0": NOW - timedelta(minutes=20), "n1": NOW - timedelta(minutes=30)}
-    return decide(world, Memory(unneeded_since=since), a_policy(), NOW)
+    return decide(world, Memory(unneeded=UnneededMemory(since=since)), a_policy(), NOW)[:2]
 
 
 def test_a_node_whose_pods_only_fit_once_another_has_gone_waits_for_it():
     decision, memory = a_node_that_counts_on_another(patience=timedelta(hours=1))
-    assert set(memory.unneeded_since) == {"n0", "n1"}
+    assert set(memory.unneeded.since) == {"n0", "n1"}
     assert not decision.drain
     assert decision.nodes["n1"].reason is Reason.NOT_LONG_ENOUGH
     assert str(decision.nodes["n0"]) == "a pod fits nowhere else (default/shadow: unless other nodes went, too)"

@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace as changed
 from nodewright.api import GroupOptions, Instance, InstanceState, Outcome, Reason, Taint
 from nodewright.config.model import Settings
-from nodewright.decision.memory import Memory, Removal
-from nodewright.decision.scaledown import plan_removals
+from nodewright.decision.memory import Memory, Removal, RemovalMemory
+from nodewright.decision.scaledown import advance_removals
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -17,6 +17,10 @@ NOW = EPOCH + timedelta(hours=1)
 MARK = Taint(key="ToBeDeletedByClusterAutoscaler", value="0")
 DELAY = "delay-deletion.cluster-autoscaler.kubernetes.io/backup"
 DS_EVICTION = "cluster-autoscaler.kubernetes.io/enable-ds-eviction"
+
+
+def advance(world, memory, policy, now):
+    return advance_removals(world, memory.leaving, memory.unneeded, memory.cooldown, policy, now)
 
 
 class Going:
@@ -32,9 +36,11 @@ class Going:
         self.deleting = set()
         self.size = len(names)
         self.memory = Memory(
-            removals={
-                name: Removal(group="a", provider_id=f"fake://{name}", started=NOW, drains=drains) for name in names
-            }
+            leaving=RemovalMemory(
+                removals={
+                    name: Removal(group="a", provider_id=f"fake://{name}", started=NOW, drains=drains) for name in names
+                }
+            )
         )
 
     def world(self, *pods, outcomes=(), error="", latency=None):
@@ -52,8 +58,8 @@ class Going:
 
     def at(self, seconds, *pods, **fields):
         """What is decided so many seconds after the beginning, with *pods* on the nodes."""
-        plan = plan_removals(self.world(*pods, **fields), self.memory, self.policy, NOW + timedelta(seconds=seconds))
-        self.memory = plan.memory
+        plan = advance(self.world(*pods, **fields), self.memory, self.policy, NOW + timedelta(seconds=seconds))
+        self.memory = replace(self.memory, leaving=plan.memory, unneeded=plan.unneeded, cooldown=plan.cooldown)
         self.again = None if plan.again is None else (plan.again - NOW).total_seconds()
         return plan
 
@@ -90,7 +96,7 @@ class TestTheMark:
     def test_settles_before_anything_else_and_the_loop_comes_back_then(self):
         going = Going("n1")
         going.at(1, running("x"))
-        assert (going.again, going.memory.removals["n1"].evicting) == (5, None)
+        assert (going.again, going.memory.leaving.removals["n1"].evicting) == (5, None)
 
     def test_settles_from_when_it_was_written(self):
         going = Going("n1")
@@ -119,14 +125,14 @@ class TestTheMark:
 
     def test_that_can_not_be_written_ends_the_removals_that_began_with_it(self):
         going = Going("n1", "n2")
-        going.memory.removals["n3"] = Removal(group="a", provider_id="fake://n3", started=NOW)
+        going.memory.leaving.removals["n3"] = Removal(group="a", provider_id="fake://n3", started=NOW)
         going.names = ("n1", "n2", "n3")
         outcomes = [done("drain", "n1"), failed("drain", "n2"), done("drain", "n3")]
         assert undone(going.at(1, outcomes=outcomes)) == {
             "n1": "n2, which was to go with it, was not marked: no",
             "n2": "no",
         }
-        assert going.memory.removals.keys() == {"n3"}
+        assert going.memory.leaving.removals.keys() == {"n3"}
 
     def test_of_nobody_comes_off_unless_that_was_just_done_and_is_not_seen_yet(self):
         going = Going("n1")
@@ -139,7 +145,7 @@ class TestTheMark:
         going = Going("n1")
         going.memory, going.deleting = Memory(), {"n1"}
         assert not going.at(0).restore
-        assert going.memory.removals["n1"].deleted_at == NOW
+        assert going.memory.leaving.removals["n1"].deleted_at == NOW
         assert not going.at(3600).restore
         going.deleting = set()
         assert going.at(3700).restore
@@ -149,7 +155,7 @@ class TestAnEmptyNode:
     def test_that_got_pods_meanwhile_stays(self):
         going = Going("n1", drains=False)
         assert undone(going.at(5, running("x"))) == {"n1": "default/x came to it when it was empty"}
-        assert going.memory.last_scale_down_failure == NOW + timedelta(seconds=5)
+        assert going.memory.cooldown.cluster.stuck == NOW + timedelta(seconds=5)
 
     def test_that_got_pods_while_it_waited_for_others_stays(self):
         going = Going("n1", drains=False, deletionBatchInterval="30s")
@@ -235,7 +241,7 @@ class TestADrain:
         going.names = ()
         (notice,) = going.at(10).notices
         assert notice.message == "node n1 of a went before its removal was done: somebody else has deleted it"
-        assert going.memory.removals == {}
+        assert going.memory.leaving.removals == {}
         assert not going.at(15).notices
 
     def test_hurries_a_pod_that_was_to_end_much_later(self):
@@ -247,7 +253,7 @@ class TestADrain:
         going.at(5, running("x"))
         assert not going.at(300).delete
         assert asked(going.at(310, running("y"))) == [{"default/y": 30}]
-        assert going.memory.removals["n1"].evicting_since == NOW + timedelta(seconds=310)
+        assert going.memory.leaving.removals["n1"].evicting_since == NOW + timedelta(seconds=310)
 
 
 PRIORITIES = ({"priority": 1000, "maxGracefulTermination": "20s"}, {"priority": 0, "maxGracefulTermination": "60s"})
@@ -258,7 +264,7 @@ class TestANodeThatHasToStayAfterAll:
     def test_loses_no_pods_once_it_is_in_its_group_no_more(self, lost):
         going = Going("n1")
         world = replace(going.world(running("x")), **lost)
-        plan = plan_removals(world, going.memory, going.policy, NOW + timedelta(seconds=5))
+        plan = advance(world, going.memory, going.policy, NOW + timedelta(seconds=5))
         assert not plan.evict
         assert undone(plan) == {"n1": "it is no node of group a any more"}
 
@@ -299,7 +305,7 @@ class TestAMachineThatSomebodyElseDeletes:
         for seconds in (10, 20):
             plan = going.at(seconds, running("x"))
             assert (plan.evict, plan.delete, plan.restore) == ((), (), ())
-        assert going.memory.removals["n1"].deleted_at == NOW + timedelta(seconds=10)
+        assert going.memory.leaving.removals["n1"].deleted_at == NOW + timedelta(seconds=10)
 
 
 class TestADrainByPriority:
@@ -383,7 +389,7 @@ class TestADeletion:
         going.at(5)
         going.deleting = {"n1"}
         assert undone(going.at(6, outcomes=[failed("delete-instances", "n1")])) == {"n2": "no"}
-        assert going.memory.removals.keys() == {"n1"}
+        assert going.memory.leaving.removals.keys() == {"n1"}
 
     def test_that_failed_while_the_cloud_can_not_be_read_is_undone_when_it_can(self):
         going = Going("n1", drains=False)

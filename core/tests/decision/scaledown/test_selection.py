@@ -7,7 +7,7 @@ import pytest
 from nodewright.api import GpuConfig, GroupOptions, Reason, ResourceLimits
 from nodewright.api.verdict import Verdict
 from nodewright.config.model import Settings
-from nodewright.decision.memory import GroupChanges, Memory, Removal
+from nodewright.decision.memory import Changes, CooldownMemory, Memory, Removal, RemovalMemory, UnneededMemory
 from nodewright.decision.scaledown.removable import Removable
 from nodewright.decision.scaledown.selection.choice import select
 from nodewright.testing.builders import a_group, a_node, a_pod
@@ -43,10 +43,12 @@ class Scene:
     def select(self, *entries, memory=None, now=NOW, settings=None, **options):
         entries = entries or [self.removable(name) for name in self.world.cluster.nodes if name in self.world.group_of]
         memory = memory or Memory()
-        if not memory.unneeded_since:
-            memory = replace(memory, unneeded_since={entry.node.name: LONG_AGO for entry in entries})
+        if not memory.unneeded.since:
+            memory = replace(
+                memory, unneeded=replace(memory.unneeded, since={entry.node.name: LONG_AGO for entry in entries})
+            )
         policy = a_policy(Settings.model_validate(settings or {}))
-        return select(entries, self.world, memory, policy, now, **options)
+        return select(entries, self.world, memory.unneeded, memory.leaving, memory.cooldown, policy, now, **options)
 
 
 def gone(selection):
@@ -69,24 +71,26 @@ class TestTheTime:
     )
     def test_has_to_be_over(self, waited, ready, why):
         scene = Scene(a_group("a", size=1))
-        memory = Memory(unneeded_since={"a0": NOW - timedelta(seconds=waited)})
+        memory = Memory(unneeded=UnneededMemory(since={"a0": NOW - timedelta(seconds=waited)}))
         selection = scene.select(scene.removable("a0", ready=ready), memory=memory)
         assert told(selection) == ({"a0": why} if why else {})
         assert gone(selection) == ([] if why else ["a0"])
 
     def test_of_nothing_is_over_at_once(self):
         scene = Scene(a_group("a", size=1, options=GroupOptions(scale_down_unneeded_time=timedelta(0))))
-        assert gone(scene.select(memory=Memory(unneeded_since={"a0": NOW}))) == ["a0"]
+        assert gone(scene.select(memory=Memory(unneeded=UnneededMemory(since={"a0": NOW})))) == ["a0"]
 
 
 class TestThePause:
     CHANGES = Memory(
-        last_scale_up=NOW - timedelta(minutes=5),
-        changes={
-            "a": GroupChanges(grown=NOW - timedelta(minutes=5)),
-            "b": GroupChanges(grown=LONG_AGO, shrunk=NOW, stuck=NOW - timedelta(minutes=3)),
-            "c": GroupChanges(stuck=NOW - timedelta(minutes=2)),
-        },
+        cooldown=CooldownMemory(
+            groups={
+                "a": Changes(grown=NOW - timedelta(minutes=5)),
+                "b": Changes(grown=LONG_AGO, shrunk=NOW, stuck=NOW - timedelta(minutes=3)),
+                "c": Changes(stuck=NOW - timedelta(minutes=2)),
+            },
+            cluster=Changes(grown=NOW - timedelta(minutes=5)),
+        )
     )
 
     def test_is_for_all_unless_delays_hold_for_the_group_concerned(self):
@@ -122,7 +126,7 @@ class TestWhatStays:
 
     def test_the_minimum_of_a_group(self):
         scene = Scene(a_group("a", size=5, min_size=2))
-        memory = Memory(removals={"a0": Removal(group="a", provider_id="x", started=LONG_AGO)})
+        memory = Memory(leaving=RemovalMemory(removals={"a0": Removal(group="a", provider_id="x", started=LONG_AGO)}))
         others = [scene.removable(f"a{number}") for number in range(1, 5)]
         selection = scene.select(*others, memory=memory)
         assert gone(selection) == ["a1", "a2"]
@@ -142,7 +146,7 @@ class TestFloors:
 
     def test_do_not_count_nodes_that_are_going_or_starting(self):
         scene = Scene(a_group("a", size=5))
-        going = Memory(removals={"a0": Removal(group="a", provider_id="x", started=LONG_AGO)})
+        going = Memory(leaving=RemovalMemory(removals={"a0": Removal(group="a", provider_id="x", started=LONG_AGO)}))
         ours = [scene.removable(name) for name in ("a2", "a3", "a4")]
         selection = scene.select(*ours, memory=going, starting={"a1"}, settings={"limits": {"cpu": {"min": 8}}})
         assert gone(selection) == ["a2"]
@@ -179,7 +183,11 @@ class TestAGroupThatIsUsedWhole:
 
     def test_is_not_larger_where_nothing_more_may_go(self):
         scene = Scene(a_group("a", size=3), a_group("w", size=4, options=WHOLE))
-        memory = Memory(removals={f"a{at}": Removal(group="a", provider_id="x", started=LONG_AGO) for at in range(3)})
+        memory = Memory(
+            leaving=RemovalMemory(
+                removals={f"a{at}": Removal(group="a", provider_id="x", started=LONG_AGO) for at in range(3)}
+            )
+        )
         whole = [scene.removable(f"w{number}") for number in range(4)]
         assert gone(scene.select(*whole, memory=memory, settings={"scaleDown": {"maxParallelism": 3}})) == []
 
@@ -190,7 +198,7 @@ class TestAGroupThatIsUsedWhole:
 
     def test_is_whole_without_nodes_that_are_going_already(self):
         scene = Scene(a_group("w", size=3, options=WHOLE))
-        memory = Memory(removals={"w0": Removal(group="w", provider_id="x", started=LONG_AGO)})
+        memory = Memory(leaving=RemovalMemory(removals={"w0": Removal(group="w", provider_id="x", started=LONG_AGO)}))
         assert gone(scene.select(scene.removable("w1"), scene.removable("w2"), memory=memory)) == ["w1", "w2"]
         assert gone(scene.select(scene.removable("w1"), memory=memory)) == []
 

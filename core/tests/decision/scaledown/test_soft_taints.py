@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 from nodewright.api import Taint
-from nodewright.config.model import ScaleDown
+from nodewright.config.model import ScaleDown, Settings
 from nodewright.decision.decide import decide
-from nodewright.decision.memory import Memory, Removal
-from nodewright.decision.scaledown.removal.soft_taints import plan_soft_taints, recall_candidates
+from nodewright.decision.memory import Changes, CooldownMemory, Memory, Removal, RemovalMemory, UnneededMemory
+from nodewright.decision.scaledown.removal.soft_taints import candidates_by_taint, plan_soft_taints
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -29,11 +29,12 @@ def world_of(hinted=(), plain=(), error=""):
 
 
 def unneeded(*names, **fields):
-    return Memory(unneeded_since=dict.fromkeys(names, SINCE), **fields)
+    return Memory(unneeded=UnneededMemory(since=dict.fromkeys(names, SINCE)), **fields)
 
 
 def planned(world, memory, **settings):
-    plan = plan_soft_taints(world, memory, ScaleDown.model_validate(settings))
+    policy = a_policy(Settings.model_validate({"scaleDown": settings}))
+    plan = plan_soft_taints(world, memory.unneeded, memory.leaving, policy)
     return [each.node for each in plan.soft_untaint], [each.node for each in plan.soft_taint]
 
 
@@ -60,7 +61,7 @@ def test_nodes_that_go_keep_what_they_have():
     removals = {
         name: Removal(group="a", provider_id=f"fake://{name}", started=NOW) for name in ("going", "going-hinted")
     }
-    memory = unneeded("going", "going-hinted", removals=removals)
+    memory = unneeded("going", "going-hinted", leaving=RemovalMemory(removals=removals))
     assert planned(world_of(hinted=["going-hinted"], plain=["going"]), memory) == ([], [])
 
 
@@ -71,15 +72,15 @@ def test_hints_on_nodes_of_nobody_or_of_a_group_that_can_not_be_read_are_left_al
 
 
 def test_a_hint_that_tells_another_time_is_written_anew():
-    memory = Memory(unneeded_since={"n": NOW})
-    (hinted,) = plan_soft_taints(world_of(hinted=["n"]), memory, ScaleDown()).soft_taint
+    memory = Memory(unneeded=UnneededMemory(since={"n": NOW}))
+    (hinted,) = plan_soft_taints(world_of(hinted=["n"]), memory.unneeded, memory.leaving, a_policy()).soft_taint
     assert (hinted.node, hinted.since) == ("n", NOW)
 
 
 def test_a_decision_gives_hints_also_while_removals_pause_and_is_quiet_all_the_same():
     world = a_world(groups=[a_group("a", size=1)], nodes={"a": [a_node("n")]})
-    memory = Memory(last_scale_up=NOW)
-    decision, _ = decide(world, memory, a_policy(), NOW)
+    memory = Memory(cooldown=CooldownMemory(cluster=Changes(grown=NOW)))
+    decision, _, _ = decide(world, memory, a_policy(), NOW)
     assert [each.node for each in decision.soft_taint] == ["n"]
     assert decision.quiet
 
@@ -90,14 +91,14 @@ def test_a_pod_that_takes_the_node_back_takes_the_hint_off():
         nodes={"a": [a_node("n", taints=[hint()])]},
         pods=[a_pod("busy", node="n", cpu="3")],
     )
-    decision, _ = decide(world, unneeded("n"), a_policy(), NOW)
+    decision, _, _ = decide(world, unneeded("n"), a_policy(), NOW)
     assert [each.node for each in decision.soft_untaint] == ["n"]
 
 
 @pytest.mark.parametrize(("ttl", "since"), [("10m", SINCE), ("4m", None), ("0s", None)])
 def test_a_life_that_begins_goes_by_hints_that_are_young_enough(ttl, since):
-    memory = recall_candidates(world_of(hinted=["n"]), Memory(), ScaleDown.model_validate({"candidateTtl": ttl}), NOW)
-    assert memory.unneeded_since.get("n") == since
+    found = candidates_by_taint(world_of(hinted=["n"]), ScaleDown.model_validate({"candidateTtl": ttl}), NOW)
+    assert found.get("n") == since
 
 
 @pytest.mark.parametrize("value", ["", "yesterday", "99999999999999999999"])
@@ -105,5 +106,5 @@ def test_a_hint_that_tells_no_time_is_none(value):
     taint = Taint(key=hint().key, value=value, effect="PreferNoSchedule")
     world = a_world(groups=[a_group("a", size=1)], nodes={"a": [a_node("n", taints=[taint])]})
     settings = ScaleDown.model_validate({"candidateTtl": "10m"})
-    assert recall_candidates(world, Memory(), settings, NOW).unneeded_since == {}
+    assert candidates_by_taint(world, settings, NOW) == {}
     assert planned(world, unneeded("n")) == ([], ["n"])

@@ -7,7 +7,6 @@ from msgspec.structs import replace as struct_replace
 from nodewright.api import GroupFacts, Taint, TemplateDifference
 from nodewright.config.model import ScaleUp, Settings, Templates
 from nodewright.decision.decide import decide
-from nodewright.decision.findings import Particulars
 from nodewright.decision.memory import Memory
 from nodewright.explain.narrative import tell_learnt
 from nodewright.objects import DaemonSet, ObjectMeta, parse_resources
@@ -25,9 +24,8 @@ SMALL = a_template(cpu="2", memory="4Gi")
 
 def template_in(world, memory=None, settings=None, now=NOW):
     """Return the template that is gone by for the only group, with the decision and what is remembered."""
-    particulars = Particulars()
-    decision, memory = decide(world, memory or Memory(), a_policy(settings), now, particulars)
-    return particulars.groups[0].template, decision, memory
+    decision, memory, findings = decide(world, memory or Memory(), a_policy(settings), now, in_depth=True)
+    return findings.groups[0].template, decision, memory
 
 
 def a_world_of(*nodes, template=SMALL, **rest):
@@ -131,7 +129,7 @@ def test_the_picture_of_the_last_node_is_kept_for_the_cache_time():
     assert template is not None
     template, _, memory = template_in(without, memory, settings, NOW + timedelta(hours=1, seconds=1))
     assert template is None
-    assert memory.templates == {}
+    assert memory.learnt.templates == {}
 
 
 def test_what_a_node_really_has_is_learnt_and_used_for_a_group_without_nodes():
@@ -172,7 +170,7 @@ def test_a_difference_is_told_once():
     assert decision.learnt
     _, decision, again = template_in(world, memory)
     assert decision.learnt == ()
-    assert again.templates == memory.templates
+    assert again.learnt.templates == memory.learnt.templates
 
 
 def test_a_difference_that_grows_is_told_again_when_it_is_worth_it():
@@ -218,9 +216,9 @@ def test_all_is_forgotten_when_the_provider_changes_its_template():
 
 def test_a_group_that_is_gone_is_forgotten():
     _, _, memory = template_in(a_world_of(a_node("n", memory="16Gi")))
-    assert memory.templates
-    _, after = decide(a_world(), memory, a_policy(), NOW)
-    assert after.templates == {}
+    assert memory.learnt.templates
+    _, after, _ = decide(a_world(), memory, a_policy(), NOW)
+    assert after.learnt.templates == {}
 
 
 def in_either_zone(zone):

@@ -45,7 +45,7 @@ def grown(prices, expander, **groups):
         for name, template in templates.items()
     ]
     world = replace(a_world(groups=facts, pods=[a_pod(cpu="1", memory="1Gi")]), pricing={"aws": model})
-    decision, _ = decide(world, Memory(), a_policy(expanders=expander), EPOCH + HOUR)
+    decision, _, _ = decide(world, Memory(), a_policy(expanders=expander), EPOCH + HOUR)
     return {grow.group for grow in decision.grow}
 
 

@@ -11,7 +11,7 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
 from nodewright.decision.health.readiness import is_ready
-from nodewright.decision.memory import Memory
+from nodewright.decision.memory import ConsolidationMemory, OrderMemory
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.drain.drainability import Drainability
 from nodewright.decision.scaledown.removable import Removable
@@ -43,18 +43,24 @@ class Candidate:
 
 
 def replaceable(
-    world: World, verdicts: Mapping[str, Verdict], memory: Memory, policy: Policy, now: datetime
+    world: World,
+    verdicts: Mapping[str, Verdict],
+    orders: OrderMemory,
+    memory: ConsolidationMemory,
+    policy: Policy,
+    now: datetime,
 ) -> tuple[dict[str, GroupFacts], dict[str, str]]:
     """Return the groups of the nodes worth a look, and why others are not worth one; both in order of name.
 
     *verdicts* are those of scale-down: of nodes that go, or stay whatever they cost, nothing is said.
     """
-    groups = {facts.id: facts for facts in world.groups}
     found: dict[str, GroupFacts] = {}
     against: dict[str, str] = {}
     for name in sorted(name for name, verdict in verdicts.items() if verdict.reason in _STAYS):
-        group = groups[world.group_of[name]]
-        objection = _objection(world.cluster.nodes[name], group, world, memory, policy, now)
+        group = world.group_on(name)
+        assert group is not None, "verdicts of these kinds are on nodes of groups"
+        growing = group.id in orders.requests
+        objection = _objection(world.cluster.nodes[name], group, growing, world, memory, policy, now)
         if objection is None:
             found[name] = group
         else:
@@ -68,14 +74,20 @@ def has_price(group: GroupFacts) -> bool:
 
 
 def _objection(
-    node: Node, group: GroupFacts, world: World, memory: Memory, policy: Policy, now: datetime
+    node: Node,
+    group: GroupFacts,
+    growing: bool,
+    world: World,
+    memory: ConsolidationMemory,
+    policy: Policy,
+    now: datetime,
 ) -> str | None:
     settings = policy.settings.scale_down.consolidation
     if not has_price(group):
         return f"nobody can tell the price of a node of {group.id}"
     if group.options.zero_or_max_node_scaling:
         return f"{group.id} is used whole or not at all"
-    if group.id in memory.requests:
+    if growing:
         return f"{group.id} is growing"
     if not is_ready(node, world, policy.settings.templates):
         return "it is not ready"

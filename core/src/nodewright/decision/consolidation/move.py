@@ -4,25 +4,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Protocol
 
 from nodewright.api.group import GroupFacts
 from nodewright.api.option import PodSet
 from nodewright.config.model.scale_down import Consolidation as Settings
 from nodewright.decision.consolidation.candidate import Candidate, pod_sets
 from nodewright.decision.consolidation.reserve import Reserve
+from nodewright.decision.limits import Limits
 from nodewright.decision.scaledown.selection.disruption import disruption_of_all
 from nodewright.decision.world import World
 from nodewright.objects import Resources
 from nodewright.scheduling import ClusterSimulation
 from nodewright.scheduling.spreading import Spreading
-
-
-class Room(Protocol):
-    """What limits leave over."""
-
-    def allowed(self, facts: GroupFacts, count: int, /) -> int:
-        """Return how many of *count* more nodes of a group there may be."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +82,7 @@ class Moves:
         world: World,
         simulation: ClusterSimulation,
         sources: Iterable[GroupFacts],
-        room: Room,
+        room: Limits,
         reserve: Reserve,
         settings: Settings,
     ) -> None:

@@ -1,7 +1,7 @@
 """Consolidation: which needed nodes cheaper ones take over from. It begins here; `replacements` goes on with it."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from nodewright.api.decision import Grow
@@ -10,11 +10,19 @@ from nodewright.api.processor import ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.decision.consolidation.candidate import has_price, replaceable
-from nodewright.decision.consolidation.move import Move, Moves, Room
+from nodewright.decision.consolidation.move import Move, Moves
 from nodewright.decision.consolidation.move_search import Search
 from nodewright.decision.consolidation.reserve import Reserve
 from nodewright.decision.health import Assessment
-from nodewright.decision.memory import Memory, Replacement, ScaleUpRequest
+from nodewright.decision.limits import Limits
+from nodewright.decision.memory import (
+    ConsolidationMemory,
+    CooldownMemory,
+    OrderMemory,
+    RemovalMemory,
+    Replacement,
+    UnneededMemory,
+)
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.eligibility import filter_candidates
 from nodewright.decision.scaledown.selection.choice import select
@@ -33,16 +41,36 @@ class Consolidation:
 
     grow: tuple[Grow, ...] = ()
     nodes: dict[str, Verdict] = field(default_factory=dict)
-    memory: Memory
+    memory: ConsolidationMemory
+    orders: OrderMemory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Departure:
+    """What tells whether a node could begin to go at once."""
+
+    unneeded: UnneededMemory
+    leaving: RemovalMemory
+    cooldown: CooldownMemory
+
+    def hindrance(self, move: Move, world: World, policy: Policy, now: datetime) -> str | None:
+        """Return what would keep the nodes of *move* if the new ones were ready: nothing is ordered for these."""
+        removable = [each.removable("") for each in move.leaving]
+        selection = select(removable, world, self.unneeded, self.leaving, self.cooldown, policy, now)
+        against = [verdict for verdict in selection.verdicts.values() if verdict.reason not in _PASSING]
+        if against or not selection.chosen:
+            return str(next(iter(against or selection.verdicts.values())))
+        return None
 
 
 def consolidate(
     world: World,
     health: Assessment,
     verdicts: Mapping[str, Verdict],
-    memory: Memory,
+    memory: ConsolidationMemory,
+    orders: OrderMemory,
+    departure: Departure,
     simulation: ClusterSimulation,
-    room: Room,
     policy: Policy,
     now: datetime,
     *,
@@ -51,27 +79,36 @@ def consolidate(
     """Return the replacement that saves most, if one is worth it at all; at most one begins in a loop.
 
     *verdicts* are those of scale-down, which has left *simulation* as the cluster will be without the nodes that go;
-    nothing is changed in it. *room* limits growth. *pause* says why none must begin in this loop, if so.
+    nothing is changed in it. *pause* says why none must begin in this loop, if so.
     """
     settings = policy.settings.scale_down.consolidation
-    groups, against = replaceable(world, verdicts, memory, policy, now)
+    if not (policy.settings.scale_down.enabled and settings.enabled):
+        return Consolidation(memory=memory, orders=orders)
+    groups, against = replaceable(world, verdicts, orders, memory, policy, now)
     if len(memory.replacements) >= settings.max_underway:
         pause = pause or "as many replacements as allowed are under way"
     if memory.no_search_until is not None and now < memory.no_search_until:
         pause = pause or f"nothing cheaper was found; looked for again from {memory.no_search_until:%H:%M:%S}"
     if pause or not groups:
-        return Consolidation(nodes=_refusals(against | dict.fromkeys(groups, pause), verdicts), memory=memory)
+        nodes = _refusals(against | dict.fromkeys(groups, pause), verdicts)
+        return Consolidation(nodes=nodes, memory=memory, orders=orders)
     context = ProcessorContext(now=now, simulation=simulation, groups=world.groups)
     groups = _let_go(groups, against, world, policy, context)
     reserve = Reserve(world, simulation, settings.reserve, now)
-    moves = Moves(world, simulation, _sources(health, memory), room, reserve, settings)
+    room = Limits(world, health, policy.settings.limits)
+    moves = Moves(world, simulation, _sources(health, orders), room, reserve, settings)
     search = Search(world, moves, policy, now)
     search.look(groups, memory.examined)
     against |= search.against
-    move = _choose(search.found, against, world, memory, policy, now)
-    memory = _remember_search(search, memory, None if move else now + settings.recheck)
+    move = _choose(search.found, against, lambda move: departure.hindrance(move, world, policy, now))
+    if search.complete:
+        memory = memory.searched("", None if move else now + settings.recheck)
+    else:
+        memory = memory.searched(search.examined, None)
     refused = _refusals(against, verdicts)
-    return Consolidation(nodes=refused, memory=memory) if move is None else _begin(move, refused, memory, policy, now)
+    if move is None:
+        return Consolidation(nodes=refused, memory=memory, orders=orders)
+    return _begin(move, refused, memory, orders, now)
 
 
 def waiting(pods: Mapping[str, Verdict]) -> str:
@@ -80,21 +117,14 @@ def waiting(pods: Mapping[str, Verdict]) -> str:
     return f"{count} pods wait" if count > 1 else "a pod waits" if count else ""
 
 
-def _remember_search(search: Search, memory: Memory, rest: datetime | None) -> Memory:
-    """Return *memory* of how far a search came: it goes on there, or has its *rest* once all nodes were looked at."""
-    if not search.complete:
-        return replace(memory, examined=search.examined, no_search_until=None)
-    return replace(memory, examined="", no_search_until=rest)
-
-
-def _sources(health: Assessment, memory: Memory) -> list[GroupFacts]:
+def _sources(health: Assessment, orders: OrderMemory) -> list[GroupFacts]:
     """Return the groups that new nodes can come from."""
     return [
         group.facts
         for group in health.groups
         if group.blocked is None
         and not group.upcoming
-        and group.facts.id not in memory.requests
+        and group.facts.id not in orders.requests
         and group.facts.exists
         and not group.facts.error
         and not group.facts.options.zero_or_max_node_scaling
@@ -117,13 +147,11 @@ def _let_go(
     return {node.name: groups[node.name] for node in kept}
 
 
-def _choose(
-    moves: Iterable[Move], against: dict[str, str], world: World, memory: Memory, policy: Policy, now: datetime
-) -> Move | None:
+def _choose(moves: Iterable[Move], against: dict[str, str], hindrance: Callable[[Move], str | None]) -> Move | None:
     """Return the move that saves most of those whose nodes could begin to go at once; the nodes of others stay."""
     chosen: Move | None = None
     for move in sorted(moves, key=lambda each: -each.saving):
-        objection = "another replacement comes first" if chosen else _hindrance(move, world, memory, policy, now)
+        objection = "another replacement comes first" if chosen else hindrance(move)
         if objection is None:
             chosen = move
         else:
@@ -133,16 +161,9 @@ def _choose(
     return chosen
 
 
-def _hindrance(move: Move, world: World, memory: Memory, policy: Policy, now: datetime) -> str | None:
-    """Return what would keep nodes from going if the new ones were ready: what can't go now must not be ordered for."""
-    selection = select([each.removable("") for each in move.leaving], world, memory, policy, now)
-    against = [verdict for verdict in selection.verdicts.values() if verdict.reason not in _PASSING]
-    if against or not selection.chosen:
-        return str(next(iter(against or selection.verdicts.values())))
-    return None
-
-
-def _begin(move: Move, refused: dict[str, Verdict], memory: Memory, policy: Policy, now: datetime) -> Consolidation:
+def _begin(
+    move: Move, refused: dict[str, Verdict], memory: ConsolidationMemory, orders: OrderMemory, now: datetime
+) -> Consolidation:
     names = [each.node.name for each in move.leaving]
     replacement = Replacement(
         nodes={each.node.name: each.node.spec.provider_id for each in move.leaving},
@@ -153,11 +174,10 @@ def _begin(move: Move, refused: dict[str, Verdict], memory: Memory, policy: Poli
         saving=move.saving,
         owners=tuple(sorted({row.owner.uid for each in move.leaving for row in each.move if row.owner})),
     )
-    memory = replace(memory, replacements=(*memory.replacements, replacement))
+    memory = memory.begun(replacement)
     told = dict.fromkeys(names, Verdict(reason=Reason.BEING_REPLACED, detail=str(move)))
     if move.group is None:
-        return Consolidation(nodes=refused | told, memory=memory)
-    order = ScaleUpRequest(at=now, count=move.count)
+        return Consolidation(nodes=refused | told, memory=memory, orders=orders)
     detail = f"{', '.join(names)}: {move}"
     grow = Grow(
         group=move.group.id,
@@ -165,8 +185,8 @@ def _begin(move: Move, refused: dict[str, Verdict], memory: Memory, policy: Poli
         from_size=move.group.target_size,
         verdict=Verdict(reason=Reason.CONSOLIDATION, detail=detail),
     )
-    memory = replace(memory, requests={**memory.requests, move.group.id: order})
-    return Consolidation(grow=(grow,), nodes=refused | told, memory=memory)
+    orders = orders.ordered(move.group.id, move.count, now)
+    return Consolidation(grow=(grow,), nodes=refused | told, memory=memory, orders=orders)
 
 
 def _refusals(against: Mapping[str, str], verdicts: Mapping[str, Verdict]) -> dict[str, Verdict]:

@@ -12,7 +12,7 @@ from nodewright.config.effective import default_options
 from nodewright.decision.consolidation.candidate import Candidate, candidate, has_price, pod_sets
 from nodewright.decision.consolidation.move import place
 from nodewright.decision.health.readiness import is_ready
-from nodewright.decision.memory import Memory, Replacement
+from nodewright.decision.memory import ConsolidationMemory, OrderMemory, RemovalMemory, Replacement
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.drain.drainability import Drainability
 from nodewright.decision.scaledown.removable import Removable
@@ -30,7 +30,7 @@ class Replacements:
     #: Why others stay for now.
     nodes: dict[str, Verdict] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
-    memory: Memory
+    memory: ConsolidationMemory
 
     @property
     def apart(self) -> frozenset[str]:
@@ -39,26 +39,32 @@ class Replacements:
 
 
 def follow_replacements(
-    world: World, memory: Memory, simulation: ClusterSimulation, policy: Policy, now: datetime
+    world: World,
+    memory: ConsolidationMemory,
+    orders: OrderMemory,
+    leaving: RemovalMemory,
+    simulation: ClusterSimulation,
+    policy: Policy,
+    now: datetime,
 ) -> Replacements:
     """Return which old nodes may begin to go at *now*, as their new ones are ready, and which have to stay.
 
     *simulation* has the pending pods placed; the pods of nodes that may go are moved in it.
     """
     if not (policy.settings.scale_down.enabled and policy.settings.scale_down.consolidation.enabled):
-        return Replacements(memory=replace(memory, replacements=(), left_alone_until={}, no_search_until=None))
-    steps = _Steps(world, memory, simulation, policy, now)
+        return Replacements(memory=memory.switched_off())
+    steps = _Steps(world, memory, orders, leaving, simulation, policy, now)
     for replacement in memory.replacements:
         steps.follow(replacement)
     return Replacements(
         ripe=tuple(steps.ripe),
         nodes=steps.nodes,
         notices=tuple(steps.notices),
-        memory=replace(memory, replacements=tuple(steps.going_on), left_alone_until=steps.left_alone),
+        memory=memory.followed(tuple(steps.going_on), steps.left_alone),
     )
 
 
-def spoken_for(world: World, memory: Memory, policy: Policy) -> Counter[str]:
+def spoken_for(world: World, memory: ConsolidationMemory, policy: Policy) -> Counter[str]:
     """Return how many nodes on their way are meant for the pods of nodes that give way, by group."""
     ordered: Counter[str] = Counter()
     for known in memory.replacements:
@@ -71,15 +77,22 @@ class _Steps:
     """Gathers what comes of each replacement."""
 
     def __init__(
-        self, world: World, memory: Memory, simulation: ClusterSimulation, policy: Policy, now: datetime
+        self,
+        world: World,
+        memory: ConsolidationMemory,
+        orders: OrderMemory,
+        leaving: RemovalMemory,
+        simulation: ClusterSimulation,
+        policy: Policy,
+        now: datetime,
     ) -> None:
         self._world = world
-        self._memory = memory
+        self._requests = orders.requests
+        self._removals = leaving.removals
         self._simulation = simulation
         self._policy = policy
         self._now = now
         self._drainability = Drainability(world, policy, now)
-        self._groups = {facts.id: facts for facts in world.groups}
         self.left_alone = {
             name: until
             for name, until in memory.left_alone_until.items()
@@ -93,7 +106,7 @@ class _Steps:
     def follow(self, known: Replacement) -> None:
         """Take the next step of a replacement."""
         there = [name for name, machine in known.nodes.items() if self._is_there(name, machine)]
-        going = [name for name in there if name in self._memory.removals]
+        going = [name for name in there if name in self._removals]
         waiting = [name for name in there if name not in going and name not in known.begun]
         fresh = tuple(name for name in going if name not in known.begun)
         if fresh:
@@ -115,7 +128,7 @@ class _Steps:
             self._wait(known, waiting, f"{unread[0]} can't be read")
         elif len(came) >= known.count:
             self._go(known, waiting, came)
-        elif known.group in self._memory.requests:
+        elif known.group in self._requests:
             self._wait(known, waiting, f"{len(came)} of {known.count} nodes of {known.group} are ready")
         else:
             self._give_up(known, waiting, f"{known.group} did not deliver")
@@ -147,7 +160,7 @@ class _Steps:
             if protected is not None:
                 return f"{name}: {protected}"
         concerned = [self._group_of(name) for name in waiting]
-        new = self._groups.get(known.group)
+        new = self._world.group(known.group)
         if not all(map(has_price, concerned)) or (known.group and (new is None or not has_price(new))):
             return "prices are not known any more"
         saving = sum(map(_price, concerned)) - (known.count * _price(new) if new else 0.0)
@@ -181,12 +194,12 @@ class _Steps:
     def _give_up(self, known: Replacement, waiting: list[str], why: str) -> None:
         message = f"{', '.join(waiting)} will not be replaced: {why}"
         self.notices.append(Notice(reason="ReplacementGivenUp", message=message, warning=False))
-        if any(name in self._memory.removals for name in known.begun):
+        if any(name in self._removals for name in known.begun):
             self._keep(replace(known, nodes={name: known.nodes[name] for name in known.begun}))
 
     def _is_there(self, name: str, machine: str) -> bool:
         node = self._world.cluster.nodes.get(name)
-        known = self._world.group_of.get(name) in self._groups
+        known = self._world.group_on(name) is not None
         return node is not None and node.spec.provider_id == machine and known
 
     def _destinations(self, known: Replacement) -> set[str]:
@@ -201,11 +214,13 @@ class _Steps:
         }
 
     def _group_of(self, name: str) -> GroupFacts:
-        return self._groups[self._world.group_of[name]]
+        group = self._world.group_on(name)
+        assert group is not None, "a replacement is over for nodes that have no group any more"
+        return group
 
     def _patience(self, known: Replacement) -> timedelta:
         """Return how long may pass until something moves: so long as a node may take to come."""
-        facts = self._groups.get(known.group)
+        facts = self._world.group(known.group)
         options = facts.options if facts else default_options(self._policy.settings)
         return options.max_node_provision_time + options.max_node_startup_time
 
@@ -215,10 +230,9 @@ def _newcomers(known: Replacement, world: World, policy: Policy) -> list[str]:
     if not known.group:
         return []
     return [
-        name
-        for name, node in world.cluster.nodes.items()
-        if world.group_of.get(name) == known.group
-        and node.metadata.creation_timestamp is not None
+        node.name
+        for node in world.nodes_of(known.group)
+        if node.metadata.creation_timestamp is not None
         and node.metadata.creation_timestamp >= known.at
         and is_ready(node, world, policy.settings.templates)
     ]

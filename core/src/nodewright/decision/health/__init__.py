@@ -1,8 +1,7 @@
 """How the groups are: what is on its way, what failed, and what is left alone for a while."""
 
 from nodewright.decision.health.assessment import Assessment, GroupHealth, assess
-from nodewright.decision.health.former_life import forget_namesakes, settle
 from nodewright.decision.health.orders import adopt_orders
 from nodewright.decision.health.readiness import Readiness
 
-__all__ = ["Assessment", "GroupHealth", "Readiness", "adopt_orders", "assess", "forget_namesakes", "settle"]
+__all__ = ["Assessment", "GroupHealth", "Readiness", "adopt_orders", "assess"]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from nodewright.api.decision import DeleteInstances, Shrink
@@ -17,7 +17,7 @@ from nodewright.decision.health.census import Census, take_census
 from nodewright.decision.health.cleanup import Cleanup
 from nodewright.decision.health.orders import Orders
 from nodewright.decision.health.readiness import Readiness, State, state_of
-from nodewright.decision.memory import Memory
+from nodewright.decision.memory import HealthMemory, OrderMemory, RemovalMemory, UnneededMemory
 from nodewright.decision.policy import Policy
 from nodewright.decision.world import World
 from nodewright.objects import Node
@@ -51,7 +51,11 @@ class Assessment:
     delete: tuple[DeleteInstances, ...]
     shrink: tuple[Shrink, ...]
     notices: tuple[Notice, ...]
-    memory: Memory
+    #: Groups have the sizes that are left when machines are given up and deleted.
+    world: World
+    memory: HealthMemory
+    orders: OrderMemory
+    unneeded: UnneededMemory
 
     @property
     def starting(self) -> frozenset[str]:
@@ -59,10 +63,19 @@ class Assessment:
         return frozenset(name for group in self.groups for name in group.starting)
 
 
-def assess(world: World, memory: Memory, policy: Policy, now: datetime) -> Assessment:
+def assess(
+    world: World,
+    memory: HealthMemory,
+    orders: OrderMemory,
+    leaving: RemovalMemory,
+    unneeded: UnneededMemory,
+    policy: Policy,
+    now: datetime,
+) -> Assessment:
     """Return how every group is at *now*. Groups that could not be read are left as they are."""
-    assessor = _Assessor(world, memory, policy, now)
-    members = [(facts, assessor.census(facts, nodes), nodes) for facts, nodes in _nodes_by_group(world)]
+    assessor = _Assessor(world, memory, orders, leaving, policy, now)
+    nodes_of = [(facts, world.nodes_of(facts.id)) for facts in world.groups]
+    members = [(facts, assessor.census(facts, nodes), nodes) for facts, nodes in nodes_of]
     readiness = sum((census.readiness for _, census, _ in members), assessor.strangers())
     trouble = cluster_trouble(readiness, policy.settings.health)
     groups = tuple(
@@ -77,55 +90,62 @@ def assess(world: World, memory: Memory, policy: Policy, now: datetime) -> Asses
         delete=tuple(assessor.cleanup.delete),
         shrink=tuple(assessor.shrink),
         notices=(_alarm(trouble, unhealthy_since),) if trouble and unhealthy_since else (),
-        memory=replace(
-            memory,
+        world=world.without(assessor.cleanup.delete, assessor.shrink),
+        memory=HealthMemory(
             backoffs=assessor.backoffs.groups,
             pools=assessor.backoffs.pools,
-            requests=assessor.orders.requests,
             shortages=assessor.orders.shortages,
             unregistered_since=assessor.unregistered_since,
             failed_since=assessor.failed_since,
             unhealthy_since=unhealthy_since,
-            # Who comes back from such a state has to prove anew that it is not needed.
-            unneeded_since={} if trouble else memory.unneeded_since,
         ),
+        orders=orders.followed(assessor.orders.requests),
+        # A node that comes back from such a state has to prove anew that it is not needed.
+        unneeded=unneeded.needed() if trouble else unneeded,
     )
 
 
 class _Assessor:
     """Goes from group to group and gathers what is to be done and remembered."""
 
-    def __init__(self, world: World, memory: Memory, policy: Policy, now: datetime) -> None:
+    def __init__(
+        self,
+        world: World,
+        memory: HealthMemory,
+        orders: OrderMemory,
+        leaving: RemovalMemory,
+        policy: Policy,
+        now: datetime,
+    ) -> None:
         self._world = world
         self._policy = policy
         self._settings = policy.settings.health
         self._now = now
         self._memory = memory
-        self._leaving = Counter(removal.group for removal in memory.removals.values() if removal.deleted_at is None)
+        self._leaving = Counter(removal.group for removal in leaving.removals.values() if removal.deleted_at is None)
         self._corrected: list[str] = []
         self.backoffs = Backoffs(memory.backoffs, memory.pools, self._settings.backoff, now)
-        self.orders = Orders(memory, now)
+        self.orders = Orders(orders.requests, memory.shortages, now)
         self.cleanup = Cleanup()
         self.unregistered_since: dict[str, datetime] = {}
         self.failed_since: dict[str, datetime] = {}
         self.shrink: list[Shrink] = []
-        provider_of = {facts.id: facts.provider for facts in world.groups}
-        self.orders.forget_all_but(provider_of, self._settings.max_node_provision_time)
+        self.orders.forget_all_but({facts.id for facts in world.groups}, self._settings.max_node_provision_time)
         for outcome in world.outcomes:
             # An order that was refused left the group's size as it was, and is closed by that.
             if outcome.action == "grow" and not outcome.ok and not outcome.temporary:
                 group, cause = outcome.target, outcome.cause or _unknown(outcome.error)
-                self.backoffs.note(group, provider_of.get(group, ""), cause)
+                facts = world.group(group)
+                self.backoffs.note(group, facts.provider if facts else "", cause)
 
     def strangers(self) -> Readiness:
         """Count the nodes that belong to no group."""
-        known = {facts.id for facts in self._world.groups}
         options = GroupOptions(max_node_startup_time=self._settings.max_node_startup_time)
         return Readiness.of(
             [
                 self._state_of(node, options)
                 for name, node in self._world.cluster.nodes.items()
-                if self._world.group_of.get(name) not in known
+                if self._world.group_on(name) is None
             ]
         )
 
@@ -250,15 +270,6 @@ class _Assessor:
         if facts.target_size >= facts.max_size:
             return Verdict(reason=Reason.GROUP_AT_MAX, detail=f"{facts.target_size} of {facts.max_size}")
         return Verdict(reason=Reason.GROUP_NO_TEMPLATE) if facts.template is None else None
-
-
-def _nodes_by_group(world: World) -> list[tuple[GroupFacts, list[Node]]]:
-    nodes: dict[str, list[Node]] = {facts.id: [] for facts in world.groups}
-    for name, node in world.cluster.nodes.items():
-        group = world.group_of.get(name)
-        if group in nodes:
-            nodes[group].append(node)
-    return [(facts, nodes[facts.id]) for facts in world.groups]
 
 
 def _unknown(message: str) -> InstanceError:

@@ -1,23 +1,25 @@
 """Orders: what groups were asked for and what came of it, what the cloud owed when we began, what it never delivers."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from nodewright.api.group import GroupFacts
 from nodewright.decision.health.census import Census
-from nodewright.decision.memory import Memory, ScaleUpRequest, Shortage
+from nodewright.decision.memory import OrderMemory, ScaleUpRequest, Shortage
 from nodewright.decision.world import World
 
 
 class Orders:
     """The open order of each group, and since when it has fewer machines than it should."""
 
-    def __init__(self, memory: Memory, now: datetime) -> None:
-        self.requests = dict(memory.requests)
+    def __init__(
+        self, requests: Mapping[str, ScaleUpRequest], shortages: Mapping[str, Shortage], now: datetime
+    ) -> None:
+        self.requests = dict(requests)
         self.shortages: dict[str, Shortage] = {}
-        self._known = memory.shortages
+        self._known = shortages
         self._now = now
 
     def failed(self, group: str, count: int) -> None:
@@ -75,18 +77,18 @@ class Orders:
             self.shortages[group] = self._known[group]
 
 
-def adopt_orders(world: World, memory: Memory, now: datetime) -> Memory:
-    """Return *memory* with every open order of the world's groups as if it had been given at *now*.
+def adopt_orders(world: World, orders: OrderMemory, now: datetime) -> OrderMemory:
+    """Return *orders* with every open order of the world's groups as if it had been given at *now*.
 
     For groups that are seen for the first time: whoever gave the orders, nothing should be ordered twice.
     """
     ready = Counter(world.group_of.get(name) for name, node in world.cluster.nodes.items() if node.ready)
-    adopted = {
-        facts.id: ScaleUpRequest(at=now, count=open_count)
+    counts = {
+        facts.id: count
         for facts in world.groups
-        if facts.id not in memory.requests and (open_count := facts.target_size - ready[facts.id]) > 0
+        if facts.id not in orders.requests and (count := facts.target_size - ready[facts.id]) > 0
     }
-    return replace(memory, requests={**memory.requests, **adopted})
+    return orders.adopted(counts, now)
 
 
 def _of_others(at: datetime, census: Census) -> ScaleUpRequest:

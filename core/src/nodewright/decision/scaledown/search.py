@@ -7,7 +7,7 @@ from datetime import datetime
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.decision.health.readiness import is_ready
-from nodewright.decision.memory import Memory
+from nodewright.decision.memory import UnneededMemory
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.drain.drainability import Drainability, Drainable
 from nodewright.decision.scaledown.removable import Removable
@@ -37,7 +37,7 @@ class Found:
 def search(
     candidates: Sequence[Node],
     world: World,
-    memory: Memory,
+    memory: UnneededMemory,
     simulation: ClusterSimulation,
     policy: Policy,
     now: datetime,
@@ -50,7 +50,6 @@ def search(
     policy's stopwatch is past *deadline*, but for the first candidate; those that were left are looked at first in the
     next loop.
     """
-    groups = {facts.id: facts for facts in world.groups}
     drainability = Drainability(world, policy, now)
     judged = [(node, drainability.of(node.name)) for node in candidates]
     in_turn = _in_turn(judged, memory)
@@ -75,10 +74,12 @@ def search(
             found.verdicts[name] = Verdict(reason=Reason.NO_PLACE, pod=relocated.homeless.key)
             continue
         drainability.spend(drainable)
+        group = world.group_on(name)
+        assert group is not None, "every candidate has a group"
         found.removable.append(
             Removable(
                 node=node,
-                group=groups[world.group_of[name]],
+                group=group,
                 move=drainable.move,
                 guests=guests,
                 waits=drainable.waits,
@@ -91,7 +92,7 @@ def search(
     return found
 
 
-def _in_turn(judged: list[tuple[Node, Drainable]], memory: Memory) -> list[tuple[Node, Drainable]]:
+def _in_turn(judged: list[tuple[Node, Drainable]], memory: UnneededMemory) -> list[tuple[Node, Drainable]]:
     """Return candidates in the order in which they are tried.
 
     Those that there was no time for the last time come first. Then empty ones, and those that were unneeded before,
@@ -102,7 +103,7 @@ def _in_turn(judged: list[tuple[Node, Drainable]], memory: Memory) -> list[tuple
 
     def rank(entry: tuple[Node, Drainable]) -> tuple[int, bool, bool, float]:
         node, drainable = entry
-        since = memory.unneeded_since.get(node.name)
+        since = memory.since.get(node.name)
         return turn.get(node.name, last), bool(drainable.move), since is None, since.timestamp() if since else 0.0
 
     return sorted(judged, key=rank)

@@ -1,6 +1,5 @@
-"""How to grow: pending pods, options of the groups, and the choice among them."""
+"""How to grow: options of the groups, and the choice among them."""
 
-from nodewright.decision.demand.intentions import recall
 from nodewright.decision.scaleup.plan import ScaleUpPlan, plan_scale_up
 
-__all__ = ["ScaleUpPlan", "plan_scale_up", "recall"]
+__all__ = ["ScaleUpPlan", "plan_scale_up"]

@@ -13,12 +13,12 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.decision.demand.intentions import kind_of
 from nodewright.decision.health import Assessment
+from nodewright.decision.limits import Limits
 from nodewright.decision.memory import Intention
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaleup.balance import spread
 from nodewright.decision.scaleup.choice import Choice, choose
 from nodewright.decision.scaleup.gangs import gang_of
-from nodewright.decision.scaleup.limits import Limits
 from nodewright.decision.scaleup.options import OptionFinder, Options
 from nodewright.decision.scaleup.outside import Outside
 from nodewright.decision.world import World
@@ -121,7 +121,7 @@ class Expansion:
         """Take the best option, or all of a plan, and return the pods that this helps; nothing if none helps."""
         groups = tuple(self._groups.values())
         while True:
-            with self._policy.stages.time("scaleUp:estimate"):
+            with self._policy.timings.time("scaleUp:estimate"):
                 found = self._finder.find(groups, self._blocked, sets)
             self._note(found, sets)
             offered = self._policy.hooks.adjust_options(found.options)

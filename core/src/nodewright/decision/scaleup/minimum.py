@@ -8,7 +8,7 @@ from nodewright.api.group import GroupFacts
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.decision.health import GroupHealth
-from nodewright.decision.scaleup.limits import Limits
+from nodewright.decision.limits import Limits
 
 
 def grow_to_minimum(groups: Sequence[GroupHealth], grow: Sequence[Grow], limits: Limits) -> tuple[Grow, ...]:

@@ -8,9 +8,9 @@ from nodewright.api.group import GroupFacts
 from nodewright.api.option import Option, PodSet
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
+from nodewright.decision.limits import Limits
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaleup.kinds import Kinds
-from nodewright.decision.scaleup.limits import Limits
 from nodewright.decision.scaleup.similarity import Similarity
 from nodewright.decision.world import World
 from nodewright.plugins.results import instance_of

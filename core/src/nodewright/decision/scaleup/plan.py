@@ -72,7 +72,7 @@ def plan_scale_up(
         expendable_priority_cutoff=policy.settings.scale_up.expendable_priority_cutoff,
         returning=returning_pods(world.cluster, leaving, policy.settings.scale_up.allowed_schedulers),
     )
-    with policy.stages.time("filterOutSchedulable"):
+    with policy.timings.time("filterOutSchedulable"):
         pending = find_pending(world, policy, context)
     plan = _plan(pending, world, health, simulation, policy, turn, now)
     return replace(plan, notices=pending.notices + plan.notices, pods_just_came=pending.all_new, again=pending.again)

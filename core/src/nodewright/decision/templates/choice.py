@@ -8,7 +8,7 @@ from itertools import islice
 from nodewright.api.group import GroupFacts
 from nodewright.api.template import NodeTemplate, TemplateDifference
 from nodewright.decision.health.readiness import is_ready
-from nodewright.decision.memory import KnownTemplate, Memory
+from nodewright.decision.memory import KnownTemplate, TemplateMemory
 from nodewright.decision.policy import Policy
 from nodewright.decision.templates import differences, likeness
 from nodewright.decision.world import World
@@ -27,14 +27,14 @@ _WITNESSES = 3
 class Templates:
     """What was found out about templates."""
 
-    #: All groups, each with the template that decisions go by.
-    groups: tuple[GroupFacts, ...]
-    memory: Memory
+    #: Each group has the template that decisions go by.
+    world: World
+    memory: TemplateMemory
     #: Differences from providers' templates that nobody was told of.
     learnt: tuple[TemplateDifference, ...]
 
 
-def choose_templates(world: World, memory: Memory, policy: Policy, now: datetime) -> Templates:
+def choose_templates(world: World, memory: TemplateMemory, policy: Policy, now: datetime) -> Templates:
     """Return every group with the template that its next node is expected to be like.
 
     That is the likeness of a node that has been ready for a minute, else the last such likeness that is remembered,
@@ -42,20 +42,16 @@ def choose_templates(world: World, memory: Memory, policy: Policy, now: datetime
     Hooks have the last word.
     """
     chooser = _Chooser(world, memory, policy, now)
-    nodes: dict[str, list[Node]] = {facts.id: [] for facts in world.groups}
-    for name, node in world.cluster.nodes.items():
-        group = world.group_of.get(name)
-        if group in nodes:
-            nodes[group].append(node)
-    groups = tuple(chooser.settle(facts, nodes[facts.id]) for facts in world.groups)
-    known = memory.templates if chooser.known == memory.templates else chooser.known
-    return Templates(groups=groups, memory=replace(memory, templates=known), learnt=tuple(chooser.learnt))
+    groups = tuple(chooser.settle(facts, world.nodes_of(facts.id)) for facts in world.groups)
+    return Templates(
+        world=replace(world, groups=groups), memory=memory.seen(chooser.known), learnt=tuple(chooser.learnt)
+    )
 
 
 class _Chooser:
     """Goes from group to group and gathers what is remembered of them."""
 
-    def __init__(self, world: World, memory: Memory, policy: Policy, now: datetime) -> None:
+    def __init__(self, world: World, memory: TemplateMemory, policy: Policy, now: datetime) -> None:
         self._world = world
         self._memory = memory
         self._policy = policy

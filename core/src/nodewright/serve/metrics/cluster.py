@@ -101,7 +101,7 @@ def _waiting(cluster: Cluster, settings: Settings) -> Counts[str]:
 
 
 def _machines(sight: Sight) -> Iterator[Metric]:
-    found = sight.particulars.cluster
+    found = sight.findings.cluster
     states = {
         "ready": found.ready,
         "unready": found.unready,

@@ -30,7 +30,7 @@ def group_gauges(sight: Sight) -> Iterator[Metric]:
         ("node_group",),
         {(facts.id,): facts.target_size for facts in groups},
     )
-    blocked = sight.particulars.blocked.items()
+    blocked = sight.findings.blocked.items()
     ill = {group for group, why in blocked if why.reason in (Reason.GROUP_UNHEALTHY, Reason.GROUP_FAULTY)}
     yield gauges(
         "cluster_autoscaler_node_group_healthiness",
@@ -48,10 +48,10 @@ def group_gauges(sight: Sight) -> Iterator[Metric]:
         "nodewright_template_differences",
         "In how much the nodes of a group are not as its provider's template promises.",
         ("group",),
-        {(group,): len(known.differences) for group, known in sight.memory.templates.items()},
+        {(group,): len(known.differences) for group, known in sight.memory.learnt.templates.items()},
     )
 
 
 def _backoff(group: str, sight: Sight) -> str:
-    known = sight.memory.backoffs.get(group)
+    known = sight.memory.health.backoffs.get(group)
     return known.code if known is not None and sight.decision.at < known.until else ""

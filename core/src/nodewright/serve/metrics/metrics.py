@@ -137,7 +137,7 @@ class Metrics:
         yield from self._scale_down.gauges(sight)
         yield from cost_gauges(sight, per_group=per_group)
         yield from column_gauges(sight.world.cluster)
-        differing = [known for known in sight.memory.templates.values() if known.differences]
+        differing = [known for known in sight.memory.learnt.templates.values() if known.differences]
         yield gauge(
             "nodewright_groups_with_template_differences",
             "Groups whose nodes are not as their provider's template promises.",

@@ -42,10 +42,12 @@ class RemovalLatency:
     def note_loop(self, sight: Sight) -> None:
         """Take up which nodes may go by now, and which may not any more."""
         decision, memory = sight.decision, sight.memory
-        staying = [name for name in self._eligible if name not in memory.unneeded_since and name not in memory.removals]
+        staying = [
+            name for name in self._eligible if name not in memory.unneeded.since and name not in memory.leaving.removals
+        ]
         for name in staying:
             self._ended(name, decision.at, deleted=False)
-        for name in memory.unneeded_since:
+        for name in memory.unneeded.since:
             verdict = decision.nodes.get(name)
             if verdict is None or verdict.reason in _WAITING:
                 continue

@@ -10,7 +10,6 @@ from nodewright.api.decision import DeleteInstances, Outcome
 from nodewright.api.provider import GpuConfig
 from nodewright.api.reasons import Reason
 from nodewright.decision.health.readiness import is_ready
-from nodewright.decision.scaledown.selection.cooldown import cooldown
 from nodewright.serve.metrics.gpu import GPU_LABELS, gpu_values
 from nodewright.serve.metrics.panel import Lasting, gauge, gauges
 from nodewright.serve.metrics.removal_latency import RemovalLatency
@@ -87,12 +86,12 @@ class ScaleDownMetrics:
         reasons = Counts(verdict.reason for verdict in decision.nodes.values())
         counts = {reason.value: count for reason, count in reasons.items() if reason not in _NOT_UNREMOVABLE}
         causes = Counts(
-            standing.cause for standing in memory.standings.values() if standing.reason is Reason.BLOCKED_BY_POD
+            standing.cause for standing in memory.verdicts.last.values() if standing.reason is Reason.BLOCKED_BY_POD
         )
         just_came = any(verdict.reason is Reason.JUST_CREATED for verdict in decision.pods.values())
-        cooling = just_came or cooldown(memory, sight.settings.scale_down, decision.at) is not None
+        cooling = just_came or memory.cooldown.pause(sight.settings.scale_down, decision.at) is not None
         yield gauge(
-            "cluster_autoscaler_unneeded_nodes_count", "Nodes that could be removed.", len(memory.unneeded_since)
+            "cluster_autoscaler_unneeded_nodes_count", "Nodes that could be removed.", len(memory.unneeded.since)
         )
         yield gauges(
             "cluster_autoscaler_unremovable_nodes_count",
@@ -108,7 +107,9 @@ class ScaleDownMetrics:
         )
         yield gauge("cluster_autoscaler_scale_down_in_cooldown", "Whether scale-down pauses after a change.", cooling)
         yield gauge(
-            "cluster_autoscaler_pending_node_deletions", "Nodes whose removal is under way.", len(memory.removals)
+            "cluster_autoscaler_pending_node_deletions",
+            "Nodes whose removal is under way.",
+            len(memory.leaving.removals),
         )
         yield gauge(
             "cluster_autoscaler_max_node_skip_eval_duration_seconds",
@@ -148,12 +149,12 @@ def _deletions(delete: DeleteInstances, sight: Sight) -> Iterator[_Deletion]:
         if node is not None:
             ready = is_ready(node, world, sight.settings.templates)
             # Nodes that were empty go in one call with others that were not.
-            removal = sight.memory.removals.get(name)
+            removal = sight.memory.leaving.removals.get(name)
             drains = delete.verdict.reason is Reason.DRAINED if removal is None else removal.drains
             drained = "underutilized" if drains else "empty"
             yield _Deletion(node=name, reason=drained if ready else "unready", gpu=world.gpus.get(name))
 
 
 def _longest_unexamined(sight: Sight) -> float:
-    since = [each.since for each in sight.memory.standings.values() if each.reason is Reason.NOT_EXAMINED]
+    since = [each.since for each in sight.memory.verdicts.last.values() if each.reason is Reason.NOT_EXAMINED]
     return (sight.decision.at - min(since)).total_seconds() if since else 0.0

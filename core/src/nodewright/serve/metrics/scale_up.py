@@ -7,9 +7,9 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from nodewright.api.decision import Decision, Grow, Outcome
 from nodewright.api.provider import GpuConfig
 from nodewright.api.reasons import Reason
+from nodewright.decision.limits import short_of
 from nodewright.decision.memory import Memory
 from nodewright.decision.scaledown.selection.floors import floor_of
-from nodewright.decision.scaleup.limits import short_of
 from nodewright.decision.world import World
 from nodewright.objects.node import INSTANCE_TYPE
 from nodewright.serve.metrics.few import Few
@@ -122,7 +122,7 @@ class ScaleUpMetrics:
         self._late = frozenset(late)
 
     def _note_unmade(self, sight: Sight, before: Memory) -> None:
-        fresh = sight.memory.failed_since.keys() - before.failed_since.keys()
+        fresh = sight.memory.health.failed_since.keys() - before.health.failed_since.keys()
         if not fresh:
             return
         for facts in sight.world.groups:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from nodewright.api.decision import Decision
 from nodewright.config.model import Settings
-from nodewright.decision.findings import Particulars
+from nodewright.decision.findings import Findings
 from nodewright.decision.memory import Memory
 from nodewright.decision.world import World
 
@@ -18,4 +18,4 @@ class Sight:
     #: That of after the decision.
     memory: Memory
     settings: Settings
-    particulars: Particulars
+    findings: Findings

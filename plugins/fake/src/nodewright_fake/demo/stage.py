@@ -136,7 +136,7 @@ class Stage:
 
     def _backed_off(self) -> Mapping[str, BackedOff]:
         now = self.world.clock.now()
-        backoffs = self._harness.memory.backoffs if self._harness is not None else {}
+        backoffs = self._harness.memory.health.backoffs if self._harness is not None else {}
         return {
             group: BackedOff(until=backoff.until, code=backoff.code)
             for group, backoff in backoffs.items()

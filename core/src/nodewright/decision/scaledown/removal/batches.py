@@ -5,17 +5,17 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from nodewright.api.decision import DeleteInstances
-from nodewright.api.group import GroupFacts
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.decision.memory import Removal
+from nodewright.decision.world import World
 
 
 @dataclass(kw_only=True)
 class Batches:
     """Gathers the nodes that are ready to be deleted, and tells whose time has come."""
 
-    groups: Mapping[str, GroupFacts]
+    world: World
     #: How long a batch waits for more after its first node is ready.
     interval: timedelta
     now: datetime
@@ -46,7 +46,7 @@ class Batches:
             self._delete(group, batch, removals)
 
     def _is_whole(self, group: str) -> bool:
-        facts = self.groups.get(group)
+        facts = self.world.group(group)
         return facts is not None and facts.options.zero_or_max_node_scaling
 
     def _has_stragglers(self, group: str, removals: Mapping[str, Removal]) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterator
 
-from nodewright.decision.memory import Memory
+from nodewright.decision.memory import RemovalMemory
 from nodewright.decision.world import World
 from nodewright.objects import Node
 from nodewright.objects.node import TO_BE_DELETED
@@ -13,7 +13,6 @@ class Leftovers:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._unread = frozenset(facts.id for facts in world.groups if facts.error)
 
     def of(self, removals: Container[str]) -> Iterator[Node]:
         """Yield the nodes of groups that are marked, though they are not among *removals*."""
@@ -29,12 +28,12 @@ class Leftovers:
 
         That holds even after an error, as only the answer may have been lost, and for orders of an earlier life.
         """
-        world = self._world
-        return node.spec.provider_id in world.deleting or world.group_of.get(node.name) in self._unread
+        group = self._world.group_on(node.name)
+        return node.spec.provider_id in self._world.deleting or (group is not None and bool(group.error))
 
 
-def coming_back(world: World, memory: Memory) -> list[str]:
-    """Return the nodes whose marks are being taken off, given the removals that go on by *memory*.
+def coming_back(world: World, leaving: RemovalMemory) -> list[str]:
+    """Return the nodes whose marks are being taken off, given the removals that go on.
 
     Pods will fit on them in a moment: no others are needed for these. One whose mark could not be taken off in the last
     loop is not among them.
@@ -43,6 +42,6 @@ def coming_back(world: World, memory: Memory) -> list[str]:
     stuck = {each.target for each in world.outcomes if each.action == "restore" and not each.ok}
     return [
         node.name
-        for node in leftovers.of(memory.removals)
+        for node in leftovers.of(leaving.removals)
         if node.name not in stuck and not leftovers.may_be_going(node)
     ]

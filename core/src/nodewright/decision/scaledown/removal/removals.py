@@ -13,14 +13,13 @@ from nodewright.api.notice import Notice
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
-from nodewright.decision.memory import GroupChanges, Memory, Removal
+from nodewright.decision.memory import CooldownMemory, Removal, RemovalMemory, UnneededMemory
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.drain.drainability import Drainability
 from nodewright.decision.scaledown.removal.batches import Batches
 from nodewright.decision.scaledown.removal.leftovers import Leftovers
 from nodewright.decision.scaledown.removal.news import News
 from nodewright.decision.scaledown.removal.waves import Wave, daemons_to_evict, next_wave
-from nodewright.decision.scaledown.selection.cooldown import changed
 from nodewright.decision.scaledown.selection.protection import protection
 from nodewright.decision.world import World
 from nodewright.objects import Node
@@ -45,13 +44,24 @@ class RemovalPlan:
     restore: tuple[Restore, ...]
     evict: tuple[Evict, ...]
     delete: tuple[DeleteInstances, ...]
-    memory: Memory
+    #: Groups have the sizes that are left when machines are deleted.
+    world: World
+    memory: RemovalMemory
+    unneeded: UnneededMemory
+    cooldown: CooldownMemory
     #: When the next step is due; None if there is none that waits for the time.
     again: datetime | None = None
     notices: tuple[Notice, ...] = ()
 
 
-def plan_removals(world: World, memory: Memory, policy: Policy, now: datetime) -> RemovalPlan:
+def advance_removals(
+    world: World,
+    memory: RemovalMemory,
+    unneeded: UnneededMemory,
+    cooldown: CooldownMemory,
+    policy: Policy,
+    now: datetime,
+) -> RemovalPlan:
     """Return what to do next for each node that is being removed."""
     steps = _Steps(world, memory, policy, now)
     for name, removal in memory.removals.items():
@@ -66,41 +76,30 @@ def plan_removals(world: World, memory: Memory, policy: Policy, now: datetime) -
         delete=tuple(steps.batches.delete),
         again=steps.again,
         notices=tuple(steps.notices),
-        memory=replace(
-            memory,
-            removals=steps.removals,
-            unremovable_until=steps.unremovable_until,
-            last_scale_down=now if steps.batches.delete else memory.last_scale_down,
-            last_scale_down_failure=now if steps.failed else memory.last_scale_down_failure,
-            changes=_changes(world, memory, steps, now),
-        ),
+        world=world.without(steps.batches.delete),
+        memory=memory.advanced(steps.removals),
+        unneeded=unneeded.unremovable(steps.failed, now + policy.settings.scale_down.unremovable_recheck),
+        cooldown=cooldown.among(facts.id for facts in world.groups)
+        .shrunk([delete.group for delete in steps.batches.delete], now)
+        .stuck([memory.removals[name].group for name in steps.failed], now),
     )
-
-
-def _changes(world: World, memory: Memory, steps: "_Steps", now: datetime) -> dict[str, GroupChanges]:
-    """Return when each group that there is last changed."""
-    known = {facts.id: memory.changes[facts.id] for facts in world.groups if facts.id in memory.changes}
-    known = changed(known, [delete.group for delete in steps.batches.delete], shrunk=now)
-    return changed(known, [memory.removals[name].group for name in steps.failed], stuck=now)
 
 
 class _Steps:
     """Gathers the next steps."""
 
-    def __init__(self, world: World, memory: Memory, policy: Policy, now: datetime) -> None:
+    def __init__(self, world: World, memory: RemovalMemory, policy: Policy, now: datetime) -> None:
         self._world = world
         self._settings = policy.settings.scale_down
         self._now = now
         self._before = memory.removals
         self._news = News(world.outcomes, memory.removals)
-        self._groups = {facts.id: facts for facts in world.groups}
         self._drainability = Drainability(world, policy, now)
         self._leftovers = Leftovers(world)
-        self.batches = Batches(groups=self._groups, interval=self._settings.deletion_batch_interval, now=now)
+        self.batches = Batches(world=world, interval=self._settings.deletion_batch_interval, now=now)
         self.restore: dict[str, Restore] = {}
         self.evict: dict[str, Evict] = {}
         self.removals: dict[str, Removal] = {}
-        self.unremovable_until = dict(memory.unremovable_until)
         #: Why removals failed in this loop, by node.
         self.failed: dict[str, str] = {}
         self.again: datetime | None = None
@@ -136,7 +135,8 @@ class _Steps:
         going = Counter[str]()
         for name, removal in list(self.removals.items()):
             if removal.deleted_at is None:
-                facts = self._groups[removal.group]
+                facts = self._world.group(removal.group)
+                assert facts is not None, "a removal in a group that is gone was given up"
                 going[facts.id] += 1
                 if removal.ours and going[facts.id] > facts.target_size - facts.min_size:
                     self._give_up(name, f"its group is at its minimum size {facts.min_size} by now")
@@ -145,7 +145,7 @@ class _Steps:
         """Give up the removals in groups that go as a whole or not at all and in which one failed."""
         for failed, why in list(self.failed.items()):
             group = self._before[failed].group
-            facts = self._groups.get(group)
+            facts = self._world.group(group)
             if facts is None or not facts.options.zero_or_max_node_scaling:
                 continue
             for name, removal in list(self.removals.items()):
@@ -184,7 +184,7 @@ class _Steps:
 
     def _objection(self, node: Node, removal: Removal) -> str:
         """Return what has changed so that *node* has to stay, whether or not its pods have left; empty if it may go."""
-        if removal.group not in self._groups or self._world.group_of.get(node.name) != removal.group:
+        if self._world.group(removal.group) is None or self._world.group_of.get(node.name) != removal.group:
             return f"it is no node of group {removal.group} any more"
         protected = protection(node, self._now)
         return "" if protected is None else str(protected)
@@ -198,7 +198,7 @@ class _Steps:
 
     def _watch(self, node: Node, removal: Removal) -> None:
         """Leave the removal to whom it belongs: it is over when the mark has come off."""
-        if node.taint(TO_BE_DELETED) is not None and removal.group in self._groups:
+        if node.taint(TO_BE_DELETED) is not None and self._world.group(removal.group) is not None:
             drains = removal.drains or bool(self._drainability.of(node.name, budgets_block=False).move)
             self.removals[node.name] = replace(removal, drains=drains)
 
@@ -295,7 +295,6 @@ class _Steps:
         self.evict.pop(name, None)
         self.failed[name] = why
         self.restore[name] = Restore(node=name, verdict=Verdict(reason=Reason.REMOVAL_FAILED, detail=why))
-        self.unremovable_until[name] = self._now + self._settings.unremovable_recheck
 
     def _note_vanished(self, name: str, removal: Removal) -> None:
         message = f"node {name} of {removal.group} went before its removal was done: somebody else has deleted it"

@@ -4,13 +4,14 @@ They say since when, so that a life that remembers nothing can go by them.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 
 from nodewright.api.decision import SoftTaint, SoftUntaint
 from nodewright.config.model import ScaleDown
-from nodewright.decision.memory import Memory
+from nodewright.decision.memory import RemovalMemory, UnneededMemory
+from nodewright.decision.policy import Policy
 from nodewright.decision.world import World
 from nodewright.objects import Node
 from nodewright.objects.node import DELETION_CANDIDATE
@@ -24,14 +25,15 @@ class SoftTaintPlan:
     soft_taint: tuple[SoftTaint, ...] = ()
 
 
-def plan_soft_taints(world: World, memory: Memory, settings: ScaleDown) -> SoftTaintPlan:
+def plan_soft_taints(world: World, unneeded: UnneededMemory, leaving: RemovalMemory, policy: Policy) -> SoftTaintPlan:
     """Return which nodes get a hint or lose it, within the budget of a loop; those that lose it come first.
 
     With a budget of 0 there are no hints, and all that are found go at once.
     """
-    wanted = {name: since for name, since in memory.unneeded_since.items() if name not in memory.removals}
-    most = settings.soft_taints.max_count
-    stale = [name for name, _ in _tainted(world) if not most or (name not in wanted and name not in memory.removals)]
+    removals = leaving.removals
+    wanted = {name: since for name, since in unneeded.since.items() if name not in removals}
+    most = policy.settings.scale_down.soft_taints.max_count
+    stale = [name for name, _ in _tainted(world) if not most or (name not in wanted and name not in removals)]
     if not most:
         return SoftTaintPlan(soft_untaint=tuple(SoftUntaint(node=name) for name in stale))
     stale = stale[:most]
@@ -42,25 +44,25 @@ def plan_soft_taints(world: World, memory: Memory, settings: ScaleDown) -> SoftT
     )
 
 
-def recall_candidates(world: World, memory: Memory, settings: ScaleDown, now: datetime) -> Memory:
-    """Return *memory* with nodes as unneeded since their soft taints say, if those are young enough.
+def candidates_by_taint(world: World, settings: ScaleDown, now: datetime) -> dict[str, datetime]:
+    """Return the nodes that are unneeded by what their soft taints say, and since when, if those are young enough.
 
-    For the first time that groups are seen: what an earlier life found out about their nodes holds on.
+    For groups that are seen for the first time: what an earlier process found out about their nodes still holds.
     """
-    found = {
+    return {
         name: since
         for name, node in _tainted(world)
         if (since := unneeded_since(node)) is not None and timedelta(0) <= now - since < settings.candidate_ttl
     }
-    return replace(memory, unneeded_since={**found, **memory.unneeded_since}) if found else memory
 
 
 def _tainted(world: World) -> Iterator[tuple[str, Node]]:
     """Yield the nodes with a soft taint whose group can be read: others may be somebody else's."""
-    readable = {facts.id for facts in world.groups if not facts.error}
     for name, node in world.cluster.nodes.items():
-        if node.spec.taints and node.taint(DELETION_CANDIDATE) and world.group_of.get(name) in readable:
-            yield name, node
+        if node.spec.taints and node.taint(DELETION_CANDIDATE):
+            group = world.group_on(name)
+            if group is not None and not group.error:
+                yield name, node
 
 
 def _lacks(node: Node | None, since: datetime) -> bool:

@@ -1,8 +1,7 @@
 """Disruption budgets: limits on removals beyond Cluster Autoscaler's, by reason, by group, by the hour."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from zoneinfo import ZoneInfo
@@ -10,7 +9,7 @@ from zoneinfo import ZoneInfo
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.config.model import Disruption, DisruptionBudget
-from nodewright.decision.memory import Evictions, Memory
+from nodewright.decision.memory import RemovalMemory
 from nodewright.decision.scaledown.removable import Removable
 from nodewright.decision.scaledown.selection.allowance import Allowance
 from nodewright.decision.scaledown.selection.schedule import open_until
@@ -19,7 +18,9 @@ from nodewright.decision.world import World
 _HOUR = timedelta(hours=1)
 
 
-def disruption_budgets(world: World, memory: Memory, disruption: Disruption, now: datetime) -> Iterator[Allowance]:
+def disruption_budgets(
+    world: World, memory: RemovalMemory, disruption: Disruption, now: datetime
+) -> Iterator[Allowance]:
     """Yield what each budget that holds at *now* leaves: nodes on their way out count, whatever they go for."""
     for index, budget in enumerate(disruption.budgets):
         until = None if budget.schedule is None else open_until(budget.schedule, now)
@@ -27,7 +28,7 @@ def disruption_budgets(world: World, memory: Memory, disruption: Disruption, now
             yield _budget(f"scaleDown.disruption.budgets[{index}]", budget, until, world, memory)
 
 
-def eviction_limit(memory: Memory, disruption: Disruption, now: datetime) -> Allowance | None:
+def eviction_limit(memory: RemovalMemory, disruption: Disruption, now: datetime) -> Allowance | None:
     """Return how many pods may still have to move in this hour; None if there is no limit."""
     most = disruption.max_evictions_per_hour
     if not most:
@@ -43,19 +44,6 @@ def eviction_limit(memory: Memory, disruption: Disruption, now: datetime) -> All
     )
 
 
-def with_evictions(memory: Memory, chosen: Iterable[Removable], disruption: Disruption, now: datetime) -> Memory:
-    """Return *memory* with the pods of the nodes that begin to go at *now*, and without those of more than an hour ago.
-
-    Nothing is kept where there is no limit on them.
-    """
-    recent = [evictions for evictions in memory.evictions if now < evictions.at + _HOUR]
-    count = sum(len(entry.move) for entry in chosen)
-    if count:
-        recent.append(Evictions(at=now, count=count))
-    kept = tuple(recent) if disruption.max_evictions_per_hour else ()
-    return memory if kept == memory.evictions else replace(memory, evictions=kept)
-
-
 def too_cheap(entry: Removable, disruption: Disruption) -> Verdict | None:
     """Return why *entry* costs too little to move its pods for; None if it costs enough, or none has to move."""
     if not disruption.min_saving or not entry.move:
@@ -67,7 +55,9 @@ def too_cheap(entry: Removable, disruption: Disruption) -> Verdict | None:
     return Verdict(reason=Reason.SAVING_TOO_SMALL, detail=f"{told}, at least {disruption.min_saving:g}")
 
 
-def _budget(name: str, budget: DisruptionBudget, until: datetime | None, world: World, memory: Memory) -> Allowance:
+def _budget(
+    name: str, budget: DisruptionBudget, until: datetime | None, world: World, memory: RemovalMemory
+) -> Allowance:
     covers = _scope(budget.groups)
     present = Counter(world.group_of.get(node, "") for node in world.cluster.nodes)
     total = sum(count for group, count in present.items() if group and covers(group))

@@ -9,13 +9,12 @@ from functools import lru_cache
 from nodewright.api.group import GroupFacts
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.decision.memory import Memory
+from nodewright.decision.memory import CooldownMemory, RemovalMemory, UnneededMemory
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.removable import Removable
 from nodewright.decision.scaledown.selection.allowance import Allowance, Allowances
 from nodewright.decision.scaledown.selection.best import Item, best_of, in_order, worth_of
 from nodewright.decision.scaledown.selection.budgets import disruption_budgets, eviction_limit, too_cheap
-from nodewright.decision.scaledown.selection.cooldown import cooldown
 from nodewright.decision.scaledown.selection.floors import floors
 from nodewright.decision.scaledown.selection.protection import protection
 from nodewright.decision.world import World
@@ -41,7 +40,9 @@ def accept(_: Sequence[Removable], __: Sequence[Removable]) -> None:
 def select(
     removable: Sequence[Removable],
     world: World,
-    memory: Memory,
+    unneeded: UnneededMemory,
+    leaving: RemovalMemory,
+    cooldown: CooldownMemory,
     policy: Policy,
     now: datetime,
     *,
@@ -49,7 +50,7 @@ def select(
     pause: str = "",
     confirm: Confirm = accept,
 ) -> Selection:
-    """Return which of the *removable* nodes begin to go at *now*; *memory* knows since when each is unneeded.
+    """Return which of the *removable* nodes begin to go at *now*.
 
     First come groups that are used whole or not at all, in order of what they are worth; as for Cluster Autoscaler, one
     of them may have more nodes than may go at a time, as long as any may. Then the best set of all other nodes goes
@@ -58,26 +59,26 @@ def select(
     and others have its place.
     """
     selection = Selection()
-    ripe = list(_ripe(removable, memory, pause, policy, selection.verdicts, now))
+    ripe = list(_ripe(removable, unneeded, cooldown, pause, policy, selection.verdicts, now))
     if ripe:
-        allowances = _allowances(world, starting, memory, policy, now)
-        _Choice(ripe, allowances, selection, confirm).choose(world, memory)
+        allowances = _allowances(world, starting, leaving, policy, now)
+        _Choice(ripe, allowances, selection, confirm).choose(world, leaving)
     return selection
 
 
 def _ripe(
     removable: Sequence[Removable],
-    memory: Memory,
+    memory: UnneededMemory,
+    cooldown: CooldownMemory,
     pause: str,
     policy: Policy,
     verdicts: dict[str, Verdict],
     now: datetime,
 ) -> Iterator[Removable]:
     cooling: dict[str, str | None] = {}
-    since = memory.unneeded_since
     for entry in removable:
         name, options = entry.node.name, entry.group.options
-        unneeded = since.get(name, now)
+        unneeded = memory.since.get(name, now)
         needed = options.scale_down_unneeded_time if entry.ready else options.scale_down_unready_time
         # As for Cluster Autoscaler, the time has to be over; no time is over at once.
         if needed and not entry.replaced and now <= unneeded + needed:
@@ -85,7 +86,7 @@ def _ripe(
             continue
         group = entry.group.id
         if group not in cooling:
-            cooling[group] = pause or cooldown(memory, policy.settings.scale_down, now, group)
+            cooling[group] = pause or cooldown.pause(policy.settings.scale_down, now, group)
         verdict = _objection(entry, cooling[group], policy, now)
         if verdict is None:
             yield entry
@@ -114,7 +115,7 @@ def _waiting(since: datetime, needed: timedelta, ready: bool) -> Verdict:
     return Verdict(reason=reason, detail=f"until {until:%H:%M:%S}, unneeded since {since:%H:%M:%S}", until=until)
 
 
-def _allowances(world: World, starting: Set[str], memory: Memory, policy: Policy, now: datetime) -> Allowances:
+def _allowances(world: World, starting: Set[str], memory: RemovalMemory, policy: Policy, now: datetime) -> Allowances:
     """Return what holds beside each other, in the order in which it is told to nodes that stay."""
     settings = policy.settings.scale_down
     leaving = Counter(removal.group for removal in memory.removals.values() if removal.deleted_at is None)
@@ -167,7 +168,7 @@ class _Choice:
         self._selection = selection
         self._confirm = confirm
 
-    def choose(self, world: World, memory: Memory) -> None:
+    def choose(self, world: World, memory: RemovalMemory) -> None:
         """Choose groups that go whole, then single nodes, and say why the others stay."""
         single, whole = [], dict[str, list[Item]]()
         for item in in_order(self._items):
@@ -199,7 +200,7 @@ class _Choice:
             might.add(item.entry.node.name)
         return (item.entry for item in self._items if item.entry.node.name in might)
 
-    def _choose_whole(self, groups: dict[str, list[Item]], world: World, memory: Memory) -> frozenset[str]:
+    def _choose_whole(self, groups: dict[str, list[Item]], world: World, memory: RemovalMemory) -> frozenset[str]:
         """Take the groups that can go as a whole; return those of which only a part could."""
         staying = Counter(group for name, group in world.group_of.items() if _stays(name, world, memory))
         leaving = Counter(removal.group for removal in memory.removals.values() if removal.deleted_at is None)
@@ -264,5 +265,5 @@ def _rank(items: Sequence[Item]) -> tuple[object, ...]:
     return (others > 0, -risky, -disrupted, -saved, items[0].entry.group.id)
 
 
-def _stays(name: str, world: World, memory: Memory) -> bool:
+def _stays(name: str, world: World, memory: RemovalMemory) -> bool:
     return name in world.cluster.nodes and name not in memory.removals

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.config.model import Limits
-from nodewright.decision.counted import amounts, is_real
-from nodewright.decision.memory import Memory
+from nodewright.decision.limits import amounts, is_real
+from nodewright.decision.memory import RemovalMemory
 from nodewright.decision.scaledown.removable import Removable
 from nodewright.decision.scaledown.selection.allowance import Allowance, everywhere
 from nodewright.decision.world import World
@@ -18,7 +18,7 @@ from nodewright.objects.node import TO_BE_DELETED
 _FLOOR = re.compile(r'", (.+): at least ')
 
 
-def floors(world: World, starting: Set[str], memory: Memory, limits: Limits) -> Iterator[Allowance]:
+def floors(world: World, starting: Set[str], memory: RemovalMemory, limits: Limits) -> Iterator[Allowance]:
     """Yield what may go of each resource that has a smallest total.
 
     Nodes that are *starting* or on their way out are not there, as for Cluster Autoscaler.
@@ -39,7 +39,7 @@ def floor_of(refusal: Verdict) -> str:
 
 
 def _part(
-    part: str, floor: Resources, provider: str | None, world: World, starting: Set[str], memory: Memory
+    part: str, floor: Resources, provider: str | None, world: World, starting: Set[str], memory: RemovalMemory
 ) -> Iterator[Allowance]:
     def draw(resource: str) -> Callable[[Removable], int]:
         return lambda entry: _counted(entry.node, world).get(resource, 0)
@@ -66,10 +66,10 @@ def _counted(node: Node, world: World) -> Resources:
     return amounts(node.capacity, world.gpus.get(node.name)) if is_real(node.metadata.labels) else {}
 
 
-def _staying(provider: str | None, world: World, starting: Set[str], memory: Memory) -> Iterator[Node]:
-    providers = {facts.id: facts.provider for facts in world.groups}
+def _staying(provider: str | None, world: World, starting: Set[str], memory: RemovalMemory) -> Iterator[Node]:
     for name, node in world.cluster.nodes.items():
         if name in starting or name in memory.removals or node.taint(TO_BE_DELETED):
             continue
-        if provider is None or providers.get(world.group_of.get(name, "")) == provider:
+        group = world.group_on(name)
+        if provider is None or (group is not None and group.provider == provider):
             yield node

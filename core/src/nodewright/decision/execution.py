@@ -1,0 +1,143 @@
+"""The execution of a decision: what came of it, and the world and memory as they are then, without another reading."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from nodewright.api.decision import Decision, DeleteInstances, Outcome
+from nodewright.api.group import GroupFacts
+from nodewright.api.instance import InstanceState
+from nodewright.decision.memory import Memory
+from nodewright.decision.world import World
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hold:
+    """Why a group is left alone: it is not known yet whether it took its last order."""
+
+    why: str
+    #: The size that it was to have.
+    size: int = 0
+
+    def over(self, facts: GroupFacts) -> GroupFacts:
+        """Return *facts* as those of a group that may have the size by now and takes no other order."""
+        return replace(facts, error=self.why, target_size=max(facts.target_size, self.size))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """What came of *decision*; an action without an outcome was not tried, or its group is *held*."""
+
+    decision: Decision
+    outcomes: tuple[Outcome, ...] = ()
+    #: Groups with a call under way that took longer than it may, by id.
+    held: Mapping[str, Hold] = field(default_factory=dict)
+    #: Whether nothing was tried, and nothing else is to be: a dry run.
+    withheld: bool = False
+
+    @property
+    def fruitful(self) -> bool:
+        """Whether anything was done."""
+        return any(outcome.ok for outcome in self.outcomes)
+
+    @cached_property
+    def undone(self) -> frozenset[str]:
+        """Groups that were to grow and certainly did not: refused for good, or not tried."""
+        doubtful = {outcome.target for outcome in self._growth if outcome.ok or outcome.temporary}
+        return frozenset(grow.group for grow in self.decision.grow) - doubtful - self.held.keys()
+
+    @property
+    def calls_for_another(self) -> bool:
+        """Whether other groups are to grow instead of those that did not."""
+        return bool(self.undone) and not self.withheld
+
+    def world(self, world: World) -> World:
+        """Return the *world* of the decision as it is now, with the outcomes of growth in it.
+
+        A group that may have taken its order is held: its nodes count as on their way, and it takes no other order.
+        """
+        changes = self._changes()
+        deleted = {instance for delete in self._deleted for instance in delete.instances}
+        doubts = self.doubts
+        groups = []
+        for facts in world.groups:
+            facts = replace(
+                facts,
+                target_size=facts.target_size + changes[facts.id],
+                instances=tuple(
+                    replace(each, state=InstanceState.DELETING, error=None) if each.id in deleted else each
+                    for each in facts.instances
+                ),
+            )
+            groups.append(doubts[facts.id].over(facts) if facts.id in doubts else facts)
+        return replace(world, groups=tuple(groups), outcomes=self._growth)
+
+    def memory(self, memory: Memory, before: Memory) -> Memory:
+        """Return *memory*, which the decision left when it was made on that of *before*, without what is undone."""
+        grow = {grow.group for grow in self.decision.grow}
+        done = {outcome.target for outcome in self._growth if outcome.ok} | self.held.keys()
+        orders = memory.orders.reverted(before.orders, self.undone)
+        cooldown = memory.cooldown.not_grown(before.cooldown, grow - done, at_all=not grow or bool(grow & done))
+        kept = replace(memory, orders=orders, cooldown=cooldown)
+        if not self.withheld:
+            return kept
+        return replace(
+            kept,
+            orders=orders.with_turn(before.orders.turn),
+            leaving=memory.leaving.not_begun(before.leaving),
+            consolidation=memory.consolidation.not_begun(before.consolidation),
+        )
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How much larger each group is that was certainly resized; negative if it is smaller."""
+        return {group: change for group, change in self._changes().items() if change}
+
+    @property
+    def doubts(self) -> dict[str, Hold]:
+        """What holds groups until their provider was read again, by id: those that may have taken an order."""
+        sizes = {grow.group: grow.from_size + grow.count for grow in self.decision.grow}
+        unsure = {
+            outcome.target: Hold(why=outcome.error, size=sizes.get(outcome.target, 0))
+            for outcome in self._growth
+            if outcome.temporary and not outcome.ok
+        }
+        return {**unsure, **self.held}
+
+    @cached_property
+    def _growth(self) -> tuple[Outcome, ...]:
+        return tuple(outcome for outcome in self.outcomes if outcome.action == "grow")
+
+    @property
+    def _deleted(self) -> list[DeleteInstances]:
+        kept = {each.target for each in self.outcomes if each.action == "delete-instances" and not each.ok}
+        tried = {each.target for each in self.outcomes if each.action == "delete-instances"}
+        return [each for each in self.decision.delete if (key := each.target) in tried and key not in kept]
+
+    def _changes(self) -> Counter[str]:
+        done = {(outcome.action, outcome.target) for outcome in self.outcomes if outcome.ok}
+        changes: Counter[str] = Counter()
+        for grow in self.decision.grow:
+            changes[grow.group] += grow.count * (("grow", grow.group) in done)
+        for shrink in self.decision.shrink:
+            changes[shrink.group] -= shrink.count * (("shrink", shrink.group) in done)
+        for delete in self._deleted:
+            changes[delete.group] -= len(delete.instances)
+        return changes
+
+
+def to_be_kept(memory: Memory, held: Mapping[str, Hold], decision: Decision | None = None) -> Memory:
+    """Return *memory* with a note of all calls that were not answered, for the next process if this one ends now.
+
+    These are the orders that *held* groups may have taken, and what is about to be done if *decision* is carried out.
+    """
+    sizes = {group: each.size for group, each in held.items()}
+    going: set[str] = set()
+    if decision is not None:
+        sizes |= {grow.group: grow.from_size + grow.count for grow in decision.grow}
+        going = {each.node for each in decision.drain} | {name for each in decision.delete for name in each.nodes}
+    orders, leaving = memory.orders.unanswered(sizes), memory.leaving.unanswered(going)
+    if orders is memory.orders and leaving is memory.leaving:
+        return memory
+    return replace(memory, orders=orders, leaving=leaving)

@@ -1,0 +1,39 @@
+"""What Nodewright remembers from loop to loop, and over restarts: in slices, each with one owner."""
+
+from nodewright.decision.memory.consolidation import ConsolidationMemory, Replacement
+from nodewright.decision.memory.cooldown import Changes, CooldownMemory
+from nodewright.decision.memory.health import Backoff, HealthMemory, Shortage
+from nodewright.decision.memory.learnt import KnownTemplate, TemplateMemory
+from nodewright.decision.memory.leaving import Evictions, Removal, RemovalMemory
+from nodewright.decision.memory.memory import Memory
+from nodewright.decision.memory.orders import Intention, OrderMemory, ScaleUpRequest
+from nodewright.decision.memory.slices import Slice
+from nodewright.decision.memory.status import Condition, Conditions, StatusMemory
+from nodewright.decision.memory.unneeded import UnneededMemory
+from nodewright.decision.memory.verdicts import LastVerdict, VerdictMemory
+
+__all__ = [
+    "Backoff",
+    "Changes",
+    "Condition",
+    "Conditions",
+    "ConsolidationMemory",
+    "CooldownMemory",
+    "Evictions",
+    "HealthMemory",
+    "Intention",
+    "KnownTemplate",
+    "LastVerdict",
+    "Memory",
+    "OrderMemory",
+    "Removal",
+    "RemovalMemory",
+    "Replacement",
+    "ScaleUpRequest",
+    "Shortage",
+    "Slice",
+    "StatusMemory",
+    "TemplateMemory",
+    "UnneededMemory",
+    "VerdictMemory",
+]

@@ -1,0 +1,59 @@
+"""Health: what failed, what is missing, and since when."""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Self
+
+from nodewright.api.instance import ErrorClass
+from nodewright.decision.memory.slices import Slice
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backoff:
+    """A group that failed to grow, or a pool that ran dry, and is left alone for a while."""
+
+    until: datetime
+    pause: timedelta
+    failed_at: datetime
+    error_class: ErrorClass
+    code: str
+    #: The capacity pool that ran dry; empty if none did, or the cloud did not say which.
+    pool: str = ""
+    #: What the cloud said.
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shortage:
+    """A group that has fewer machines than it is wanted to have."""
+
+    #: Since when both numbers are what they are.
+    since: datetime
+    machines: int
+    target: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class HealthMemory(Slice):
+    """What the assessment of groups remembers. Owned by the stage `health`."""
+
+    #: By group.
+    backoffs: dict[str, Backoff] = field(default_factory=dict)
+    #: Pools that ran dry, by provider and pool.
+    pools: dict[str, Backoff] = field(default_factory=dict)
+    #: By group.
+    shortages: dict[str, Shortage] = field(default_factory=dict)
+    #: When each machine that is no node yet was first seen.
+    unregistered_since: dict[str, datetime] = field(default_factory=dict)
+    #: When each machine that the cloud could not make was first seen to have failed.
+    failed_since: dict[str, datetime] = field(default_factory=dict)
+    #: Since when too many nodes of the cluster are unready; None while it is well.
+    unhealthy_since: datetime | None = None
+
+    def backed_off(self, backoffs: dict[str, Backoff]) -> Self:
+        """Return the memory with these *backoffs* of groups."""
+        return replace(self, backoffs=backoffs)
+
+    def after_absence(self) -> Self:
+        """Keep back-offs and failed machines; a machine that did not come may have been unable to."""
+        return replace(self, unregistered_since={}, shortages={}, unhealthy_since=None)

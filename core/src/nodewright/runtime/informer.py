@@ -1,0 +1,83 @@
+"""The informer: keeps the columns of the cluster up to date with the API server."""
+
+import logging
+from collections.abc import Callable, Iterable
+
+from nodewright.api.clock import Clock
+from nodewright.api.errors import ApiServerError
+from nodewright.cluster import Cluster
+from nodewright.config.model import Settings
+from nodewright.kube.config_maps import ConfigMapWatch
+from nodewright.kube.feed import Feed
+from nodewright.kube.kinds import KINDS, wanted_kinds
+from nodewright.kube.reflector import Reflector
+from nodewright.kube.taint_latency import TaintLatency
+from nodewright.kube.transport import Transport
+
+#: Nothing is decided on an older state of pods or nodes: a node that seems empty may be full by now, and a machine that
+#: seems never to have become a node may be one.
+_LONGEST_SILENCE_SECONDS = 180.0
+
+_log = logging.getLogger(__name__)
+
+
+class Informer:
+    """Watches everything that decisions look at. For the loop's thread, the only one that may read `cluster`.
+
+    *on_unschedulable* is called on another thread as soon as a pod is seen that has become unschedulable.
+    """
+
+    def __init__(self, transport: Transport, clock: Clock, on_unschedulable: Callable[[], None]) -> None:
+        self.cluster = Cluster()
+        self.taint_latency = TaintLatency(clock)
+        #: What was seen and is not in the cluster yet.
+        self.feed = Feed(on_unschedulable=on_unschedulable, on_nodes=self.taint_latency.saw)
+        self._transport = transport
+        self._reflectors: dict[str, Reflector] = {}
+        self._config_maps = ConfigMapWatch(transport, self.feed)
+
+    def watch(self, settings: Settings, config_maps: Iterable[str]) -> None:
+        """Begin to watch what decisions by *settings* look at, unless it is watched already.
+
+        The ConfigMaps watched from now on are *config_maps* and no others. Call `wait` to have all of it seen.
+        """
+        for kind in (*KINDS, *wanted_kinds(settings)):
+            if kind.name not in self._reflectors:
+                self.feed.follow(kind)
+                self._reflectors[kind.name] = Reflector(kind, self._transport, self.feed)
+                self._reflectors[kind.name].start()
+        self._config_maps.watch(settings.namespace, config_maps)
+
+    def wait(self, timeout: float, *, patient: bool = False) -> None:
+        """Wait until everything that is watched was seen once.
+
+        Raises `ApiServerError` after *timeout* seconds; if *patient*, logs why it takes so long and goes on waiting.
+        """
+        while True:
+            try:
+                self.feed.wait_until_synced(timeout)
+            except ApiServerError as error:
+                if not patient:
+                    raise
+                _log.warning("still waiting: %s", error)
+            else:
+                return
+
+    def look(self) -> Cluster:
+        """Return the cluster as it is now. Raises `ApiServerError` if there was no news of nodes or pods for long."""
+        self.feed.check_silence(_LONGEST_SILENCE_SECONDS)
+        self.catch_up()
+        return self.cluster
+
+    def catch_up(self) -> None:
+        """Take up what was seen. A standby does that too, or the changes of months would pile up."""
+        self.feed.apply_to(self.cluster)
+        self.cluster.tidy()
+
+    def close(self) -> None:
+        """End all watches."""
+        for reflector in self._reflectors.values():
+            reflector.halt()
+        for reflector in self._reflectors.values():
+            reflector.stop()
+        self._config_maps.close()

@@ -1,0 +1,285 @@
+"""Decisions are carried out, and who fails is named."""
+
+from datetime import timedelta
+from threading import Event
+
+import pytest
+from nodewright.api import (
+    Capability,
+    CapacityError,
+    Decision,
+    DeleteInstances,
+    ErrorClass,
+    GroupOptions,
+    Grow,
+    InstanceError,
+    NodeGroup,
+    NotLeaderError,
+    PluginConfig,
+    Provider,
+    ProviderContext,
+    Reason,
+    ThrottledError,
+    UnsupportedError,
+    Verdict,
+)
+from nodewright.api.decision import SoftUntaint
+from nodewright.kube.evictions import Evictor
+from nodewright.kube.nodes import NodeWriter
+from nodewright.kube.taint_latency import TaintLatency
+from nodewright.plugins import Faults
+from nodewright.runtime.executor import Executor
+from nodewright.runtime.held import HeldGroups
+from nodewright.runtime.providers import Providers
+from nodewright.testing.clock import EPOCH, SteppedClock
+
+SOON = timedelta(seconds=5)
+SHORT = timedelta(milliseconds=20)
+DRY = InstanceError(error_class=ErrorClass.STOCK_OUT, code="NoCapacity", message="no c5", pool="eu-a/c5")
+WHY = Verdict(reason=Reason.CHOSEN)
+
+
+class Group(NodeGroup):
+    """A group that does what its test wants when it grows."""
+
+    min_size = 0
+    max_size = 5
+    target_size = 0
+
+    def __init__(self, name, do, calls):
+        self.name = name
+        self.do = do
+        self.calls = calls
+
+    @property
+    def id(self):
+        return self.name
+
+    def instances(self):
+        return ()
+
+    def increase(self, count):
+        self.calls.append(("increase", self.name, count))
+        self.do()
+
+    def increase_atomically(self, count):
+        self.calls.append(("atomically", self.name, count))
+
+    def delete_nodes(self, nodes):
+        self.calls.append(("delete", self.name, len(nodes)))
+
+    def force_delete_nodes(self, nodes):
+        self.do()
+        self.calls.append(("force", self.name, len(nodes)))
+
+    def decrease_target(self, count): ...
+
+
+class Cloud(Provider):
+    known = ()
+
+    def refresh(self): ...
+
+    def groups(self):
+        return self.known
+
+    def group_of(self, node):
+        return None
+
+
+class Acting:
+    """An executor for groups of one cloud, and what they were called to do."""
+
+    def __init__(self, *, parallel=True, timeout=SOON, atomic=False, permit=lambda: None, **groups):
+        clock = SteppedClock()
+        self.calls = []
+        self.faults = Faults(clock)
+        cloud = Cloud(PluginConfig(), ProviderContext(clock=clock))
+        cloud.capabilities = frozenset([Capability.ATOMIC_INCREASE] if atomic else [])
+        cloud.known = [Group(name, do, self.calls) for name, do in groups.items()]
+        self.providers = Providers({"cloud": cloud}, clock, self.faults)
+        self.providers.read({}, GroupOptions(), SOON)
+        self.held = HeldGroups()
+        self.executor = Executor(
+            self.providers,
+            NodeWriter(None, TaintLatency(clock), cordon=False),
+            Evictor(None),
+            self.held,
+            clock,
+            self.faults,
+            parallel=parallel,
+            timeout=timeout,
+            time_for_hints=SHORT,
+            permit=permit,
+        )
+
+    def grow(self, *groups, **fields):
+        return self.carry_out(
+            grow=tuple(Grow(group=group, count=1, from_size=0, verdict=WHY, **fields) for group in groups)
+        )
+
+    def carry_out(self, **actions):
+        return self.executor.carry_out(Decision(at=EPOCH, **actions), {})
+
+
+@pytest.fixture
+def acting():
+    """Makes executors, and ends them after the test."""
+    made = []
+
+    def make(**fields):
+        made.append(Acting(**fields))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.executor.close()
+        each.providers.close()
+
+
+@pytest.fixture
+def release():
+    """Lets calls that wait for it end; at the latest when the test ends."""
+    event = Event()
+    yield event
+    event.set()
+
+
+def raising(error):
+    def fail():
+        raise error
+
+    return fail
+
+
+def nothing(): ...
+
+
+def told(execution):
+    return [(outcome.target, outcome.ok) for outcome in execution.outcomes]
+
+
+def test_a_group_that_raises_what_it_must_not_is_its_providers_fault(acting):
+    act = acting(pool=raising(KeyError("flavour")))
+    noted = []
+    act.faults.listen(noted.append)
+    (outcome,) = act.grow("pool").outcomes
+    assert (outcome.action, outcome.target, outcome.ok, outcome.temporary) == ("grow", "pool", False, False)
+    assert "flavour" in outcome.error
+    assert [(fault.plugin, fault.where) for fault in noted] == [("cloud", "group pool")]
+
+
+def test_what_the_cloud_says_of_missing_capacity_is_kept_whole(acting):
+    (outcome,) = acting(pool=raising(CapacityError(DRY))).grow("pool").outcomes
+    assert (outcome.cause, outcome.temporary) == (DRY, False)
+
+
+def test_an_error_without_words_is_named_by_its_kind(acting):
+    (outcome,) = acting(pool=raising(ThrottledError(""))).grow("pool").outcomes
+    assert (outcome.error, outcome.temporary) == ("ThrottledError", True)
+
+
+def test_groups_grow_at_the_same_time(acting):
+    here, there = Event(), Event()
+
+    def meet(mine, other):
+        mine.set()
+        assert other.wait(5)
+
+    act = acting(a=lambda: meet(here, there), b=lambda: meet(there, here))
+    assert told(act.grow("a", "b")) == [("a", True), ("b", True)]
+
+
+def test_serial_growth_stops_at_the_first_failure(acting):
+    act = acting(parallel=False, a=nothing, b=raising(CapacityError(DRY)), c=nothing)
+    execution = act.grow("a", "b", "c")
+    assert told(execution) == [("a", True), ("b", False)]
+    assert act.calls == [("increase", "a", 1), ("increase", "b", 1)]
+    assert execution.undone == {"b", "c"}
+
+
+@pytest.mark.parametrize(("able", "call"), [(True, "atomically"), (False, "increase")])
+def test_growth_in_one_piece_is_asked_for_where_the_provider_can(acting, able, call):
+    act = acting(atomic=able, a=nothing)
+    act.grow("a", atomic=True)
+    assert act.calls == [(call, "a", 1)]
+
+
+def test_a_group_is_called_once_at_a_time(acting):
+    act = acting(a=nothing)
+    deletes = tuple(
+        DeleteInstances(group="a", instances=(f"i-{number}",), nodes=(f"n-{number}",), verdict=WHY)
+        for number in range(20)
+    )
+    assert told(act.carry_out(delete=deletes)) == [(f"n-{number}", True) for number in range(20)]
+    assert act.calls == [("delete", "a", 1)] * 20
+
+
+def test_a_group_that_does_not_answer_is_held_until_it_does(acting, release, caplog):
+    act = acting(timeout=SHORT, slow=lambda: release.wait(10), quick=nothing)
+    execution = act.grow("slow", "quick")
+    assert told(execution) == [("quick", True)]
+    assert execution.held["slow"].size == 1
+    assert execution.undone == frozenset()
+    assert (
+        "group slow is left alone until the cloud answers: the cloud has not answered its last order (grow)"
+        in caplog.text
+    )
+    assert (act.executor.late_outcomes(), act.held.under_way.keys()) == ((), {"slow"})
+    release.set()
+    wait = Event()
+    while not (ended := act.executor.late_outcomes()):
+        wait.wait(0.01)
+    assert [(outcome.target, outcome.ok) for outcome in ended] == [("slow", True)]
+    assert act.held.under_way == {}
+
+
+def test_a_group_that_is_gone_fails_for_good(acting):
+    (outcome,) = acting().grow("gone").outcomes
+    assert (outcome.error, outcome.temporary) == ("no provider has a group 'gone' any more", False)
+
+
+@pytest.mark.parametrize(
+    ("force", "unforceable", "how"),
+    [
+        (False, None, "delete"),
+        (True, None, "force"),
+        (True, UnsupportedError("not this group"), "delete"),
+        (True, NotImplementedError(), "delete"),
+    ],
+)
+def test_deletion_is_forced_where_the_group_can_be_forced(acting, force, unforceable, how):
+    act = acting(a=raising(unforceable) if unforceable else nothing)
+    delete = DeleteInstances(group="a", instances=("i-1",), force=force, verdict=WHY)
+    assert [ok for _, ok in told(act.carry_out(delete=(delete,)))] == [True]
+    assert act.calls == [(how, "a", 1)]
+
+
+def test_what_is_not_permitted_any_more_is_not_tried_and_has_no_outcome(acting):
+    permits = [True, False]
+
+    def permit():
+        if not permits.pop(0):
+            raise NotLeaderError("the lease is lost")
+
+    act = acting(permit=permit, a=nothing)
+    deletes = tuple(
+        DeleteInstances(group="a", instances=(f"i-{number}",), nodes=(f"n-{number}",), verdict=WHY)
+        for number in range(2)
+    )
+    execution = act.carry_out(delete=deletes)
+    assert told(execution) == [("n-0", True)]
+    assert act.calls == [("delete", "a", 1)]
+    assert permits == []
+
+
+def test_growth_that_is_not_permitted_counts_as_undone(acting):
+    execution = acting(permit=raising(NotLeaderError("the lease is lost")), a=nothing).grow("a")
+    assert execution.outcomes == ()
+    assert execution.undone == {"a"}
+
+
+def test_a_hint_that_is_not_permitted_is_not_worth_a_word(acting, caplog):
+    act = acting(permit=raising(NotLeaderError("the lease is lost")))
+    act.carry_out(soft_untaint=(SoftUntaint(node="n"),))
+    assert caplog.text == ""
