@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from nodewright.api import Clock, Command, ConfigurationError, PluginError, Problem
+from nodewright.api import Command, ConfigurationError, PluginError, Problem
 from nodewright.cli.table import aligned, screen_width
 from nodewright.config.document import Loaded, flags_to_yaml, load
 from nodewright.config.flag import Flag
@@ -19,6 +19,7 @@ from nodewright.config.providers import LiveGroup, live_groups, refusals
 from nodewright.config.schema import json_schema
 from nodewright.config.show import GroupReport, Row, as_data, group_report, rule_report, setting_rows
 from nodewright.config.tree import dump
+from nodewright.runtime.clock import SystemClock
 
 _HELP = """\
 check [FILE] [flags]       report every mistake in a configuration
@@ -66,7 +67,7 @@ def check(words: Sequence[str]) -> int:
     """Print ``ok``, or raise `ConfigurationError` with every mistake."""
     loaded = _load(parse_flags(words, words=1))
     _warn(loaded.warnings)
-    problems = tuple(refusals(loaded, _registry(), _clock()))
+    problems = tuple(refusals(loaded, _registry(), SystemClock()))
     if problems:
         raise ConfigurationError(*problems)
     print("ok")
@@ -139,7 +140,7 @@ def _groups(loaded: Loaded, flags: Flags) -> list[GroupReport]:
     live: list[LiveGroup] = []
     if flags.own.get("live", not named):
         try:
-            live = live_groups(loaded.settings, _registry(), _clock())
+            live = live_groups(loaded.settings, _registry(), SystemClock())
         except PluginError as error:
             if "live" in flags.own:
                 raise
@@ -173,13 +174,6 @@ def _registry() -> PluginClasses:
     from nodewright.plugins.registry import Registry
 
     return Registry()
-
-
-def _clock() -> Clock:
-    # It brings the whole loop along, and is needed only to make providers.
-    from nodewright.runtime.clock import SystemClock
-
-    return SystemClock()
 
 
 def _refuse(flags: Flags) -> None:
