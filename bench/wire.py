@@ -14,7 +14,7 @@ import msgspec
 from nodewright.cluster import Cluster
 from nodewright.kube.feed import Feed
 from nodewright.kube.kinds import KINDS
-from nodewright.kube.pod_wire import PodReader, SeenPod
+from nodewright.kube.pod_reader import PodReader, SeenPod
 from nodewright.kube.reflector import Reflector
 from nodewright.objects import Node, Pod
 
@@ -97,7 +97,7 @@ def _decode() -> Figure:
     for seen, model in zip(read(), listed, strict=True):
         assert (seen.key, seen.uid) == (f"{model.metadata.namespace}/{model.metadata.name}", model.metadata.uid)
         assert (seen.node, seen.created) == (model.spec.node_name, model.metadata.creation_timestamp)
-        assert seen.kind.pod.spec.containers[0].resources.requests == model.spec.containers[0].resources.requests
+        assert seen.prototype.pod.spec.containers[0].resources.requests == model.spec.containers[0].resources.requests
     note = f"CPU per pod of {len(body) // _DECODED} bytes; official client {duration(reference)}"
     return Figure(seconds=seconds, reference=reference, note=note)
 

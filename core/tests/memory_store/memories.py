@@ -116,7 +116,7 @@ def without_slices(memory):
 
 
 def any_of(hint):
-    """Values of a type, of every field of it: whoever adds one to memory need not think of this."""
+    """Values of a type with all its fields, so that a new field of memory is covered by itself."""
     origin, parts = get_origin(hint), get_args(hint)
     if hint in _PLAIN:
         return _PLAIN[hint]
@@ -139,7 +139,7 @@ MEMORIES = any_of(Memory)
 
 
 class Shelf:
-    """A store in this process; *lose* lets writes fail, after or before they are done."""
+    """A store in this process; *before* and *after* can make writes fail."""
 
     place, aside, limit = "the shelf", "the other shelf", 750 * 1024
 

@@ -57,8 +57,7 @@ def load(name: str) -> "type[Command]":
         command: type[Command] = resolve_name(BUILT_IN[name].home)
         return command
     from nodewright.api.errors import PluginError
-    from nodewright.plugins.missing import advice
-    from nodewright.plugins.registry import Registry
+    from nodewright.plugins.registry import Registry, advice
 
     registry = Registry()
     if name not in registry.names("commands"):

@@ -7,10 +7,10 @@ from typing import Any
 
 from nodewright.api.errors import PluginError
 from nodewright.api.plugin import Plugin
-from nodewright.config.mention import Slot
 from nodewright.config.model import Settings
 from nodewright.config.paths import PLANNED, all_settings, step
 from nodewright.config.plugins import PluginClasses, slot_of
+from nodewright.config.reference import Slot
 
 Schema = dict[str, Any]
 

@@ -14,9 +14,10 @@ from nodewright.api.estimator import Estimator
 from nodewright.api.expander import Expander
 from nodewright.api.nearest import nearest
 from nodewright.api.plugin import Plugin
+from nodewright.api.pricing import Prices
 from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesProcessor
 from nodewright.api.provider import GroupSpec, Provider
-from nodewright.config.mention import Mention, Slot
+from nodewright.config.reference import Reference, Slot
 from nodewright.config.wording import written
 from nodewright.objects.duration import format_duration, parse_duration
 from nodewright.objects.quantity import format_resource, parse_quantity
@@ -229,14 +230,15 @@ TimeZone = Annotated[
 #: A list of names, which can also be written as ``a,b``.
 Names = Annotated[tuple[Name, ...], BeforeValidator(_read_names)]
 
-Providers = Annotated[tuple[Mention, ...], BeforeValidator(_read_names), Slot(kind="providers", base=Provider)]
-Expanders = Annotated[tuple[Mention, ...], BeforeValidator(_read_names), Slot(kind="expanders", base=Expander)]
-ChosenEstimator = Annotated[Mention, Slot(kind="estimators", base=Estimator)]
+Providers = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="providers", base=Provider)]
+Expanders = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="expanders", base=Expander)]
+ChosenEstimator = Annotated[Reference, Slot(kind="estimators", base=Estimator)]
 PendingPodsSteps = Annotated[
-    tuple[Mention, ...], BeforeValidator(_read_names), Slot(kind="processors", base=PendingPodsProcessor)
+    tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="processors", base=PendingPodsProcessor)
 ]
 ScaleDownCandidatesSteps = Annotated[
-    tuple[Mention, ...], BeforeValidator(_read_names), Slot(kind="processors", base=ScaleDownCandidatesProcessor)
+    tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="processors", base=ScaleDownCandidatesProcessor)
 ]
-DrainRules = Annotated[tuple[Mention, ...], BeforeValidator(_read_names), Slot(kind="drain_rules", base=DrainRule)]
-Hooks = Annotated[tuple[Mention, ...], BeforeValidator(_read_names), Slot(kind="hooks", base=Plugin)]
+DrainRules = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="drain_rules", base=DrainRule)]
+PriceModels = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="prices", base=Prices)]
+Hooks = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="hooks", base=Plugin)]

@@ -3,7 +3,6 @@
 from typing import Literal
 
 from nodewright.config.addresses import NamespaceName
-from nodewright.config.mention import Mention
 from nodewright.config.model.base import Section
 from nodewright.config.model.health import BackoffSettings, Health, Loop
 from nodewright.config.model.limits import CpuLimit, GpuLimit, Limits, MemoryLimit, NodeLimit
@@ -34,12 +33,14 @@ from nodewright.config.model.scale_down import (
     SoftTaints,
 )
 from nodewright.config.model.scale_up import Balancing, Proactive, ScaleUp
+from nodewright.config.reference import Reference
 from nodewright.config.values import (
     Duration,
     Group,
     Hooks,
     Name,
     PendingPodsSteps,
+    PriceModels,
     Providers,
     Ratio,
     ScaleDownCandidatesSteps,
@@ -69,13 +70,13 @@ __all__ = [
     "Loop",
     "Memory",
     "MemoryLimit",
-    "Mention",
     "Metrics",
     "NodeLimit",
     "Proactive",
     "Processors",
     "ProvisioningRequests",
     "Record",
+    "Reference",
     "ScaleDown",
     "ScaleUp",
     "Schedule",
@@ -94,11 +95,11 @@ class Processors(Section):
     """The plugins that decide which pods and nodes are looked at."""
 
     pending_pods: PendingPodsSteps = (
-        Mention(name="clear-tpu-requests"),
-        Mention(name="filter-expendable"),
-        Mention(name="add-returning-pods"),
-        Mention(name="filter-schedulable"),
-        Mention(name="filter-daemonset-pods"),
+        Reference(name="clear-tpu-requests"),
+        Reference(name="filter-expendable"),
+        Reference(name="add-returning-pods"),
+        Reference(name="filter-schedulable"),
+        Reference(name="filter-daemonset-pods"),
     )
     """The plugins that remove pods from the list of those that need nodes, or add pods to it, in order."""
     scale_down_candidates: ScaleDownCandidatesSteps = ()
@@ -158,6 +159,8 @@ class Settings(Section):
     """Node groups that are listed by hand, as min:max:name. Most providers can discover theirs."""
     discovery: tuple[Name, ...] = ()
     """Rules by which providers discover node groups, as in --node-group-auto-discovery."""
+    prices: PriceModels = ()
+    """The plugins that know prices better than the providers. The first one that knows a price counts."""
     loop: Loop = Loop()
     """How often the loop runs, and when the process counts as stuck."""
     scale_up: ScaleUp = ScaleUp()

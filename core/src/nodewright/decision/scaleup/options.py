@@ -86,7 +86,11 @@ class OptionFinder:
             elif estimate.nodes < 1 or not estimate.pods:
                 verdicts[facts.id] = Verdict(reason=Reason.NO_HELP)
             else:
-                options.append(self._option(facts, estimate, similar))
+                offered = self._policy.hooks.adjust_estimate(facts, kind.fitting, estimate)
+                if offered.nodes < 1 or not offered.pods:
+                    verdicts[facts.id] = Verdict(reason=Reason.FILTERED, detail="a hook")
+                else:
+                    options.append(self._option(facts, offered, similar))
         refusals = {group: kind.refusals for group, kind in kinds.items()}
         if self._policy.settings.scale_up.explain_skipped_groups:
             left_out = [facts for facts in groups if facts.id not in kinds and facts.template is not None]

@@ -22,7 +22,7 @@ from nodewright.decision.scaleup.expansion import Expansion
 from nodewright.decision.scaleup.gangs import TORN, gang_of, torn
 from nodewright.decision.scaleup.outside import Outside
 from nodewright.decision.world import World
-from nodewright.plugins.prices import GuardedPricing
+from nodewright.plugins.pricing import GuardedPricing
 from nodewright.scheduling import ClusterSimulation
 
 
