@@ -1,4 +1,4 @@
-"""From the wire into columns: decoding pods, loading a cluster, taking up one change."""
+"""From the wire into columns: decoding pods, loading a cluster, applying one change."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -103,7 +103,7 @@ def _decode() -> Figure:
 
 
 class _Pages:
-    """In place of a connection: pages of a cluster, made when they are asked for."""
+    """Stands in for a connection: pages of a cluster, made on request."""
 
     def __init__(self, nodes: int) -> None:
         self._pods = pods_of(nodes)
@@ -126,7 +126,7 @@ class _Pages:
         return self
 
     def stream(self, *_: Any, **__: Any) -> Iterator[bytes]:
-        """Wait for the end."""
+        """Wait until it ends."""
         self._end.wait()
         yield from ()
 
@@ -169,7 +169,7 @@ def _resident() -> int:
 
 
 def loaded(nodes: int) -> tuple[Cluster, PodReader]:
-    """Return a cluster of so many nodes that has seen all its pods, and who read them."""
+    """Return a cluster of so many nodes that has read all its pods, and its reader."""
     cluster, reader = Cluster(), PodReader()
     for number in range(nodes):
         cluster.put_node(msgspec.json.decode(node_json(number), type=Node))
