@@ -7,7 +7,7 @@ from itertools import count
 from msgspec.structs import replace
 from nodewright.api import GroupFacts, Pod
 from nodewright.cluster import Cluster, PodRow
-from nodewright.cluster.binding import unbound
+from nodewright.cluster.pod_class import unbound
 from nodewright.decision.world import World
 from nodewright.objects import LabelSelector, Node
 from nodewright.objects.affinity import Affinity, PodAffinity, PodAffinityTerm, TopologySpreadConstraint

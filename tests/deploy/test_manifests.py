@@ -106,8 +106,8 @@ def test_it_runs_where_the_configuration_says(printed):
     ("words", "told"),
     [
         (["--replicas", "-1"], "write a number of replicas, not '-1'"),
-        (["--namespace", "Kube System"], 'no namespace can be called "Kube System"'),
-        (["--monitoring", ""], 'no namespace can be called ""'),
+        (["--namespace", "Kube System"], '"Kube System" is not a valid name of a namespace'),
+        (["--monitoring", ""], '"" is not a valid name of a namespace'),
         (["--image", "a b"], "write NAME:TAG, not 'a b'"),
     ],
 )
@@ -128,9 +128,9 @@ def test_what_does_not_work_in_the_container_is_told(tmp_path, capsys):
     )
     assert main(["manifests", "--config", str(file)]) == 0
     record, memory, address, kubeconfig = capsys.readouterr().err.splitlines()
-    assert "record.path: nothing can be written to /records/r in the container until you mount" in record
-    assert "memory.path: nothing can be written to /memory/m" in memory
-    assert "server.address: the kubelet's probe and Prometheus don't reach localhost:8085" in address
+    assert "record.path: the container can't write to /records/r until you mount" in record
+    assert "memory.path: the container can't write to /memory/m" in memory
+    assert "server.address: the kubelet's probe and Prometheus can't reach localhost:8085" in address
     assert "kube.kubeconfig: /root/k is not in the container" in kubeconfig
 
 

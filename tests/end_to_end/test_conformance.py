@@ -167,7 +167,7 @@ def test_a_run_that_is_interrupted_sets_the_group_back(conformance):
     status, out, err = conformance.full(provider=name)
     assert status == 130
     assert err.splitlines() == [
-        "interrupted: wait until all is set back",
+        "interrupted: please wait until the group has its size back",
         "nodewright conformance: interrupted: not all rules were tried",
     ]
     assert " passed, 0 failed, " in out.splitlines()[-1]
@@ -228,7 +228,7 @@ class TestRefusals:
         assert conformance.orders() == {}
 
     def test_resizing_needs_a_group(self, conformance):
-        message = "nodewright conformance: --full needs --group: name the group that is to be resized\n"
+        message = "nodewright conformance: --full needs --group: name the group to resize\n"
         assert conformance("--full", "--yes") == (2, "", message)
 
     def test_a_group_that_is_not_there(self, conformance):
@@ -242,7 +242,7 @@ class TestRefusals:
         status, out, err = conformance("--full", "--group", "pool")
         assert status == 2
         assert out.startswith("resizes group pool of fake (from 1 to 6; now 2 running, asked for 2):\n")
-        assert err == "nodewright conformance: nobody is there to be asked: add --yes if that is what you want\n"
+        assert err == "nodewright conformance: there is no terminal to ask on: add --yes to go ahead\n"
 
     def test_somebody_does_not_agree(self, conformance, monkeypatch):
         monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
@@ -265,7 +265,7 @@ class TestRefusals:
 
     def test_pytest_is_not_installed(self, conformance, monkeypatch):
         monkeypatch.setitem(sys.modules, "pytest", None)
-        message = "the suite is run by pytest, which is not installed: pip install 'nodewright[conformance]'"
+        message = "the suite needs pytest, which is not installed: pip install 'nodewright[conformance]'"
         assert conformance() == (2, "", f"nodewright conformance: {message}\n")
 
     def test_a_report_of_an_unknown_kind(self, conformance):

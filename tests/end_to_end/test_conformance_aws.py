@@ -71,7 +71,7 @@ def test_a_run_that_is_interrupted_while_the_group_grows_sets_it_back(double, co
     )
     assert status == 130
     assert err.splitlines() == [
-        "interrupted: wait until all is set back",
+        "interrupted: please wait until the group has its size back",
         "nodewright conformance: interrupted: not all rules were tried",
     ]
     assert (report["mode"], report["interrupted"]) == ("full", True)

@@ -10,7 +10,7 @@ from nodewright.objects import CSINode, Node, ObjectMeta, Pod
 from nodewright.objects.node import HOSTNAME
 from nodewright.objects.volume import CSINodeSpec, DriverLimit, NodeDriver
 from nodewright.scheduling import ClusterSimulation
-from nodewright.scheduling.reasons import texts
+from nodewright.scheduling.filters import texts
 from nodewright.testing.builders import a_group
 
 from .lives import lived_cluster, new_cluster

@@ -7,7 +7,7 @@ from random import Random
 
 from msgspec import structs
 from nodewright.cluster import Cluster, PodRow
-from nodewright.cluster.binding import unbound
+from nodewright.cluster.pod_class import unbound
 from nodewright.objects import Pod
 from nodewright.objects.affinity import Affinity
 from nodewright.scheduling import ClusterSimulation

@@ -1,11 +1,16 @@
 """From words to a command, and from errors to messages and exit statuses."""
 
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from nodewright import __version__
+from nodewright.api import Command
+from nodewright.cli import commands
 from nodewright.cli.commands import BUILT_IN
 from nodewright.cli.main import main
 
@@ -42,6 +47,37 @@ class Hello(Command):
         {statement}
         return 0
 """
+
+
+#: What the overview and the version have to do without.
+HEAVY = {
+    "argparse",
+    "kubernetes",
+    "msgspec",
+    "nodewright.api",
+    "nodewright.cli.run",
+    "nodewright_fake.demo.command",
+    "nodewright_fake.world_command",
+    "numpy",
+    "pluggy",
+    "prometheus_client",
+    "pydantic",
+    "rich",
+    "stevedore",
+    "yaml",
+}
+
+
+def imported_by(*lines: str) -> set[str]:
+    """All modules that a process has imported once it has run ``nodewright`` with each of *lines*."""
+    program = (
+        "import sys\nfrom nodewright.cli.main import main\n"
+        "for line in sys.argv[1:]:\n    try:\n        main(line.split())\n    except SystemExit:\n        pass\n"
+        "print('imported:', *sys.modules)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    output = subprocess.check_output([sys.executable, "-c", program, *lines], text=True, env=environment)
+    return set(output.rpartition("imported:")[2].split())
 
 
 def test_a_command_of_a_distribution_is_run_with_its_arguments(
@@ -179,25 +215,45 @@ class TestOverview:
         install("acme", {"commands/hello": "Hello"}, "import boto4")
         assert main(["-h"]) == 0
         lines = capsys.readouterr().out.splitlines()
-        assert "  hello        (can't be loaded; nodewright plugins tells why)" in lines
+        assert "  hello        (can't be loaded; nodewright plugins says why)" in lines
         assert "  plugins      show every plugin: where it comes from, and whether it works" in lines
 
-    def test_a_built_in_command_that_can_not_be_imported_hides_no_other_either(
-        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    def test_a_summary_that_is_not_written_as_plain_text_is_asked_of_the_command(
+        self, install: Install, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        monkeypatch.setitem(BUILT_IN, "broken", "nowhere.to_be:Found")
-        assert main(["-h"]) == 0
-        lines = capsys.readouterr().out.splitlines()
-        assert "  broken       (can't be loaded: ModuleNotFoundError: No module named 'nowhere')" in lines
-        assert any(line.startswith("  plugins      show every plugin") for line in lines)
+        install("acme", {"commands/hello": "Hello"}, COMMAND.replace('"says hello"', '"says " + "hello"'))
+        assert main(["--help"]) == 0
+        assert "  hello        says hello" in capsys.readouterr().out.splitlines()
 
-    def test_the_overview_imports_nothing_heavy(self) -> None:
-        program = (
-            "import sys; from nodewright.cli.main import main; main(['--help']); "
-            "print({'kubernetes', 'numpy', 'prometheus_client', 'rich'} & set(sys.modules))"
-        )
-        result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-        assert result.stdout.splitlines()[-1] == "set()"
+    def test_a_command_that_two_distributions_claim_is_listed_as_unusable(
+        self, install: Install, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        install("acme", {"commands/hello": "Hello"}, COMMAND)
+        install("bolt", {"commands/hello": "Hello"}, COMMAND)
+        assert main(["--help"]) == 0
+        assert "  hello        (can't be loaded; nodewright plugins says why)" in capsys.readouterr().out.splitlines()
+
+    def test_the_overview_imports_neither_a_command_nor_the_contract(self, install: Install) -> None:
+        install("acme", {"commands/hello": "Hello"}, COMMAND)
+        assert not imported_by("--help") & {*HEAVY, "acme"}
+
+    def test_the_version_does_not_even_ask_which_distributions_there_are(self) -> None:
+        assert not imported_by("--version") & {*HEAVY, "importlib.metadata"}
+
+    @pytest.mark.parametrize("name", sorted(BUILT_IN))
+    def test_each_command_of_ours_can_be_imported_and_says_what_it_does(self, name: str) -> None:
+        assert issubclass(commands.load(name), Command)
+        assert re.fullmatch(r"[a-z][^\n]+[^.]", BUILT_IN[name].summary)
+
+    def test_the_help_of_a_command_imports_nothing_that_only_its_work_needs(self) -> None:
+        heavy = {"kubernetes", "nodewright.cluster", "numpy", "prometheus_client", "stevedore"}
+        assert not imported_by(*(f"{name} --help" for name in {*BUILT_IN} - {"plugins"})) & heavy
+
+    def test_configuration_is_checked_and_translated_without_the_loop(self, tmp_path: Path) -> None:
+        file = tmp_path / "nodewright.yaml"
+        file.write_text("apiVersion: nodewright.dev/v1\nkind: Autoscaler\nproviders: []\n")
+        heavy = {"kubernetes", "nodewright.cluster", "nodewright.kube", "numpy", "prometheus_client"}
+        assert not imported_by("config flags", "config from-flags --v=3", f"config show {file} --live=false") & heavy
 
     def test_the_version_is_told(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["--version"]) == 0

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 import pytest
 import yaml
 from nodewright.api import ConfigurationError, GroupOptions, NodeGroup, Problem
-from nodewright.cli import config
 from nodewright.cli.main import main
 from nodewright.config.document import load
 
@@ -31,7 +30,7 @@ class Machines(NodeGroup):
 def nodewright(classes, monkeypatch, tmp_path, capsys):
     """Run a command; return its status, and the lines of its stdout and stderr."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(config, "Registry", lambda: classes)
+    monkeypatch.setattr("nodewright.plugins.registry.Registry", lambda: classes)
 
     def run(*words):
         status = main(["config", *words])
@@ -70,7 +69,7 @@ IDLE = (
 def test_check_says_ok_and_warns(nodewright, write):
     write(RIGHT)
     idle = "accepted, but not in effect in this version"
-    salvo = "a loop goes on until no option helps; scaleUp.optionsPerLoop: 1 ends it after one"
+    salvo = "a loop always continues until no option helps; set scaleUp.optionsPerLoop: 1 to stop after one"
     assert nodewright("check", "nodewright.yaml", "--salvo-scale-up") == (
         0,
         ["ok"],
@@ -136,7 +135,7 @@ def test_from_flags_needs_no_plugin(nodewright, tmp_path):
     )
     assert (status, err) == (0, [])
     assert out == [
-        "# left out --predicate-parallelism: all pods that are alike are placed at once, on one thread",
+        "# left out --predicate-parallelism: all equal pods are placed at once, on one thread",
         "# --regional: has no effect: gce is not among providers",
         "apiVersion: nodewright.dev/v1",
         "kind: Autoscaler",
@@ -200,7 +199,7 @@ def test_show_shows_the_rules_if_a_provider_fails(nodewright, write, cloud, monk
     status, out, err = nodewright("show", "nodewright.yaml")
     assert status == 0
     assert "group spot-*" in out
-    words = "groups are not known, showing the rules for them: provider cloud failed: no route to the cloud"
+    words = "the groups are unknown, so the rules for them are shown: provider cloud failed: no route to the cloud"
     assert err[-1] == words
     assert nodewright("show", "nodewright.yaml", "--live=false")[2] == err[:-1]
     status, out, err = nodewright("show", "nodewright.yaml", "--live")

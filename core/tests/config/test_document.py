@@ -3,7 +3,7 @@ from nodewright.api import ConfigurationError
 from nodewright.config.document import load
 from nodewright.config.flags import parse_flags
 from nodewright.config.model import Settings
-from nodewright.config.planned import planned
+from nodewright.config.paths import planned
 from nodewright.config.reference import Reference
 
 
@@ -33,7 +33,7 @@ def test_a_file_that_is_missing_or_no_text_is_named(tmp_path):
         'flags: --v: write a whole number, not "x"',
     ]
     path.write_bytes(b"kind: \xff\xfe")
-    with pytest.raises(ConfigurationError, match=r"none\.yaml: is no text in UTF-8"):
+    with pytest.raises(ConfigurationError, match=r"none\.yaml: is not UTF-8 text"):
         load(path)
 
 
@@ -155,11 +155,11 @@ loop: {scanInterval: 10m}
 """
     )
     assert warnings(path) == [
-        ":4: scaleDown.utilizationThreshold: above 1, even full nodes count as unneeded",
+        ":4: scaleDown.utilizationThreshold: above 1, even full nodes can be unneeded",
         ":8: groups[1].allowNonAtomicScaleUpToMax: has no effect without zeroOrMax: true",
-        ":10: groups[2]: never reached: groups[0] matches first",
-        ":11: groups[3]: never reached: groups[1] matches first",
-        ":12: loop.scanInterval: the health check fails between two loops: a loop has to begin within maxInactivity",
+        ":10: groups[2]: this rule never applies: groups[0] matches first",
+        ":11: groups[3]: this rule never applies: groups[1] matches first",
+        ":12: loop.scanInterval: the health check fails between two loops: one must begin within maxInactivity",
     ]
 
 

@@ -5,8 +5,7 @@ from nodewright.config.document import load
 from nodewright.config.flag_table import FLAGS, GROUPS, REMOVED
 from nodewright.config.flags import parse_flags
 from nodewright.config.model import Settings
-from nodewright.config.paths import all_settings, allowed_keys
-from nodewright.config.planned import PLANNED
+from nodewright.config.paths import PLANNED, all_settings, allowed_keys
 
 #: Cluster Autoscaler 1.37, the one flag that is newer, leader election, logging.
 CLUSTER_AUTOSCALER = """

@@ -125,9 +125,9 @@ def test_flags_without_effect_are_warnings_unless_they_say_the_default():
          "--cloud-provider=cloud", "--enable-provisioning-requests"]
     )  # fmt: skip
     assert "\n".join(map(str, load(flags=flags).warnings)) == (
-        "flags: --predicate-parallelism: has no effect: all pods that are alike are placed at once, on one thread\n"
-        "flags: --scale-down-candidates-pool-ratio: has no effect, in Cluster Autoscaler neither: "
-        "all nodes are looked at\n"
+        "flags: --predicate-parallelism: has no effect: all equal pods are placed at once, on one thread\n"
+        "flags: --scale-down-candidates-pool-ratio: has no effect, here or in Cluster Autoscaler: "
+        "all nodes are examined\n"
         "flags: --regional: has no effect: gce is not among providers\n"
         "flags: --enable-provisioning-requests: accepted, but not in effect in this version: "
         "ProvisioningRequest objects"
@@ -170,8 +170,8 @@ def test_all_mistakes_are_told_at_once():
         'flags: --cores-total: write min:max, such as 0:320000, not "5"',
         'flags: --gpu-total: write type:min:max, such as nvidia-tesla-t4:0:16, not "16"',
         'flags: --drain-priority-config: write priority:seconds,..., such as 10000:20,0:60, not "high:1"',
-        "flags: --enable-dynamic-resource-allocation: must be true: as in Cluster Autoscaler, it can't be switched off",
-        "flags: --leader-elect-resource-lock: must be leases: there is no other lock",
+        "flags: --enable-dynamic-resource-allocation: must be true: as in Cluster Autoscaler, it can't be turned off",
+        "flags: --leader-elect-resource-lock: must be leases: no other kind of lock is supported",
         'flags: --dry-run: write true or false, not "perhaps"',
         'flags: "surplus" is not expected here',
         "flags: --nodes: write a node group as min:max:name, such as 1:10:workers",
@@ -195,7 +195,7 @@ def test_a_flag_mends_a_wrong_value_in_the_file_but_not_a_wrong_section(write):
     path = write("loop: {scanInterval: often}\nscaleDown: off\n")
     with pytest.raises(ConfigurationError) as caught:
         load(path, flags=parse_flags(["--scan-interval=5s", "--scale-down-enabled=false"]))
-    assert str(caught.value) == f"{path}:4: scaleDown: write settings below it, as key: value"
+    assert str(caught.value) == f"{path}:4: scaleDown: write its settings below it, as key: value"
 
 
 def test_a_command_may_have_flags_of_its_own():

@@ -2,11 +2,10 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from nodewright.api import ConfigurationError
-from nodewright.config.document import load
+from nodewright.config.document import flags_to_yaml, load, to_yaml
 from nodewright.config.flag_table import FLAGS
 from nodewright.config.flags import parse_flags
 from nodewright.config.model import Settings
-from nodewright.config.written import flags_to_yaml, to_yaml
 
 #: Names that YAML readers like to take for something else.
 WORDS = st.sampled_from(
@@ -134,7 +133,7 @@ def test_only_what_differs_from_the_default_is_written():
     )
     assert flags_to_yaml(flags, load(flags=flags).settings, ["a note"]) == (
         """\
-# left out --predicate-parallelism: all pods that are alike are placed at once, on one thread
+# left out --predicate-parallelism: all equal pods are placed at once, on one thread
 # a note
 apiVersion: nodewright.dev/v1
 kind: Autoscaler
@@ -164,5 +163,5 @@ templates:
 
 def test_without_a_provider_the_yaml_says_what_is_missing():
     text = flags_to_yaml(parse_flags([]), Settings(), [])
-    assert text.startswith("# no --cloud-provider was given: name the provider under providers\n")
+    assert text.startswith("# no --cloud-provider was given: name one under providers\n")
     assert load(text).settings == Settings()

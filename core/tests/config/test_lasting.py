@@ -1,5 +1,5 @@
 from nodewright.config.document import load
-from nodewright.config.lasting import keep_lasting
+from nodewright.config.watch import keep_lasting
 
 HEADER = "apiVersion: nodewright.dev/v1\nkind: Autoscaler\nproviders: [fake]\n"
 

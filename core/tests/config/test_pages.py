@@ -8,8 +8,7 @@ from nodewright.config.document import load
 from nodewright.config.flag_table import FLAGS
 from nodewright.config.flags_page import flags_page
 from nodewright.config.model import Disruption, DisruptionBudget
-from nodewright.config.paths import all_settings
-from nodewright.config.planned import planned
+from nodewright.config.paths import all_settings, planned
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -33,8 +32,8 @@ def test_the_page_tells_the_fates_of_flags_apart():
         "| *planned* (ProvisioningRequest objects): `provisioningRequests.enabled`."
         in (lines["--enable-provisioning-requests"])
     )
-    assert "*no effect*: the API server is always asked for JSON" in lines["--kube-api-content-type"]
-    assert "*no effect*, in Cluster Autoscaler neither: " in lines["--cluster-snapshot-parallelism"]
+    assert "*no effect*: requests to the API server always ask for JSON" in lines["--kube-api-content-type"]
+    assert "*no effect*, here or in Cluster Autoscaler: " in lines["--cluster-snapshot-parallelism"]
     assert "`regional`, a setting of the plugin `gce` in `providers`" in lines["--regional"]
 
 

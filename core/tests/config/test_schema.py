@@ -6,8 +6,7 @@ import pytest
 import yaml
 from nodewright.api import PluginError
 from nodewright.config.model import Settings
-from nodewright.config.paths import all_settings
-from nodewright.config.planned import PLANNED
+from nodewright.config.paths import PLANNED, all_settings
 from nodewright.config.schema import json_schema
 
 HEADER = {"apiVersion": "nodewright.dev/v1", "kind": "Autoscaler"}
@@ -168,7 +167,7 @@ class Shelf:
 def test_a_plugin_that_is_broken_is_offered_with_any_settings():
     schema = json_schema(Shelf(expanders=["gone"]))
     assert fits(HEADER | {"scaleUp": {"expanders": ["gone", {"gone": {"what": "ever"}}]}}, schema, schema)
-    assert "Can't be used now: gone can't be imported" in json.dumps(schema)
+    assert "This plugin can't be used: gone can't be imported" in json.dumps(schema)
 
 
 def test_the_documented_example_fits():

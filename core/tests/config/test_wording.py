@@ -33,7 +33,7 @@ class Size(StrEnum):
         (list[int], "a", "write a list, such as [a, b]"),
         (tuple[int, ...], 5, "write a list, such as [a, b]"),
         (set[int], {"a": 1}, "write a list, such as [a, b]"),
-        (dict[str, int], [], "write settings below it, as key: value"),
+        (dict[str, int], [], "write its settings below it, as key: value"),
         (date, "soon", 'write a date such as 2030-01-31, not "soon"'),
         (time, "noon", 'write a time such as 08:30, not "noon"'),
         (datetime, "x", 'write a date and time such as 2030-01-31T08:30:00Z, not "x"'),

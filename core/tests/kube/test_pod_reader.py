@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nodewright.api import Taint
 from nodewright.cluster import Cluster
-from nodewright.cluster.binding import unbound
+from nodewright.cluster.pod_class import unbound
 from nodewright.kube.pod_reader import PodReader
 from nodewright.objects import Pod
 from nodewright.scheduling import ClusterSimulation

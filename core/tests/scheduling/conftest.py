@@ -4,7 +4,7 @@ import pytest
 from nodewright.cluster import Cluster
 from nodewright.objects import CSINode, Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
 from nodewright.scheduling import ClusterSimulation
-from nodewright.scheduling.reasons import texts
+from nodewright.scheduling.filters import texts
 from nodewright.testing.builders import pods_like
 
 _PUT = {

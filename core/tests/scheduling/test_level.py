@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from nodewright.scheduling import level
+from nodewright.scheduling.placement import fill_by_level
 
 DOMAINS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5)), min_size=1, max_size=4)
 
@@ -25,7 +25,7 @@ def one_by_one(counts, capacity, skew, wanted):
 def fill(domains, skew, wanted):
     counts = np.array([count for count, _ in domains])
     capacity = np.array([room for _, room in domains])
-    return counts, capacity, level.fill(counts, capacity, np.ones(len(domains), dtype=bool), skew, wanted)
+    return counts, capacity, fill_by_level(counts, capacity, np.ones(len(domains), dtype=bool), skew, wanted)
 
 
 @given(DOMAINS, st.integers(1, 3), st.integers(1, 20))

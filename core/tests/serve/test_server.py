@@ -222,5 +222,5 @@ def test_addresses_are_those_that_go_takes(serve, address):
 
 @pytest.mark.parametrize("address", ["8085", "localhost", "localhost:http", ":99999"])
 def test_a_malformed_address_is_reported(watcher, address):
-    with pytest.raises(ConfigurationError, match="is no address to listen on: write host:port"):
+    with pytest.raises(ConfigurationError, match="is not an address to listen on: write host:port"):
         Server(address, Endpoints(watcher.metrics))

@@ -88,7 +88,7 @@ def test_the_exit_status_says_whether_too_much_differs(record, capsys):
     assert main(["shadow", "report", path + "-missing"]) == 2
     assert "there is no record" in capsys.readouterr().err
     assert main(["shadow", "report", record(["no json at all"])]) == 2
-    assert "is no record: none of its lines can be read" in capsys.readouterr().err
+    assert "is not a record: none of its lines can be read" in capsys.readouterr().err
 
 
 def test_the_record_of_an_autoscaler_that_acts_is_no_agreement(record, capsys):

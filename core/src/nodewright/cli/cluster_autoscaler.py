@@ -1,12 +1,11 @@
-"""``cluster-autoscaler [flags]``: `nodewright run` under the name that manifests of Cluster Autoscaler call."""
+"""``cluster-autoscaler [flags]``: `nodewright run` under the name that manifests of Cluster Autoscaler use."""
 
 import sys
 from collections.abc import Sequence
 
 from nodewright.cli.main import FAILED, dispatch, guarded
-from nodewright.plugins.registry import Registry
 
-#: What the Go program ends with when it can't go on.
+#: The exit status of the Go program when it can't go on.
 FATAL = 255
 
 _HELP = {"-h", "-help", "--help"}
@@ -14,11 +13,11 @@ _VERSION = {"-version", "--version"}
 _HEAD = """\
 usage: cluster-autoscaler [flags]
 
-This is Nodewright, which takes the flags of Cluster Autoscaler. It does what `nodewright run` does.
+This is Nodewright, which accepts the flags of Cluster Autoscaler. It does the same as `nodewright run`.
 
-Exit status: 0 told to stop, 2 wrong flags or configuration, 255 can't go on.
+Exit status: 0 stopped by a signal, 2 wrong flags or configuration, 255 can't go on.
 
-Flags, and what they are in the file that --config names:"""
+Flags, and the settings that they stand for in the file that --config names:"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,13 +32,13 @@ def _run(words: Sequence[str]) -> int:
         print(overview())
         return 0
     if _VERSION & set(words):
-        return dispatch(["--version"], Registry())
-    return dispatch(["run", *words], Registry())
+        return dispatch(["--version"])
+    return dispatch(["run", *words])
 
 
 def overview() -> str:
     """Return the help text: all flags by topic, each with its default and what it sets."""
-    # The model of the whole configuration; not needed to run.
+    # They bring the model of the whole configuration along. `run` needs it too, but not these pages.
     from nodewright.cli.table import aligned, screen_width
     from nodewright.config.flag_table import GROUPS
     from nodewright.config.flags_page import meaning

@@ -10,46 +10,46 @@ from typing import ClassVar
 
 from nodewright.api import Command, ConfigurationError, PluginError, Problem
 from nodewright.cli.table import aligned, screen_width
-from nodewright.config.document import Loaded, load
+from nodewright.config.document import Loaded, flags_to_yaml, load
 from nodewright.config.flag import Flag
 from nodewright.config.flags import Flags, parse_flags
 from nodewright.config.flags_page import flags_page
-from nodewright.config.live import LiveGroup, live_groups, refusals
+from nodewright.config.plugins import PluginClasses
+from nodewright.config.providers import LiveGroup, live_groups, refusals
 from nodewright.config.schema import json_schema
 from nodewright.config.show import GroupReport, Row, as_data, group_report, rule_report, setting_rows
-from nodewright.config.written import dump, flags_to_yaml
-from nodewright.plugins.registry import Registry
+from nodewright.config.tree import dump
+from nodewright.runtime.clock import SystemClock
 
 _HELP = """\
-check [FILE] [flags]       tell everything that is wrong with a configuration
-show [FILE] [flags]        every setting with its value and where that came from; for every group as well
-    --group NAME           of this group only; may be given more than once
-    --live[=false]         ask the providers for their groups, or do not
-    -o table|json|yaml     how it is printed
-from-flags [flags]         the YAML that does the same as these flags
-schema                     the JSON Schema of the file, with the settings of all plugins that are installed
-flags                      the page about all flags, in Markdown
+check [FILE] [flags]       report every mistake in a configuration
+show [FILE] [flags]        print every setting, its value and its origin, and the options of every node group
+    --group NAME           print the options of this group only; can be repeated
+    --live[=false]         ask the providers for their groups, or do not ask
+    -o table|json|yaml     the output format
+from-flags [flags]         print the YAML that does the same as these flags
+schema                     print the JSON Schema of the file, with the settings of all installed plugins
+flags                      print the documentation page about all flags, in Markdown
 
-Flags are those of `nodewright run`: Cluster Autoscaler's, and --config FILE."""
+The flags are those of `nodewright run`: Cluster Autoscaler's, and --config FILE."""
 
 _SHOW = (Flag("group", "list"), Flag("live", "bool"), Flag("o", "string", "table"), Flag("output", "string", "table"))
 _FORMATS = ("table", "json", "yaml")
 
 
 class ConfigCommand(Command):
-    """Works on configuration without acting on it."""
+    """Works with configuration, without running the autoscaler."""
 
-    summary: ClassVar[str] = "check, show and translate configuration"
     passthrough: ClassVar[bool] = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say what there is; the words are read by `run`."""
+        """Describe the usage. `run` parses the words."""
         parser.usage = f"{parser.prog} check|show|from-flags|schema|flags ..."
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = _HELP
 
     def run(self, arguments: Namespace) -> int:
-        """Do what the first word says with the others."""
+        """Run the action that the first word names, with the other words."""
         match arguments.rest:
             case [action, *words] if action in _ACTIONS and not {"-h", "--help"} & set(words):
                 return _ACTIONS[action](words)
@@ -59,18 +59,15 @@ class ConfigCommand(Command):
             case [action, *_]:
                 print(f"nodewright config: {action} is not one of {', '.join(_ACTIONS)}", file=sys.stderr)
             case _:
-                print(f"nodewright config: say what to do\n\n{_HELP}", file=sys.stderr)
+                print(f"nodewright config: name an action\n\n{_HELP}", file=sys.stderr)
         return 2
 
 
 def check(words: Sequence[str]) -> int:
-    """Say ``ok``, or raise with everything that is wrong."""
-    # It brings the whole loop along, which most actions do not need.
-    from nodewright.runtime.clock import SystemClock
-
+    """Print ``ok``, or raise `ConfigurationError` with every mistake."""
     loaded = _load(parse_flags(words, words=1))
     _warn(loaded.warnings)
-    problems = tuple(refusals(loaded, Registry(), SystemClock()))
+    problems = tuple(refusals(loaded, _registry(), SystemClock()))
     if problems:
         raise ConfigurationError(*problems)
     print("ok")
@@ -80,12 +77,12 @@ def check(words: Sequence[str]) -> int:
 def schema(words: Sequence[str]) -> int:
     """Print the JSON Schema."""
     _refuse(parse_flags(words))
-    print(json.dumps(json_schema(Registry()), indent=2))
+    print(json.dumps(json_schema(_registry()), indent=2))
     return 0
 
 
 def from_flags(words: Sequence[str]) -> int:
-    """Print the YAML that does what the flags do; the plugins that it names need not be installed."""
+    """Print the YAML that does the same as the flags. The plugins that it names need not be installed."""
     flags = parse_flags(words)
     loaded = load(flags.config, flags=flags)
     ignored = {f"--{each.flag.name}" for each in flags.given if each.flag.instead}
@@ -102,7 +99,7 @@ def page(words: Sequence[str]) -> int:
 
 
 def show(words: Sequence[str]) -> int:
-    """Print every setting, and what holds for groups."""
+    """Print every setting, and the options of node groups."""
     flags = parse_flags(words, own=_SHOW, words=1)
     output = flags.own.get("output", flags.own.get("o", "table"))
     if output not in _FORMATS:
@@ -134,23 +131,20 @@ def _load(flags: Flags, *, complete: bool = True) -> Loaded:
     if flags.words and flags.config is not None:
         problem = Problem(message=f"names a second file besides {file}", source="flags", path="--config")
         flags = replace(flags, problems=(*flags.problems, problem))
-    return load(file, flags=flags, classes=Registry(), complete=complete)
+    return load(file, flags=flags, classes=_registry(), complete=complete)
 
 
 def _groups(loaded: Loaded, flags: Flags) -> list[GroupReport]:
-    """Return a report for each group asked for; for all that there are, or for all patterns, if none is named."""
-    # It brings the whole loop along, which most actions do not need.
-    from nodewright.runtime.clock import SystemClock
-
+    """Return a report for each group that is asked for. If none is named, for all groups, or else for all rules."""
     named: list[str] = flags.own.get("group", [])
     live: list[LiveGroup] = []
     if flags.own.get("live", not named):
         try:
-            live = live_groups(loaded.settings, Registry(), SystemClock())
+            live = live_groups(loaded.settings, _registry(), SystemClock())
         except PluginError as error:
             if "live" in flags.own:
                 raise
-            print(f"groups are not known, showing the rules for them: {error}", file=sys.stderr)
+            print(f"the groups are unknown, so the rules for them are shown: {error}", file=sys.stderr)
     if not (named or live):
         return [rule_report(loaded, index) for index in range(len(loaded.settings.groups))]
     by_id = {group.id: group for group in live}
@@ -173,6 +167,13 @@ def _tables(rows: Sequence[Row], groups: Sequence[GroupReport]) -> str:
 def _table(title: str, rows: Iterable[Row]) -> str:
     cells = [(title, "VALUE", "ORIGIN"), *((row.setting, row.text, row.origin) for row in rows)]
     return aligned(cells, width=screen_width())
+
+
+def _registry() -> PluginClasses:
+    # It brings stevedore and pluggy along, which `flags` and `from-flags` do without.
+    from nodewright.plugins.registry import Registry
+
+    return Registry()
 
 
 def _refuse(flags: Flags) -> None:

@@ -1,54 +1,61 @@
-"""``nodewright conformance``: whether a provider keeps the contract with the account that it is configured for."""
+"""``nodewright conformance``: tests whether a provider keeps the contract, in the account that it is configured for."""
 
 from __future__ import annotations
 
 import signal
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from nodewright.api import Command, ConfigurationError, NodewrightError
+from nodewright.cli.table import aligned, screen_width
 
 if TYPE_CHECKING:
+    from nodewright.testing.conformance.live.results import Result, Rule
     from nodewright.testing.conformance.live.trial import Trial
 
-_INSTALL = "the suite is run by pytest, which is not installed: pip install 'nodewright[conformance]'"
+_INSTALL = "the suite needs pytest, which is not installed: pip install 'nodewright[conformance]'"
 _HELP = """\
-Without --full nothing is changed: the suite reads what there is, and actions are
-refused before they reach the provider. With --full, one group is resized again and
-again, and its machines are deleted; take one that nobody needs. It is set back to
-its size after each test and at the end, also after Ctrl-C or a lost connection.
+Without --full, nothing is changed: the suite only reads, and it refuses actions
+before they reach the provider. With --full, the suite resizes one group again and
+again, and deletes its machines: choose a group that is not in use. The suite resets
+the size after each test and at the end, even after Ctrl-C or a lost connection.
 
 Exit status: 0 if no rule is broken, 1 if one is, 2 if the suite could not run."""
 
 COULD_NOT_RUN = 2
+_WIDEST_NAME = 72
 
 
 class ConformanceCommand(Command):
-    """Runs the provider suite against a live account."""
-
-    summary: ClassVar[str] = "hold a provider against the rules, with the account that it is configured for"
+    """Runs the provider suite against a real account."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Describe the arguments."""
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = _HELP
         parser.add_argument(
-            "--provider", required=True, metavar="NAME", help="an entry of `providers`; the second of a kind is kind-2"
+            "--provider",
+            required=True,
+            metavar="NAME",
+            help="an entry of `providers`; the second one of the same name is NAME-2",
         )
-        parser.add_argument("--config", required=True, type=Path, metavar="FILE", help="the configuration with it")
         parser.add_argument(
-            "--group", metavar="ID", help="the group that is looked at (default: one with machines, at rest)"
+            "--config", required=True, type=Path, metavar="FILE", help="the configuration that names the provider"
         )
-        parser.add_argument("--full", action="store_true", help="resize the group, too; needs --group")
-        parser.add_argument("--yes", action="store_true", help="with --full: do not ask")
         parser.add_argument(
-            "--keep-going", action="store_true", help="with --full: go on after the first rule that is broken"
+            "--group", metavar="ID", help="the group to test (default: one that has machines and is at rest)"
+        )
+        parser.add_argument("--full", action="store_true", help="also resize the group; needs --group")
+        parser.add_argument("--yes", action="store_true", help="with --full: do not ask for confirmation")
+        parser.add_argument(
+            "--keep-going", action="store_true", help="with --full: continue after the first broken rule"
         )
         parser.add_argument(
             "--timeout",
@@ -62,12 +69,12 @@ class ConformanceCommand(Command):
             type=_duration,
             default=timedelta(seconds=10),
             metavar="DURATION",
-            help="with --full: how often it is looked at meanwhile (default: 10s)",
+            help="with --full: how often to check the group meanwhile (default: 10s)",
         )
         parser.add_argument("--report", type=Path, metavar="FILE", help="write all results to FILE.md or FILE.json")
 
     def run(self, arguments: Namespace) -> int:
-        """Try all rules; 0 if none is broken, 1 if one is, 2 if that could not be found out."""
+        """Test all rules. Return 0 if none is broken, 1 if one is, 2 if the suite could not run."""
         complaint = _complaint(arguments)
         if complaint:
             return _refuse(complaint)
@@ -80,19 +87,19 @@ class ConformanceCommand(Command):
 
 
 def _complaint(arguments: Namespace) -> str:
-    """Say what is wrong with the arguments, if anything is."""
+    """Return what is wrong with the arguments; an empty text if nothing is."""
     if arguments.full and not arguments.group:
-        return "--full needs --group: name the group that is to be resized"
+        return "--full needs --group: name the group to resize"
     report: Path | None = arguments.report
     if report is not None and report.suffix not in (".md", ".json"):
         return f"--report {report}: name a file that ends in .md or .json"
     if report is not None and not report.parent.is_dir():
-        return f"--report {report}: there is no directory {report.parent}"
+        return f"--report {report}: the directory {report.parent} does not exist"
     return "" if find_spec("pytest") else _INSTALL
 
 
 def _tried(arguments: Namespace) -> int:
-    # pytest and the suite: nobody else waits for them.
+    # pytest and the suite are heavy, and only needed here.
     from nodewright.config.secrets import masked
     from nodewright.testing.conformance.live.cloud import Patience
     from nodewright.testing.conformance.live.trial import Account, Trial, open_account, open_group
@@ -114,14 +121,13 @@ def _tried(arguments: Namespace) -> int:
 
 
 def _judged(trial: Trial, arguments: Namespace) -> int:
-    from nodewright.cli.rule_table import RuleTable
     from nodewright.testing.conformance.live.pages import as_json, as_markdown
 
-    table = RuleTable()
+    table = _RuleTable()
     report = trial.run(
         begin=table.begin,
         tell=table.tell,
-        interrupt=lambda: print("interrupted: wait until all is set back", file=sys.stderr),
+        interrupt=lambda: print("interrupted: please wait until the group has its size back", file=sys.stderr),
         keep_going=arguments.keep_going or not arguments.full,
     )
     table.end()
@@ -137,10 +143,48 @@ def _judged(trial: Trial, arguments: Namespace) -> int:
     return report.status
 
 
+class _RuleTable:
+    """Prints a line for each rule as soon as it was tested, and at the end how many were skipped, and why."""
+
+    def __init__(self) -> None:
+        self._name = 0
+        self._skipped = Counter[str]()
+
+    def begin(self, rules: Sequence[Rule]) -> None:
+        """Print the header."""
+        self._name = min(_WIDEST_NAME, max((len(rule.name) for rule in rules), default=0))
+        if rules:
+            print()
+            self._line("RESULT", "RULE", "WHY")
+
+    def tell(self, result: Result) -> None:
+        """Print the result of a rule. A broken one is in capitals."""
+        from nodewright.testing.conformance.live.results import Outcome
+
+        match result.outcome:
+            case Outcome.SKIPPED:
+                self._skipped[" ".join(result.reason.split())] += 1
+            case Outcome.FAILED:
+                self._line("FAILED", result.rule.name, result.reason)
+            case Outcome.PASSED:
+                self._line("passed", result.rule.name, "")
+
+    def end(self) -> None:
+        """Print how many rules were skipped for each reason. The report lists them."""
+        if self._skipped:
+            rows = [("SKIPPED", "WHY"), *((str(count), reason) for reason, count in self._skipped.items())]
+            print("\n" + aligned(rows, width=screen_width()).rstrip())
+
+    def _line(self, outcome: str, name: str, reason: str) -> None:
+        words = " ".join(reason.split())
+        row = (f"{outcome:<7}", f"{name:<{self._name}}", words)
+        print(aligned([row], width=screen_width()).rstrip(), flush=True)
+
+
 def _agreed() -> bool:
-    """Ask on the terminal; nobody there is a no."""
+    """Ask on the terminal. Without a terminal, the answer is no."""
     if not sys.stdin.isatty():
-        _refuse("nobody is there to be asked: add --yes if that is what you want")
+        _refuse("there is no terminal to ask on: add --yes to go ahead")
         return False
     try:
         answer = input("Go ahead? [y/N] ")
@@ -159,10 +203,10 @@ def _refuse(message: str) -> int:
 
 @contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
-    """Let SIGTERM, and a terminal that is closed, do what Ctrl-C does: the group is set back before the end."""
+    """Let SIGTERM and the end of the terminal do the same as Ctrl-C: the group gets its size back before the end."""
 
     def interrupt(number: int, frame: object) -> None:
-        # Shell and system may both tell of one terminal that is closed: the second must not end the setting back.
+        # Shell and system may both signal that the terminal is closed: the second signal must not stop the reset.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         raise KeyboardInterrupt
 

@@ -1,10 +1,10 @@
-"""``nodewright decide``: what would be decided about a picture of a cluster."""
+"""``nodewright decide``: the decisions about pictures of clusters that are kept in files."""
 
 import json
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from nodewright.api.command import Command
 from nodewright.api.errors import ConfigurationError, Problem
@@ -17,16 +17,14 @@ if TYPE_CHECKING:
     from nodewright.scenario.rehearsal import Rehearsed
 
 _HELP = """\
-A FILE holds a scenario in JSON or YAML: Kubernetes objects, node groups with a template each, and options, which are
-Cluster Autoscaler's flags in camel case. With -o json, every scenario gives one line: {"iterations": [...]}.
+A FILE holds a scenario in JSON or YAML: Kubernetes objects, node groups with a template each, and options. Options are
+Cluster Autoscaler's flags in camel case. With -o json, each scenario gives one line: {"iterations": [...]}.
 
 Exit status: 0 decided, 1 a scenario can't be read, 2 wrong usage."""
 
 
 class DecideCommand(Command):
-    """Decides about scenarios, and does nothing."""
-
-    summary: ClassVar[str] = "decide about a picture of a cluster, kept in a file"
+    """Decides about scenarios, without acting."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare files, output format and overrides."""
@@ -36,7 +34,7 @@ class DecideCommand(Command):
             "files",
             nargs="+",
             metavar="FILE",
-            help="a scenario; - is standard input, *.jsonl[.gz] has one in each line",
+            help="a scenario; - is standard input, *.jsonl[.gz] has one scenario per line",
         )
         parser.add_argument("-o", "--output", choices=("table", "json"), default="table", help="default: %(default)s")
         parser.add_argument(
@@ -45,11 +43,11 @@ class DecideCommand(Command):
             default=[],
             dest="overrides",
             metavar="PATH=VALUE",
-            help="a setting that holds whatever the scenario says, such as scaleUp.optionsPerLoop=1",
+            help="a setting that overrides the scenario, such as scaleUp.optionsPerLoop=1",
         )
 
     def run(self, arguments: Namespace) -> int:
-        """Print a decision for each iteration of each scenario; 1 if a scenario can't be read."""
+        """Print a decision for each iteration of each scenario. Return 1 if a scenario can't be read."""
         from nodewright.config.document import load
         from nodewright.plugins import Registry
         from nodewright.scenario.files import ScenarioError, read_documents
@@ -74,9 +72,9 @@ class DecideCommand(Command):
 
 
 def read_overrides(words: Sequence[str]) -> Mapping["Path", Any]:
-    """Return the values by path that *words*, ``path=value`` each, set; the value is YAML.
+    """Return the values by path that *words* set. Each word is ``path=value``, with the value in YAML.
 
-    Raises `ConfigurationError` with every word that says something else.
+    Raises `ConfigurationError` with every word of another form.
     """
     from nodewright.config.tree import read_yaml
 
@@ -99,9 +97,9 @@ def read_overrides(words: Sequence[str]) -> Mapping["Path", Any]:
 def decide_document(
     text: str, place: str, overrides: Mapping["Path", Any], registry: "Registry"
 ) -> tuple["Settings", list["Rehearsed"]]:
-    """Return the settings of the scenario that *text* is, and its iterations.
+    """Return the settings and the iterations of the scenario *text*.
 
-    Raises `ScenarioError` that names *place* and the object, or the option, that is wrong.
+    Raises `ScenarioError` that names *place* and the wrong object or option.
     """
     from nodewright.plugins import Faults
     from nodewright.runtime.clock import SystemClock
@@ -126,7 +124,7 @@ def _within(problem: Problem) -> str:
 
 
 def _failed(error: Exception, *, as_json: bool) -> int:
-    """Tell *error*; as JSON also in place of the answer, so that the lines stay in step with the scenarios."""
+    """Print *error*. With JSON, also print it in place of the answer, to keep one line for each scenario."""
     if as_json:
         print(json.dumps({"error": str(error)}))
     print(f"nodewright: {error}", file=sys.stderr)

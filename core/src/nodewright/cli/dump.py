@@ -1,4 +1,4 @@
-"""``nodewright dump``: a picture of the live cluster, to try policies on."""
+"""``nodewright dump``: writes a picture of the live cluster, to try policies on."""
 
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 
 _USAGE = "nodewright dump [-o json|yaml] [--output-file FILE] [--anonymize] [flags]"
 _HELP = """\
-Looks at the cluster and its clouds once, changes nothing, and writes all that a decision goes by as a scenario for
-`nodewright decide`: nodes, pods, what they refer to, node groups, open orders, settings. Only what decisions read is
-in it: no environment, no commands, no images, no secrets, no annotations but the autoscaler's.
+Reads the cluster and its clouds once, changes nothing, and writes everything that a decision depends on as a scenario
+for `nodewright decide`: nodes, pods, the objects that they refer to, node groups, open orders, settings. The scenario
+has only the fields that decisions read: no environment, no commands, no images, no secrets, and no annotations but the
+autoscaler's.
 
--o, --output json|yaml   how it is written; default: json. YAML is for small clusters: it takes much longer
---output-file FILE       where to; packed if it ends in .gz; default: standard output
---anonymize              numbers in place of names and of values of labels; decisions stay the same
+-o, --output json|yaml   the output format; default: json. YAML takes much longer: use it for small clusters
+--output-file FILE       the file to write, compressed if it ends in .gz; default: standard output
+--anonymize              replace names and the values of labels by numbers; decisions stay the same
 
-Other flags are those of `nodewright run`: --config FILE, and Cluster Autoscaler's.
+The other flags are those of `nodewright run`: --config FILE, and Cluster Autoscaler's.
 
-Exit status: 0 written, 1 cluster or file can't be reached, 2 wrong usage or configuration."""
+Exit status: 0 written, 1 the cluster or the file can't be reached, 2 wrong usage or configuration."""
 _FORMATS = ("json", "yaml")
 
 
 class DumpCommand(Command):
-    """Writes what a decision would go by now."""
+    """Writes what a decision would be based on now."""
 
-    summary: ClassVar[str] = "write a picture of the live cluster, to try policies on"
     passthrough: ClassVar[bool] = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say what there is; the words are read by `run`."""
+        """Describe the usage. `run` parses the words."""
         parser.usage = _USAGE
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = _HELP
@@ -85,12 +85,12 @@ def _write(picture: "Picture", form: str, flags: "Flags") -> None:
 
 
 def _warn(picture: "Picture") -> None:
-    """Tell what is not in the picture though decisions may go by it."""
+    """Warn about what is missing in the picture although decisions may depend on it."""
     for place in picture.left_out:
         print(
-            f"warning: {place} is left out, as it may be a secret: give it with --set where you need it",
+            f"warning: {place} is left out because it may be a secret: set it with --set where you need it",
             file=sys.stderr,
         )
     for facts in picture.world.groups:
         if facts.error:
-            print(f"warning: group {facts.id} is as it was seen last: {facts.error}", file=sys.stderr)
+            print(f"warning: group {facts.id} is as it was read last: {facts.error}", file=sys.stderr)

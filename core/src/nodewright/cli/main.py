@@ -1,16 +1,15 @@
-"""``nodewright <command> ...``: finds the command, runs it, and turns errors into messages and exit statuses."""
+"""``nodewright <command> ...``: finds the command, runs it, and turns errors into messages and exit statuses.
+
+This module and `nodewright.cli.commands` import nothing heavy: each command imports what it needs when it runs.
+"""
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 
 from nodewright import __version__
-from nodewright.api import ConfigurationError, NodewrightError, PluginError
 from nodewright.cli import commands
 from nodewright.cli.table import aligned, screen_width
-from nodewright.plugins.faults import describe
-from nodewright.plugins.registry import Registry
 
 USAGE = "usage: nodewright [-h | --version] <command> ..."
 
@@ -22,7 +21,7 @@ BROKEN_PIPE = 141
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line *argv* (by default the program's own) and return its exit status."""
-    return guarded(lambda: dispatch(sys.argv[1:] if argv is None else argv, Registry()))
+    return guarded(lambda: dispatch(sys.argv[1:] if argv is None else argv))
 
 
 def guarded(program: Callable[[], int]) -> int:
@@ -33,29 +32,29 @@ def guarded(program: Callable[[], int]) -> int:
     try:
         status = program()
         sys.stdout.flush()
-    except ConfigurationError as error:
-        print(error, file=sys.stderr)
-        return WRONG
-    except NodewrightError as error:
-        print(f"nodewright: {error}", file=sys.stderr)
-        return WRONG if isinstance(error, PluginError) else FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         # Python flushes stdout once more when it exits, and would complain then.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except Exception as error:
+        failure = _failure(error)
+        if failure is None:
+            raise
+        message, status = failure
+        print(message, file=sys.stderr)
     return status
 
 
-def dispatch(words: Sequence[str], registry: Registry) -> int:
+def dispatch(words: Sequence[str]) -> int:
     """Run the command that the first of *words* names, with the others; return its exit status."""
     match words:
         case []:
             print(f"{USAGE}\nnodewright --help lists the commands", file=sys.stderr)
             return WRONG
         case ["-h" | "--help", *_]:
-            print(overview(registry))
+            print(overview())
             return 0
         case ["--version", *_]:
             print(f"nodewright {__version__}")
@@ -64,14 +63,16 @@ def dispatch(words: Sequence[str], registry: Registry) -> int:
             print(f"{USAGE}\nnodewright: {option} goes after a command: nodewright run {option}", file=sys.stderr)
             return WRONG
         case [name, *rest]:
-            return run(name, rest, registry)
+            return run(name, rest)
     raise AssertionError("unreachable")
 
 
-def run(name: str, words: Sequence[str], registry: Registry) -> int:
+def run(name: str, words: Sequence[str]) -> int:
     """Run command *name* with *words*; return its exit status."""
-    command = commands.load(name, registry)()
-    parser = ArgumentParser(prog=f"nodewright {name}", description=command.summary, allow_abbrev=False)
+    from argparse import ArgumentParser, Namespace
+
+    command = commands.load(name)()
+    parser = ArgumentParser(prog=f"nodewright {name}", description=commands.summary(name), allow_abbrev=False)
     command.add_arguments(parser)
     if not command.passthrough:
         return command.run(parser.parse_args(words))
@@ -81,9 +82,9 @@ def run(name: str, words: Sequence[str], registry: Registry) -> int:
     return command.run(Namespace(rest=list(words)))
 
 
-def overview(registry: Registry) -> str:
+def overview() -> str:
     """Return the help text: all commands with their summaries, or with what keeps them from being loaded."""
-    rows = [(f"  {name}", _summary(name, registry)) for name in commands.names(registry)]
+    rows = [(f"  {name}", _summary(name)) for name in commands.names()]
     return "\n".join(
         (
             USAGE,
@@ -93,15 +94,32 @@ def overview(registry: Registry) -> str:
             "commands:",
             aligned(rows, width=screen_width()),
             "",
-            "nodewright <command> --help tells more about one.",
+            "nodewright <command> --help says more about one of them.",
         )
     )
 
 
-def _summary(name: str, registry: Registry) -> str:
+def _summary(name: str) -> str:
     try:
-        return commands.load(name, registry).summary
-    except PluginError:
-        return "(can't be loaded; nodewright plugins tells why)"
+        return commands.summary(name)
     except Exception as error:  # whatever is wrong with one command, the others are listed
+        from nodewright.api.errors import PluginError
+        from nodewright.plugins.faults import describe
+
+        if isinstance(error, PluginError):
+            return "(can't be loaded; nodewright plugins says why)"
         return f"(can't be loaded: {describe(error)})"
+
+
+def _failure(error: Exception) -> tuple[str, int] | None:
+    """Return the message and the exit status for an expected *error*; None for a bug."""
+    from nodewright.api.errors import ConfigurationError, NodewrightError, PluginError
+
+    match error:
+        case ConfigurationError():
+            return str(error), WRONG
+        case PluginError():
+            return f"nodewright: {error}", WRONG
+        case NodewrightError():
+            return f"nodewright: {error}", FAILED
+    return None

@@ -1,11 +1,11 @@
-"""``nodewright manifests``: all that a cluster needs to run Nodewright, for ``kubectl apply``."""
+"""``nodewright manifests``: everything that a cluster needs to run Nodewright, for ``kubectl apply``."""
 
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -15,7 +15,7 @@ from nodewright.config.addresses import read_namespace, split_address
 if TYPE_CHECKING:
     from nodewright.config.model import Settings
 
-#: What the chart was rendered with.
+#: The names with which the chart was rendered.
 _NAME, _NAMESPACE, _MONITORING = "nodewright", "kube-system", "monitoring"
 _FILE = "nodewright.yaml"
 _READING = {"list", "watch"}
@@ -27,33 +27,35 @@ Object = dict[str, Any]
 class ManifestsCommand(Command):
     """Prints what the Helm chart installs, without Helm."""
 
-    summary: ClassVar[str] = "print what to apply to a cluster to run the autoscaler there"
-
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what may differ."""
+        """Declare what can be changed."""
         parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the configuration to run with")
         parser.add_argument(
-            "--namespace", type=_namespace, help="where it runs; default: what the configuration says, or kube-system"
+            "--namespace",
+            type=_namespace,
+            help="where the autoscaler runs; default: namespace of the configuration, or kube-system",
         )
         parser.add_argument(
             "--image", type=_image, metavar="NAME:TAG", help="default: nodewright, with the tag of this version"
         )
-        parser.add_argument("--replicas", type=_replicas, default=1, metavar="N", help="default: %(default)s; one acts")
+        parser.add_argument(
+            "--replicas", type=_replicas, default=1, metavar="N", help="default: %(default)s; one of them acts"
+        )
         parser.add_argument(
             "--monitoring",
             nargs="?",
             type=_namespace,
             const=_MONITORING,
             metavar="NAMESPACE",
-            help="with alert rules and a ServiceMonitor in NAMESPACE (monitoring), and a dashboard",
+            help="add a dashboard, and alert rules and a ServiceMonitor in NAMESPACE (default: monitoring)",
         )
 
     def run(self, arguments: Namespace) -> int:
-        """Print the manifests. Raises `ConfigurationError` with all that is wrong with the configuration."""
+        """Print the manifests. Raises `ConfigurationError` with every mistake in the configuration."""
         from nodewright.config.document import load, read_file
 
         text = read_file(arguments.config)
-        # Its plugins are in the image, maybe not here.
+        # Its plugins are in the image, and need not be installed here.
         settings = load(arguments.config).settings
         objects = manifests(
             settings,
@@ -78,9 +80,10 @@ def manifests(
     replicas: int = 1,
     monitoring: str | None = None,
 ) -> list[Object]:
-    """Return the objects that run the configuration *text*, which is *settings*: those of the chart with its defaults.
+    """Return the objects that run Nodewright with the configuration *text*, whose values are *settings*.
 
-    *monitoring* names the namespace of the objects for Prometheus; without it there are none.
+    They are those of the chart with its defaults. *monitoring* is the namespace of the objects for Prometheus; without
+    it, there are none.
     """
     objects = [each for each in _packaged() if monitoring or not _is_monitoring(each)]
     for each in objects:
@@ -96,16 +99,16 @@ def manifests(
 
 
 def cautions(settings: "Settings") -> Iterator[str]:
-    """Yield what of *settings* does not work in the container that is printed."""
+    """Yield warnings about *settings* that do not work in the printed container."""
     files = {"record.path": settings.record.path}
     if settings.memory.store == "file":
         files["memory.path"] = settings.memory.path
     for path, file in files.items():
         if file:
-            yield f"{path}: nothing can be written to {file} in the container until you mount a volume there"
+            yield f"{path}: the container can't write to {file} until you mount a volume there"
     host, _ = split_address(settings.server.address)
     if host in _LOOPBACK:
-        yield f"server.address: the kubelet's probe and Prometheus don't reach {settings.server.address}: write :8085"
+        yield f"server.address: the kubelet's probe and Prometheus can't reach {settings.server.address}: write :8085"
     if settings.kube.kubeconfig:
         yield f"kube.kubeconfig: {settings.kube.kubeconfig} is not in the container: leave it out"
 
@@ -118,7 +121,7 @@ def as_yaml(objects: list[Object]) -> str:
 
 
 def _packaged() -> list[Object]:
-    """Return what `make manifests` rendered from the chart: everything that there can be."""
+    """Return all objects that `make manifests` rendered from the chart."""
     text = files("nodewright.cli").joinpath("manifests.yaml").read_text(encoding="utf-8")
     return list(yaml.safe_load_all(text))
 
@@ -142,14 +145,14 @@ def _set_up(deployment: Object, settings: "Settings", namespace: str, image: str
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     if image:
         container["image"] = image
-    # The configuration names the providers.
+    # The configuration names the providers: no flag does.
     container["args"] = [f"--config=/etc/{_NAME}/{_FILE}", f"--namespace={namespace}"]
     _, port = split_address(settings.server.address)
     container["ports"][0]["containerPort"] = container["livenessProbe"]["httpGet"]["port"] = port
 
 
 def _needed(rules: list[Object], settings: "Settings") -> Iterator[Object]:
-    """Yield those of *rules* that *settings* need, for the names that they give things."""
+    """Yield those of *rules* that *settings* need, with the names of objects from the settings."""
     given = settings.model_dump(mode="json", by_alias=True)
     acts = not _setting(given, "dryRun", False)
     leads = _setting(given, "leaderElection.enabled", True)
@@ -178,7 +181,7 @@ def _needed(rules: list[Object], settings: "Settings") -> Iterator[Object]:
 
 
 def _setting(given: Any, path: str, default: Any) -> Any:
-    """Return the setting at *path*, or *default* where there is none of that name."""
+    """Return the setting at *path*, or *default* if it does not exist."""
     for key in path.split("."):
         if key not in given:
             return default
@@ -206,7 +209,7 @@ def _replicas(text: str) -> int:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes lists below their key and texts line by line, as people do."""
+    """Writes lists below their key, and texts of several lines as such."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)

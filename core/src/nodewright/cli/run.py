@@ -27,7 +27,6 @@ _log = logging.getLogger("nodewright.run")
 class RunCommand(Command):
     """Runs until SIGTERM or Ctrl-C."""
 
-    summary = "run the autoscaler"
     passthrough = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -36,11 +35,9 @@ class RunCommand(Command):
         parser.add_argument(
             "--dry-run",
             action="store_true",
-            help="act on nothing; log what would be done, and where another autoscaler does otherwise",
+            help="change nothing; log what would be done, and where another autoscaler decides differently",
         )
-        parser.add_argument(
-            "--<flag>", metavar="VALUE", help="any flag of Cluster Autoscaler; takes precedence over the file"
-        )
+        parser.add_argument("--<flag>", metavar="VALUE", help="any flag of Cluster Autoscaler; it overrides the file")
 
     def run(self, arguments: Namespace) -> int:
         """Run the autoscaler; return 0 after a clean stop, `LOST` if another replica may act by now.

@@ -1,57 +1,55 @@
-"""``nodewright shadow report``: where a dry run and the autoscaler beside it differed."""
+"""``nodewright shadow report``: how a dry run differed from the autoscaler beside it."""
 
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import ClassVar
 
 from nodewright.api.command import Command
 from nodewright.api.errors import NodewrightError
 
-#: So many places where the two differ are shown unless all are asked for.
+#: How many differences are shown without ``--all``.
 _MOST = 20
 _HELP = """\
-FILE is what record.path names in the configuration of the dry run, that is of
-`nodewright run --dry-run`. The files that were put aside are read as well.
+FILE is the record of the dry run: the file that record.path names in the
+configuration of `nodewright run --dry-run`. Files that were set aside are read as
+well.
 
-Exit status: 0 if no more differs than --tolerate allows, 1 if more does,
-2 if the record can't be read, or is of no dry run."""
+Exit status: 0 if --tolerate allows the differences, 1 if there are more,
+2 if the record can't be read or is not that of a dry run."""
 
 
 class ShadowCommand(Command):
-    """Reads a record and sums it up."""
-
-    summary: ClassVar[str] = "sum up where a dry run and the autoscaler that acts differ"
+    """Reads a record and summarizes it."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Describe the arguments."""
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = _HELP
-        parser.add_argument("what", choices=["report"], help="sum the record up")
+        parser.add_argument("what", choices=["report"], help="summarize the record")
         parser.add_argument("file", metavar="FILE", type=Path, help="the record")
-        parser.add_argument("--all", action="store_true", help="show every place where the two differ")
+        parser.add_argument("--all", action="store_true", help="show all differences")
         parser.add_argument(
-            "--last", metavar="DURATION", type=_duration, help="only the end of the record, such as 24h"
+            "--last", metavar="DURATION", type=_duration, help="read only the end of the record, such as 24h"
         )
         parser.add_argument(
             "--tolerate",
             metavar="PERCENT",
             type=_percent,
             default=0.0,
-            help="so many differences are fine (default: 0)",
+            help="the percentage of differences that is acceptable (default: 0)",
         )
 
     def run(self, arguments: Namespace) -> int:
-        """Print the report; 0 if all is as it should be, 1 if too much differs."""
+        """Print the report. Return 0 if the differences are acceptable, 1 if not, and 2 without a usable record."""
         from nodewright.cli.table import screen_width
         from nodewright.record.files import parts_of
         from nodewright.shadow.report import page, summarize
 
         parts = parts_of(arguments.file)
         if not parts:
-            print(f"nodewright: there is no record {arguments.file}: name what record.path says", file=sys.stderr)
+            print(f"nodewright: there is no record {arguments.file}: name the file of record.path", file=sys.stderr)
             return 2
         summary = summarize(_lines(parts))
         if summary.acting and summary.acting == summary.starts:
@@ -63,7 +61,7 @@ class ShadowCommand(Command):
         if arguments.last is not None and summary.ended is not None:
             summary = summarize(_lines(parts), since=summary.ended - arguments.last)
         if summary.began is None and summary.damaged:
-            print(f"nodewright: {arguments.file} is no record: none of its lines can be read", file=sys.stderr)
+            print(f"nodewright: {arguments.file} is not a record: none of its lines can be read", file=sys.stderr)
             return 2
         print("\n".join(page(summary, width=screen_width(), most=None if arguments.all else _MOST)))
         return 1 if summary.share > arguments.tolerate else 0
@@ -75,7 +73,7 @@ def _lines(parts: list[Path]) -> Iterator[bytes]:
             with part.open("rb") as file:
                 yield from file
         except FileNotFoundError:
-            # Put aside meanwhile, and read under its new name or too old to be kept.
+            # It was set aside meanwhile: it is read under its new name, or it was deleted because of its age.
             continue
         except OSError as error:
             raise NodewrightError(f"the record {part} can't be read: {error.strerror}") from error

@@ -6,17 +6,17 @@ import textwrap
 from collections.abc import Sequence
 from itertools import zip_longest
 
-#: Columns are not squeezed below this.
+#: No column gets narrower than this.
 NARROWEST = 24
 
 
 def screen_width() -> int | None:
-    """Columns of the terminal that stdout is; None if it is none, so that ``grep`` and ``awk`` get whole lines."""
+    """Return the width of the terminal; None if stdout is no terminal, so that ``grep`` and ``awk`` get whole lines."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def aligned(rows: Sequence[Sequence[str]], *, width: int | None = None) -> str:
-    """Return *rows* in columns two spaces apart; with a *width*, all but the first are wrapped to stay within it."""
+    """Return *rows* in columns, two spaces apart. With a *width*, all columns but the first are wrapped to fit."""
     if not rows:
         return ""
     sizes = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
@@ -34,7 +34,7 @@ def _line(cells: Sequence[str], sizes: Sequence[int]) -> str:
 
 
 def _squeezed(sizes: Sequence[int], width: int) -> list[int]:
-    """Return narrower *sizes* that stay within *width*, as far as they can: the last column gives first."""
+    """Return *sizes* that fit into *width* if possible. The last column gets narrower first."""
     squeezed = list(sizes)
     for at in range(len(sizes) - 1, 0, -1):
         excess = sum(squeezed) + 2 * (len(squeezed) - 1) - width
@@ -45,5 +45,5 @@ def _squeezed(sizes: Sequence[int], width: int) -> list[int]:
 def _wrapped(text: str, width: int) -> list[str]:
     if len(text) <= width:
         return [text]
-    # Names of packages and modules stay whole, so that they can be copied.
+    # Names of packages and modules stay on one line, so that they can be copied.
     return textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)

@@ -1,4 +1,4 @@
-"""``nodewright why``: what would happen to a pod, a node or a group now, and for what reasons."""
+"""``nodewright why``: what would happen to a pod, a node or a group now, and why."""
 
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -8,26 +8,25 @@ from nodewright.api.command import Command
 
 _USAGE = "nodewright why pod NAMESPACE/NAME | node NAME | group NAME [flags]"
 _HELP = """\
-Looks at the cluster once and decides as the loop would, but does nothing: how long a node has been unneeded, and which
-groups are backed off, is read from what the running autoscaler remembers, and left as it is.
+Reads the cluster once and decides as the loop would, but changes nothing. It also reads the memory of the running
+autoscaler: how long a node has been unneeded, and which groups are backed off.
 
-Flags are those of `nodewright run`: --config FILE, and Cluster Autoscaler's."""
+The flags are those of `nodewright run`: --config FILE, and Cluster Autoscaler's."""
 
 
 class WhyCommand(Command):
-    """Asks one question of one decision."""
+    """Answers one question about one decision."""
 
-    summary: ClassVar[str] = "tell what would happen to a pod, a node or a group now, and why"
     passthrough: ClassVar[bool] = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Say what there is; the words are read by `run`."""
+        """Describe the usage. `run` parses the words."""
         parser.usage = _USAGE
         parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = _HELP
 
     def run(self, arguments: Namespace) -> int:
-        """Print the answer; 1 if there is no such thing, 2 for wrong usage."""
+        """Print the answer. Return 1 if there is no such object, and 2 for wrong usage."""
         from nodewright.cli.start import autoscaler_for
         from nodewright.explain import explanation
 

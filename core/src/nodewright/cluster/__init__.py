@@ -1,4 +1,4 @@
-"""The cluster as columns: nodes, pods, what the pods take from the nodes, and where equal pods run."""
+"""The cluster as columns: nodes, pods, the resources that pods take from nodes, and where equal pods run."""
 
 from nodewright.cluster.columns import Cluster
 from nodewright.cluster.node_class import NodeClass, NodeMarks

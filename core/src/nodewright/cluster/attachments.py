@@ -1,4 +1,4 @@
-"""Attachments: which volumes the storage drivers have attached to which nodes, and how many each node takes."""
+"""Attachments: the volumes that storage drivers have attached to each node, and how many each node can take."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ _NO_LIMIT = np.iinfo(np.int32).max
 
 @dataclass(kw_only=True)
 class _Use:
-    """Where the pods of a class run, and what has to be attached for one of them."""
+    """Where the pods of a class run, and what must be attached for one of them."""
 
     needs: frozenset[Attachment]
     #: Number of pods by row.
@@ -56,12 +56,12 @@ class Attachments:
                     self._users.pop(key, None)
 
     def renew(self, claims: Iterable[str]) -> None:
-        """Look anew at what is attached for the pods that use *claims*, given by their keys."""
+        """Recompute what is attached for the pods that use *claims*, given by their keys."""
         for pod_class in {user: None for claim in claims for user in self._users.get(claim, ())}:
             self._renew(pod_class)
 
     def renew_all(self) -> None:
-        """Look anew at what is attached for all pods."""
+        """Recompute what is attached for all pods."""
         for pod_class in self._uses:
             self._renew(pod_class)
 
@@ -82,7 +82,7 @@ class Attachments:
         return self._column(self._counts, driver, 0)
 
     def limit(self, row: int, limits: Mapping[str, int]) -> None:
-        """Set how many volumes a node takes by driver; a driver that is not named sets no limit."""
+        """Set how many volumes a node can take, by driver. A driver that is not named has no limit."""
         for driver in {**self._limits, **limits}:
             self._column(self._limits, driver, _NO_LIMIT)[row] = min(limits.get(driver, _NO_LIMIT), _NO_LIMIT)
 

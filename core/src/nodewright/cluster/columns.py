@@ -1,4 +1,4 @@
-"""The cluster as columns, kept up to date object by object, and forked to try things."""
+"""The cluster as columns. It is updated object by object, and can be forked to try something."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -7,12 +7,11 @@ from functools import partial
 import numpy as np
 from msgspec.structs import replace
 
-from nodewright.cluster.binding import unbound
 from nodewright.cluster.controllers import Controllers
 from nodewright.cluster.journal import Journal
 from nodewright.cluster.node_class import NodeMarks
 from nodewright.cluster.node_table import Counts, Demand, NodeTable, Rows
-from nodewright.cluster.pod_class import TELLING_LABELS, PodClass, PodClasses
+from nodewright.cluster.pod_class import TELLING_LABELS, PodClass, PodClasses, unbound
 from nodewright.cluster.pod_row import PodRow
 from nodewright.cluster.pod_slots import PodSlots
 from nodewright.cluster.storage import Storage
@@ -33,18 +32,18 @@ from nodewright.objects import (
     StorageClass,
 )
 
-#: From so many pod classes on, those without pods are looked for.
+#: From this many pod classes on, `Cluster` looks for classes without pods.
 _MANY_CLASSES = 4096
 
 
 class Fork:
-    """A fork of the cluster: what is done in it is taken back at its end, unless it is kept."""
+    """A fork of the cluster: its changes are undone at its end, unless they are kept."""
 
     def __init__(self) -> None:
         self.kept = False
 
     def keep(self) -> None:
-        """Let it stand."""
+        """Keep the changes when the fork ends."""
         self.kept = True
 
 
@@ -68,7 +67,7 @@ class Cluster:
         self.daemon_sets: dict[str, DaemonSet] = {}
         self.controllers = Controllers(self.daemon_sets)
         self.budgets: dict[str, PodDisruptionBudget] = {}
-        #: Whether `budgets` are all there are; else nobody knows of any.
+        #: Whether `budgets` is complete. If not, it is unknown whether there are any.
         self.budgets_seen = True
         self.quotas: dict[str, CapacityQuota] = {}
         self.config_maps: dict[str, ConfigMap] = {}
@@ -82,7 +81,7 @@ class Cluster:
         self._left_out: set[PodClass] = set()
         #: Rows of nodes whose pods were taken away in forks.
         self._emptied: set[int] = set()
-        #: Which of the first *found* guests are on a row; looked for when somebody asks.
+        #: Which of the first *found* guests are on a row. Computed when it is asked for.
         self._guests_of: dict[int, list[int]] = {}
         self._found = 0
 
@@ -102,7 +101,7 @@ class Cluster:
             self._count(pod.pod_class, row, 1)
 
     def drop_node(self, name: str) -> None:
-        """Remove a node; pods that are bound to it stay known until they are dropped themselves."""
+        """Remove a node. Pods that are bound to it stay known until they are removed themselves."""
         row = self.table.rows.get(name)
         if row is None:
             return
@@ -169,7 +168,7 @@ class Cluster:
                 self.waiting.drop(pod)
             return
         bound = self._bound[pod.node]
-        # As in the scheduler's own lists, the last pod takes the place of the one that goes.
+        # As in the scheduler's own lists, the last pod takes the place of the removed one.
         bound[bound.index(pod)] = bound[-1]
         bound.pop()
         if not bound:
@@ -220,7 +219,7 @@ class Cluster:
         self.storage.drop_csi_node(name)
 
     def tidy(self) -> None:
-        """Forget the classes of pods that are long gone, once there are many. Not to be called in a fork."""
+        """Forget classes that have no pods any more, once there are many. Must not be called in a fork."""
         if self.pod_classes.unsettled:
             self._sort_anew()
         if len(self.pod_classes.known) < self._tidy_at:
@@ -231,7 +230,7 @@ class Cluster:
         self._tidy_at = max(_MANY_CLASSES, 2 * len(live))
 
     def _sort_anew(self) -> None:
-        """Sort pods by labels that their classes have ignored so far."""
+        """Assign pods to classes again: labels count now that their classes have ignored so far."""
         self.pod_classes.unsettled = False
         for pod in [pod for pod in self.pods.values() if pod.telling]:
             model = pod.pending or pod.pod_class.pod
@@ -245,7 +244,7 @@ class Cluster:
         return [pod for pod in bound if pod.pod_class not in self._left_out] if self._left_out else bound
 
     def used(self, node: str) -> Resources:
-        """Return what the unfinished pods of *node* request in all."""
+        """Return the sum of what the unfinished pods of *node* request."""
         total: dict[str, int] = {}
         for pod in self.pods_on(node):
             for name, amount in pod.pod_class.requests.items():
@@ -254,7 +253,7 @@ class Cluster:
 
     @contextmanager
     def fork(self) -> Iterator[Fork]:
-        """Try something: at the end of the ``with`` block it is taken back, unless `Fork.keep` was called."""
+        """Fork the cluster: at the end of the ``with`` block, all changes are undone unless `Fork.keep` was called."""
         fork = Fork()
         mark = self._journal.begin()
         try:
@@ -290,17 +289,17 @@ class Cluster:
             self._journal.note(partial(self._companions.__delitem__, row))
 
     def hide_node(self, name: str) -> None:
-        """Take a node out, with all that runs on it."""
+        """Take a node out, with everything that runs on it."""
         self._take_off(name)
         self.table.hide(self.table.rows[name])
 
     def empty_node(self, name: str) -> None:
-        """Take away all that runs on a node, and let the node stand as one that is marked for deletion."""
+        """Take away everything that runs on a node, and treat the node as marked for deletion."""
         self._take_off(name)
         self.table.doom(self.table.rows[name])
 
     def spare_node(self, name: str, *, uncordon: bool) -> None:
-        """Let a node stand as if its mark for deletion had come off already, and its cordon if that does, too."""
+        """Treat a node as if its mark for deletion were removed already, and its cordon as well with *uncordon*."""
         self.table.spare(self.table.rows[name], uncordon=uncordon)
 
     def leave_out(self, pod_class: PodClass) -> None:
@@ -330,14 +329,14 @@ class Cluster:
         self._journal.note(undo)
 
     def demand(self, pod_class: PodClass) -> Demand:
-        """Return what a pod of a class takes of a row."""
+        """Return what a pod of a class takes from a row."""
         demand: Demand | None = pod_class.memo.get("demand")
         if demand is None:
             demand = pod_class.memo["demand"] = self.table.demand(pod_class.requests)
         return demand
 
     def guests(self, row: int) -> list[tuple[PodClass, str]]:
-        """Return the pods that were put onto a node in forks that stand, with their keys."""
+        """Return the pods, with their keys, that forks have put onto a node and that are still there."""
         while self._found < len(self._guests):
             for home in np.unique(self._guests[self._found][2]).tolist():
                 self._guests_of.setdefault(home, []).append(self._found)
@@ -359,7 +358,7 @@ class Cluster:
         self._journal.note(lambda: self._emptied.discard(row))
 
     def _renew(self, was: PodRow, pod: PodRow) -> None:
-        """Replace a pod of which nothing changed that counts."""
+        """Replace a pod whose change does not affect any count."""
         self.pods[pod.key] = pod
         if pod.key in self.pending:
             self.pending[pod.key] = pod
@@ -390,12 +389,12 @@ class Cluster:
             self.storage.attachments.add(pod_class, row, number)
 
     def _whereabouts(self, pod_class: PodClass) -> Counts:
-        """Count the pods of a class anew, those put onto nodes in forks among them."""
+        """Count the pods of a class again, including those that forks have put onto nodes."""
         rows = [self._slots.rows_of(pod_class.index)[: 0 if pod_class in self._left_out else None]]
         rows += [at for placed, _, at in self._guests if placed is pod_class]
         rows += [np.full(came.count(pod_class), row) for row, came in self._companions.items() if pod_class in came]
         at = np.concatenate(rows)
-        # What ran on hidden or emptied nodes does not run as long as they are.
+        # Pods on hidden or emptied nodes do not count while these nodes are hidden or emptied.
         at = at[self.table.class_of[at] >= 0]
         if self._emptied:
             at = at[~np.isin(at, list(self._emptied))]

@@ -1,4 +1,4 @@
-"""Controllers of pods: that they are there, and how many pods they want."""
+"""Controllers of pods: which ones exist, and how many pods they want."""
 
 from collections.abc import Mapping, Set
 
@@ -8,9 +8,9 @@ DAEMON_SET = "DaemonSet"
 
 
 class Controllers:
-    """Controllers by their kind and key. Nothing is known of a kind before somebody says that it is seen.
+    """Controllers by kind and key. Nothing is known about a kind until `see` or `put` was called for it.
 
-    Of DaemonSets decisions read more, so they are kept elsewhere; here they are only found.
+    Decisions read more fields of DaemonSets. These are stored elsewhere, and only found here.
     """
 
     def __init__(self, daemon_sets: Mapping[str, DaemonSet]) -> None:
@@ -19,26 +19,26 @@ class Controllers:
 
     @property
     def seen(self) -> Set[str]:
-        """The kinds of which all are known."""
+        """The kinds whose controllers are all known."""
         return self._seen.keys()
 
     def see(self, kind: str) -> None:
-        """Take it from now on that a controller of *kind* that is not here does not exist."""
+        """Note that all controllers of *kind* are known: from now on, a missing one does not exist."""
         self._seen.setdefault(kind, {})
 
     def of(self, kind: str) -> Mapping[str, Controller]:
-        """Return those of a kind other than DaemonSets, by key."""
+        """Return the controllers of a kind other than DaemonSet, by key."""
         return self._seen.get(kind, {})
 
     def find(self, kind: str, key: str) -> Controller | DaemonSet | None:
-        """Return one of a kind that is seen, if it is there."""
+        """Return a controller of a kind that is seen, or None if it does not exist."""
         return self._daemon_sets.get(key) if kind == DAEMON_SET else self.of(kind).get(key)
 
     def put(self, kind: str, controller: Controller) -> None:
-        """Add or replace one of a kind other than DaemonSets, which is seen from now on."""
+        """Add or replace a controller of a kind other than DaemonSet. The kind is seen from now on."""
         self._seen.setdefault(kind, {})[controller.metadata.key] = controller
 
     def drop(self, kind: str, key: str) -> None:
-        """Remove one."""
+        """Remove a controller."""
         if kind in self._seen:
             self._seen[kind].pop(key, None)

@@ -9,7 +9,7 @@ from nodewright.objects.node import HOSTNAME
 
 @dataclass(frozen=True, kw_only=True)
 class NodeMarks:
-    """What a node shows to constraints."""
+    """What constraints can see of a node."""
 
     labels: Mapping[str, str]
     taints: tuple[Taint, ...] = ()
@@ -18,19 +18,19 @@ class NodeMarks:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NodeClass:
-    """One kind of node. Interned: two nodes of one kind have the identical class object."""
+    """A class of nodes. Interned: two nodes of one class have the identical object."""
 
     #: Counts up in the order of interning.
     index: int
     #: The labels that any constraint looks at, but for the hostname.
     labels: Mapping[str, str]
-    #: Taints that repel; preferences are left out.
+    #: Taints that repel pods, without PreferNoSchedule.
     taints: tuple[Taint, ...]
     unschedulable: bool
 
 
 class NodeClasses:
-    """Interns node classes. Labels that no constraint has looked at so far tell no classes apart."""
+    """Interns node classes. A label distinguishes classes only after a constraint has looked at it."""
 
     def __init__(self) -> None:
         self.known: list[NodeClass] = []
@@ -38,7 +38,7 @@ class NodeClasses:
         self._by_key: dict[tuple[object, ...], NodeClass] = {}
 
     def observe(self, labels: Iterable[str]) -> bool:
-        """Note that a constraint looks at *labels*; tells whether that is news, so that nodes are to be sorted anew."""
+        """Note that a constraint looks at *labels*. Return whether any is new: nodes must be classified again then."""
         fresh = set(labels) - self._observed - {HOSTNAME}
         self._observed |= fresh
         return bool(fresh)

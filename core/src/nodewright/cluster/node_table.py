@@ -1,4 +1,4 @@
-"""The node table: one row per node, one array per thing to know of it."""
+"""The node table: one row per node, one array per property."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,13 +17,13 @@ Counts = npt.NDArray[np.int32]
 
 _FIRST_ROWS = 64
 _DOOM = Taint(key=TO_BE_DELETED, effect="NoSchedule")
-#: Class of a row that is no node; as an index it means the last element of an array.
+#: The class of a row without a node. As an index, it means the last element of an array.
 VACANT = -1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Demand:
-    """What one pod takes of a row: dimensions and amounts, as columns of one number each."""
+    """What one pod takes from a row: dimensions and amounts, as columns of one number each."""
 
     dimensions: Amounts
     amounts: Amounts
@@ -39,7 +39,7 @@ class Domains:
 
     @property
     def count(self) -> int:
-        """How many values were ever seen."""
+        """How many values there have been so far."""
         return len(self.values)
 
 
@@ -55,12 +55,12 @@ class Labelled:
 
 
 class NodeTable:
-    """Rows of nodes. The same sequence of changes always gives the same rows in the same order."""
+    """The rows of nodes. The same sequence of changes always gives the same rows in the same order."""
 
     def __init__(self, journal: Journal) -> None:
         self.classes = NodeClasses()
         self.dimensions: dict[str, int] = {"cpu": 0, "memory": 1, "pods": 2, "ephemeral-storage": 3}
-        #: Rows in use, vacant ones among them.
+        #: The number of rows in use, including vacant ones.
         self.size = 0
         self.names: list[str] = []
         self.rows: dict[str, int] = {}
@@ -81,7 +81,7 @@ class NodeTable:
         return len(self.class_of)
 
     def add(self, name: str, marks: NodeMarks, free: Resources) -> int:
-        """Add a node and return its row. Not to be called in a fork."""
+        """Add a node and return its row. Must not be called in a fork."""
         if self._vacant:
             row = self._vacant.pop()
             self.names[row] = name
@@ -96,7 +96,7 @@ class NodeTable:
         return row
 
     def add_alike(self, names: Sequence[str], marks: NodeMarks, free: Resources) -> Rows:
-        """Add nodes for the length of a fork, equal but for name and hostname; returns their rows, the last ones."""
+        """Add nodes until the fork ends, equal except for name and hostname. Return their rows, the last ones."""
         first, size = self.size, self.size + len(names)
         self._grow(size)
         column = self.vector(free)
@@ -119,7 +119,7 @@ class NodeTable:
         return np.arange(first, size)
 
     def change(self, row: int, marks: NodeMarks, was: Resources, now: Resources) -> None:
-        """Replace a node's marks; what there is for pods *was* so much before and is so much *now*."""
+        """Replace a node's marks, and its allocatable resources: *was* before, *now* from now on."""
         if marks != self.marks(row):
             self._mark(row, marks)
         if was != now:
@@ -136,7 +136,7 @@ class NodeTable:
             domains.of[row] = self._domain(domains, marks.labels.get(key))
 
     def remove(self, name: str) -> None:
-        """Take a node out for good."""
+        """Remove a node."""
         row = self.rows.pop(name)
         del self._kinds[name], self._marks[name]
         self.names[row] = ""
@@ -146,12 +146,12 @@ class NodeTable:
         self._vacant.append(row)
 
     def doom(self, row: int) -> None:
-        """Mark a node for deletion for the length of a fork."""
+        """Mark a node for deletion until the fork ends."""
         marks = self.marks(row)
         self._pose(row, replace(marks, taints=(*marks.taints, _DOOM)))
 
     def spare(self, row: int, *, uncordon: bool) -> None:
-        """Take the mark for deletion off a node for the length of a fork, and the cordon if that is wanted."""
+        """Remove the mark for deletion from a node until the fork ends, and on request its cordon."""
         marks = self.marks(row)
         # A controller mirrors the cordon in a taint of its own.
         off = (TO_BE_DELETED, UNSCHEDULABLE) if uncordon else (TO_BE_DELETED,)
@@ -159,7 +159,7 @@ class NodeTable:
         self._pose(row, replace(marks, taints=taints, unschedulable=marks.unschedulable and not uncordon))
 
     def _pose(self, row: int, marks: NodeMarks) -> None:
-        """Let a node stand as if it had other *marks*, for the length of a fork."""
+        """Give a node other *marks* until the fork ends."""
         kind = int(self.class_of[row])
         self.class_of[row] = self.classes.of(marks).index
 
@@ -169,7 +169,7 @@ class NodeTable:
         self._journal.note(undo)
 
     def hide(self, row: int) -> None:
-        """Take a node out for the length of a fork."""
+        """Hide a node until the fork ends."""
         self._labelled.clear()
         self.class_of[row] = VACANT
         self._journal.note(lambda: self._show(row))
@@ -179,7 +179,7 @@ class NodeTable:
         self.class_of[row] = self.node_class(row).index
 
     def observe(self, labels: Iterable[str]) -> None:
-        """Tell nodes apart by *labels*, too, from now on."""
+        """From now on, also distinguish nodes by *labels*."""
         if not self.classes.observe(labels):
             return
         for name, row in self.rows.items():
@@ -192,17 +192,17 @@ class NodeTable:
         return self._kinds[self.names[row]]
 
     def marks(self, row: int) -> NodeMarks:
-        """Return all that a node shows to constraints, hidden or not."""
+        """Return what constraints can see of a node, hidden or not."""
         return self._marks[self.names[row]]
 
     def charge(self, row: int, count: int, requests: Resources) -> None:
-        """Take *count* times *requests* of a row's free room, or give it back with a negative *count*."""
+        """Take *count* times *requests* from the free room of a row. A negative *count* gives it back."""
         for name, amount in requests.items():
             if amount:
                 self.free[self.dimensions[name], row] -= amount * count
 
     def charge_all(self, rows: Rows, counts: Rows, demand: Demand) -> None:
-        """Take room of several rows, each once in *rows*, so many times as *counts* says (or give it back)."""
+        """Take room from several distinct *rows*, as many times as *counts* says. Negative *counts* give it back."""
         self.free[demand.dimensions, rows] -= demand.amounts * counts
 
     def demand(self, requests: Resources) -> Demand:
@@ -221,14 +221,14 @@ class NodeTable:
         return column
 
     def meet(self, amounts: Resources) -> None:
-        """Give resources that are new to the table a dimension, of which no node has any so far."""
+        """Add a dimension for each resource that is new to the table. No node has any of it so far."""
         for name in amounts:
             if name not in self.dimensions:
                 self.dimensions[name] = len(self.dimensions)
                 self.free = np.vstack([self.free, np.zeros((1, self.capacity), dtype=np.int64)])
 
     def domains(self, key: str) -> Domains:
-        """Return the domains of a topology key; built when they are first asked for, kept up to date from then on."""
+        """Return the domains of a topology key. They are built on the first call, and updated from then on."""
         known = self._domains.get(key)
         if known is None:
             known = Domains(of=np.full(self.capacity, -1, dtype=np.int32))

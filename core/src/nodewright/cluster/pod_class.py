@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from nodewright.api.protection import KARPENTER_DO_NOT_DISRUPT
 from nodewright.cluster.selection import Namespaces, Selection, SpreadRule, Term, affinity_term, spread_rules
-from nodewright.objects import Container, NodeSelectorTerm, Pod, Resources
-from nodewright.objects.affinity import PodAffinityTerm, TopologySpreadConstraint
+from nodewright.objects import Container, NodeSelector, NodeSelectorTerm, Pod, Requirement, Resources
+from nodewright.objects.affinity import NodeAffinity, PodAffinityTerm, TopologySpreadConstraint
 from nodewright.objects.node import HOSTNAME
 from nodewright.objects.pod import DELETION_COST, ContainerPort
 from nodewright.objects.volume import Volume
 
-#: Labels that tell a controller's pods apart; left out of classes until a selector looks at them.
+#: Labels that differ between a controller's pods. Classes ignore them until a selector looks at them.
 TELLING_LABELS = frozenset(
     [
         "statefulset.kubernetes.io/pod-name",
@@ -31,17 +31,19 @@ TELLING_ANNOTATIONS = (
     DELETION_COST,
     KARPENTER_DO_NOT_DISRUPT,
 )
+#: How an API server writes the node selector that ties a DaemonSet's pod to the node of a name.
+PINNED = b'"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["%s"]}]}]'
 
 _MOST_ASKED = 4096
 
 
 @dataclass(kw_only=True, eq=False)
 class PodClass:
-    """One kind of pod. Interned: two pods of one kind have the identical class object."""
+    """A class of pods. Interned: two pods of one class have the identical object."""
 
     #: Counts up in the order of interning.
     index: int
-    #: One of them: every constraint that it has, all of them have.
+    #: One of the pods. All others have the same constraints.
     pod: Pod
     #: Whether they are being deleted.
     terminating: bool
@@ -49,7 +51,7 @@ class PodClass:
     namespaces: Namespaces
     #: How many of them are bound to nodes now. Written by `Cluster`.
     population: int = 0
-    #: What filters found out about the class and keep; each uses a name of its own.
+    #: What filters have computed about the class, each under its own name.
     memo: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -59,14 +61,14 @@ class PodClass:
 
     @cached_property
     def affinity(self) -> tuple[Term, ...]:
-        """What they have to be near."""
+        """The terms of pods that they must be near."""
         affinity = self.pod.spec.affinity
         terms = affinity.pod_affinity.required if affinity and affinity.pod_affinity else ()
         return tuple(affinity_term(term, self.pod, self.namespaces) for term in terms)
 
     @cached_property
     def anti_affinity(self) -> tuple[Term, ...]:
-        """What must not be near them."""
+        """The terms of pods that must not be near them."""
         affinity = self.pod.spec.affinity
         terms = affinity.pod_anti_affinity.required if affinity and affinity.pod_anti_affinity else ()
         return tuple(affinity_term(term, self.pod, self.namespaces) for term in terms)
@@ -107,7 +109,7 @@ class PodClass:
 
     @cached_property
     def named_claims(self) -> frozenset[str]:
-        """Names of those claims that are there without the pods, too."""
+        """The names of those claims that also exist without the pods."""
         sources = (volume.persistent_volume_claim for volume in self.pod.spec.volumes)
         return frozenset(source.claim_name for source in sources if source is not None)
 
@@ -123,7 +125,7 @@ class PodClass:
 
     @cached_property
     def looks_at_names(self) -> bool:
-        """Whether a constraint looks at what differs between otherwise equal nodes: name or hostname."""
+        """Whether a constraint looks at the name or the hostname of nodes, which differ between equal nodes."""
         return HOSTNAME in self.node_labels or any(term.match_fields for term in _node_terms(self.pod))
 
     @cached_property
@@ -151,24 +153,24 @@ class PodClass:
         return frozenset(looked)
 
     def matched_by(self, selection: Selection) -> bool:
-        """Tell whether *selection* selects these pods."""
+        """Return whether *selection* selects these pods."""
         return selection.matches(self.namespace, self.pod.metadata.labels, terminating=self.terminating)
 
 
 @dataclass(kw_only=True)
 class PodClasses:
-    """Interns pod classes by everything that decisions read of a pod, but for who it is and where it runs."""
+    """Interns pod classes by everything that decisions read of a pod, except for its identity and its node."""
 
     #: Called with the labels of nodes that a new class looks at.
     observe: Callable[[frozenset[str]], None] = lambda labels: None
-    #: Telling labels that a constraint looks at, so that they tell classes apart.
+    #: Telling labels that a constraint looks at, so that they distinguish classes.
     watched: set[str] = field(default_factory=set)
-    #: Whether pods are to be sorted anew, since a label was watched after they came.
+    #: Whether pods must be classified again, because a label was watched after they came.
     unsettled: bool = False
     #: Labels by namespace.
     namespaces: dict[str, Mapping[str, str]] = field(default_factory=dict)
     known: list[PodClass] = field(default_factory=list)
-    #: Counts up whenever terms have to be resolved anew.
+    #: Counts up whenever terms must be resolved again.
     resolved: int = 0
     _by_key: dict[object, PodClass] = field(default_factory=dict)
     _selected: dict[Selection, tuple[int, list[PodClass]]] = field(default_factory=dict)
@@ -176,7 +178,7 @@ class PodClasses:
     _asked: dict[int, tuple[Pod, PodClass]] = field(default_factory=dict)
 
     def name_space(self, name: str, labels: Mapping[str, str]) -> None:
-        """Note a namespace's labels; terms that select namespaces by label are resolved anew if they changed."""
+        """Note a namespace's labels. If they changed, terms that select namespaces by label are resolved again."""
         if self.namespaces.get(name) == labels:
             return
         self.namespaces[name] = labels
@@ -236,13 +238,13 @@ class PodClasses:
         return added
 
     def alias(self, key: object, pod: Pod) -> PodClass:
-        """Return the class of *pod*, which `find` finds by *key*, too, from now on. Raises as `of` does."""
+        """Return the class of *pod*. From now on, `find` also finds it by *key*. Raises as `of` does."""
         known = self.of(pod)
         self._by_key[key] = known
         return known
 
     def forget_all_but(self, kept: Collection[PodClass]) -> dict[int, int]:
-        """Forget all other classes, and what was found out about any; returns the new index by the old one."""
+        """Forget all other classes, and every memo. Return the new index by the old one."""
         indices = {}
         self.known = [each for each in self.known if each in kept]
         for index, each in enumerate(self.known):
@@ -271,8 +273,28 @@ def _node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
 
 
 def class_key(pod: Pod, ignored: Collection[str] = TELLING_LABELS) -> bytes:
-    """Return what makes the pod's class: equal for pods that no constraint and no rule can tell apart."""
+    """Return the key of the pod's class: it is equal for pods that no constraint and no rule can distinguish."""
     return msgspec.json.encode(_telling(pod, ignored), order="deterministic")
+
+
+def unbound(pod: Pod) -> Pod:
+    """Return *pod* without its node, to find out whether it could run elsewhere.
+
+    A DaemonSet's pod is tied to its node by name. It becomes a pod that is tied to no existing node, so that all pods
+    of the DaemonSet are equal.
+    """
+    spec = pod.spec
+    if not spec.node_name:
+        return pod
+    affinity = spec.affinity
+    if affinity is not None and affinity.node_affinity == _tied_to(spec.node_name):
+        affinity = replace(affinity, node_affinity=_tied_to(""))
+    return replace(pod, spec=replace(spec, node_name="", affinity=affinity))
+
+
+def _tied_to(name: str) -> NodeAffinity:
+    line = Requirement(key="metadata.name", operator="In", values=(name,))
+    return NodeAffinity(required=NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(line,)),)))
 
 
 def _telling(pod: Pod, ignored: Collection[str]) -> tuple[Any, ...]:
@@ -295,7 +317,7 @@ def _telling(pod: Pod, ignored: Collection[str]) -> tuple[Any, ...]:
         spec.affinity,
         spec.tolerations,
         spec.topology_spread_constraints,
-        # Volumes of other kinds decide nothing, and the names of some are random.
+        # Volumes of other kinds affect no decision, and the names of some are random.
         [volume for volume in spec.volumes if volume != Volume(name=volume.name)],
         spec.priority,
         pod.scheduler,

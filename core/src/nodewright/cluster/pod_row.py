@@ -1,4 +1,4 @@
-"""Pod rows: all that is kept of a pod, besides its class."""
+"""Pod rows: everything that is stored about a pod besides its class."""
 
 from datetime import datetime
 
@@ -23,7 +23,7 @@ class PodRow(Struct, gc=False, kw_only=True, eq=False):
     finished: bool
     #: The pod itself, kept while it is pending.
     pending: Pod | None = None
-    #: Its labels that tell it from other pods of its controller, which its class ignores until somebody looks at them.
+    #: Labels that differ between the pods of its controller. Its class ignores them until a selector looks at them.
     telling: tuple[tuple[str, str], ...] = ()
     #: Where `Cluster` finds it, while it is bound.
     slot: int = -1
@@ -39,7 +39,7 @@ class PodRow(Struct, gc=False, kw_only=True, eq=False):
         return self.key.partition("/")[2]
 
     def counts_as(self, other: "PodRow") -> bool:
-        """Tell whether *other* takes the same from the same node."""
+        """Return whether *other* takes the same from the same node."""
         return (
             self.pod_class is other.pod_class
             and self.node == other.node

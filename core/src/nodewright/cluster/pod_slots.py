@@ -21,7 +21,7 @@ class PodSlots:
         self._size = 0
 
     def add(self, pod_class: int, row: int) -> int:
-        """Return the slot of a pod that came to a node; row -1 if the node is not known."""
+        """Add a pod that came to a node, and return its slot. The row is -1 if the node is unknown."""
         if self._vacant:
             slot = self._vacant.pop()
         else:
@@ -35,7 +35,7 @@ class PodSlots:
         return slot
 
     def move(self, slot: int, row: int) -> None:
-        """Note that the pod's node came, or went with row -1."""
+        """Note that the pod's node appeared in a row, or disappeared with row -1."""
         self._row[slot] = row
 
     def remove(self, slot: int) -> None:
@@ -44,7 +44,7 @@ class PodSlots:
         self._vacant.append(slot)
 
     def rename(self, classes: Mapping[int, int]) -> None:
-        """Give classes other numbers; those without one have no pods any more."""
+        """Give classes other numbers. Classes that get none have no pods any more."""
         names = np.full(max(classes, default=-1) + 2, _NONE, dtype=np.int32)
         for old, new in classes.items():
             names[old] = new

@@ -1,4 +1,4 @@
-"""Selections: the pods that affinity and spread constraints speak of."""
+"""Selections: the pods that affinity and spread constraints refer to."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Selection:
     expressions: tuple[Requirement, ...]
     #: Whether pods that are being deleted count.
     terminating: bool = True
-    #: Without a selector, nothing is selected.
+    #: Whether nothing is selected, because there is no selector.
     nothing: bool = False
 
     @cached_property
@@ -28,11 +28,11 @@ class Selection:
         return hash((self.namespaces, self.match_labels, self.expressions, self.terminating, self.nothing))
 
     def __hash__(self) -> int:
-        # Asked for at every placement.
+        # Computed once: every placement needs it.
         return self._hash
 
     def matches(self, namespace: str, labels: Mapping[str, str], *, terminating: bool = False) -> bool:
-        """Tell whether a pod of *namespace* with *labels* is selected."""
+        """Return whether a pod of *namespace* with *labels* is selected."""
         if self.nothing or (terminating and not self.terminating):
             return False
         if self.namespaces is not None and namespace not in self.namespaces:

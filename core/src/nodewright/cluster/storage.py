@@ -1,4 +1,4 @@
-"""Storage: claims, volumes and what tells how they come together."""
+"""Storage: claims, volumes, and how they are bound to each other."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,23 +18,23 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, kw_only=True)
 class Assumption:
-    """What a fork supposes to happen to an open claim."""
+    """What a fork assumes about an open claim."""
 
-    #: The volume that it gets, empty if one is made for it.
+    #: The volume that the claim gets. Empty if one is created for it.
     volume: str
     #: Row of the node that its pod was put onto.
     row: int
 
 
 class Storage:
-    """Everything known about volumes outside of pods. Written by `Cluster`; only `assume` is for forks."""
+    """Everything known about volumes outside of pods. Written by `Cluster`. Only `assume` is for forks."""
 
     def __init__(self, table: NodeTable, journal: Journal) -> None:
         self.claims: dict[str, PersistentVolumeClaim] = {}
         self.volumes: dict[str, PersistentVolume] = {}
         self.classes: dict[str, StorageClass] = {}
         self.csi_nodes: dict[str, CSINode] = {}
-        #: What filters found out about free volumes; forgotten whenever a volume comes, goes or changes.
+        #: What filters have computed about free volumes. Cleared whenever a volume comes, goes or changes.
         self.memo: dict[bytes, Any] = {}
         self.attachments = Attachments(table, self.needs)
         self._table = table
@@ -112,19 +112,19 @@ class Storage:
         return self.classes.get(claim.class_name)
 
     def waits_for_pod(self, claim: PersistentVolumeClaim) -> bool:
-        """Tell whether *claim*, not bound so far, is left open until a pod that uses it is placed."""
+        """Return whether *claim*, not bound so far, is left open until a pod that uses it is placed."""
         storage_class = self.class_of(claim)
         return storage_class is not None and storage_class.waits_for_pod and not claim.spec.volume_name
 
     def node_of(self, claim: PersistentVolumeClaim) -> str:
-        """Return the node for which a volume is being made for *claim*; empty if none was chosen so far."""
+        """Return the node for which a volume is being created for *claim*; empty if none was chosen so far."""
         assumed = self._assumption(claim.metadata.key)
         if assumed is not None and not assumed.volume:
             return self._table.names[assumed.row]
         return claim.selected_node
 
     def volumes_for(self, claim: PersistentVolumeClaim) -> list[PersistentVolume]:
-        """Return the volumes that are kept for *claim* and can't go to another."""
+        """Return the volumes that are reserved for *claim*."""
         meta = claim.metadata
         found = [self.volumes[name] for name in self._kept.get(meta.key, ())]
         kept = [volume for volume in found if volume.spec.claim_ref and volume.spec.claim_ref.uid in ("", meta.uid)]
@@ -138,19 +138,19 @@ class Storage:
         return self._free.get(class_name, {}).values()
 
     def is_taken(self, volume: str) -> bool:
-        """Tell whether a claim is assumed to get *volume*."""
+        """Return whether a claim is assumed to get *volume*."""
         taker = self._takers.get(volume)
         assumed = None if taker is None else self._assumption(taker)
         return assumed is not None and assumed.volume == volume
 
     def needs(self, pod: PodClass) -> frozenset[Attachment]:
-        """Return what a driver has to attach for one *pod*."""
+        """Return what each driver must attach for one *pod*."""
         claims = (self.claims.get(key) for key in pod.claim_keys)
         attachments = (self._attachment(claim) for claim in claims if claim is not None)
         return frozenset(attachment for attachment in attachments if attachment is not None)
 
     def assume(self, claim: str, volume: str, row: int) -> None:
-        """Suppose for the length of the fork that a claim gets *volume*, or a new one if it is empty."""
+        """Assume until the fork ends that a claim gets *volume*, or a new one if it is empty."""
         before, taker = self._assumed.get(claim), self._takers.get(volume)
         self._assumed[claim] = Assumption(volume=volume, row=row)
         if volume:
@@ -196,7 +196,7 @@ class Storage:
 
 
 def _without_ballast(meta: ObjectMeta, *, labels: bool) -> ObjectMeta:
-    """Keep what decisions read of the metadata: there are as many claims and volumes as pods."""
+    """Keep only the metadata that decisions read: there can be as many claims and volumes as pods."""
     return ObjectMeta(
         name=meta.name,
         namespace=meta.namespace,

@@ -1,4 +1,4 @@
-"""The tally: how many pods of each class run on each node, where somebody wants to know."""
+"""The tally: how many pods of a class run on each node, for the classes that were asked for."""
 
 from collections.abc import Callable, Iterable
 
@@ -40,7 +40,7 @@ class Tally:
         return total
 
     def clear(self) -> None:
-        """Forget all counts; they are made anew when they are asked for."""
+        """Forget all counts. They are computed again when they are asked for."""
         self._counts.clear()
 
     def add(self, pod_class: PodClass, rows: Rows | int, number: Rows | int) -> None:

@@ -1,4 +1,4 @@
-"""Waiting pods, sorted as they come and go, so that to gather them costs their sorts and not their number."""
+"""Waiting pods, grouped into sorts as they come and go: collecting them costs as much as there are sorts, not pods."""
 
 from datetime import datetime
 from itertools import count
@@ -10,12 +10,12 @@ from nodewright.objects.pod import Scheduling
 
 
 class PodSort(NamedTuple):
-    """What is the same for waiting pods of one controller that neither a scheduler nor a rule can tell apart."""
+    """Waiting pods of one controller that no scheduler and no rule can distinguish."""
 
     #: Uid of their controller; of a bare pod, its own.
     owner: str
     pod_class: PodClass
-    #: What their scheduler has said of them so far.
+    #: What their scheduler has said about them so far.
     scheduling: Scheduling
 
 
@@ -23,11 +23,11 @@ class Waiting:
     """All pods without a node. Written by `Cluster` only."""
 
     def __init__(self) -> None:
-        #: For each sort the turn of each pod by key, counted up over all sorts: a lower one came earlier.
+        #: For each sort, the turn of each pod by key. Turns count up over all sorts: a lower turn came earlier.
         self.sorts: dict[PodSort, dict[str, int]] = {}
-        #: Pods that have their place: those that are in the way there are being evicted.
+        #: Pods that have a node already, from which other pods are being evicted for them.
         self.nominated: dict[str, PodRow] = {}
-        #: No pod that waits was created later; None if nobody knows.
+        #: No waiting pod was created later. None if this is unknown.
         self.newest: datetime | None = None
         self._turns = count()
 
@@ -41,7 +41,7 @@ class Waiting:
             self.sorts.setdefault(sort_of(pod), {})[pod.key] = next(self._turns)
 
     def replace(self, was: PodRow, pod: PodRow) -> None:
-        """Put *pod* in the place of *was*; it keeps its turn unless it is of another sort now."""
+        """Replace *was* by *pod*, which keeps the turn unless it is of another sort now."""
         if _is_nominated(was) or _is_nominated(pod) or sort_of(was) != sort_of(pod):
             self.drop(was)
             self.put(pod)

@@ -1,4 +1,4 @@
-"""Settings that name things outside: Kubernetes objects, addresses, URLs."""
+"""Types of settings that name something outside: Kubernetes objects, addresses, URLs."""
 
 import re
 from typing import Annotated
@@ -14,26 +14,26 @@ _PORT_MAX = 65535
 
 
 def read_namespace(text: str) -> str:
-    """Return *text* if a namespace can be called so. Raises `ValueError`."""
+    """Return *text* if it is a valid name of a namespace. Raises `ValueError` otherwise."""
     if not re.fullmatch(_LABEL, text) or len(text) > _LABEL_CHARACTERS:
-        raise ValueError(f"no namespace can be called {written(text)}: write small letters, digits and -")
+        raise ValueError(f"{written(text)} is not a valid name of a namespace: use lower-case letters, digits and -")
     return text
 
 
 def split_address(text: str) -> tuple[str, int]:
-    """Return host and port of ``host:port``, ``[host]:port`` or ``:port``. Raises `ValueError`."""
+    """Return host and port of ``host:port``, ``[host]:port`` or ``:port``. Raises `ValueError` for anything else."""
     host, colon, port = text.rpartition(":")
     bare = not (host.startswith("[") and host.endswith("]"))
     if not colon or not (port.isascii() and port.isdecimal()) or int(port) > _PORT_MAX or (bare and ":" in host):
         raise ValueError(
-            f"{written(text)} is no address to listen on: write host:port, [IPv6]:port, or :port for all of them"
+            f"{written(text)} is not an address to listen on: write host:port, [IPv6]:port, or :port for all addresses"
         )
     return (host if bare else host[1:-1]), int(port)
 
 
 def _read_object_name(text: str) -> str:
     if not re.fullmatch(rf"{_LABEL}(\.{_LABEL})*", text) or len(text) > _NAME_CHARACTERS:
-        raise ValueError(f"no object can be called {written(text)}: write small letters, digits, - and .")
+        raise ValueError(f"{written(text)} is not a valid name of an object: use lower-case letters, digits, - and .")
     return text
 
 
@@ -55,16 +55,16 @@ def _read_server(text: str) -> str:
 
 def _read_header(text: str) -> str:
     if not (text.isascii() and text.isprintable()):
-        raise ValueError("write plain letters, digits and signs in one line")
+        raise ValueError("write printable ASCII characters, in one line")
     return text
 
 
-#: The name of an object of most kinds.
+#: The name of a Kubernetes object of most kinds.
 ObjectName = Annotated[str, Field(min_length=1), AfterValidator(_read_object_name)]
 NamespaceName = Annotated[str, Field(min_length=1), AfterValidator(read_namespace)]
-#: ``host:port``; what is listened on.
+#: ``host:port``: an address to listen on.
 Address = Annotated[str, Field(min_length=1), AfterValidator(_read_address)]
-#: The URL of an API server, or nothing.
+#: The URL of an API server, or an empty text.
 ServerUrl = Annotated[str, AfterValidator(_read_server)]
-#: What can be sent as a header.
+#: A text that can be sent as an HTTP header.
 HeaderText = Annotated[str, Field(min_length=1), AfterValidator(_read_header)]

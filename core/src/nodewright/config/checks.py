@@ -1,12 +1,11 @@
-"""Settings that are right one by one and wrong together."""
+"""Checks of settings that are valid one by one but not together."""
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
 from nodewright.config.model import GroupRule, Settings
-from nodewright.config.paths import Path, all_settings, dotted
-from nodewright.config.planned import planned
+from nodewright.config.paths import Path, all_settings, dotted, planned
 from nodewright.config.plugins import slot_of
 from nodewright.config.reference import Reference
 from nodewright.config.tree import Tree
@@ -16,13 +15,13 @@ from nodewright.objects.quantity import format_resource
 
 
 def contradictions(settings: Settings, tree: Tree) -> Iterator[Mistake]:
-    """Yield what can't be meant: Cluster Autoscaler ends at the start for most of these."""
+    """Yield mistakes that make the configuration unusable. Cluster Autoscaler exits at the start for most of them."""
     yield from _ranges(settings)
     yield from _orders(settings)
     yield from _lists(settings)
     yield from _exclusions(settings, tree)
     if settings.memory.store == "file" and not settings.memory.path:
-        yield Mistake(path=("memory", "path"), message="name the file to keep memory in, as memory.store is file")
+        yield Mistake(path=("memory", "path"), message="memory.store is file: name the file")
     yield from _shared_names(settings)
 
 
@@ -31,13 +30,13 @@ def _shared_names(settings: Settings) -> Iterator[Mistake]:
     if memory.store == "configMap" and status.write and status.name in (memory.name, f"{memory.name}-set-aside"):
         yield Mistake(
             path=("memory", "name"),
-            message=f"the ConfigMap {status.name} can't be that of the status, too: it is deleted at the end",
+            message=f"the status ConfigMap is {status.name}, too, and is deleted at the end: use another name",
             others=(("status", "name"),),
         )
 
 
 def oddities(settings: Settings) -> Iterator[Mistake]:
-    """Yield what is allowed and most likely not meant, and what is not in effect yet."""
+    """Yield warnings: settings that are allowed but most likely not intended, and settings that have no effect yet."""
     for setting in all_settings():
         if setting.of(settings) != setting.field.default:
             yield from _idle(setting.path, setting.path)
@@ -61,7 +60,7 @@ def _health(settings: Settings) -> Iterator[Mistake]:
     if loop.scan_interval >= loop.max_inactivity:
         yield Mistake(
             path=("loop", "scanInterval"),
-            message="the health check fails between two loops: a loop has to begin within maxInactivity",
+            message="the health check fails between two loops: one must begin within maxInactivity",
             others=(("loop", "maxInactivity"),),
         )
 
@@ -74,7 +73,7 @@ def _thresholds(settings: Settings) -> Iterator[Mistake]:
     }
     for key, threshold in thresholds.items():
         if threshold > 1:
-            yield Mistake(path=("scaleDown", key), message="above 1, even full nodes count as unneeded")
+            yield Mistake(path=("scaleDown", key), message="above 1, even full nodes can be unneeded")
 
 
 def _rules(settings: Settings) -> Iterator[Mistake]:
@@ -82,7 +81,7 @@ def _rules(settings: Settings) -> Iterator[Mistake]:
     for index, rule in enumerate(settings.groups):
         hiding = next((at for pattern, at in seen.items() if pattern in ("*", rule.match)), None)
         if hiding is not None:
-            yield Mistake(path=("groups", index), message=f"never reached: groups[{hiding}] matches first")
+            yield Mistake(path=("groups", index), message=f"this rule never applies: groups[{hiding}] matches first")
         seen.setdefault(rule.match, index)
         if rule.allow_non_atomic_scale_up_to_max and not rule.zero_or_max:
             path: Path = ("groups", index, "allowNonAtomicScaleUpToMax")
@@ -113,7 +112,7 @@ def _orders(settings: Settings) -> Iterator[Mistake]:
     yield from _not_above(
         ("provisioningRequests",), "initialBackoff", requests.initial_backoff, "maxBackoff", requests.max_backoff
     )
-    # As in Cluster Autoscaler, which draws waits of up to 1.2 retry periods.
+    # As in Cluster Autoscaler, where the random wait takes up to 1.2 retry periods.
     if lease.renew_deadline >= lease.lease_duration:
         yield _order("leaderElection", "renewDeadline", lease.renew_deadline, "leaseDuration", lease.lease_duration)
     if lease.retry_period * 1.2 >= lease.renew_deadline:
@@ -149,7 +148,7 @@ def _lists(settings: Settings) -> Iterator[Mistake]:
         after = expanders.index("random") + 1
         yield Mistake(
             path=("scaleUp", "expanders", after),
-            message=f"{expanders[after]} is never asked: random, before it, leaves one option; make random the last",
+            message=f"{expanders[after]} is never asked: random comes first and leaves one option. Put random last",
         )
     yield from _repeated(("nodeGroups",), [group.name for group in settings.node_groups])
 
@@ -165,19 +164,19 @@ def _exclusions(settings: Settings, tree: Tree) -> Iterator[Mistake]:
     if up.balancing.labels and up.balancing.ignore_labels:
         yield Mistake(
             path=("scaleUp", "balancing", "labels"),
-            message="not together with ignoreLabels: with labels, no other label is compared",
+            message="can't be combined with ignoreLabels: with labels, no other label is compared",
             others=(("scaleUp", "balancing", "ignoreLabels"),),
         )
     foreign = [name for name in up.bypassed_schedulers if name not in up.allowed_schedulers]
     if up.allowed_schedulers and foreign:
         yield Mistake(
             path=("scaleUp", "bypassedSchedulers"),
-            message=f"{', '.join(foreign)} must be among allowedSchedulers, too",
+            message=f"{', '.join(foreign)} must also be among allowedSchedulers",
             others=(("scaleUp", "allowedSchedulers"),),
         )
     grace: Path = ("scaleDown", "maxGracefulTermination")
     if settings.scale_down.drain_priorities and tree.get(grace) is not None:
         yield Mistake(
             path=("scaleDown", "drainPriorities"),
-            message=f"not together with {dotted(grace)}: give that time to the lowest priority",
+            message=f"can't be combined with {dotted(grace)}: set that time for the lowest priority instead",
         )

@@ -1,4 +1,4 @@
-"""Loading: a file and flags become settings, or all that is wrong with them at once."""
+"""Loading: from a file and flags to settings, or to a list of all mistakes. And back: from settings to YAML."""
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ from nodewright.config.flags import NO_FLAGS, Flags, apply
 from nodewright.config.model import Settings
 from nodewright.config.paths import Path, all_settings, dotted
 from nodewright.config.plugins import PluginClasses, check_references, read_references
-from nodewright.config.tree import Origin, Tree, read_yaml
+from nodewright.config.tree import Origin, Tree, dump, read_yaml
 from nodewright.config.validation import Mistake, validate
 
 HEADER = {"apiVersion": "nodewright.dev/v1", "kind": "Autoscaler"}
@@ -22,34 +22,34 @@ NOTHING: Mapping[Path, Any] = MappingProxyType({})
 
 
 class Origins:
-    """Where every value came from."""
+    """Where each value came from."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
 
     def of(self, path: Path | str) -> Origin:
-        """Where the setting at *path*, such as ``scaleDown.unneededTime`` or ``groups[1].match``, came from."""
+        """Return where the setting at *path* came from, such as ``scaleDown.unneededTime`` or ``groups[1].match``."""
         if isinstance(path, str):
             keys = path.replace("[", ".").replace("]", "").split(".")
             path = tuple(int(key) if key.isdecimal() else key for key in keys)
         return self._tree.origin(path)
 
     def of_plugin_setting(self, path: Path) -> Origin:
-        """Where what stands at *path* below a plugin's name came from, where nothing is a value like any other."""
+        """Return where the value at *path* below a plugin's name came from. There, null is a value like any other."""
         return self._tree.place(path)
 
     def problem(self, path: Path, message: str) -> Problem:
-        """Return the mistake *message* about what stands at *path*, or about what it belongs to, with its place."""
+        """Return the mistake *message* about the value at *path*, with the place of that value or of its parent."""
         return self._tree.problem(path, message)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Loaded:
-    """A configuration that can be used."""
+    """A valid configuration."""
 
     settings: Settings
     origins: Origins
-    #: What is allowed but has no effect, or most likely not the one that was meant.
+    #: What is allowed but has no effect, or most likely not the intended one.
     warnings: tuple[Problem, ...] = ()
 
 
@@ -63,13 +63,13 @@ def load(
     complete: bool = True,
     tolerant: bool = False,
 ) -> Loaded:
-    """Load YAML, from a path or as text called *name*, with *flags* over it; without *source* the flags say it all.
+    """Load YAML from a path, or from a text that messages call *name*. Without *source*, only the flags count.
 
-    *overrides*, values by the path of their setting, lie over both: what ``--set`` says.
+    *flags* override the YAML. *overrides*, values by path as from ``--set``, override both.
 
-    With *classes*, plugins and their settings are checked as well, and that there is a provider if it has to be
-    *complete*, which is: enough to run with. A *tolerant* load only warns of an installed plugin that can't be used:
-    the autoscaler starts without it. Raises `ConfigurationError` with every problem.
+    With *classes*, plugins and their settings are checked as well. A *complete* configuration must also name a
+    provider. A *tolerant* load only warns about an installed plugin that can't be used: the autoscaler starts without
+    it. Raises `ConfigurationError` with every problem.
     """
     tree, problems = _read(source, name)
     unread = bool(problems) and not tree.data
@@ -97,18 +97,33 @@ def load(
 
 
 def read_file(path: FilePath) -> str:
-    """Return the text of the file; raises `ConfigurationError` if it can't be read."""
+    """Return the text of the file. Raises `ConfigurationError` if it can't be read."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        message = "is no text in UTF-8"
+        message = "is not UTF-8 text"
     except OSError as error:
         message = f"can't be read: {error.strerror or error}"
     raise ConfigurationError(Problem(message=message, source=str(path)))
 
 
+def to_yaml(settings: Settings) -> str:
+    """Return the shortest YAML that loads as *settings*."""
+    header = {"apiVersion": settings.api_version, "kind": settings.kind}
+    return dump(header | settings.model_dump(mode="json", by_alias=True, exclude_defaults=True))
+
+
+def flags_to_yaml(flags: Flags, settings: Settings, warnings: list[str]) -> str:
+    """Return the YAML that does the same as *flags*, with comments about the flags that it leaves out."""
+    without = [f"--{each.flag.name}: {each.flag.instead}" for each in flags.given if each.flag.instead]
+    notes = [*(f"left out {line}" for line in without), *warnings]
+    if not settings.providers:
+        notes.append("no --cloud-provider was given: name one under providers")
+    return "".join(f"# {note}\n" for note in notes) + to_yaml(settings)
+
+
 def _read(source: FilePath | str | None, name: str) -> tuple[Tree, list[Problem]]:
-    """Return what *source* says, which is nothing if it can't be told, and what is wrong with it as a whole."""
+    """Return the data of *source*, which is empty if it can't be read, and what is wrong with it as a whole."""
     if source is None:
         return Tree(), []
     try:
@@ -121,8 +136,8 @@ def _read(source: FilePath | str | None, name: str) -> tuple[Tree, list[Problem]
         return tree, problems
     kind = tree.get(("kind",))
     if isinstance(kind, str) and kind != HEADER["kind"]:
-        # Whatever it is, all its keys would be unknown: say the one thing that helps.
-        message = f"this is a {kind}, a configuration of Nodewright has kind: {HEADER['kind']}"
+        # All its keys would be unknown: one message is enough.
+        message = f"this is a {kind}; a configuration of Nodewright has kind: {HEADER['kind']}"
         return Tree(), [tree.problem(("kind",), message)]
     missing = [f"{key}: {value}" for key, value in HEADER.items() if tree.get((key,)) is None]
     if missing:
@@ -131,7 +146,7 @@ def _read(source: FilePath | str | None, name: str) -> tuple[Tree, list[Problem]
 
 
 def _settings(data: dict[str, Any]) -> tuple[Settings, list[Mistake]]:
-    """Return the settings and what is wrong; what is wrong is left out of them, so that the rest can be checked."""
+    """Return the settings and all mistakes. The settings leave wrong values out, so that the rest can be checked."""
     data, mistakes = copy.copy(data), []
     while True:
         settings, found = validate(Settings, data, elsewhere=_elsewhere)
@@ -143,7 +158,7 @@ def _settings(data: dict[str, Any]) -> tuple[Settings, list[Mistake]]:
 
 
 def _leave_out(data: dict[str, Any], path: Path) -> None:
-    """Remove the setting at *path*; a list goes as a whole, so that what remains keeps its index."""
+    """Remove the setting at *path*. A list is removed as a whole: its other items would change their index."""
     length = next((at for at, part in enumerate(path) if isinstance(part, int)), len(path))
     node: Any = data
     for part in path[: length - 1]:
@@ -152,7 +167,7 @@ def _leave_out(data: dict[str, Any], path: Path) -> None:
 
 
 def _unless_broken(found: Iterable[Mistake], mistakes: list[Mistake]) -> list[Mistake]:
-    """Leave out what was found about settings that are not what was written, because that is wrong in itself."""
+    """Leave out findings about settings whose written value is itself a mistake: they are about the default."""
     broken = [mistake.path for mistake in mistakes]
     return [
         each
@@ -162,10 +177,10 @@ def _unless_broken(found: Iterable[Mistake], mistakes: list[Mistake]) -> list[Mi
 
 
 def _elsewhere(key: str) -> str:
-    """End the sentence about the unknown *key* if it is a setting of another section, or a flag's name."""
+    """Return the end of the message about the unknown *key*, if it is a setting of another section or a flag."""
     flag = FLAGS.get(key.removeprefix("--"))
     if flag is not None and flag.sets:
-        return f": the flag --{flag.name} is written as {flag.sets} in YAML"
+        return f": in YAML, the flag --{flag.name} is {flag.sets}"
     homes = [setting.name for setting in all_settings() if setting.path[-1] == key]
     return f"; did you mean {' or '.join(homes)}?" if homes else ""
 

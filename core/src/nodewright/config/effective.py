@@ -1,4 +1,4 @@
-"""What holds for one node group: its rule in YAML, else what its provider says, else the general settings."""
+"""The options of one node group: from its rule in YAML, else from its provider, else from the general settings."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from nodewright.api.group import GroupOptions
 from nodewright.config.model import Settings
 from nodewright.config.model.base import camel_case
 
-#: Origin of a value that the provider gave: a tag or an annotation of the group, usually.
+#: The origin of a value from the provider: usually a tag or an annotation of the group.
 PROVIDER = "provider"
 
 
@@ -19,7 +19,7 @@ class _Option:
     """A field of `GroupOptions`, and where it is in the settings and in a rule under ``groups``."""
 
     name: str
-    #: Empty where there is no general setting.
+    #: Empty if there is no general setting.
     in_settings: str
     in_rule: str
 
@@ -48,7 +48,7 @@ _RULED = tuple((option.name, attrgetter(option.in_rule)) for option in _OPTIONS)
 
 
 def default_options(settings: Settings) -> GroupOptions:
-    """Return what holds for a group that nobody says anything about: the defaults for `NodeGroup.options`."""
+    """Return the options of a group without a rule and without tags: the defaults for `NodeGroup.options`."""
     return GroupOptions(**{name: get(settings) for name, get in _GENERAL})
 
 
@@ -57,10 +57,10 @@ def group_options(
     group_id: str,
     from_provider: GroupOptions | Callable[[GroupOptions], GroupOptions] | None = None,
 ) -> tuple[GroupOptions, dict[str, str]]:
-    """Return what holds for the group, and for each field the path of the setting that it came from.
+    """Return the options of the group, and for each field the path of the setting that it came from.
 
-    *from_provider* is what `NodeGroup.options` returned for `default_options`, or that method itself. A field that
-    came from there has the origin `PROVIDER`; one that nobody sets has an empty one.
+    *from_provider* is what `NodeGroup.options` returned for `default_options`, or that method itself. A field from
+    the provider has the origin `PROVIDER`. A field that is not set anywhere has an empty origin.
     """
     defaults = default_options(settings)
     own = from_provider(defaults) if callable(from_provider) else from_provider or defaults
@@ -69,13 +69,13 @@ def group_options(
 
 
 def rule_options(settings: Settings, index: int) -> tuple[GroupOptions, dict[str, str]]:
-    """Return what ``groups[index]`` makes hold for a group that it is the rule of, as `group_options` does."""
+    """Return the options of a group to which the rule ``groups[index]`` applies, as `group_options` does."""
     defaults = default_options(settings)
     return _combine(settings, index, defaults, defaults)
 
 
 def rule_setting(field: str) -> str:
-    """Return how a rule under ``groups`` writes the *field* of `GroupOptions`."""
+    """Return the path in a rule under ``groups`` of the *field* of `GroupOptions`."""
     return _PATHS_IN_RULE[field]
 
 

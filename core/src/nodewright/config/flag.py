@@ -1,4 +1,4 @@
-"""One command line flag: how its value is read, and what becomes of it."""
+"""One command line flag: how its value is read, and which setting it changes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from nodewright.objects.duration import format_duration, parse_duration
 
-#: As in Go: a ``list`` takes one item each time it is given, a ``slice`` also several with commas between.
+#: As in Go: a ``list`` takes one item each time it is given; a ``slice`` also takes several, separated by commas.
 FlagType = Literal["string", "bool", "int", "float", "duration", "list", "slice"]
 
 
@@ -49,29 +49,29 @@ _READERS: Mapping[FlagType, Callable[[str], Any]] = {
 
 
 def seconds(value: int) -> str:
-    """A number of seconds, as a duration."""
+    """Return a number of seconds as a duration."""
     return f"{value}s"
 
 
 def one(value: str) -> list[str]:
-    """One name, as a list."""
+    """Return one name as a list."""
     return [value]
 
 
 def cores(value: str) -> dict[str, Any]:
-    """``min:max`` cores, as a range."""
+    """Return ``min:max`` cores as a range."""
     low, high = _range(value, value, "min:max, such as 0:320000")
     return {"min": low, "max": high}
 
 
 def gibibytes(value: str) -> dict[str, Any]:
-    """``min:max`` GiB, as a range."""
+    """Return ``min:max`` GiB as a range."""
     low, high = _range(value, value, "min:max, such as 0:6400000")
     return {"min": f"{low}Gi", "max": f"{high}Gi"}
 
 
 def gpus(value: Sequence[str]) -> list[dict[str, Any]]:
-    """Items of ``type:min:max``, as ranges by type."""
+    """Return items of ``type:min:max`` as ranges by type."""
     ranges = []
     for item in value:
         kind, _, rest = item.partition(":")
@@ -81,7 +81,7 @@ def gpus(value: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def drain_priorities(value: str) -> list[dict[str, Any]]:
-    """``priority:seconds,...``, as a list of priorities."""
+    """Return ``priority:seconds,...`` as a list of priorities."""
     priorities = []
     for item in filter(None, value.split(",")):
         priority, _, grace = item.partition(":")
@@ -101,30 +101,30 @@ def _range(text: str, written: str, shape: str) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Flag:
-    """A flag of Cluster Autoscaler, or one of ours."""
+    """A flag of Cluster Autoscaler, or one of Nodewright's own."""
 
     name: str
     type: FlagType
     #: As Cluster Autoscaler writes it.
     default: str = ""
     _: KW_ONLY
-    #: The setting that it is, as a path in YAML.
+    #: The path of the setting that it changes, as in YAML.
     sets: str = ""
-    #: The plugins whose own setting it is: where they are named, which of them (empty is all), and the key.
+    #: For a setting of plugins: the path where they are named, the name of the plugin (empty for all), and the key.
     plugin: tuple[str, str, str] | None = None
-    #: Why it has no effect here, or what takes its place.
+    #: Why it has no effect in Nodewright, or what replaces it.
     instead: str = ""
-    #: Cluster Autoscaler reads it no more, either.
+    #: Whether Cluster Autoscaler ignores it as well.
     dead: bool = False
     #: The only value allowed, and why.
     only: tuple[str, str] | None = None
-    #: Turns the value into what the setting takes in YAML.
+    #: Converts the value to what the setting takes in YAML.
     becomes: Callable[[Any], Any] | None = None
 
     def read(self, texts: Sequence[str]) -> Any:
-        """Return the value that *texts*, one for each time it was given, make in YAML.
+        """Return the value in YAML for *texts*, which has one item for each time the flag was given.
 
-        Raises `ValueError` that says how to write it.
+        Raises `ValueError` with advice on how to write it.
         """
         values = [_READERS[self.type](text) for text in texts]
         match self.type:
@@ -140,7 +140,7 @@ class Flag:
 
     @property
     def default_value(self) -> Any:
-        """What it is in YAML when it is not given."""
+        """Its value in YAML if it is not given."""
         if not self.default and self.type in ("list", "slice"):
             return []
         return self.read([self.default])

@@ -1,9 +1,9 @@
-"""All flags of Cluster Autoscaler 1.37, with its types and defaults, and what becomes of them here."""
+"""All flags of Cluster Autoscaler 1.37: their types, their defaults, and what they do in Nodewright."""
 
 from nodewright.config.flag import Flag, cores, drain_priorities, gibibytes, gpus, one, seconds
 
-_LOGS = "log lines are written to standard error at once, each as a line of its own; the platform keeps them"
-_ONE_WAY = "all pods that are alike are placed at once, on one thread"
+_LOGS = "logs are written to standard error, line by line; the platform stores them"
+_ONE_WAY = "all equal pods are placed at once, on one thread"
 
 GROUPS: dict[str, tuple[Flag, ...]] = {
     "Process and API server": (
@@ -18,7 +18,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             "kube-api-content-type",
             "string",
             "application/vnd.kubernetes.protobuf",
-            instead="the API server is always asked for JSON",
+            instead="requests to the API server always ask for JSON",
         ),
         Flag("kube-client-qps", "float", "5", sets="kube.qps"),
         Flag("kube-client-burst", "int", "10", sets="kube.burst"),
@@ -50,12 +50,12 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag("cluster-snapshot-parallelism", "int", "16", dead=True, instead=_ONE_WAY),
         Flag("predicate-parallelism", "int", "4", instead=_ONE_WAY),
         Flag("scheduler-config-file", "string", sets="scheduling.configFile"),
-        Flag("scheduler-verbosity", "int", "0", instead="no scheduler of Kubernetes runs inside; see --v"),
+        Flag("scheduler-verbosity", "int", "0", instead="the Kubernetes scheduler is not part of Nodewright; see --v"),
         Flag(
             "enable-inter-pod-affinity-hostname-fast-path",
             "bool",
             "false",
-            instead="a switch inside the Go scheduler, which does not run here",
+            instead="a switch of the Go scheduler, which is not part of Nodewright",
         ),
     ),
     "Node groups": (
@@ -90,7 +90,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             "max-nodegroup-binpacking-duration",
             "duration",
             "10s",
-            instead="one group is estimated in milliseconds; see --max-binpacking-time for all of them",
+            instead="the estimation of one group takes milliseconds; --max-binpacking-time limits all of them",
         ),
         Flag("max-binpacking-time", "duration", "5m", sets="scaleUp.maxBinpackingTime"),
         Flag("fastpath-binpacking-enabled", "bool", "false", instead=_ONE_WAY),
@@ -99,7 +99,7 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             "salvo-scale-up",
             "bool",
             "false",
-            instead="a loop goes on until no option helps; scaleUp.optionsPerLoop: 1 ends it after one",
+            instead="a loop always continues until no option helps; set scaleUp.optionsPerLoop: 1 to stop after one",
         ),
         Flag("salvo-scale-up-budget", "duration", "1m", sets="scaleUp.timeBudget"),
         Flag("scale-up-from-zero", "bool", "true", sets="scaleUp.fromZero"),
@@ -140,9 +140,9 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag("ignore-mirror-pods-utilization", "bool", "false", sets="scaleDown.ignoreMirrorPodsUtilization"),
         Flag("scale-down-simulation-timeout", "duration", "30s", sets="scaleDown.simulationTimeout"),
         Flag("unremovable-node-recheck-timeout", "duration", "5m", sets="scaleDown.unremovableRecheck"),
-        Flag("scale-down-non-empty-candidates-count", "int", "30", dead=True, instead="all nodes are looked at"),
-        Flag("scale-down-candidates-pool-ratio", "float", "0.1", dead=True, instead="all nodes are looked at"),
-        Flag("scale-down-candidates-pool-min-count", "int", "50", dead=True, instead="all nodes are looked at"),
+        Flag("scale-down-non-empty-candidates-count", "int", "30", dead=True, instead="all nodes are examined"),
+        Flag("scale-down-candidates-pool-ratio", "float", "0.1", dead=True, instead="all nodes are examined"),
+        Flag("scale-down-candidates-pool-min-count", "int", "50", dead=True, instead="all nodes are examined"),
         Flag("max-scale-down-parallelism", "int", "10", sets="scaleDown.maxParallelism"),
         Flag("max-drain-parallelism", "int", "1", sets="scaleDown.maxDrainParallelism"),
         Flag("max-graceful-termination-sec", "int", "600", sets="scaleDown.maxGracefulTermination", becomes=seconds),
@@ -196,8 +196,8 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             "enable-dynamic-resource-allocation",
             "bool",
             "true",
-            only=("true", "must be true: as in Cluster Autoscaler, it can't be switched off"),
-            instead="true is the only value; resource claims are not looked at in this version",
+            only=("true", "must be true: as in Cluster Autoscaler, it can't be turned off"),
+            instead="true is the only allowed value; this version ignores resource claims",
         ),
         Flag("enable-csi-node-aware-scheduling", "bool", "false", sets="scheduling.csiNodes"),
     ),
@@ -228,16 +228,16 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
             "leader-elect-resource-lock",
             "string",
             "leases",
-            only=("leases", "must be leases: there is no other lock"),
-            instead="leases is the only value",
+            only=("leases", "must be leases: no other kind of lock is supported"),
+            instead="leases is the only allowed value",
         ),
         Flag("leader-elect-resource-name", "string", "cluster-autoscaler", sets="leaderElection.resourceName"),
-        Flag("leader-elect-resource-namespace", "string", dead=True, instead="the lease is in --namespace"),
+        Flag("leader-elect-resource-namespace", "string", dead=True, instead="the lease is always in --namespace"),
     ),
     "Logs and feature gates": (
         Flag("v", "int", "0", sets="logging.verbosity"),
         Flag("logging-format", "string", "text", sets="logging.format"),
-        Flag("vmodule", "string", instead="--v holds for all modules"),
+        Flag("vmodule", "string", instead="--v applies to all modules"),
         Flag("logtostderr", "bool", "true", instead=_LOGS),
         Flag("alsologtostderr", "bool", "false", instead=_LOGS),
         Flag("stderrthreshold", "string", "info", instead=_LOGS, becomes=str.lower),
@@ -251,18 +251,18 @@ GROUPS: dict[str, tuple[Flag, ...]] = {
         Flag("log-text-info-buffer-size", "string", "0", instead=_LOGS),
         Flag("log-json-split-stream", "bool", "false", instead=_LOGS),
         Flag("log-json-info-buffer-size", "string", "0", instead=_LOGS),
-        Flag("add-dir-header", "bool", "false", instead="lines name the module that wrote them"),
-        Flag("skip-headers", "bool", "false", instead="lines always say when and from where"),
+        Flag("add-dir-header", "bool", "false", instead="every line names the module that wrote it"),
+        Flag("skip-headers", "bool", "false", instead="every line begins with its time and its module"),
         Flag("skip-log-headers", "bool", "false", instead=_LOGS),
-        Flag("log-backtrace-at", "string", ":0", instead="names a line of a Go file"),
-        Flag("feature-gates", "slice", instead="gates belong to Go libraries that do not run here"),
+        Flag("log-backtrace-at", "string", ":0", instead="it names a line of a Go file"),
+        Flag("feature-gates", "slice", instead="feature gates belong to Go libraries that are not part of Nodewright"),
     ),
 }
 
 #: By name.
 FLAGS: dict[str, Flag] = {flag.name: flag for flags in GROUPS.values() for flag in flags}
 
-#: Flags of earlier versions, and what to do about them.
+#: Flags of earlier versions, and what to do instead.
 REMOVED = {
     "max-empty-bulk-delete": "removed from Cluster Autoscaler; use --max-scale-down-parallelism",
     "node-autoprovisioning-enabled": "removed from Cluster Autoscaler; leave it out",

@@ -1,4 +1,4 @@
-"""The command line: Cluster Autoscaler's flags in Go's syntax, laid over what the file says."""
+"""The command line: Cluster Autoscaler's flags in Go's syntax. They override the file."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from nodewright.config.paths import Path
 from nodewright.config.tree import Origin, Tree
 from nodewright.config.values import split_commas
 
-#: Flags of every command that takes a configuration, besides Cluster Autoscaler's.
+#: Nodewright's own flags of every command that takes a configuration.
 OWN = (
     Flag("config", "string"),
     Flag("dry-run", "bool", "false", sets="dryRun"),
@@ -23,7 +23,7 @@ OWN = (
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """A flag that was given, with its value in YAML."""
+    """A flag that was given, with its value as in YAML."""
 
     flag: Flag
     value: Any
@@ -31,12 +31,12 @@ class Given:
 
 @dataclass(frozen=True, kw_only=True)
 class Flags:
-    """A command line that was read."""
+    """A command line that was parsed."""
 
     given: tuple[Given, ...] = ()
-    #: Values of flags that are not Cluster Autoscaler's, by name.
+    #: The values of the command's own flags, by name.
     own: Mapping[str, Any] = field(default_factory=dict)
-    #: Words that are neither a flag nor the value of one.
+    #: Words that are neither a flag nor the value of a flag.
     words: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
 
@@ -50,10 +50,10 @@ NO_FLAGS = Flags()
 
 
 def parse_flags(argv: Sequence[str], *, own: Sequence[Flag] = (), words: int = 0) -> Flags:
-    """Read *argv* as Go does: ``-flag`` or ``--flag``, ``=value`` or the next word, booleans without a value.
+    """Parse *argv* as Go does: ``-flag`` or ``--flag``, ``=value`` or the next word, booleans without a value.
 
-    *own* are the command's own flags; at most *words* other words are allowed. Never raises: mistakes are in
-    `Flags.problems`, so that they can be told together with those of the file.
+    *own* are the command's own flags. At most *words* other words are allowed. Never raises: mistakes are in
+    `Flags.problems`, so that they can be reported together with those of the file.
     """
     known = FLAGS | {flag.name: flag for flag in (*OWN, *own)}
     texts: dict[str, list[str]] = {}
@@ -84,25 +84,25 @@ def parse_flags(argv: Sequence[str], *, own: Sequence[Flag] = (), words: int = 0
 
 
 def apply(flags: Flags, tree: Tree) -> list[Problem]:
-    """Write the values of *flags* over those in *tree*; return warnings about flags that change nothing."""
+    """Write the values of *flags* over those in *tree*. Return warnings about flags that have no effect."""
     warnings = []
     for each in flags.given:
         if each.flag.sets:
             _put(tree, tuple(each.flag.sets.split(".")), each)
-    # Only now is it settled which plugins are named.
+    # Flags can name plugins: only now is it clear which ones there are.
     for each in flags.given:
         flag = each.flag
         if flag.plugin is not None and not _put_plugin_setting(tree, each, *flag.plugin):
             if each.value != flag.default_value:
-                warnings.append(_problem(flag.name, f"has no effect: {_nobody(*flag.plugin[:2])}"))
+                warnings.append(_problem(flag.name, f"has no effect: {_missing(*flag.plugin[:2])}"))
         elif flag.instead and each.value != flag.default_value:
-            also = ", in Cluster Autoscaler neither" if flag.dead else ""
+            also = ", here or in Cluster Autoscaler" if flag.dead else ""
             warnings.append(_problem(flag.name, f"has no effect{also}: {flag.instead}"))
     return warnings
 
 
 def _split(argv: Sequence[str], known: Mapping[str, Flag]) -> Iterator[tuple[str, str | None]]:
-    """Yield flags with the text of their value (None if it is missing), and other words with an empty name."""
+    """Yield each flag with the text of its value, or None if it is missing, and other words with an empty name."""
     words = deque(argv)
     while words:
         word = words.popleft()
@@ -118,7 +118,7 @@ def _split(argv: Sequence[str], known: Mapping[str, Flag]) -> Iterator[tuple[str
         if equals:
             yield name or "-", text
         elif flag is None:
-            # The next word is most likely its value, and one complaint is enough.
+            # The next word is most likely its value, and one message is enough.
             if words and not words[0].startswith("-"):
                 words.popleft()
             yield name or "-", ""
@@ -136,7 +136,7 @@ def _put(tree: Tree, path: tuple[str, ...], given: Given) -> None:
 
 
 def _put_plugin_setting(tree: Tree, given: Given, where: str, plugin: str, key: str) -> bool:
-    """Write the value into the settings of those plugins; tell whether there were any."""
+    """Write the value into the settings of those plugins. Return whether there are any."""
     path: Path = tuple(where.split("."))
     items = tree.get(path)
     if isinstance(items, str):
@@ -154,7 +154,7 @@ def _put_plugin_setting(tree: Tree, given: Given, where: str, plugin: str, key: 
     return found
 
 
-def _nobody(where: str, plugin: str) -> str:
+def _missing(where: str, plugin: str) -> str:
     return f"{plugin} is not among {where}" if plugin else f"{where} is empty"
 
 

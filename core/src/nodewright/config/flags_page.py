@@ -1,32 +1,32 @@
-"""The page about flags in the documentation, made from the table: ``python -m nodewright.config.flags_page``."""
+"""The documentation page about flags, made from the flag table: ``python -m nodewright.config.flags_page``."""
 
 import sys
 
 from nodewright.config.flag import Flag
 from nodewright.config.flag_table import GROUPS, REMOVED
-from nodewright.config.paths import all_settings
-from nodewright.config.planned import planned
+from nodewright.config.paths import all_settings, planned
 
 _HEAD = """\
 # Flags
 
-Nodewright takes every flag of Cluster Autoscaler 1.37, with its name, type and default. The page is made from the
-table that the program uses (`nodewright config flags` prints it); `nodewright config from-flags …` turns a command
-line into YAML.
+Nodewright accepts every flag of Cluster Autoscaler 1.37, with its name, type and default. This page is generated from
+the table that the program uses. `nodewright config flags` prints the page. `nodewright config from-flags …` converts a
+command line to YAML.
 
-- Flags are read as Go reads them: `-flag` or `--flag`, `--flag=value` or `--flag value`; a `bool` without a value is
-  true and does not take the next word. `_` in a name is read as `-`.
-- A `list` takes one item each time it is given; a `slice` also takes several with commas between. Otherwise the last
-  one counts.
-- A flag wins over the file that `--config` names. Two flags are not Cluster Autoscaler's: `--config`, and
-  `--dry-run`, which sets `dryRun`: act on nothing, and tell where who acts does otherwise ([shadow.md](shadow.md)).
-- Two defaults are ours: growth is parallel unless `--parallel-scale-up=false` is given, and without `--kube-client-qps`
-  and `--kube-client-burst` there may be 50 requests per second, and 100 at once.
-- There is no default provider: where Cluster Autoscaler would take `gce`, Nodewright asks for `--cloud-provider` or
+- Flags are parsed as in Go: `-flag` or `--flag`, `--flag=value` or `--flag value`. A `bool` without a value is true and
+  does not take the next word. `_` in a name is read as `-`.
+- A `list` takes one item each time it is given. A `slice` also takes several, separated by commas. For all other types,
+  the last value counts.
+- A flag overrides the file that `--config` names. Two flags are Nodewright's own: `--config`, and `--dry-run`, which
+  sets `dryRun`: Nodewright changes nothing and reports where the autoscaler that acts decides differently
+  ([shadow.md](shadow.md)).
+- Two defaults differ. Groups grow in parallel unless `--parallel-scale-up=false` is given. Without `--kube-client-qps`
+  and `--kube-client-burst`, Nodewright may send 50 requests per second, and 100 at once.
+- There is no default provider. Where Cluster Autoscaler would take `gce`, Nodewright requires `--cloud-provider`, or
   `providers` in the file.
-- *Planned* means: read, checked and kept, but not in effect in this version. Giving another value than the default
-  is a warning then, and so it is for a flag with *no effect*.
-- A flag that nobody knows is a mistake, and the nearest right name is offered.
+- *Planned* means that the value is parsed, checked and kept, but has no effect in this version. Any value other than
+  the default gives a warning. The same is true for a flag with *no effect*.
+- An unknown flag is an error. The message suggests the nearest known name.
 """
 
 
@@ -37,7 +37,7 @@ def flags_page() -> str:
         rows = "\n".join(_row(flag) for flag in flags)
         parts.append(f"\n## {title}\n\n| Flag | Type | Default | In Nodewright |\n|---|---|---|---|\n{rows}\n")
     removed = "\n".join(f"- `--{name}`: {what}." for name, what in REMOVED.items())
-    parts.append(f"\n## No longer flags\n\nThese are mistakes, in Cluster Autoscaler too:\n\n{removed}\n")
+    parts.append(f"\n## Removed flags\n\nThese flags are errors, as they are in Cluster Autoscaler:\n\n{removed}\n")
     return "".join(parts)
 
 
@@ -47,7 +47,7 @@ def _row(flag: Flag) -> str:
 
 
 def meaning(flag: Flag) -> str:
-    """Return what becomes of a flag here, in Markdown."""
+    """Return what a flag does in Nodewright, in Markdown."""
     if flag.plugin is not None:
         where, plugin, key = flag.plugin
         whose = f"the plugin `{plugin}`" if plugin else "each plugin"
@@ -56,7 +56,7 @@ def meaning(flag: Flag) -> str:
         coming = planned(tuple(flag.sets.split(".")))
         state = f"*planned* ({coming}): " if coming else ""
         return f"{state}`{flag.sets}`. {_DESCRIPTIONS.get(flag.sets, '')}".rstrip()
-    also = ", in Cluster Autoscaler neither" if flag.dead else ""
+    also = ", here or in Cluster Autoscaler" if flag.dead else ""
     return f"*no effect*{also}: {flag.instead}"
 
 

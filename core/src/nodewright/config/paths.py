@@ -1,4 +1,4 @@
-"""Paths of settings: how a place in the configuration is written and found."""
+"""Paths of settings: how they are written, found and listed, and which settings have no effect yet."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,9 +12,21 @@ from nodewright.config.model import Section, Settings
 #: Keys and list indices from the top: ``("groups", 1, "match")``.
 Path = tuple[str | int, ...]
 
+#: Settings and whole sections that are read and checked but have no effect yet, by path without indices of lists,
+#: with the feature that is still to be built. Delete the line when you build the feature.
+PLANNED = {
+    "loop.gracefulDegradation": "graceful degradation",
+    "loop.pendingPodsTimeout": "graceful degradation",
+    "scaleUp.asyncGroupCreation": "creation of node groups",
+    "scaleUp.proactive": "proactive scale-up",
+    "scheduling": "the scheduler's own configuration",
+    "provisioningRequests": "ProvisioningRequest objects",
+    "capacityBuffers": "CapacityBuffer objects",
+}
+
 
 def dotted(path: Path) -> str:
-    """Return *path* as people write it: ``groups[1].match``."""
+    """Return *path* in the usual notation: ``groups[1].match``."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
@@ -23,26 +35,26 @@ def dotted(path: Path) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """One setting of the model that is not a section."""
+    """One setting of the model, as opposed to a section of settings."""
 
-    #: Its keys in YAML.
+    #: The keys in YAML, from the top.
     path: tuple[str, ...]
-    #: Its names in Python.
+    #: The names in Python, from the top.
     names: tuple[str, ...]
     field: FieldInfo
 
     @property
     def name(self) -> str:
-        """Its path as people write it."""
+        """The path in the usual notation."""
         return ".".join(self.path)
 
     @property
     def description(self) -> str:
-        """What it does, in one line."""
+        """What the setting does, in one line."""
         return self.field.description or ""
 
     def of(self, settings: BaseModel) -> Any:
-        """Its value in *settings*."""
+        """Return the value in *settings*."""
         value: Any = settings
         for name in self.names:
             value = getattr(value, name)
@@ -61,8 +73,14 @@ def all_settings(
             yield Setting(path=here, names=called, field=field)
 
 
+def planned(path: tuple[str, ...]) -> str | None:
+    """Return the feature that the setting at *path* waits for, or None if the setting is in effect."""
+    prefixes = (".".join(path[:length]) for length in range(len(path), 0, -1))
+    return next((PLANNED[prefix] for prefix in prefixes if prefix in PLANNED), None)
+
+
 def allowed_keys(model: type[BaseModel], path: Path) -> list[str]:
-    """Return the keys that *model* knows in the mapping at *path*; empty if anything goes there."""
+    """Return the keys that *model* allows in the mapping at *path*; empty if it allows any."""
     models = [model]
     for part in path:
         if isinstance(part, str):
@@ -72,7 +90,7 @@ def allowed_keys(model: type[BaseModel], path: Path) -> list[str]:
 
 
 def step(data: Any, part: str | int) -> Any:
-    """Return what *data* holds at *part*; raises `LookupError` if there is nothing."""
+    """Return the value of *data* at *part*. Raises `LookupError` if there is none."""
     if isinstance(data, list) and isinstance(part, int):
         return data[part]
     if isinstance(data, dict):

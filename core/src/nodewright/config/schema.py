@@ -1,4 +1,4 @@
-"""One JSON Schema for the file: the settings, joined with those of every plugin that is installed."""
+"""The JSON Schema of the file: all settings, with those of every installed plugin."""
 
 import inspect
 from collections.abc import Iterable
@@ -8,8 +8,7 @@ from typing import Any
 from nodewright.api.errors import PluginError
 from nodewright.api.plugin import Plugin
 from nodewright.config.model import Settings
-from nodewright.config.paths import all_settings, step
-from nodewright.config.planned import PLANNED
+from nodewright.config.paths import PLANNED, all_settings, step
 from nodewright.config.plugins import PluginClasses, slot_of
 from nodewright.config.reference import Slot
 
@@ -17,7 +16,7 @@ Schema = dict[str, Any]
 
 
 def json_schema(classes: PluginClasses) -> Schema:
-    """Return the schema. A plugin that can't be loaded is offered by its name, with any settings."""
+    """Return the schema. It allows any settings for a plugin that can't be loaded."""
     schema = Settings.model_json_schema(by_alias=True, mode="validation")
     _write_defaults(schema)
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -35,7 +34,7 @@ def json_schema(classes: PluginClasses) -> Schema:
 
 
 def _write_defaults(schema: Schema) -> None:
-    """Write defaults as YAML does; pydantic has its own way for durations, and repeats those of whole sections."""
+    """Write defaults as in YAML. Pydantic formats durations differently, and repeats the defaults of whole sections."""
     for part in (schema, *schema["$defs"].values()):
         for field in part.get("properties", {}).values():
             if "$ref" in field:
@@ -51,14 +50,14 @@ def _offer_plugins(schema: Schema, field: Schema, slot: Slot, classes: PluginCla
         try:
             plugin = classes.load(slot.kind, name)
         except PluginError as error:
-            choices += _choices(name, {"type": "object"}, f"Can't be used now: {error}")
+            choices += _choices(name, {"type": "object"}, f"This plugin can't be used: {error}")
         else:
             if issubclass(plugin, slot.base):
                 choices += _choices(name, _settings_of(schema, slot, name, plugin), _summary(plugin))
-    # JSON Schema has no empty choice: without any plugin of this kind, nothing fits.
+    # JSON Schema has no empty choice: without a plugin of this kind, no value is valid.
     offer: Schema = {"anyOf": choices} if choices else {"not": {}}
     if field.get("type") == "array":
-        # A list may also be written with commas, as in flags.
+        # A list can also be written as one text with commas, as in flags.
         offer = {"anyOf": [{"type": "array", "items": offer}, {"type": "string"}]}
     kept = {key: field[key] for key in ("title", "description", "default", "planned") if key in field}
     field.clear()
@@ -76,14 +75,14 @@ def _choices(name: str, settings: Schema, description: str) -> list[Schema]:
 
 
 def _settings_of(schema: Schema, slot: Slot, name: str, plugin: type[Plugin]) -> Schema:
-    """Put the plugin's own schema among the definitions and return a reference to it."""
+    """Add the plugin's own schema to the definitions, and return a reference to it."""
     prefix = f"{slot.kind}.{name}"
     own = plugin.Config.model_json_schema(by_alias=True, ref_template=f"#/$defs/{prefix}.{{model}}")
     for inner, definition in own.pop("$defs", {}).items():
         schema["$defs"][f"{prefix}.{inner}"] = definition
     schema["$defs"][prefix] = own
     reference = {"$ref": f"#/$defs/{prefix}"}
-    # Without settings that it must have, a name with nothing below it is right, too.
+    # If no setting is required, a name with nothing below it is valid as well.
     return reference if own.get("required") else {"anyOf": [reference, {"type": "null"}]}
 
 

@@ -1,26 +1,26 @@
-"""Settings and messages without what nobody else may read."""
+"""Secrets: hidden in settings and messages."""
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 MASK = "***"
-#: Names of settings whose values are not shown.
+#: The names of settings whose values are hidden.
 _NAMES = re.compile(
     r"secret|token|passw|credential|private|api_?key|access_?key|external_?id|authorization|cookie", re.I
 )
 _USER_IN_URL = re.compile(r"(?<=://)[^/@\s]+@")
-#: Shorter values are no secrets, and would be found in every word.
+#: Shorter values are not secrets, and would be found in ordinary words.
 _SHORTEST = 4
 
 
 def is_secret(name: object) -> bool:
-    """Tell whether a setting of that *name* must not be shown."""
+    """Return whether the value of a setting with this *name* is hidden."""
     return _NAMES.search(str(name)) is not None
 
 
 def without_secrets(value: Any, *, hidden: bool = False) -> Any:
-    """Return *value*, plain JSON, with a mask in place of secrets."""
+    """Return *value*, which is plain JSON, with a mask in place of secrets."""
     if isinstance(value, Mapping):
         return {key: without_secrets(inner, hidden=hidden or is_secret(key)) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -43,7 +43,7 @@ def secrets_in(value: Any, *, hidden: bool = False) -> Iterator[str]:
 
 
 def masked(text: str, secrets: frozenset[str]) -> str:
-    """Return *text* with a mask in place of each of *secrets*, and of users in URLs."""
+    """Return *text* with a mask in place of all *secrets* and of users in URLs."""
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, MASK)
     return _USER_IN_URL.sub(f"{MASK}@", text)

@@ -1,4 +1,4 @@
-"""The configuration in effect: every setting, its value and where that came from."""
+"""The effective configuration: each setting, its value, and where the value came from."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -9,12 +9,10 @@ from typing import Any
 from nodewright.api.group import GroupOptions
 from nodewright.config.document import Loaded
 from nodewright.config.effective import PROVIDER, group_options, rule_options, rule_setting
-from nodewright.config.paths import Path, all_settings, dotted, step
-from nodewright.config.planned import planned
+from nodewright.config.paths import Path, all_settings, dotted, planned, step
 from nodewright.config.plugins import slot_of
 from nodewright.config.secrets import without_secrets
-from nodewright.config.tree import DEFAULT
-from nodewright.config.written import dump
+from nodewright.config.tree import DEFAULT, dump
 from nodewright.objects.duration import format_duration
 
 
@@ -23,7 +21,7 @@ class Row:
     """One setting."""
 
     setting: str
-    #: As in YAML.
+    #: The value as in YAML.
     value: Any
     origin: str
 
@@ -35,7 +33,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupReport:
-    """What holds for one group, or for those that match a pattern."""
+    """The options of one group, or of all groups that match a pattern."""
 
     group: str
     #: Empty if no provider was asked.
@@ -44,7 +42,7 @@ class GroupReport:
 
 
 def setting_rows(loaded: Loaded) -> list[Row]:
-    """Return every setting, without secrets; entries of a list with settings of their own get a row for each."""
+    """Return every setting, without secrets. If the items of a list have settings, each of these gets a row."""
     data = without_secrets(loaded.settings.model_dump(mode="json", by_alias=True, exclude_none=True))
     rows = []
     for setting in all_settings():
@@ -59,19 +57,19 @@ def setting_rows(loaded: Loaded) -> list[Row]:
 def group_report(
     loaded: Loaded, group: str, *, provider: str = "", from_provider: GroupOptions | None = None
 ) -> GroupReport:
-    """Return what holds for *group*; *from_provider* as in `group_options`."""
+    """Return the options of *group*. *from_provider* is the same as for `group_options`."""
     options, origins = group_options(loaded.settings, group, from_provider)
     return GroupReport(group=group, provider=provider, options=_option_rows(loaded, options, origins, provider))
 
 
 def rule_report(loaded: Loaded, index: int) -> GroupReport:
-    """Return what holds for all groups that ``groups[index]`` is the rule of."""
+    """Return the options of all groups to which the rule ``groups[index]`` applies."""
     options, origins = rule_options(loaded.settings, index)
     return GroupReport(group=loaded.settings.groups[index].match, options=_option_rows(loaded, options, origins))
 
 
 def as_data(rows: Sequence[Row], groups: Sequence[GroupReport]) -> dict[str, Any]:
-    """Return all of it for JSON and YAML."""
+    """Return everything as data for JSON and YAML."""
     return {"settings": [asdict(row) for row in rows], "groups": [_listed(asdict(group)) for group in groups]}
 
 
@@ -89,7 +87,7 @@ def _option_rows(
 
 
 def _parts(path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
-    """Yield the settings in *value*: itself, unless it is a list of entries with settings of their own."""
+    """Yield the settings in *value*: the value itself, or its parts if it is a mapping or a list of mappings."""
     if isinstance(value, list) and any(isinstance(item, dict) for item in value):
         for index, item in enumerate(value):
             yield from _parts((*path, index), item)

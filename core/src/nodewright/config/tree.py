@@ -1,4 +1,4 @@
-"""What was written, and where: configuration as plain data in which every value knows its place."""
+"""YAML: configuration as plain data, with the place of every value."""
 
 import re
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ from nodewright.config.paths import Path, dotted, step
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """Where a value came from: a line of a file, or a flag; neither is the default."""
+    """Where a value came from: a line of a file or a flag. If it is neither, it is the default."""
 
     source: str = ""
     line: int = 0
-    #: The flag's name without dashes.
+    #: The name of the flag, without dashes.
     flag: str = ""
 
     def __str__(self) -> str:
@@ -28,28 +28,28 @@ class Origin:
 
 
 DEFAULT = Origin()
-_LONGEST_NUMBER = 40  # digits; Python refuses to read very long ones
+_LONGEST_NUMBER = 40  # digits; Python refuses to parse very long numbers
 
 
 @dataclass
 class Tree:
-    """Configuration as it was written. Filled from YAML, then overlaid by flags."""
+    """Configuration as it was written: read from YAML, then overridden by flags."""
 
     source: str = ""
     data: dict[str, Any] = field(default_factory=dict)
     places: dict[Path, Origin] = field(default_factory=dict)
 
     def get(self, path: Path) -> Any:
-        """What is written at *path*; None if nothing is."""
+        """Return the value that is written at *path*, or None if there is none."""
         try:
             return reduce(step, path, self.data)
         except LookupError:
             return None
 
     def put(self, path: Path, value: Any, origin: Origin) -> None:
-        """Write *value* over what is at *path* and below.
+        """Write *value* at *path*, in place of everything there and below.
 
-        Where a section should be and something else is, nothing is written: the mistake shows up as such later.
+        If there is something else where a section should be, nothing is written: that mistake is reported later.
         """
         node: Any = self.data
         for part in path[:-1]:
@@ -63,11 +63,11 @@ class Tree:
         self.places[path] = origin
 
     def origin(self, path: Path) -> Origin:
-        """Where the value at *path* came from."""
+        """Return where the value at *path* came from."""
         return DEFAULT if self.get(path) is None else self.place(path)
 
     def place(self, path: Path) -> Origin:
-        """The nearest place to *path* that is known: its own or that of what it belongs to."""
+        """Return the nearest known place of *path*: its own, or that of its nearest parent."""
         for length in range(len(path), 0, -1):
             if path[:length] in self.places:
                 return self.places[path[:length]]
@@ -82,7 +82,7 @@ class Tree:
 
 
 def read_yaml(text: str, source: str) -> tuple[Tree, list[Problem]]:
-    """Return what *text* says, as far as it can be read, and the mistakes in its YAML."""
+    """Return the data of *text* that could be parsed, and the mistakes in its YAML."""
     tree = Tree(source=source)
     try:
         root = yaml.compose(text, Loader=_Loader)
@@ -100,34 +100,42 @@ def read_yaml(text: str, source: str) -> tuple[Tree, list[Problem]]:
     return tree, reader.problems
 
 
+def dump(data: Any, *, flow: bool = False) -> str:
+    """Return plain *data* as YAML that `read_yaml` reads back unchanged."""
+    text: str = yaml.dump(
+        data, Dumper=_Dumper, sort_keys=False, default_flow_style=flow, allow_unicode=True, width=float("inf")
+    )
+    return text
+
+
 def _syntax(error: yaml.MarkedYAMLError) -> str:
     if error.problem and "'\\t'" in error.problem:
-        return "not valid YAML: a tab can't indent a line, use spaces"
+        return "not valid YAML: indent lines with spaces, not with tabs"
     return f"not valid YAML: {', '.join(part for part in (error.context, error.problem) if part)}"
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML 1.2's plain values: ``yes`` and ``on`` are text, ``1:30`` is no number and ``2030-01-01`` no date."""
+    """Reads plain values as YAML 1.2 does: ``yes``, ``on``, ``1:30`` and ``2030-01-01`` are text."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  (PyYAML's own design)
 
 
-class Dumper(yaml.SafeDumper):
-    """Writes YAML that `read_yaml` reads back as the same."""
+class _Dumper(yaml.SafeDumper):
+    """Writes YAML that `read_yaml` reads back unchanged."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        """Indent lists below their key, as Kubernetes people do."""
+        """Indent lists below their key, as is usual for Kubernetes."""
         super().increase_indent(flow, False)
 
     def ignore_aliases(self, data: Any) -> bool:
-        """Write equal values out instead of pointing from one to the other."""
+        """Write equal values twice instead of with an alias."""
         return True
 
 
 _NULL, _BOOL, _INT, _FLOAT = (f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float"))
-for _class in (_Loader, Dumper):
+for _class in (_Loader, _Dumper):
     for _tag, _pattern, _first in (
         (_NULL, r"~|null|Null|NULL|", ["~", "n", "N", ""]),
         (_BOOL, r"true|True|TRUE|false|False|FALSE", list("tTfF")),
@@ -138,7 +146,7 @@ for _class in (_Loader, Dumper):
 
 
 class _Reader:
-    """Turns YAML nodes into plain data, noting places and mistakes."""
+    """Converts YAML nodes to plain data, and collects places and mistakes."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -150,7 +158,7 @@ class _Reader:
 
     def value(self, node: yaml.Node, path: Path) -> Any:
         if any(node is parent for parent in self._open):
-            self.complain("an alias must not stand inside what it stands for", node, path)
+            self.complain("an alias must not be part of the value that it refers to", node, path)
             return None
         if path:
             self.tree.places.setdefault(path, Origin(source=self.tree.source, line=_line(node)))
@@ -168,11 +176,11 @@ class _Reader:
         lines: dict[str, int] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
-                self.complain("a key must be a plain word", key_node, path)
+                self.complain("a key must be a plain text", key_node, path)
                 continue
             key, line = str(key_node.value), _line(key_node)
             if key in lines:
-                self.complain(f"written twice, first in line {lines[key]}", key_node, (*path, key))
+                self.complain(f"is written twice, first in line {lines[key]}", key_node, (*path, key))
                 continue
             lines[key] = line
             self.tree.places[(*path, key)] = Origin(source=self.tree.source, line=line)
@@ -197,7 +205,7 @@ class _Reader:
             case "tag:yaml.org,2002:int":
                 self.complain("the number is too long", node, path)
             case tag:
-                self.complain(f"the tag {tag} is not known here, leave it out", node, path)
+                self.complain(f"the tag {tag} is not supported: leave it out", node, path)
         return None
 
 

@@ -1,4 +1,4 @@
-"""Holding plain data against a model, and saying in plain words what does not fit."""
+"""Validation: plain data against a pydantic model, with all mistakes in plain words."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,35 +9,34 @@ from pydantic_core import ErrorDetails
 
 from nodewright.config.paths import Path, allowed_keys, step
 from nodewright.config.secrets import is_secret
-from nodewright.config.suggestion import suggestion
-from nodewright.config.wording import describe
+from nodewright.config.wording import describe, suggestion
 
 M = TypeVar("M", bound=BaseModel)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mistake:
-    """Something wrong at a path."""
+    """A mistake at a path."""
 
     path: Path
     message: str
-    #: Other settings that it is about.
+    #: Other settings that are involved.
     others: tuple[Path, ...] = ()
-    #: It keeps one installed plugin from being used, and nothing else.
+    #: Whether it only prevents the use of one installed plugin.
     of_plugin: bool = False
 
     def below(self, path: Path) -> "Mistake":
-        """The same mistake, seen from further up."""
+        """Return the same mistake, with *path* in front of its own path."""
         return Mistake(path=(*path, *self.path), message=self.message)
 
 
 def validate(
     model: type[M], data: Mapping[str, Any], *, elsewhere: Callable[[str], str] = lambda key: ""
 ) -> tuple[M | None, list[Mistake]]:
-    """Return *data* as a *model*, or None and everything that is wrong with it.
+    """Return *data* as a *model*, or None and all mistakes in it.
 
-    *elsewhere* may know where a key that is unknown here belongs, and ends the sentence about it with that. Secrets are
-    not quoted.
+    *elsewhere* gets an unknown key. It returns the end of the message about that key if it knows where the key belongs,
+    and an empty text otherwise. Messages do not quote secrets.
     """
     try:
         return model.model_validate(data, by_alias=True, by_name=False), []
@@ -50,7 +49,7 @@ def validate(
                 if details["type"] == "extra_forbidden"
                 else describe(details, secret=any(map(is_secret, path)))
             )
-            # A value that fits none of several types is one mistake, though pydantic tells it once for each.
+            # A value that fits none of several types is one mistake; pydantic reports one for each type.
             said = messages.setdefault(path, [])
             if message not in said:
                 said.append(message)
@@ -65,13 +64,13 @@ def _unknown(model: type[BaseModel], path: Path, elsewhere: Callable[[str], str]
 
 
 def _path_in(model: type[BaseModel], data: Any, details: ErrorDetails) -> Path:
-    """Return the place of the mistake in *data*: pydantic also names types on its way, which nobody wrote."""
+    """Return the path of the mistake in *data*, without the names of types that pydantic adds."""
     path: Path = ()
     for part in details["loc"]:
         try:
             data = step(data, part)
         except LookupError:
-            # It is not written, and may still be a setting: one that is missing, or whose default is wrong here.
+            # It is not written, but may be a setting that is missing, or whose default is wrong.
             if part not in allowed_keys(model, path):
                 continue
             data = None

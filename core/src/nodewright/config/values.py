@@ -1,23 +1,44 @@
-"""The types of single settings: how each is written in YAML, and what its JSON Schema says."""
+"""Types of single settings: how each is written in YAML, and its JSON Schema."""
 
-from datetime import timedelta
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
+from cronsim import CronSim, CronSimError
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 from nodewright.api.drain_rule import DrainRule
 from nodewright.api.estimator import Estimator
 from nodewright.api.expander import Expander
+from nodewright.api.nearest import nearest
 from nodewright.api.plugin import Plugin
 from nodewright.api.pricing import Prices
 from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesProcessor
 from nodewright.api.provider import GroupSpec, Provider
-from nodewright.config.calendar import read_cron, read_time_zone
 from nodewright.config.reference import Reference, Slot
-from nodewright.config.share import Share, read_share, write_share
 from nodewright.config.wording import written
 from nodewright.objects.duration import format_duration, parse_duration
 from nodewright.objects.quantity import format_resource, parse_quantity
+
+_SOME_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+_PERCENT = re.compile(r"([0-9]{1,3})%")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """A number, or a percentage of a total."""
+
+    amount: int
+    percent: bool = False
+
+    def of(self, total: int) -> int:
+        """Return the number out of *total*. A percentage is rounded up, so that only 0 % gives none."""
+        return -(-self.amount * total // 100) if self.percent else self.amount
+
+    def __str__(self) -> str:
+        return f"{self.amount}%" if self.percent else str(self.amount)
 
 
 def _read_duration(value: object) -> timedelta:
@@ -69,6 +90,57 @@ def _read_group(value: object) -> GroupSpec:
     if low > high:
         raise ValueError(f"the minimum {low} is above the maximum {high}")
     return GroupSpec(name=parts[2], min_size=low, max_size=high)
+
+
+def _read_share(value: object) -> Share:
+    """Return the share that is written as ``5`` or ``"10%"``. Raises `ValueError` for anything else."""
+    if isinstance(value, Share):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value < 0:
+            raise ValueError("must not be negative")
+        return Share(amount=value)
+    percent = _PERCENT.fullmatch(value) if isinstance(value, str) else None
+    if percent is None or int(percent[1]) > 100:
+        raise ValueError(f"write a number such as 5, or a percentage such as 10%, not {written(value)}")
+    return Share(amount=int(percent[1]), percent=True)
+
+
+def _write_share(share: Share) -> int | str:
+    """Return *share* as it is written in YAML."""
+    return str(share) if share.percent else share.amount
+
+
+def _read_cron(value: object) -> str:
+    """Return *value* if it is a cron expression of five fields that ever matches. Raises `ValueError` otherwise."""
+    if not isinstance(value, str) or len(value.split()) != 5:
+        raise ValueError(
+            f'write minute, hour, day of month, month and day of week, such as "0 9 * * mon-fri", not {written(value)}'
+        )
+    try:
+        next(CronSim(value, _SOME_DAY))
+    except CronSimError as error:
+        field = str(error).removeprefix("Bad ").replace("-", " ")
+        raise ValueError(f"the {field} in {written(value)} is not valid") from None
+    except StopIteration:
+        raise ValueError(f"{written(value)} never matches") from None
+    return value
+
+
+def _read_time_zone(value: object) -> str:
+    """Return *value* if it names a time zone. Raises `ValueError` otherwise."""
+    try:
+        return ZoneInfo(value).key if isinstance(value, str) and value else _no_time_zone(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return _no_time_zone(value)
+
+
+def _no_time_zone(value: object) -> str:
+    # Short names such as EST are ambiguous: suggest only those with a place.
+    places = [name for name in available_timezones() if "/" in name]
+    near = nearest(value, places) if isinstance(value, str) else None
+    hint = f"; did you mean {near}?" if near else ""
+    raise ValueError(f"write a time zone such as Europe/Berlin, not {written(value)}{hint}")
 
 
 def split_commas(text: str) -> list[str]:
@@ -130,32 +202,32 @@ Bytes = Annotated[
     PlainSerializer(lambda amount: format_resource("memory", amount), return_type=str),
     WithJsonSchema(_QUANTITY_SCHEMA),
 ]
-#: A node group by hand: ``min:max:name``.
+#: A node group that is listed by hand: ``min:max:name``.
 Group = Annotated[
     GroupSpec,
     BeforeValidator(_read_group),
     PlainSerializer(_write_group, return_type=str),
     WithJsonSchema({"type": "string", "pattern": "^[0-9]+:[0-9]+:.+$"}),
 ]
-#: A number of nodes, or a part of them: ``5`` or ``10%``.
+#: A number or a percentage of nodes: ``5`` or ``10%``.
 NodeShare = Annotated[
     Share,
-    BeforeValidator(read_share),
-    PlainSerializer(write_share, return_type=int | str),
+    BeforeValidator(_read_share),
+    PlainSerializer(_write_share, return_type=int | str),
     WithJsonSchema(
         {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^(100|[0-9]{1,2})%$"}]}
     ),
 ]
-#: When something begins, again and again: five fields, as in cron.
+#: A repeated time, as in cron: five fields.
 Cron = Annotated[
     str,
-    BeforeValidator(read_cron),
+    BeforeValidator(_read_cron),
     WithJsonSchema({"type": "string", "pattern": r"^\S+( +\S+){4}$", "examples": ["0 9 * * mon-fri"]}),
 ]
 TimeZone = Annotated[
-    str, BeforeValidator(read_time_zone), WithJsonSchema({"type": "string", "examples": ["Europe/Berlin"]})
+    str, BeforeValidator(_read_time_zone), WithJsonSchema({"type": "string", "examples": ["Europe/Berlin"]})
 ]
-#: A list of names; ``a,b`` is read as well.
+#: A list of names, which can also be written as ``a,b``.
 Names = Annotated[tuple[Name, ...], BeforeValidator(_read_names)]
 
 Providers = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="providers", base=Provider)]

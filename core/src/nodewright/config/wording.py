@@ -1,16 +1,16 @@
-"""Mistakes in plain words: what pydantic found, said to somebody who writes YAML."""
+"""Messages: pydantic's findings, in words for people who write YAML."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import get_args
 
 from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
 
-from nodewright.config.suggestion import suggestion
+from nodewright.api.nearest import nearest
 
 _LIST = "write a list, such as [a, b]"
-_SECTION = "write settings below it, as key: value"
+_SECTION = "write its settings below it, as key: value"
 _BOOL = "write true or false{not_value}"
 _WHOLE = "write a whole number{not_value}"
 _NUMBER = "write a number{not_value}"
@@ -23,7 +23,7 @@ _URL = "write a URL such as https://example.org/path{not_value}"
 _UUID = "write a UUID{not_value}"
 _LESS_TEXT = "must have at most {max_length} characters"
 
-#: By pydantic's type of error; what is missing here is said in general words.
+#: By pydantic's type of error. Types that are missing here get a general message.
 _WORDS: Mapping[str, str] = {
     "missing": "is required",
     "greater_than": "must be more than {gt}{not_value}",
@@ -63,9 +63,9 @@ _KNOWN_TYPES = frozenset(get_args(ErrorType))
 
 
 def describe(error: ErrorDetails, *, secret: bool = False) -> str:
-    """Return what is wrong with a value, and what is allowed, as the end of a sentence about its setting.
+    """Return what is wrong with a value and what is allowed, as the end of a sentence about its setting.
 
-    A *secret* value is not quoted.
+    The message does not quote a *secret* value.
     """
     kind, context, value = error["type"], error.get("ctx", {}), error.get("input")
     not_value = "" if secret else f", not {written(value)}"
@@ -84,12 +84,12 @@ def describe(error: ErrorDetails, *, secret: bool = False) -> str:
         return _WORDS[kind].format(not_value=not_value, quote=quote, **bounds)
     if kind in _KNOWN_TYPES:
         return f"this value is not allowed here{not_value}"
-    # A type of its own has words of its own, from whoever made it.
+    # A custom type of error has its own message.
     return re.sub(r"^(Input|value)\b", "this value", error["msg"])
 
 
 def written(value: object) -> str:
-    """Return *value* as it looks in YAML, short."""
+    """Return *value* as it looks in YAML, in short form."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -102,3 +102,12 @@ def written(value: object) -> str:
         case list() | tuple():
             return "a list"
     return str(value)
+
+
+def suggestion(name: str, allowed: Iterable[str]) -> str:
+    """Return ``; did you mean x?``, or else ``; allowed: a, b``, to end a sentence about the wrong *name*."""
+    names = list(allowed)
+    match = nearest(name, names)
+    if match is not None:
+        return f"; did you mean {match}?"
+    return f"; allowed: {', '.join(names)}" if names else ""

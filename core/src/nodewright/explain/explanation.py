@@ -20,7 +20,7 @@ from nodewright.decision.world import World
 from nodewright.explain.advice import advice, informative_verdict, known_cause
 from nodewright.explain.narrative import describe_difference
 from nodewright.objects import Resources, format_resource
-from nodewright.scheduling.reasons import texts
+from nodewright.scheduling.filters import texts
 
 #: How many of the nodes are named that the pods of another would go to.
 _PLACES = 5

@@ -8,7 +8,7 @@ from nodewright.explain.advice import informative_verdict
 from nodewright.explain.explanation import Look, explain_growth, goes
 from nodewright.explain.narrative import describe_actions
 from nodewright.objects.duration import format_duration
-from nodewright.scheduling.reasons import texts
+from nodewright.scheduling.filters import texts
 
 #: Pods that need no more help.
 _SERVED = (Reason.FITS, Reason.HELPED)

@@ -10,8 +10,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from msgspec.structs import replace
 
 from nodewright.cluster import Cluster, PodRow
-from nodewright.cluster.binding import PINNED, unbound
-from nodewright.cluster.pod_class import TELLING_ANNOTATIONS, TELLING_LABELS
+from nodewright.cluster.pod_class import PINNED, TELLING_ANNOTATIONS, TELLING_LABELS, unbound
 from nodewright.objects import ObjectMeta, OwnerReference, Pod
 from nodewright.objects.pod import FINAL_PHASES, MIRROR, PodStatus
 

@@ -15,7 +15,7 @@ class NodeAffinity(KubeStruct, frozen=True, kw_only=True):
 
 
 class PodAffinityTerm(KubeStruct, frozen=True, kw_only=True):
-    """Pods that a pod wants near it, or not near it; near means in one domain of the topology key."""
+    """Pods that a pod wants near it, or not near it. Near means in the same domain of the topology key."""
 
     topology_key: str = ""
     label_selector: LabelSelector | None = None

@@ -6,7 +6,7 @@ from nodewright.objects.selector import LabelSelector
 
 
 class BudgetSpec(KubeStruct, frozen=True, kw_only=True):
-    """Whose disruption is limited."""
+    """The pods whose disruption is limited."""
 
     selector: LabelSelector | None = None
 
@@ -25,7 +25,7 @@ class PodDisruptionBudget(KubeStruct, frozen=True, kw_only=True):
     status: BudgetStatus = BudgetStatus()
 
     def covers(self, pod: Pod) -> bool:
-        """Tell whether evicting *pod* draws on this budget."""
+        """Return whether evicting *pod* draws on this budget."""
         return (
             self.spec.selector is not None
             and pod.metadata.namespace == self.metadata.namespace

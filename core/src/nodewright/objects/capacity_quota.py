@@ -1,4 +1,4 @@
-"""Capacity quotas: limits on what the nodes of a cluster, or some of them, may have together."""
+"""Capacity quotas: limits on the total resources of all or some nodes."""
 
 from functools import cached_property
 
@@ -10,13 +10,13 @@ from nodewright.objects.selector import LabelSelector
 
 
 class CapacityLimits(KubeStruct, frozen=True, kw_only=True):
-    """How much there may be."""
+    """The limits."""
 
     resources: dict[str, str | int | float] = field(default_factory=dict)
 
 
 class CapacityQuotaSpec(KubeStruct, frozen=True, kw_only=True):
-    """Of which nodes, and how much."""
+    """The nodes, and their limits."""
 
     #: By labels of nodes; None is all nodes.
     selector: LabelSelector | None = None
@@ -31,5 +31,5 @@ class CapacityQuota(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
 
     @cached_property
     def maximum(self) -> Resources:
-        """Most of each resource; ``nodes`` counts the nodes themselves."""
+        """The maximum of each resource; ``nodes`` counts the nodes themselves."""
         return parse_resources(self.spec.limits.resources)

@@ -18,7 +18,7 @@ _LARGEST = 2**63 - 1  # nanoseconds, as in Go
 
 
 def parse_duration(text: str) -> timedelta:
-    """Return the duration that *text* says; nanoseconds below a microsecond are cut off.
+    """Return the duration in *text*, without fractions of a microsecond.
 
     Raises `ValueError` that quotes *text* and shows how to write it.
     """
@@ -41,7 +41,7 @@ def parse_duration(text: str) -> timedelta:
 
 
 def format_duration(duration: timedelta) -> str:
-    """Return *duration* in as few units as it needs; `parse_duration` reads it back as the same."""
+    """Return *duration* with as few units as possible. `parse_duration` reads it back unchanged."""
     microseconds = abs(duration) // timedelta(microseconds=1)
     sign = "-" if duration < timedelta(0) else ""
     if microseconds == 0:

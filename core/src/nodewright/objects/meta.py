@@ -1,11 +1,11 @@
-"""What all Kubernetes objects share: metadata and the base of our structs."""
+"""What all Kubernetes objects share: metadata, and the base of all structs."""
 
 from datetime import datetime
 from typing import Annotated
 
 from msgspec import Meta, Struct, field
 
-#: A time with its zone; one without is malformed.
+#: A time with its zone. A time without a zone is malformed.
 Time = Annotated[datetime, Meta(tz=True)]
 
 
@@ -14,7 +14,7 @@ class KubeStruct(Struct, frozen=True, kw_only=True, rename="camel", gc=False, om
 
 
 class OwnerReference(KubeStruct, frozen=True, kw_only=True):
-    """Who an object belongs to."""
+    """The owner of an object."""
 
     kind: str = ""
     name: str = ""

@@ -11,7 +11,7 @@ from nodewright.objects.taint import Taint
 
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 DELETION_CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
-#: A controller gives it to cordoned nodes.
+#: A controller sets this taint on cordoned nodes.
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 SCALE_DOWN_DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 HOSTNAME = "kubernetes.io/hostname"
@@ -43,7 +43,7 @@ class NodeStatus(KubeStruct, frozen=True, kw_only=True):
 class Node(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
     """A node. Malformed quantities surface as `ValueError` from `capacity` and `allocatable`.
 
-    What is found out about it is kept with it: every loop asks.
+    Computed properties are cached: every loop needs them.
     """
 
     metadata: ObjectMeta = ObjectMeta()
@@ -57,17 +57,17 @@ class Node(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
 
     @cached_property
     def capacity(self) -> Resources:
-        """What the machine has."""
+        """The resources of the machine."""
         return parse_resources(self.status.capacity)
 
     @cached_property
     def size(self) -> tuple[tuple[str, int], ...]:
-        """The same, to compare nodes by."""
+        """The capacity in a form that can be compared."""
         return tuple(sorted(self.capacity.items()))
 
     @cached_property
     def allocatable(self) -> Resources:
-        """What pods may use of it."""
+        """The part of the capacity that pods may use."""
         return parse_resources(self.status.allocatable or self.status.capacity)
 
     @cached_property
@@ -82,7 +82,7 @@ class Node(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
 
     @cached_property
     def ready_since(self) -> datetime | None:
-        """When what makes the node ready last changed; None if nobody knows."""
+        """When the readiness of the node last changed; None if this is unknown."""
         changes = (each.last_transition_time for each in self.status.conditions if each.type in _READINESS_CONDITIONS)
         return max((change for change in changes if change is not None), default=None)
 

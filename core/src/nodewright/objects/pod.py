@@ -19,7 +19,7 @@ DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 #: Phases of pods that have ended.
 FINAL_PHASES = ("Succeeded", "Failed")
 DEFAULT_SCHEDULER = "default-scheduler"
-#: How long a pod may take to end beyond its grace period.
+#: How long a pod may take to terminate beyond its grace period.
 _GRACE_HEADROOM = timedelta(seconds=30)
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
@@ -33,7 +33,7 @@ class ContainerPort(KubeStruct, frozen=True, kw_only=True):
 
 
 class Container(KubeStruct, frozen=True, kw_only=True):
-    """A container, as far as placement depends on it."""
+    """A container: the fields that placement depends on."""
 
     name: str = ""
     resources: ResourceRequirements = ResourceRequirements()
@@ -75,7 +75,7 @@ class PodStatus(KubeStruct, frozen=True, kw_only=True):
 
 
 class Scheduling(Enum):
-    """What a scheduler has said so far of a pod that has no node."""
+    """What a scheduler has said so far about a pod without a node."""
 
     UNTRIED = "nothing: it has not looked at it"
     FAILED = "that no node fits"
@@ -96,17 +96,17 @@ class Pod(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
 
     @property
     def finished(self) -> bool:
-        """Whether the pod has ended and holds no resources any more."""
+        """Whether the pod has finished and holds no resources any more."""
         return self.status.phase in FINAL_PHASES
 
     @property
     def grace_seconds(self) -> int:
-        """How long the pod may take to end when it is asked to."""
+        """How long the pod may take to terminate."""
         grace = self.spec.termination_grace_period_seconds
         return 30 if grace is None else grace
 
     def gone_by(self, deleted: datetime) -> datetime:
-        """Return until when the pod may take to end, having been asked to at *deleted*; later it counts as gone."""
+        """Return the time after which the pod counts as gone, if its deletion began at *deleted*."""
         try:
             return deleted + timedelta(seconds=self.grace_seconds) + _GRACE_HEADROOM
         except OverflowError:
@@ -114,27 +114,27 @@ class Pod(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
 
     @property
     def is_mirror(self) -> bool:
-        """Whether the pod mirrors a static pod of a kubelet, which nobody can move."""
+        """Whether the pod mirrors a static pod of a kubelet, which can't be moved."""
         return MIRROR in self.metadata.annotations
 
     @property
     def is_daemon(self) -> bool:
-        """Whether a DaemonSet runs the pod, so that it lives and dies with its node."""
+        """Whether the pod belongs to a DaemonSet, so that it exists as long as its node."""
         owner = self.metadata.controller
         return owner is not None and owner.kind == "DaemonSet"
 
     def is_expendable(self, cutoff: int) -> bool:
-        """Tell whether it gives way to any other pod: it brings no nodes and holds no room. Never without priority."""
+        """Return whether the pod is expendable: it leads to no new node and holds no room. Needs a priority."""
         return self.spec.priority is not None and self.spec.priority < cutoff
 
     @property
     def scheduler(self) -> str:
-        """Name of the scheduler that is to place the pod."""
+        """The name of the pod's scheduler."""
         return self.spec.scheduler_name or DEFAULT_SCHEDULER
 
     @property
     def scheduling(self) -> Scheduling:
-        """What that scheduler has said so far, if the pod has no node."""
+        """What the scheduler has said so far, if the pod has no node."""
         told = next((condition for condition in self.status.conditions if condition.type == "PodScheduled"), None)
         if told is None or (told.status == "False" and not told.reason):
             return Scheduling.UNTRIED

@@ -9,9 +9,9 @@ Resources = Mapping[str, int]
 
 _SYNTAX = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE])|[eE]([+-]?\d+))?")
 _BINARY = {"Ki": 1024, "Mi": 1024**2, "Gi": 1024**3, "Ti": 1024**4, "Pi": 1024**5, "Ei": 1024**6}
-#: More than anything has: an amount beyond that counts as so much, as Kubernetes itself has a largest one.
+#: A limit that no real amount reaches. A larger amount counts as this much; Kubernetes has a limit, too.
 MOST = 1 << 53
-#: Exponents beyond that change nothing any more.
+#: Larger exponents make no difference.
 _LARGEST_EXPONENT = 400
 _DECIMAL_EXPONENT = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 

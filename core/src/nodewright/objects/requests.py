@@ -12,14 +12,14 @@ Quantities = dict[str, str | int | float]
 
 
 class ResourceRequirements(KubeStruct, frozen=True, kw_only=True):
-    """What a container (or a whole pod) asks for."""
+    """What a container, or a whole pod, requests."""
 
     requests: Quantities = field(default_factory=dict)
     limits: Quantities = field(default_factory=dict)
 
 
 class ContainerStatus(KubeStruct, frozen=True, kw_only=True):
-    """What a kubelet has given a container, which differs from the specification while it is being resized."""
+    """What a kubelet has given to a container. It differs from the specification during a resize."""
 
     name: str = ""
     resources: ResourceRequirements | None = None
@@ -56,8 +56,8 @@ class _Status(Protocol):
 def pod_requests(spec: _Spec, status: _Status) -> Resources:
     """Return what a pod takes; the pod itself counts as one of ``pods``. Raises `ValueError` for a bad quantity.
 
-    Containers run side by side; init containers one after the other, each beside the sidecars (init containers that
-    are restarted always) before it. What the pod as a whole asks for takes the place of that sum, per resource.
+    Containers run side by side. Init containers run one after the other, each beside the sidecars before it, which are
+    init containers that are always restarted. A request of the whole pod replaces that sum, per resource.
     """
     given = {each.name: each for each in (*status.container_statuses, *status.init_container_statuses)}
     total: dict[str, int] = {}
@@ -79,12 +79,12 @@ def pod_requests(spec: _Spec, status: _Status) -> Resources:
         total.update(parse_resources(spec.resources.requests))
     _add(total, parse_resources(spec.overhead))
     total["pods"] = 1
-    # All pods of a node together stay within 64 bits, and nobody brings room along.
+    # The sum over all pods of a node must stay within 64 bits, and no pod may add room.
     return {name: max(0, min(amount, MOST)) for name, amount in total.items()}
 
 
 def _container_requests(container: _Container, given: dict[str, ContainerStatus]) -> Resources:
-    """Return what a container holds or asks for, whichever is more: a resize may be under way in either direction."""
+    """Return what a container holds or requests, whichever is more: a resize may be under way in either direction."""
     asked = parse_resources(container.resources.requests)
     status = given.get(container.name)
     if status is None or status.resources is None:

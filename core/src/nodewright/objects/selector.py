@@ -19,7 +19,7 @@ class Requirement(KubeStruct, frozen=True, kw_only=True):
     values: tuple[str, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Tell whether *labels* satisfy this line, with the meaning that node selectors give the operators."""
+        """Return whether *labels* satisfy this line, with the meaning that node selectors give the operators."""
         value = labels.get(self.key)
         match self.operator:
             case "In":
@@ -51,7 +51,7 @@ class LabelSelector(KubeStruct, frozen=True, kw_only=True):
     match_expressions: tuple[Requirement, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Tell whether an object with *labels* is selected."""
+        """Return whether an object with *labels* is selected."""
         return all(labels.get(key) == value for key, value in self.match_labels.items()) and all(
             requirement.matches(labels) for requirement in self.match_expressions
         )
@@ -64,7 +64,7 @@ class NodeSelectorTerm(KubeStruct, frozen=True, kw_only=True):
     match_fields: tuple[Requirement, ...] = ()
 
     def matches(self, name: str, labels: Mapping[str, str]) -> bool:
-        """Tell whether the node *name* with *labels* satisfies all lines of this alternative."""
+        """Return whether the node *name* with *labels* satisfies all lines of this alternative."""
         if not self.match_expressions and not self.match_fields:
             return False
         return all(requirement.matches(labels) for requirement in self.match_expressions) and all(
@@ -78,5 +78,5 @@ class NodeSelector(KubeStruct, frozen=True, kw_only=True):
     node_selector_terms: tuple[NodeSelectorTerm, ...] = ()
 
     def matches(self, name: str, labels: Mapping[str, str]) -> bool:
-        """Tell whether the node *name* with *labels* satisfies any alternative."""
+        """Return whether the node *name* with *labels* satisfies any alternative."""
         return any(term.matches(name, labels) for term in self.node_selector_terms)

@@ -14,7 +14,7 @@ class Taint(KubeStruct, frozen=True, kw_only=True):
 
     @property
     def moment(self) -> datetime | None:
-        """The time that the value tells, in seconds since 1970; None if it tells none."""
+        """The time in the value, which is in seconds since 1970; None if the value is not a time."""
         try:
             return datetime.fromtimestamp(int(self.value), UTC)
         except (ValueError, OverflowError, OSError):
@@ -25,7 +25,7 @@ class Taint(KubeStruct, frozen=True, kw_only=True):
 
 
 class Toleration(KubeStruct, frozen=True, kw_only=True):
-    """What a pod tolerates."""
+    """A toleration of a pod."""
 
     key: str = ""
     operator: str = "Equal"
@@ -34,7 +34,7 @@ class Toleration(KubeStruct, frozen=True, kw_only=True):
     toleration_seconds: int | None = None
 
     def tolerates(self, taint: Taint) -> bool:
-        """Tell whether a pod with this toleration may stay with *taint*."""
+        """Return whether a pod with this toleration may stay with *taint*."""
         if self.effect and self.effect != taint.effect:
             return False
         if self.key and self.key != taint.key:

@@ -25,17 +25,17 @@ class ClaimSource(KubeStruct, frozen=True, kw_only=True):
 
 
 class EmptyDir(KubeStruct, frozen=True, kw_only=True):
-    """Room on the node, or in its memory, that lives as long as the pod."""
+    """A directory on the node or in its memory that exists as long as the pod."""
 
     medium: str = ""
 
 
 class Volume(KubeStruct, frozen=True, kw_only=True):
-    """A volume of a pod, as far as placement and removal depend on it."""
+    """A volume of a pod: the fields that placement and removal depend on."""
 
     name: str = ""
     persistent_volume_claim: ClaimSource | None = None
-    #: The claim is made with the pod, and named ``<pod>-<volume>``.
+    #: The claim is created with the pod, and named ``<pod>-<volume>``.
     ephemeral: dict[str, Any] | None = None
     empty_dir: EmptyDir | None = None
     host_path: dict[str, Any] | None = None
@@ -47,12 +47,12 @@ class Volume(KubeStruct, frozen=True, kw_only=True):
 
     @property
     def names_disk(self) -> bool:
-        """Whether it names a disk itself that pods of a node may have to share."""
+        """Whether the volume itself names a disk, which pods of a node may have to share."""
         return bool(self.gce_persistent_disk or self.aws_elastic_block_store or self.iscsi or self.rbd)
 
 
 class ClaimResources(KubeStruct, frozen=True, kw_only=True):
-    """What a claim asks for."""
+    """The resources that a claim requests."""
 
     requests: Quantities = field(default_factory=dict)
 
@@ -76,7 +76,7 @@ class ClaimStatus(KubeStruct, frozen=True, kw_only=True):
 
 
 class PersistentVolumeClaim(KubeStruct, frozen=True, kw_only=True):
-    """A demand for a volume."""
+    """A claim for a volume."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: ClaimSpec = ClaimSpec()
@@ -84,7 +84,7 @@ class PersistentVolumeClaim(KubeStruct, frozen=True, kw_only=True):
 
     @property
     def bound(self) -> bool:
-        """Whether a volume was found for it and says so too."""
+        """Whether the claim is bound to a volume, and the volume to the claim."""
         return bool(self.spec.volume_name) and _BIND_COMPLETED in self.metadata.annotations
 
     @property
@@ -94,16 +94,16 @@ class PersistentVolumeClaim(KubeStruct, frozen=True, kw_only=True):
 
     @property
     def selected_node(self) -> str:
-        """The node for which the scheduler had a volume made, empty if it did not."""
+        """The node that the scheduler chose for the volume; empty if it chose none."""
         return self.metadata.annotations.get(_SELECTED_NODE, "")
 
     @property
     def size(self) -> int:
-        """How many bytes it asks for. Raises `ValueError` if that is malformed."""
+        """How many bytes the claim requests. Raises `ValueError` if the quantity is malformed."""
         return _bytes(self.spec.resources.requests)
 
     def made_for(self, pod: ObjectMeta) -> bool:
-        """Tell whether it was made with *pod*, for an ephemeral volume."""
+        """Return whether the claim was created with *pod*, for an ephemeral volume."""
         owner = self.metadata.controller
         return owner is not None and owner.uid == pod.uid
 
@@ -167,18 +167,18 @@ class PersistentVolume(KubeStruct, frozen=True, kw_only=True):
 
     @property
     def size(self) -> int:
-        """How many bytes it has. Raises `ValueError` if that is malformed."""
+        """How many bytes the volume has. Raises `ValueError` if the quantity is malformed."""
         return _bytes(self.spec.capacity)
 
     @property
     def node_terms(self) -> tuple[NodeSelectorTerm, ...] | None:
-        """From which nodes it can be reached, as alternatives; None for all nodes."""
+        """The nodes from which the volume can be reached, as alternatives; None for all nodes."""
         affinity = self.spec.node_affinity
         return affinity.required.node_selector_terms if affinity and affinity.required else None
 
 
 class TopologyTerm(KubeStruct, frozen=True, kw_only=True):
-    """Where volumes of a class can be made."""
+    """Where volumes of a class can be created."""
 
     match_label_expressions: tuple[dict[str, Any], ...] = ()
 
@@ -192,7 +192,7 @@ class TopologyTerm(KubeStruct, frozen=True, kw_only=True):
 
 
 class StorageClass(KubeStruct, frozen=True, kw_only=True):
-    """A kind of volume."""
+    """A storage class."""
 
     metadata: ObjectMeta = ObjectMeta()
     provisioner: str = ""
@@ -201,17 +201,17 @@ class StorageClass(KubeStruct, frozen=True, kw_only=True):
 
     @property
     def waits_for_pod(self) -> bool:
-        """Whether volumes are made when a pod that uses them is placed."""
+        """Whether volumes are bound only when a pod that uses them is placed."""
         return self.volume_binding_mode == "WaitForFirstConsumer"
 
     @property
     def makes_volumes(self) -> bool:
-        """Whether volumes are made on demand, rather than by hand in advance."""
+        """Whether volumes are created on demand, rather than by hand in advance."""
         return self.provisioner not in ("", "kubernetes.io/no-provisioner")
 
 
 class DriverLimit(KubeStruct, frozen=True, kw_only=True):
-    """How many volumes of a driver a node takes."""
+    """How many volumes of a driver a node can take."""
 
     count: int | None = None
 
@@ -226,7 +226,7 @@ class NodeDriver(KubeStruct, frozen=True, kw_only=True):
 class CSINodeSpec(KubeStruct, frozen=True, kw_only=True):
     """The drivers of a node."""
 
-    #: A node without any has null here, not an empty list.
+    #: For a node without drivers, this is null, not an empty list.
     drivers: tuple[NodeDriver, ...] | None = None
 
 
@@ -238,7 +238,7 @@ class CSINode(KubeStruct, frozen=True, kw_only=True):
 
     @property
     def limits(self) -> dict[str, int]:
-        """How many volumes the node takes, by driver; a driver that is not in it sets no limit."""
+        """How many volumes the node can take, by driver. A driver that is missing has no limit."""
         return {
             driver.name: driver.allocatable.count
             for driver in self.spec.drivers or ()

@@ -1,4 +1,4 @@
-"""Controllers of pods, and what else decisions read beside pods and nodes."""
+"""Controllers of pods, and the other objects that decisions read besides pods and nodes."""
 
 from datetime import datetime
 
@@ -16,13 +16,13 @@ class PodTemplate(KubeStruct, frozen=True, kw_only=True):
 
 
 class ScaleSpec(KubeStruct, frozen=True, kw_only=True):
-    """How many pods a controller wants; Jobs do not say it so."""
+    """How many pods a controller wants. Jobs have no such field."""
 
     replicas: int | None = None
 
 
 class ControllerName(KubeStruct, frozen=True, kw_only=True):
-    """What a controller is called: there are many, with labels and annotations that nobody reads."""
+    """The name of a controller. There are many controllers, and decisions read none of their labels."""
 
     name: str = ""
     namespace: str = ""
@@ -34,7 +34,7 @@ class ControllerName(KubeStruct, frozen=True, kw_only=True):
 
 
 class Controller(KubeStruct, frozen=True, kw_only=True):
-    """A ReplicaSet, ReplicationController, StatefulSet or Job: that it exists, and its size where it has one."""
+    """A ReplicaSet, ReplicationController, StatefulSet or Job: its existence, and its size if it has one."""
 
     metadata: ControllerName = ControllerName()
     spec: ScaleSpec = ScaleSpec()

@@ -6,9 +6,8 @@ from contextlib import suppress
 
 from nodewright.api.errors import ApiServerError, ConfigurationError
 from nodewright.config.document import Loaded
-from nodewright.config.lasting import keep_lasting
 from nodewright.config.model import Settings
-from nodewright.config.watch import ConfigFile
+from nodewright.config.watch import ConfigFile, keep_lasting
 from nodewright.runtime.informer import Informer
 from nodewright.runtime.liveness import Liveness
 from nodewright.runtime.reporting import Reporter

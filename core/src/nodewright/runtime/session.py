@@ -9,9 +9,9 @@ from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
 from nodewright.api.plugin import Plugin
 from nodewright.cluster import Cluster
-from nodewright.config.context import provider_context
 from nodewright.config.effective import default_options
 from nodewright.config.model import Settings
+from nodewright.config.providers import provider_context
 from nodewright.decision.decide import Decided, decide, decide_growth
 from nodewright.decision.execution import Execution, Hold
 from nodewright.decision.memory import Memory

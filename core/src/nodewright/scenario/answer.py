@@ -19,7 +19,7 @@ from nodewright.explain.explanation import Look
 from nodewright.objects import Resources, format_resource
 from nodewright.scenario.rehearsal import Rehearsed
 from nodewright.scheduling.blank_node import blank_node
-from nodewright.scheduling.reasons import texts
+from nodewright.scheduling.filters import texts
 
 _FILTERED_OUT = {
     Reason.EXPENDABLE: "filteredOutExpendable",

@@ -10,7 +10,7 @@ import msgspec
 
 from nodewright.api.errors import ConfigurationError, Problem
 from nodewright.config.model.base import camel_case
-from nodewright.config.suggestion import suggestion
+from nodewright.config.wording import suggestion
 from nodewright.objects import Resources, format_resource, parse_resources
 from nodewright.scenario.names import Names, Role
 

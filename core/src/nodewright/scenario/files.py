@@ -16,8 +16,7 @@ from typing import IO, Any, TextIO
 import msgspec
 
 from nodewright.api.errors import NodewrightError
-from nodewright.config.tree import read_yaml
-from nodewright.config.written import dump
+from nodewright.config.tree import dump, read_yaml
 from nodewright.scenario.fields import Entry
 
 STANDARD_INPUT = "-"

@@ -18,7 +18,7 @@ from nodewright.config.document import NOTHING
 from nodewright.config.model import Settings
 from nodewright.config.paths import Path
 from nodewright.config.plugins import PluginClasses
-from nodewright.config.suggestion import suggestion
+from nodewright.config.wording import suggestion
 from nodewright.decision.memory import Memory
 from nodewright.decision.world import World
 from nodewright.objects import Node

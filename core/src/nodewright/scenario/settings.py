@@ -22,8 +22,8 @@ from nodewright.config.model.base import camel_case
 from nodewright.config.paths import Path, all_settings, step
 from nodewright.config.plugins import PluginClasses, slot_of
 from nodewright.config.reference import Reference
-from nodewright.config.suggestion import suggestion
-from nodewright.config.written import dump
+from nodewright.config.tree import dump
+from nodewright.config.wording import suggestion
 from nodewright.objects.duration import format_duration, parse_duration
 from nodewright.scenario.fields import Field, Form, MapOf, wrong
 from nodewright.strategies import priority

@@ -1,4 +1,4 @@
-"""Would this pod fit on that node? One file per filter of kube-scheduler, and placing by class on columns."""
+"""Does this pod fit on that node? One file per filter of kube-scheduler, and placement of whole classes on columns."""
 
 from nodewright.scheduling.simulation import ClusterSimulation
 

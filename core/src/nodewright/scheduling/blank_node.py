@@ -1,4 +1,4 @@
-"""What a new node of a group offers: its template, without what DaemonSet and static pods take."""
+"""What a new node of a group offers: its template, minus the resources of DaemonSet and static pods."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from nodewright.scheduling.filters import node_affinity, taint_toleration
 
 @dataclass(frozen=True, kw_only=True)
 class Blank:
-    """A new node before any pending pod is placed on it."""
+    """A new node, before any pending pod is placed on it."""
 
     marks: NodeMarks
     allocatable: Resources
     #: The static and DaemonSet pods that come with it.
     companions: tuple[PodClass, ...]
-    #: How many volumes it takes, by storage driver.
+    #: How many volumes it can take, by storage driver.
     attach_limits: Mapping[str, int]
 
 
@@ -37,7 +37,7 @@ def blank_node(cluster: Cluster, group: GroupFacts) -> Blank:
 
 
 def runs_on(cluster: Cluster, daemon_set: DaemonSet, template: NodeTemplate) -> bool:
-    """Tell whether *daemon_set* would start a pod on a node like *template*."""
+    """Return whether *daemon_set* would start a pod on a node like *template*."""
     pod = cluster.pod_classes.of(daemon_set.pod)
     return (
         taint_toleration.check(pod, template.taints) is None and node_affinity.check(pod, "", template.labels) is None

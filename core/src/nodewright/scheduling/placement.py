@@ -1,4 +1,4 @@
-"""Placing pods of one class: where the next of them go, many at once."""
+"""Placement: where the next pods of one class go, many at once."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewright.cluster import Amounts, Cluster, Counts, PodClass, Rows
-from nodewright.scheduling import level
 from nodewright.scheduling.filters import (
     inter_pod_affinity,
     node_ports,
@@ -17,12 +16,14 @@ from nodewright.scheduling.filters import (
 )
 from nodewright.scheduling.filters.pod_topology_spread import Spread
 
+_Numbers = npt.NDArray[np.int64]
+
 
 def next_rows(cluster: Cluster, pod: PodClass, wanted: int, on: Rows | None = None) -> tuple[Rows, bool]:
     """Return the rows for the next pods of a class, at most *wanted*, and whether that is all that fit.
 
-    There is one row for each pod, legal in this order; *on* are the rows to look at, all by default. If it is not
-    known to be all, ask again once these are taken; no rows means that no more fit.
+    There is one row for each pod; the pods may be placed in this order. *on* are the rows to examine, by default all.
+    If these may not be all that fit, call again after they are taken. No rows means that no more pods fit.
     """
     if on is None:
         rows = node_resources_fit.fitting(cluster, pod, static.allowed(cluster, pod))
@@ -46,7 +47,7 @@ def first_row(cluster: Cluster, pod: PodClass, rows: Rows) -> int | None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Quota:
-    """How many more pods each domain of a key may take, whatever happens in other domains."""
+    """How many more pods each domain of a key may take, independent of other domains."""
 
     #: Domain by candidate.
     domain: Counts
@@ -59,7 +60,7 @@ class _Quota:
 
 
 def is_plain(cluster: Cluster, pod: PodClass) -> bool:
-    """Tell whether it is nothing to *pod* which other pods run where, as long as there is room."""
+    """Return whether the place of *pod* depends on nothing but room and node classes, not on other pods."""
     return not (
         pod.ports
         or pod.spread
@@ -77,7 +78,7 @@ def _constrained(cluster: Cluster, pod: PodClass, wanted: int, rows: Rows) -> tu
     if not len(rows):
         return rows, True
     if first or (volumes.matter(pod) and not volumes.alike(cluster, pod)):
-        # What this one brings changes what the next one finds.
+        # The place of this pod affects the next one.
         return rows[:1] if leader is None else rows[leader.admits(rows)][:1], False
     caps = node_resources_fit.room(cluster, pod, rows)
     if pod.ports:
@@ -86,16 +87,16 @@ def _constrained(cluster: Cluster, pod: PodClass, wanted: int, rows: Rows) -> tu
     quotas = [_allowance(spread, rows) for spread in others] + [
         _one_each(cluster, term.key, rows) for term in inter_pod_affinity.repels_itself(pod)
     ]
-    # Where rules hold each other's pods back, what is placed may make room for more.
+    # With several rules, placing these pods may allow more.
     return _within_quotas(rows, caps, leader, quotas, wanted), not others and (leader is None or not quotas)
 
 
 def _willing(
     cluster: Cluster, pod: PodClass, rows: Rows, spreads: list[Spread], leader: Spread | None = None
 ) -> tuple[Rows, bool]:
-    """Return those of *rows* that take one more *pod*, and whether it is the first of its kind.
+    """Return those of *rows* that take one more *pod*, and whether it is the first of its class.
 
-    Of the *leader* among its *spreads* only the label is asked for.
+    For the *leader* among its *spreads*, only the label is required.
     """
     for spread in spreads:
         rows = rows[spread.domain[rows] >= 0] if spread is leader else rows[spread.admits(rows)]
@@ -113,7 +114,7 @@ def _willing(
 
 
 def _leader(spreads: list[Spread]) -> Spread | None:
-    """Return the rule to fill domains by: of those that the pods themselves count for, the one with fewest domains."""
+    """Return the rule by which domains are filled: of those that count these pods, the one with the fewest domains."""
     levelled = [spread for spread in spreads if spread.rule.counts_itself]
     return min(levelled, key=lambda spread: len(spread.counts), default=None)
 
@@ -135,14 +136,14 @@ def _within_quotas(rows: Rows, caps: Amounts, leader: Spread | None, quotas: lis
 
 
 def _allowance(spread: Spread, rows: Rows) -> _Quota:
-    # The smallest number in a domain never falls while pods are added: this much is right in any order.
+    # The smallest number in a domain never falls while pods are added: this many are legal in any order.
     return _Quota(domain=spread.domain[rows], left=np.maximum(spread.allowance, 0))
 
 
 def _one_each(cluster: Cluster, key: str, rows: Rows) -> _Quota:
     domains = cluster.table.domains(key)
     domain = domains.of[rows]
-    # A node without the label is in no domain, and takes as many as fit.
+    # A node without the label is in no domain, and takes as many pods as fit.
     alone = domains.count + np.arange(len(rows), dtype=np.int32)
     left = np.concatenate([np.ones(domains.count, dtype=np.int64), np.full(len(rows), np.iinfo(np.int32).max)])
     return _Quota(domain=np.where(domain < 0, alone, domain).astype(np.int32), left=left)
@@ -160,12 +161,12 @@ def _by_level(rows: Rows, caps: Amounts, spread: Spread, wanted: int) -> Rows:
     size = len(spread.counts)
     capacity = np.bincount(domain, weights=caps, minlength=size).astype(np.int64)
     if spread.rises:
-        filled = level.fill(spread.counts, capacity, spread.counted, spread.rule.max_skew, wanted)
+        filled = fill_by_level(spread.counts, capacity, spread.counted, spread.rule.max_skew, wanted)
     else:
         filled = np.minimum(capacity, np.maximum(spread.allowance, 0))
     order = np.argsort(domain, kind="stable")
     rows, caps, domain = rows[order], caps[order], domain[order]
-    # Within its domain, each node is filled before the next.
+    # Within a domain, each node is filled before the next one.
     before = np.cumsum(caps) - caps
     before -= (np.cumsum(capacity) - capacity)[domain]
     taken = np.clip(filled[domain] - before, 0, caps)
@@ -200,3 +201,33 @@ def _one_by_one(rows: Rows, caps: Amounts, quotas: list[_Quota], wanted: int) ->
             for room, home in zip(left, homes, strict=True):
                 room[home] -= number
     return np.array(sequence, dtype=np.intp)
+
+
+def fill_by_level(
+    counts: _Numbers, capacity: _Numbers, counted: npt.NDArray[np.bool_], skew: int, wanted: int
+) -> _Numbers:
+    """Return how many of the *wanted* pods each domain takes; the total is as large as possible.
+
+    *counts* are the pods that are there now, and *capacity* is how many more fit. No domain that is *counted* is more
+    than *skew* below any other, neither at the end nor on the way, if pods are placed by the level that they reach.
+    """
+    # Domains that can't take more pods limit the others.
+    floor = int((counts + capacity)[counted].min())
+    most = np.minimum(capacity, np.maximum(floor + skew - counts, 0))
+    if int(most.sum()) <= wanted:
+        return most
+    low, high = int(counts.min()), int((counts + most).max())
+    while low < high:
+        middle = (low + high) // 2
+        if int(_up_to(counts, most, middle).sum()) >= wanted:
+            high = middle
+        else:
+            low = middle + 1
+    filled = _up_to(counts, most, low - 1)
+    last = np.flatnonzero((filled < most) & (counts + filled < low))[: wanted - int(filled.sum())]
+    filled[last] += 1
+    return filled
+
+
+def _up_to(counts: _Numbers, most: _Numbers, level: int) -> _Numbers:
+    return np.minimum(most, np.maximum(level - counts, 0))

@@ -1,4 +1,4 @@
-"""Relocation: nodes are taken out of a simulation one by one, and their pods moved to those that are left."""
+"""Relocation: nodes are taken out of a simulation one by one, and their pods move to the nodes that are left."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ import numpy as np
 from nodewright.cluster import Cluster, PodClass, Rows
 from nodewright.scheduling import placement
 from nodewright.scheduling.filters import volumes
-from nodewright.scheduling.room import Room, Shape
+from nodewright.scheduling.room import PodShape, Room
 from nodewright.scheduling.simulation import ClusterSimulation
 
-#: Nodes that pods are wished on, and how many of them on each.
+#: The preferred nodes of pods, and how many pods should go to each.
 Hints = tuple[tuple[str, int], ...]
 
-#: So many places are looked at before all others are, where a look at each is costly.
+#: This many places are examined first, before all others, because a look at each is expensive.
 _FIRST_LOOK = 64
 
 
@@ -29,7 +29,7 @@ class Tenant(Protocol):
 
     @property
     def pod_class(self) -> PodClass:
-        """What it is like."""
+        """The class of the pod."""
         ...
 
 
@@ -46,39 +46,39 @@ class Move:
 
     node: str
     place: int
-    shape: Shape
+    shape: PodShape
     tenants: Sequence[Tenant]
-    #: Whether they went there whatever other pods were there.
+    #: Whether their place did not depend on other pods.
     plain: bool = True
-    #: Whether the columns know of them.
+    #: Whether the columns contain them.
     noted: bool = False
-    #: Whether they had to move on.
+    #: Whether they have moved on since.
     gone: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Relocated:
-    """What came of taking a node out."""
+    """The result of taking a node out."""
 
-    #: The pod that found no place, for which the node is still there; None if it is out.
+    #: The pod without a place, which is why the node is still there. None if the node is out.
     homeless: Tenant | None = None
-    #: Where its pods went, in the order in which they found their places.
+    #: Where the node's pods went, in the order in which they were placed.
     moves: Sequence[Move] = ()
 
     @property
     def hints(self) -> Hints:
-        """What to wish for if it is done again: where how many pods went that wish for no more than room."""
+        """Hints for the next time: how many plain pods went to which node."""
         return tuple((move.node, len(move.tenants)) for move in self.moves if move.plain)
 
 
 class Relocation:
-    """Takes nodes out of *simulation*, which is used up by that. For the loop's thread, and in a fork only.
+    """Takes nodes out of *simulation*, which it uses up. For the loop's thread, and in a fork only.
 
-    Pods with no other wishes than room and kinds of nodes are moved in lists of numbers, which is quick; the columns
-    are told of them only when a pod comes whose place depends on where others are.
+    Plain pods, which only need room and a class of nodes, are moved in lists of numbers, which is fast. The columns are
+    updated only before a pod is placed whose place depends on other pods.
 
-    *leaving* are the nodes that may be taken out, in the order in which they will be tried: pods rather move to others,
-    and next to those that are tried last.
+    *leaving* are the nodes that may be taken out, in the order in which they will be tried. Pods prefer to move to
+    other nodes, and next to the nodes that are tried last.
     """
 
     def __init__(self, simulation: ClusterSimulation, leaving: Sequence[str]) -> None:
@@ -91,10 +91,10 @@ class Relocation:
         self._arrivals: dict[int, list[Move]] = {}
         self._choosy: dict[int, bool] = {}
         self._gone: list[str] = []
-        #: What the columns are still to be told of.
+        #: Changes that the columns do not contain yet.
         self._out: list[str] = []
         self._moved: list[Move] = []
-        #: What was there before.
+        #: The pods that were placed before.
         self._first: list[Move] = []
         for row in rows:
             if guests := self._cluster.guests(row):
@@ -107,32 +107,32 @@ class Relocation:
                         tenants=[_Guest(key, pod_class)],
                         noted=True,
                     )
-                    # Whoever came first: it should make no difference.
+                    # The order in which they came must make no difference.
                     for pod_class, key in sorted(guests, key=lambda guest: guest[1])
                 ]
                 self._first += self._arrivals[place]
 
     def guests(self, node: str) -> list[Tenant]:
-        """Return the pods that came to *node* in the simulation and have to move with those that run on it."""
+        """Return the pods that came to *node* in the simulation, and have to move with those that run on it."""
         moves = self._arrivals.get(self._room.place_of[self._table.rows[node]], ())
         return [tenant for move in moves for tenant in move.tenants]
 
     @property
     def preference(self) -> list[str]:
-        """The nodes in the order in which pods take the first that will do."""
+        """The nodes in order of preference: each pod takes the first one that fits."""
         return [self._table.names[row] for row in self._room.rows]
 
     def remove(self, node: str, tenants: Iterable[Tenant], wished: Hints = ()) -> Relocated:
         """Take *node* out and move its *tenants*, and its guests, to other nodes.
 
-        First those go whose place depends on where other pods are, in their order, then the others, the largest first:
-        of those that are alike, as many as can to the nodes *wished* for, in order, and the rest wherever there is
-        room. If one has no place, nothing has changed.
+        The pods whose place depends on other pods go first, in their order. The plain ones follow, the largest first:
+        as many as possible of one shape go to the *wished* nodes, in order, and the others to the first node with room.
+        If a pod has no place, nothing changes.
         """
         room = self._room
         place = room.place_of[self._table.rows[node]]
         choosy, plain = self._part([*tenants, *self.guests(node)] if place in self._arrivals else tenants)
-        # The next one last.
+        # The next one comes last.
         places = [(room.place_of.get(self._table.rows.get(name, -1), -1), count) for name, count in reversed(wished)]
         moves: list[Move] = []
         room.close(place)
@@ -161,14 +161,14 @@ class Relocation:
         self._moved += [move for move in moves if not move.noted]
         return Relocated(moves=moves)
 
-    def _part(self, tenants: Iterable[Tenant]) -> tuple[list[Tenant], list[tuple[Shape, list[Tenant]]]]:
-        """Return those whose place depends on where other pods are, and the others by shape, the largest first."""
+    def _part(self, tenants: Iterable[Tenant]) -> tuple[list[Tenant], list[tuple[PodShape, list[Tenant]]]]:
+        """Return the pods whose place depends on other pods, and the plain ones by shape, the largest first."""
         choosy: list[Tenant] = []
-        plain: dict[int, tuple[Shape, list[Tenant]]] = {}
+        plain: dict[int, tuple[PodShape, list[Tenant]]] = {}
         known, shape_of = self._choosy, self._room.shape
         for tenant in tenants:
             pod_class = tenant.pod_class
-            # Shapes are made before anything is taken out.
+            # Shapes must be computed before anything is taken out.
             shape = shape_of(pod_class)
             picky = known.get(pod_class.index)
             if picky is None:
@@ -182,13 +182,13 @@ class Relocation:
         return choosy, sorted(plain.values(), key=_size) if len(plain) > 1 else list(plain.values())
 
     def _move_plain(
-        self, plain: list[tuple[Shape, list[Tenant]]], wished: list[tuple[int, int]], moves: list[Move]
+        self, plain: list[tuple[PodShape, list[Tenant]]], wished: list[tuple[int, int]], moves: list[Move]
     ) -> Tenant | None:
-        """Find places for *plain* pods; return one that has none."""
+        """Place *plain* pods. Return one without a place, if any."""
         for shape, tenants in plain:
             found = self._room.take(shape, len(tenants), wished)
             if found is None:
-                # Whoever of those that are alike: it should not depend on the order in which they came.
+                # Any of these equal pods: the choice must not depend on the order in which they came.
                 return min(tenants, key=lambda tenant: tenant.key)
             done = 0
             for place, count in found:
@@ -197,7 +197,7 @@ class Relocation:
         return None
 
     def _move_choosy(self, choosy: list[Tenant], leaving: int, moves: list[Move]) -> Tenant | None:
-        """Find places for *choosy* pods of the row *leaving*, by the columns; return one that has none."""
+        """Place *choosy* pods of the row *leaving*, on the columns. Return one without a place, if any."""
         cluster, room = self._cluster, self._room
         for tenant in choosy:
             shape = room.shape(tenant.pod_class)
@@ -212,11 +212,11 @@ class Relocation:
             moves.append(self._move(place, shape, [tenant], plain=False))
         return None
 
-    def _move(self, place: int, shape: Shape, tenants: Sequence[Tenant], *, plain: bool = True) -> Move:
+    def _move(self, place: int, shape: PodShape, tenants: Sequence[Tenant], *, plain: bool = True) -> Move:
         node = self._table.names[self._room.rows[place]]
         return Move(node=node, place=place, shape=shape, tenants=tenants, plain=plain, noted=not plain)
 
-    def _find(self, pod_class: PodClass, shape: Shape, leaving: int) -> int | None:
+    def _find(self, pod_class: PodClass, shape: PodShape, leaving: int) -> int | None:
         rows = self._room.rows_of(shape)
         rows = rows[rows != leaving]
         for part in (rows[:_FIRST_LOOK], rows[_FIRST_LOOK:]):
@@ -226,7 +226,7 @@ class Relocation:
         return None
 
     def tell(self) -> None:
-        """Tell the columns of what happened in lists, for those who go on with them."""
+        """Bring the columns up to date with the lists."""
         for node in self._out:
             self._cluster.hide_node(node)
         self._out.clear()
@@ -243,7 +243,7 @@ class Relocation:
             self._cluster.take(pod_class, keys, np.array(at, dtype=np.intp))
 
     def repeat(self) -> None:
-        """Do all of it again in the columns, when the fork in which it was done has ended."""
+        """Repeat everything in the columns, after the fork in which it was done has ended."""
         first = set(map(id, self._first))
         self._out = list(self._gone)
         self._moved = [move for moves in self._arrivals.values() for move in moves if id(move) not in first]
@@ -251,7 +251,7 @@ class Relocation:
 
 
 def _preference(cluster: Cluster, leaving: list[int]) -> Rows:
-    """Return all rows with nodes: the fullest first, but those *leaving* last, from the last of them to the first."""
+    """Return all rows with nodes: the fullest first, but those *leaving* at the end, in reverse order."""
     table = cluster.table
     present = np.flatnonzero(table.class_of[: table.size] >= 0)
     staying = present[~np.isin(present, np.array(leaving, dtype=np.intp))]
@@ -259,5 +259,5 @@ def _preference(cluster: Cluster, leaving: list[int]) -> Rows:
     return np.concatenate([fullest, np.array(leaving[::-1], dtype=np.intp)])
 
 
-def _size(plain: tuple[Shape, list[Tenant]]) -> float:
+def _size(plain: tuple[PodShape, list[Tenant]]) -> float:
     return -plain[0].size

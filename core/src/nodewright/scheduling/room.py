@@ -1,4 +1,4 @@
-"""Room: what nodes have left for pods, in a form that is quick to ask for a few pods at a time."""
+"""Room: what is left on nodes for pods, in a form that is fast for a few pods at a time."""
 
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -8,35 +8,35 @@ import numpy as np
 from nodewright.cluster import Cluster, PodClass, Rows
 from nodewright.scheduling.filters import static
 
-#: What a node that is out has less than any pod takes.
+#: The room of a node that is out: no pod takes so little.
 _NONE = -(1 << 62)
 
 
 @dataclass(kw_only=True, slots=True)
-class Shape:
-    """Pods that are alike as far as room and the kinds of nodes go."""
+class PodShape:
+    """Pods with equal requests that fit the same nodes."""
 
-    #: What one pod takes: how much of which resource.
+    #: What one pod takes: dimension and amount of each resource.
     demand: tuple[tuple[int, int], ...]
-    #: How large a part of the most that a node has it takes of any resource.
+    #: The largest fraction of any resource that it takes of the largest node.
     size: float
     #: The places that may have room for it, in order.
     places: list[int]
-    #: Before this one of *places* there is none.
+    #: No place before this index of *places* has room.
     first: int = 0
 
     def reopen(self, since: int, changed: set[int]) -> None:
-        """Look again at those of the *changed* places passed over *since* then; the others still have no room."""
+        """Consider the *changed* places again that were skipped *since* that index. The others still have no room."""
         again = [place for place in self.places[since : self.first] if place in changed]
         self.first -= len(again)
         self.places[self.first : self.first + len(again)] = again
 
 
 class Room:
-    """Free room by place. Places are nodes in an order of preference: each pod takes the first that will do.
+    """Free room by place. Places are nodes in an order of preference: each pod takes the first one that fits.
 
-    Once made, room only gets less, but for what `undo` takes back. So a search goes on where the last one for pods of
-    the same shape ended, and all searches together cost what one pass costs.
+    Room only shrinks, except for what `undo` takes back. So a search continues where the last one for the same shape
+    ended, and all searches together cost as much as one pass.
     """
 
     def __init__(self, cluster: Cluster, order: Rows) -> None:
@@ -50,14 +50,14 @@ class Room:
         self._free: list[list[int]] = [amounts.tolist() for amounts in table.free[:, order]]
         self._most: list[int] = np.maximum(table.free.max(axis=1), 1).tolist()
         self._pods = table.dimensions["pods"]
-        self._shapes: dict[object, Shape] = {}
-        self._shape_of: dict[int, Shape] = {}
-        self._taken: list[tuple[int, Shape, int]] = []
-        #: Shapes that were looked for since the last `settle`, with their `first` before that.
-        self._asked: dict[int, tuple[Shape, int]] = {}
+        self._shapes: dict[object, PodShape] = {}
+        self._shape_of: dict[int, PodShape] = {}
+        self._taken: list[tuple[int, PodShape, int]] = []
+        #: Shapes that were placed since the last `settle`, with the value of `first` before that.
+        self._asked: dict[int, tuple[PodShape, int]] = {}
         self._closed: tuple[int, int] | None = None
 
-    def shape(self, pod_class: PodClass) -> Shape:
+    def shape(self, pod_class: PodClass) -> PodShape:
         """Return the shape of the pods of a class."""
         shape = self._shape_of.get(pod_class.index)
         if shape is None:
@@ -69,15 +69,15 @@ class Room:
         return shape
 
     def close(self, place: int) -> None:
-        """Let no more pods come to a place; holds until `undo`, or for good from `settle` on."""
+        """Close a place to pods. `undo` opens it again; after `settle`, it stays closed."""
         self._closed = (place, self._free[self._pods][place])
         self._free[self._pods][place] = _NONE
 
-    def take(self, shape: Shape, count: int, wished: list[tuple[int, int]]) -> list[tuple[int, int]] | None:
-        """Take room for *count* pods; returns how many went where, None if not all fit.
+    def take(self, shape: PodShape, count: int, wished: list[tuple[int, int]]) -> list[tuple[int, int]] | None:
+        """Take room for *count* pods. Return how many went to which place, or None if not all fit.
 
-        *wished* are places and how many pods each should take, the next one last; as many of these as pods are used
-        up. If not all fit, the room that was taken for some of them stays taken until `undo`.
+        *wished* are preferred places with the number of pods for each, the next one last; it is consumed for each pod.
+        If not all pods fit, the room that was taken for some of them stays taken until `undo`.
         """
         self._asked.setdefault(id(shape), (shape, shape.first))
         found = self._grant(shape, count, wished) if wished else []
@@ -96,18 +96,18 @@ class Room:
                 shape.first += 1
         return found
 
-    def charge(self, shape: Shape, place: int) -> None:
+    def charge(self, shape: PodShape, place: int) -> None:
         """Take room for one pod at a place that has it."""
         self._charge(shape, place, 1)
 
     def settle(self) -> None:
-        """Let all that was taken and closed stand."""
+        """Keep everything that was taken and closed."""
         self._taken.clear()
         self._asked.clear()
         self._closed = None
 
     def undo(self) -> None:
-        """Take back what was taken and closed since the last `settle`."""
+        """Undo everything that was taken and closed since the last `settle`."""
         changed = {place for place, _, _ in self._taken}
         for place, shape, count in self._taken:
             for dimension, amount in shape.demand:
@@ -122,11 +122,11 @@ class Room:
             shape.reopen(since, changed)
         self._asked.clear()
 
-    def rows_of(self, shape: Shape) -> Rows:
+    def rows_of(self, shape: PodShape) -> Rows:
         """Return the rows that may have room for pods of a shape, in order of preference."""
         return self._order[np.array(shape.places[shape.first :], dtype=np.intp)]
 
-    def _grant(self, shape: Shape, count: int, wished: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    def _grant(self, shape: PodShape, count: int, wished: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Take room for up to *count* pods at *wished* places."""
         granted = []
         places = shape.places
@@ -142,7 +142,7 @@ class Room:
                 granted.append((place, number))
         return granted
 
-    def _fit(self, shape: Shape, place: int, most: int) -> int:
+    def _fit(self, shape: PodShape, place: int, most: int) -> int:
         for dimension, amount in shape.demand:
             free = self._free[dimension][place]
             if free < amount * most:
@@ -151,23 +151,23 @@ class Room:
                     return 0
         return most
 
-    def _charge(self, shape: Shape, place: int, count: int) -> None:
+    def _charge(self, shape: PodShape, place: int, count: int) -> None:
         for dimension, amount in shape.demand:
             self._free[dimension][place] -= amount * count
         self._taken.append((place, shape, count))
 
-    def _make(self, pod_class: PodClass) -> Shape:
+    def _make(self, pod_class: PodClass) -> PodShape:
         cluster, table = self._cluster, self._cluster.table
         demand = tuple((table.dimensions[name], amount) for name, amount in pod_class.requests.items() if amount)
         size = max(amount / self._most[dimension] for dimension, amount in demand)
         fits = static.allowed(cluster, pod_class)[self._order]
         for dimension, amount in demand:
             fits = fits & (table.free[dimension, self._order] >= amount)
-        return Shape(demand=demand, size=size, places=np.flatnonzero(fits).tolist())
+        return PodShape(demand=demand, size=size, places=np.flatnonzero(fits).tolist())
 
 
 def _key(pod_class: PodClass) -> object:
-    """Return what is equal for classes whose pods are alike as far as room and the kinds of nodes go."""
+    """Return a key that is equal for classes whose pods have equal requests and fit the same nodes."""
     key = pod_class.memo.get("shape")
     if key is None:
         spec = pod_class.pod.spec

@@ -1,4 +1,4 @@
-"""The rules of a pod class about its neighbours, as they stand now, for those who plan many pods at once."""
+"""The rules of a pod class about its neighbours in their present state, for expanders that plan many pods at once."""
 
 import numpy as np
 import numpy.typing as npt

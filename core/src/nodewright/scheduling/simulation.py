@@ -1,4 +1,4 @@
-"""The cluster in simulation: pods can be placed and nodes added, and everything is taken back at the end of a fork."""
+"""The cluster in simulation: pods can be placed and nodes added, and the end of a fork undoes everything."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,13 +30,13 @@ class ClusterSimulation:
 
     @property
     def size(self) -> int:
-        """How many nodes there are, added ones included."""
+        """The number of nodes, including added ones."""
         table = self.cluster.table
         return int((table.class_of[: table.size] >= 0).sum())
 
     @contextmanager
     def fork(self) -> Iterator["ClusterSimulation"]:
-        """Work on this simulation for the length of a ``with`` block, then forget what happened in it."""
+        """Change this simulation in a ``with`` block. Its end undoes all changes, unless `keep` was called."""
         with self.cluster.fork() as fork:
             self._forks.append(fork)
             try:
@@ -45,7 +45,7 @@ class ClusterSimulation:
                 self._forks.pop()
 
     def keep(self) -> None:
-        """Make what happened in the innermost fork stay when it ends."""
+        """Keep the changes of the innermost fork when it ends."""
         self._forks[-1].keep()
 
     def add_nodes(self, group: GroupFacts, count: int) -> Sequence[str]:
@@ -58,12 +58,12 @@ class ClusterSimulation:
         return names
 
     def remove_nodes(self, names: Sequence[str]) -> None:
-        """Take nodes out, with whatever runs on them."""
+        """Take nodes out, with everything that runs on them."""
         for name in names:
             self.cluster.hide_node(name)
 
     def spare_nodes(self, names: Sequence[str], *, uncordon: bool) -> None:
-        """Let nodes stand as if their marks for deletion had come off already, and their cordons if these do, too."""
+        """Treat nodes as if their marks for deletion were removed already, and with *uncordon* also their cordons."""
         for name in names:
             self.cluster.spare_node(name, uncordon=uncordon)
 
@@ -89,11 +89,11 @@ class ClusterSimulation:
         return refusal(self.cluster, self.cluster.pod_classes.of(pods.pod), self.cluster.table.rows[node])
 
     def rules(self, pods: PodSet) -> Sequence[PlacementRule]:
-        """Return what *pods* have to do with other pods now; see `nodewright.api.Simulation`."""
+        """Return the rules of *pods* about other pods; see `nodewright.api.Simulation`."""
         return rules(self.cluster, self.cluster.pod_classes.of(pods.pod))
 
     def free(self, node: str) -> Resources:
-        """Return what pods may still take of *node*."""
+        """Return the free room of *node*."""
         table = self.cluster.table
         amounts = table.free[:, table.rows[node]].tolist()
         return {name: amounts[index] for name, index in table.dimensions.items()}

@@ -1,4 +1,4 @@
-"""Spreading: pods placed as kube-scheduler likes it, each on the emptiest node, to see whether they fit so, too."""
+"""Spreading: places pods as kube-scheduler prefers, each on the emptiest node, to check that they also fit that way."""
 
 from collections.abc import Sequence
 
@@ -11,9 +11,9 @@ from nodewright.objects import Resources
 from nodewright.scheduling.filters import node_resources_fit, static
 from nodewright.scheduling.simulation import ClusterSimulation
 
-#: What kube-scheduler weighs by default, both the same.
+#: The resources that kube-scheduler weighs by default, with equal weight.
 _WEIGHED = ("cpu", "memory")
-#: So many of the emptiest nodes are tried one by one; if none of them takes a pod, any node will do.
+#: This many of the emptiest nodes are tried one by one. If none takes the pod, any node will do.
 _TRIES = 8
 
 
@@ -23,15 +23,15 @@ class Spreading:
     def __init__(self, simulation: ClusterSimulation) -> None:
         self._simulation = simulation
         cluster = simulation.cluster
-        #: What pods may use in all, (resource, row).
+        #: The allocatable resources, (resource, row).
         self._whole = np.ones((len(_WEIGHED), cluster.table.size))
         for name, node in cluster.nodes.items():
             self._whole[:, cluster.table.rows[name]] = _weighed(node.allocatable)
 
     def place(self, sets: Sequence[PodSet], *, fresh: Sequence[str] = (), size: Resources | None = None) -> bool:
-        """Put each pod onto the emptiest node that takes it, one after another; tell whether all found one.
+        """Put each pod onto the emptiest node that takes it, one after the other. Return whether all were placed.
 
-        *fresh* nodes were added in the simulation, with *size* for pods.
+        *fresh* nodes were added in the simulation. Their allocatable resources are *size*.
         """
         table = self._simulation.cluster.table
         whole = np.ones((len(_WEIGHED), table.size))

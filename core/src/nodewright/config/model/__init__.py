@@ -1,11 +1,9 @@
-"""The settings of Nodewright: what the YAML file may say, with Cluster Autoscaler's defaults."""
+"""The settings of Nodewright: everything that the YAML file may say, with Cluster Autoscaler's defaults."""
 
 from typing import Literal
 
 from nodewright.config.addresses import NamespaceName
 from nodewright.config.model.base import Section
-from nodewright.config.model.disruption import Disruption, DisruptionBudget, DisruptionReason, Schedule
-from nodewright.config.model.groups import GroupRule, GroupScaleDown
 from nodewright.config.model.health import BackoffSettings, Health, Loop
 from nodewright.config.model.limits import CpuLimit, GpuLimit, Limits, MemoryLimit, NodeLimit
 from nodewright.config.model.process import (
@@ -25,16 +23,26 @@ from nodewright.config.model.process import (
     Status,
     Templates,
 )
-from nodewright.config.model.scale_down import DrainPriority, ScaleDown, SoftTaints
+from nodewright.config.model.scale_down import (
+    Disruption,
+    DisruptionBudget,
+    DisruptionReason,
+    DrainPriority,
+    ScaleDown,
+    Schedule,
+    SoftTaints,
+)
 from nodewright.config.model.scale_up import Balancing, Proactive, ScaleUp
 from nodewright.config.reference import Reference
 from nodewright.config.values import (
+    Duration,
     Group,
     Hooks,
     Name,
     PendingPodsSteps,
     PriceModels,
     Providers,
+    Ratio,
     ScaleDownCandidatesSteps,
     Switch,
     Whole,
@@ -84,7 +92,7 @@ __all__ = [
 
 
 class Processors(Section):
-    """The steps that narrow down what is decided about."""
+    """The plugins that decide which pods and nodes are looked at."""
 
     pending_pods: PendingPodsSteps = (
         Reference(name="clear-tpu-requests"),
@@ -93,52 +101,84 @@ class Processors(Section):
         Reference(name="filter-schedulable"),
         Reference(name="filter-daemonset-pods"),
     )
-    """The plugins that take pods off the list of those that need nodes, or add to it, in order."""
+    """The plugins that remove pods from the list of those that need nodes, or add pods to it, in order."""
     scale_down_candidates: ScaleDownCandidatesSteps = ()
-    """The plugins that take nodes off the list of those looked at for removal, in order."""
+    """The plugins that remove nodes from the list of candidates for removal, in order."""
+
+
+class GroupScaleDown(Section):
+    """The settings of scaleDown that a group can override."""
+
+    unneeded_time: Duration | None = None
+    """How long a node must be unneeded before it is removed."""
+    unready_time: Duration | None = None
+    """How long an unready node must be unneeded before it is removed."""
+    utilization_threshold: Ratio | None = None
+    """A node can be unneeded only while pods request less than this fraction of its cpu and memory."""
+    gpu_utilization_threshold: Ratio | None = None
+    """The same for the GPUs of a node that has GPUs."""
+    ignore_daemonsets_utilization: Switch | None = None
+    """Do not count DaemonSet pods in a node's utilization."""
+
+
+class GroupRule(Section):
+    """Settings of the groups whose name matches. Only the first rule that matches a group applies to it."""
+
+    match: Name
+    """A pattern for the group's name. It may contain *, ? and [abc]."""
+    scale_down: GroupScaleDown = GroupScaleDown()
+    """The settings of scaleDown that differ for these groups."""
+    max_node_provision_time: Duration | None = None
+    """How long a new machine may take to become a node."""
+    max_node_startup_time: Duration | None = None
+    """How long a new node may take to become ready."""
+    zero_or_max: Switch | None = None
+    """Scale the group between zero and its maximum size, and to no size in between."""
+    allow_non_atomic_scale_up_to_max: Switch | None = None
+    """With zeroOrMax: let the group grow to its maximum in several steps."""
 
 
 class Settings(Section):
     """Everything that can be configured."""
 
     api_version: Literal["nodewright.dev/v1"] = "nodewright.dev/v1"
-    """The version of this format."""
+    """The version of the file format."""
     kind: Literal["Autoscaler"] = "Autoscaler"
-    """What this file is."""
+    """The kind of the file."""
     cluster: str = ""
-    """The cluster's name, for providers that need it."""
+    """The name of the cluster. Some providers need it."""
     namespace: NamespaceName = "kube-system"
-    """Where Nodewright's ConfigMaps and its lease are."""
+    """The namespace of Nodewright's ConfigMaps and its lease."""
     seed: Whole = 0
-    """Where chance begins: the same seed and the same cluster give the same decisions."""
+    """The seed of random choices. The same seed and the same cluster give the same decisions."""
     dry_run: Switch = False
-    """Act on nothing, and tell where another autoscaler does something else; holds from start to end."""
+    """Change nothing, and report where the autoscaler that acts decides differently. Read at start only."""
     providers: Providers = ()
-    """The plugins that know the clouds, in order."""
+    """The provider plugins, one for each cloud, account or region, in order."""
     node_groups: tuple[Group, ...] = ()
-    """Node groups by hand, as min:max:name; most providers find theirs."""
+    """Node groups that are listed by hand, as min:max:name. Most providers can discover theirs."""
     discovery: tuple[Name, ...] = ()
-    """Rules by which a provider finds its node groups, as in --node-group-auto-discovery."""
+    """Rules by which providers discover node groups, as in --node-group-auto-discovery."""
     prices: PriceModels = ()
-    """The plugins that know prices better than the providers, in order."""
+    """The plugins that know prices better than the providers. The first one that knows a price counts."""
     loop: Loop = Loop()
-    """How often it is decided."""
+    """How often the loop runs, and when the process counts as stuck."""
     scale_up: ScaleUp = ScaleUp()
-    """How pending pods bring nodes."""
+    """How pending pods lead to new nodes."""
     scale_down: ScaleDown = ScaleDown()
-    """How nodes that are not needed go away."""
+    """How unneeded nodes are removed."""
     processors: Processors = Processors()
-    """The steps that narrow down what is decided about."""
+    """The plugins that decide which pods and nodes are looked at."""
     limits: Limits = Limits()
-    """How large the cluster may get, and how small."""
+    """The minimum and maximum size of the cluster."""
     health: Health = Health()
-    """When the cluster or a group is not well."""
+    """When the cluster or a group counts as unhealthy, and what happens then."""
     groups: tuple[GroupRule, ...] = ()
-    """Settings for single node groups; the first rule that matches is taken."""
+    """Settings for single node groups. The first rule that matches a group applies to it."""
     hooks: Hooks = ()
-    """The plugins that watch, adjust and veto."""
+    """The plugins that observe, adjust and veto decisions."""
     templates: Templates = Templates()
-    """What a new node of a group is taken to look like."""
+    """What a new node of a group is expected to look like."""
     scheduling: Scheduling = Scheduling()
     """How closely the simulation follows the cluster's scheduler."""
     provisioning_requests: ProvisioningRequests = ProvisioningRequests()
@@ -150,18 +190,18 @@ class Settings(Section):
     kube: Kube = Kube()
     """The connection to the API server."""
     leader_election: LeaderElection = LeaderElection()
-    """One of several replicas acts."""
+    """Leader election: only one of several replicas acts."""
     logging: Logging = Logging()
-    """What is written to standard error."""
+    """What is logged to standard error."""
     metrics: Metrics = Metrics()
-    """Metrics that are off unless asked for."""
+    """Metrics that are off by default."""
     events: Events = Events()
     """Kubernetes events."""
     status: Status = Status()
-    """The ConfigMap that tells the state."""
+    """The ConfigMap with the state of the cluster and its groups."""
     memory: Memory = Memory()
-    """What outlives the process."""
+    """Where timers, back-offs, orders and removals are kept while no process runs."""
     record: Record = Record()
-    """The file in which decisions are written down."""
+    """The file to which decisions are recorded."""
     shadow: Shadow = Shadow()
-    """How a dry run compares itself with who acts."""
+    """How a dry run is compared with the autoscaler that acts."""

@@ -1,4 +1,4 @@
-"""What all sections of the model have in common."""
+"""The base of all sections of the model."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 
 def camel_case(name: str) -> str:
-    """Return *name* the way YAML writes it: ``unneeded_time`` is ``unneededTime``."""
+    """Return *name* as it is written in YAML: ``unneeded_time`` becomes ``unneededTime``."""
     first, *others = name.split("_")
     return first + "".join(part.title() for part in others)
 
 
 class Section(BaseModel):
-    """A group of settings: frozen, unknown keys are mistakes, camelCase in YAML and snake_case in Python.
+    """A section of settings. It is frozen, refuses unknown keys, and is camelCase in YAML and snake_case in Python.
 
     The text below a field is its description in the JSON Schema and in the documentation.
     """
@@ -28,5 +28,5 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _leave_out_null(cls, data: Any) -> Any:
-        """Take a key without a value as not written: what remains when all that stood below it is commented out."""
+        """Ignore a key without a value: it remains when everything below it is commented out."""
         return {key: value for key, value in data.items() if value is not None} if isinstance(data, dict) else data

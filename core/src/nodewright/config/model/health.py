@@ -1,4 +1,4 @@
-"""The loop, and when the cluster or a group is not well."""
+"""The loop, and when the cluster or a group counts as unhealthy."""
 
 from datetime import timedelta
 
@@ -7,53 +7,53 @@ from nodewright.config.values import Count, Duration, Percentage, PositiveDurati
 
 
 class Loop(Section):
-    """How often it is decided, and when the process counts as stuck."""
+    """How often the loop runs, and when the process counts as stuck."""
 
     scan_interval: PositiveDuration = timedelta(seconds=10)
     """How long to wait between two loops."""
     frequent: Switch = True
-    """Begin the next loop at once when the last one did something or a pod became pending."""
+    """Begin the next loop at once if the last one did something or a pod has become pending."""
     refresh_timeout: PositiveDuration = timedelta(seconds=60)
-    """How long a provider may take to read its cloud before its groups are left alone for a loop."""
+    """How long a provider may take to read its cloud. If it takes longer, the loop leaves its groups alone."""
     action_timeout: PositiveDuration = timedelta(seconds=60)
-    """How long a provider may take for a change of a group before the loop goes on and the group is left alone."""
+    """How long the loop waits for a change of a group. After that, it leaves the group alone until it is done."""
     max_inactivity: Duration = timedelta(minutes=10)
-    """The health check fails if no loop began for so long."""
+    """The health check fails if no loop has begun for this long."""
     max_failing_time: Duration = timedelta(minutes=15)
-    """The health check fails if no loop ended well for so long."""
+    """The health check fails if no loop has succeeded for this long."""
     max_startup_time: Duration = timedelta(minutes=20)
-    """How long the first loop may take to end well."""
+    """How long after the start the first loop may take to succeed."""
     graceful_degradation: Switch = False
-    """Leave pods for the next loop, and take turns with scale-down, when there are too many to look at."""
+    """If there are too many pending pods, leave some for the next loop, and alternate with scale-down."""
     pending_pods_timeout: Duration = timedelta(minutes=4)
-    """How long a loop looks at pending pods then."""
+    """How long such a loop looks at pending pods."""
 
 
 class BackoffSettings(Section):
-    """How long a group is left alone after it failed to deliver; doubles with each failure."""
+    """How long a group is left alone after a failed scale-up. The time doubles with each failure."""
 
     initial: Duration = timedelta(minutes=5)
-    """After the first failure."""
+    """The time after the first failure."""
     max: Duration = timedelta(minutes=30)
-    """At most."""
+    """The longest time."""
     reset_after: Duration = timedelta(hours=3)
-    """So long without a failure, and the next one counts as the first."""
+    """After this long without a failure, the next failure counts as the first again."""
 
 
 class Health(Section):
-    """When the cluster or a group is not well, and what is done then."""
+    """When the cluster or a group counts as unhealthy, and what happens then."""
 
     ok_total_unready_count: Count = 3
-    """So many unready nodes are always fine."""
+    """This many unready nodes never stop the autoscaler."""
     max_total_unready_percentage: Percentage = 45
-    """Nothing is done while more of the nodes are unready."""
+    """The autoscaler does nothing while a larger percentage of the nodes is unready."""
     max_node_provision_time: Duration = timedelta(minutes=15)
-    """How long an ordered machine may take to become a node."""
+    """How long a new machine may take to become a node."""
     max_node_startup_time: Duration = timedelta(minutes=15)
     """How long a new node may take to become ready."""
     backoff: BackoffSettings = BackoffSettings()
-    """How long a group is left alone after it failed to deliver."""
+    """How long a group is left alone after a failed scale-up."""
     force_delete_unregistered: Switch = False
-    """Delete machines that never became nodes even below the group's minimum."""
+    """Delete machines that never became nodes, even if the group falls below its minimum."""
     force_delete_failed: Switch = False
-    """Delete machines that the cloud failed to make even below the group's minimum."""
+    """Delete machines that the cloud failed to create, even if the group falls below its minimum."""

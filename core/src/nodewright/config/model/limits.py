@@ -1,4 +1,4 @@
-"""How large the cluster may get."""
+"""The minimum and maximum size of the cluster."""
 
 from nodewright.config.model.base import Section
 from nodewright.config.values import Bytes, Cores, Count, Name, Switch
@@ -10,48 +10,48 @@ class NodeLimit(Section):
     """The number of nodes."""
 
     max: Count = 0
-    """Most nodes, all groups together; 0 is no limit."""
+    """The maximum number of nodes over all groups. 0 means no limit."""
 
 
 class CpuLimit(Section):
-    """The cores of all nodes together."""
+    """The total number of cores over all nodes."""
 
     min: Cores = 0
-    """Scale-down keeps at least so many."""
+    """Scale-down keeps at least this many."""
     max: Cores = 320_000_000
-    """Scale-up ends at so many."""
+    """Scale-up stops at this many."""
 
 
 class MemoryLimit(Section):
-    """The memory of all nodes together."""
+    """The total memory over all nodes."""
 
     min: Bytes = 0
-    """Scale-down keeps at least so much."""
+    """Scale-down keeps at least this much."""
     max: Bytes = 6_400_000 * _GIB
-    """Scale-up ends at so much."""
+    """Scale-up stops at this much."""
 
 
 class GpuLimit(Section):
-    """The GPUs of one type, over all nodes."""
+    """The total number of GPUs of one type over all nodes."""
 
     type: Name
     """The value of the provider's GPU label."""
     min: Count = 0
-    """Scale-down keeps at least so many."""
+    """Scale-down keeps at least this many."""
     max: Count
-    """Scale-up ends at so many."""
+    """Scale-up stops at this many."""
 
 
 class Limits(Section):
-    """How large the cluster may get, and how small."""
+    """The minimum and maximum size of the cluster."""
 
     nodes: NodeLimit = NodeLimit()
     """The number of nodes."""
     cpu: CpuLimit = CpuLimit()
-    """The cores of all nodes together."""
+    """The total number of cores over all nodes."""
     memory: MemoryLimit = MemoryLimit()
-    """The memory of all nodes together."""
+    """The total memory over all nodes."""
     gpus: tuple[GpuLimit, ...] = ()
-    """GPUs by type."""
+    """The number of GPUs, by type."""
     capacity_quotas: Switch = False
-    """Obey CapacityQuota objects."""
+    """Enforce CapacityQuota objects."""

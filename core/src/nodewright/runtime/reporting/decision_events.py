@@ -15,7 +15,7 @@ from nodewright.kube.events import EventWriter
 from nodewright.runtime.reporting.group_events import GroupEvents
 from nodewright.runtime.reporting.pod_events import PodEvents
 from nodewright.runtime.reporting.removal_events import RemovalEvents
-from nodewright.scheduling.reasons import texts
+from nodewright.scheduling.filters import texts
 
 #: How many notices are remembered as reported, for each ConfigMap.
 _NOTICES = 1024

@@ -1,4 +1,4 @@
-"""Filter InterPodAffinity: pods that have to be near others, or must not be."""
+"""Filter InterPodAffinity: pods that must be near others, or must not be near others."""
 
 from dataclasses import dataclass
 from functools import reduce
@@ -17,26 +17,26 @@ EXISTING_ANTI_AFFINITY = Verdict(reason=Reason.EXISTING_ANTI_AFFINITY)
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbours:
-    """What the pods that run now mean for one more pod of a class, for each of some rows."""
+    """The effect of the running pods on one more pod of a class, for each of some rows."""
 
-    #: Where those that it has to be near are not.
+    #: Rows without the pods that it must be near.
     lonely: Mask | None
-    #: Where those are that it must not be near.
+    #: Rows with pods that it must not be near.
     disliked: Mask | None
-    #: Where those are that don't want it near.
+    #: Rows with pods that must not have it near.
     unwelcome: Mask | None
-    #: Whether it is the first of its kind, which only has to be near itself.
+    #: Whether it is the first of its class, and only has to be near itself.
     first: bool
 
     @property
     def refused(self) -> Mask | None:
-        """Where any of these keeps it off."""
+        """The rows that any of these rules out; None if there are none."""
         masks = [mask for mask in (self.lonely, self.disliked, self.unwelcome) if mask is not None]
         return reduce(np.logical_or, masks) if masks else None
 
 
 def neighbours(cluster: Cluster, pod: PodClass, rows: Rows) -> Neighbours:
-    """Return what the pods that run now mean for one more *pod* on each of *rows*."""
+    """Return the effect of the running pods on one more *pod*, on each of *rows*."""
     lonely, first = _lonely(cluster, pod, rows) if pod.affinity else (None, False)
     disliked: Mask | None = None
     for term in pod.anti_affinity:
@@ -47,7 +47,7 @@ def neighbours(cluster: Cluster, pod: PodClass, rows: Rows) -> Neighbours:
 
 
 def matter(cluster: Cluster, pod: PodClass) -> bool:
-    """Tell whether *pod* asks for neighbours, or against some, or others ask against it."""
+    """Return whether *pod* has terms about other pods, or other pods have terms against it."""
     return bool(pod.affinity or pod.anti_affinity or dislikers(cluster, pod))
 
 
@@ -57,7 +57,7 @@ def repels_itself(pod: PodClass) -> list[Term]:
 
 
 def attracts_itself(pod: PodClass) -> bool:
-    """Tell whether a pod that is placed helps the next one of its class."""
+    """Return whether a placed pod satisfies the affinity of the next one of its class."""
     return all(pod.matched_by(term.selection) for term in pod.affinity)
 
 
@@ -91,7 +91,7 @@ def _unwelcome(cluster: Cluster, pod: PodClass, rows: Rows) -> Mask | None:
 
 
 def dislikers(cluster: Cluster, pod: PodClass) -> list[tuple[PodClass, Term]]:
-    """Return the classes that don't want *pod* near, each with the term that says so."""
+    """Return the classes with an anti-affinity term against *pod*, each with that term."""
     version = cluster.pod_classes.resolved
     found: list[tuple[PodClass, Term]]
     asked, found = pod.memo.get("dislikers", ((version, 0), []))
@@ -114,7 +114,7 @@ def _domain(cluster: Cluster, key: str) -> Counts:
 
 
 def _occupied(cluster: Cluster, key: str, pods: Counts) -> Mask:
-    """Return by domain whether any of *pods* runs there; the last one stands for nodes without the label: no."""
+    """Return by domain whether any of *pods* runs there. The last one is for nodes without the label: False."""
     domains = cluster.table.domains(key)
     rows = np.flatnonzero(pods[: cluster.table.size])
     occupied = np.zeros(domains.count + 1, dtype=np.bool_)
@@ -124,7 +124,7 @@ def _occupied(cluster: Cluster, key: str, pods: Counts) -> Mask:
 
 
 def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
-    """Return why the pods that run now keep *pod* off a node, or None."""
+    """Return why the running pods keep *pod* off a node, or None."""
     if not matter(cluster, pod):
         return None
     found = neighbours(cluster, pod, np.array([row], dtype=np.intp))

@@ -15,7 +15,7 @@ def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
 
 
 def taken(cluster: Cluster, pod: PodClass) -> Counts:
-    """Return by row how many pods have a port that *pod* wants, too."""
+    """Return by row how many pods have a port that *pod* needs as well."""
     rivals = [other for other in cluster.pod_classes.known if other.ports and _clash(pod, other)]
     return cluster.tally.total(rivals)[: cluster.table.size]
 

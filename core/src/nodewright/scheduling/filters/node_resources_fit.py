@@ -11,7 +11,7 @@ _FIRST = ("pods", "cpu", "memory", "ephemeral-storage")
 
 
 def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
-    """Return which resources of a node do not suffice for *pod*, or None."""
+    """Return which resources of a node are insufficient for *pod*, or None."""
     table = cluster.table
     table.meet(pod.requests)
     short = {
@@ -35,7 +35,7 @@ def fitting(cluster: Cluster, pod: PodClass, mask: Mask) -> Rows:
 
 
 def fitting_of(cluster: Cluster, pod: PodClass, rows: Rows) -> Rows:
-    """Return those of *rows* with room for at least one *pod*: the same, where only a few are asked about."""
+    """Return those of *rows* with room for at least one *pod*: the same as `fitting`, but for a few rows."""
     demand = cluster.demand(pod)
     return rows[(cluster.table.free[demand.dimensions, rows] >= demand.amounts).all(axis=0)]
 

@@ -1,4 +1,4 @@
-"""Filter NodeVolumeLimits: a storage driver attaches so many volumes to a node, as its CSINode says."""
+"""Filter NodeVolumeLimits: the CSINode of a node limits the volumes that a storage driver attaches to it."""
 
 from collections import defaultdict
 

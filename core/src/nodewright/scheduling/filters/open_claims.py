@@ -1,4 +1,4 @@
-"""Open claims: those that get their volume when their pod is placed, and what each can get on which node."""
+"""Open claims: those that get their volume when their pod is placed, and which volume each can get on which node."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,45 +12,45 @@ from nodewright.objects import NodeSelectorTerm, PersistentVolume, PersistentVol
 from nodewright.objects.node import HOSTNAME
 from nodewright.objects.volume import ClaimResources
 
-#: The name of the volume that each claim gets, by the claim's key; empty if a volume is made for it.
+#: The name of the volume that each claim gets, by the key of the claim. Empty if a volume is created for it.
 Plan = Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Offer:
-    """The volumes that any claim of one kind can have, the smallest first, whether one has them by now or not."""
+    """The volumes that equal claims can have, the smallest first, whether they are taken by now or not."""
 
-    #: By host, those that can be reached from some hosts only.
+    #: By host: the volumes that can be reached only from some hosts.
     local: Mapping[str, Sequence[PersistentVolume]]
-    #: Those that depend on no host, or not on that alone.
+    #: The volumes that depend on no host, or not only on the host.
     remote: Sequence[PersistentVolume]
-    #: The labels of nodes that decide which of them can be reached.
+    #: The labels of nodes that determine which of these can be reached.
     labels: frozenset[str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenClaim:
-    """A claim without a volume, with all it can get on any node."""
+    """A claim without a volume, with everything that it can get on any node."""
 
     key: str
     size: int
-    #: The node for which its volume is being made; empty while that is open.
+    #: The node for which its volume is being created. Empty while that is open.
     node: str
-    #: A volume that is kept for it: it gets this one or a new one.
+    #: A volume that is reserved for it: it gets this one or a new one.
     kept: PersistentVolume | None
     offer: _Offer
-    #: Tells whether another claim has a volume by now.
+    #: Returns whether another claim has a volume by now.
     is_taken: Callable[[str], bool]
-    #: Where volumes can be made for it, as alternatives; None if they can't be made.
+    #: Where volumes can be created for it, as alternatives. None if they can't be created.
     makes: tuple[NodeSelectorTerm, ...] | None
 
     @property
     def labels(self) -> frozenset[str]:
-        """The labels of nodes that decide what it gets."""
+        """The labels of nodes that determine what it gets."""
         return self.offer.labels | _labels([*((self.kept and self.kept.node_terms) or ()), *(self.makes or ())])
 
     def volume_on(self, labels: Mapping[str, str], taken: Iterable[str]) -> str | None:
-        """Return what it gets on a node with *labels* while others have *taken* theirs; None if it gets nothing."""
+        """Return what it gets on a node with *labels*, after others have *taken* theirs; None if it gets nothing."""
         found = None if self.node else self._existing(labels, taken)
         if found is not None:
             return found.metadata.name
@@ -88,7 +88,7 @@ def plan(claims: Iterable[OpenClaim], node: str, labels: Mapping[str, str]) -> P
 
 
 def reachable(volume: PersistentVolume, labels: Mapping[str, str]) -> bool:
-    """Tell whether *volume* can be reached from a node with *labels*."""
+    """Return whether *volume* can be reached from a node with *labels*."""
     terms = volume.node_terms
     return terms is None or _any_matches(terms, labels)
 
@@ -110,7 +110,7 @@ def _open_claim(storage: Storage, claim: PersistentVolumeClaim) -> OpenClaim:
 
 
 def _offer(storage: Storage, claim: PersistentVolumeClaim) -> _Offer:
-    # What tells claims apart as far as free volumes go, see _suits.
+    # Claims that are equal in this can get the same free volumes; see _suits.
     kind = msgspec.json.encode((claim.class_name, claim.size, replace(claim.spec, resources=ClaimResources())))
     known: _Offer | None = storage.memo.get(kind)
     if known is None:

@@ -17,7 +17,7 @@ REFUSAL = Verdict(reason=Reason.SPREAD)
 
 @dataclass(kw_only=True, slots=True)
 class Spread:
-    """One rule as it stands now."""
+    """The present state of one rule."""
 
     rule: SpreadRule
     #: Domain by row, -1 where the node lacks the label.
@@ -37,7 +37,7 @@ class Spread:
         return self.least + self.rule.max_skew - self.counts
 
     def admits(self, rows: Rows) -> Mask:
-        """Tell for each of *rows* whether one more pod there keeps the skew small enough."""
+        """Return for each of *rows* whether the skew allows one more pod there."""
         room = self.counts + self.rule.counts_itself - self.least <= self.rule.max_skew
         # Domain -1 is the last one: a node without the label is refused for that.
         admitted: Mask = np.append(room, False)[self.domain[rows]]
@@ -45,9 +45,9 @@ class Spread:
 
 
 def spreads(cluster: Cluster, pod: PodClass) -> list[Spread]:
-    """Return the hard rules of *pod* as they stand now."""
+    """Return the present state of the hard rules of *pod*."""
     if len(pod.spread) == 1 and _counts_everywhere(pod, pod.spread[0]):
-        # So it is with most pods: which nodes count is the same for all of them.
+        # The usual case: the same nodes count for all of these pods.
         (rule,) = pod.spread
         return [_stand(cluster, rule, cluster.table.labelled(rule.key))]
     return [_stand(cluster, rule, _counting(cluster, pod, rule)) for rule in pod.spread]
@@ -59,7 +59,7 @@ def _counts_everywhere(pod: PodClass, rule: SpreadRule) -> bool:
 
 
 def _counting(cluster: Cluster, pod: PodClass, rule: SpreadRule) -> Labelled:
-    """Return the nodes that count for a rule: those with the labels of all rules, and the pod may be choosy."""
+    """Return the nodes that count for a rule: those with the labels of all rules, less those that the pod excludes."""
     table = cluster.table
     counting: Mask = table.class_of[: table.size] >= 0
     for each in pod.spread:

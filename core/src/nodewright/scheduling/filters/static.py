@@ -1,6 +1,6 @@
-"""What depends on the kinds of pod and node only: asked once for each pair of classes, and kept."""
+"""What depends only on the pod and the labels and taints of the node: computed once for each pair of classes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
-    """Return why *pod* may not run on a node whatever else runs there, or None."""
+    """Return why *pod* may not run on a node, independent of other pods, or None."""
     node = cluster.table.node_class(row)
     return (
         node_unschedulable.check(pod, node)
@@ -24,7 +24,7 @@ def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
 
 
 def allowed(cluster: Cluster, pod: PodClass) -> Mask:
-    """Return by row whether *pod* may run there, as far as this depends on the kinds of pod and node."""
+    """Return by row whether *pod* may run there, independent of room and of other pods."""
     by_class = _by_class(cluster, pod, "static", lambda node: _class_refusal(pod, node))
     if _looks_closer(pod):
         return _and_by_row(cluster, by_class, lambda row: refusal(cluster, pod, row) is None)
@@ -32,7 +32,7 @@ def allowed(cluster: Cluster, pod: PodClass) -> Mask:
 
 
 def allowed_of(cluster: Cluster, pod: PodClass, rows: Rows) -> Rows:
-    """Return those of *rows* on which *pod* may run: the same as `allowed`, where only a few are asked about."""
+    """Return those of *rows* on which *pod* may run: the same as `allowed`, but for a few rows."""
     answers = _answers(cluster, pod, "static", lambda node: _class_refusal(pod, node))
     rows = rows[answers[cluster.table.class_of[rows]]]
     if _looks_closer(pod):
@@ -54,6 +54,29 @@ def affine(cluster: Cluster, pod: PodClass) -> Mask:
 def tolerated(cluster: Cluster, pod: PodClass) -> Mask:
     """Return by row whether the pod tolerates the taints."""
     return _by_class(cluster, pod, "tolerated", lambda node: taint_toleration.check(pod, node.taints))
+
+
+def allowed_by_labels(
+    cluster: Cluster, mask: Mask, keys: Iterable[str], fits: Callable[[Mapping[str, str]], bool]
+) -> Mask:
+    """Return *mask* without the rows for which *fits* returns False.
+
+    *fits* gets the labels of a node, and may look only at those in *keys*. It is called once for all nodes for which
+    these labels are equal.
+    """
+    rows = np.flatnonzero(mask)
+    allowed = np.zeros_like(mask)
+    if not len(rows):
+        return allowed
+    kinds = np.zeros(len(rows), dtype=np.int64)
+    for key in sorted(set(keys)):
+        domains = cluster.table.domains(key)
+        # Numbered again for each key, so that the numbers stay small.
+        kinds = np.unique(kinds * (domains.count + 1) + domains.of[rows] + 1, return_inverse=True)[1]
+    _, examples, kinds = np.unique(kinds, return_index=True, return_inverse=True)
+    answers = [fits(cluster.table.marks(row).labels) for row in rows[examples].tolist()]
+    allowed[rows] = np.array(answers, dtype=np.bool_)[kinds]
+    return allowed
 
 
 def _class_refusal(pod: PodClass, node: NodeClass) -> Verdict | None:

@@ -1,4 +1,4 @@
-"""Filter VolumeBinding: a pod's volumes have to be within reach of its node, or possible to get there."""
+"""Filter VolumeBinding: a node must reach the volumes of a pod, or it must be possible to get them there."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,9 +9,8 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, PodClass
 from nodewright.objects import PersistentVolumeClaim
-from nodewright.scheduling.filters import labelled
 from nodewright.scheduling.filters.open_claims import OpenClaim, open_claims, plan, reachable
-from nodewright.scheduling.filters.static import Mask
+from nodewright.scheduling.filters.static import Mask, allowed_by_labels
 
 OUT_OF_REACH = Verdict(reason=Reason.VOLUME_NODE_AFFINITY)
 MISSING = Verdict(reason=Reason.VOLUME_MISSING)
@@ -19,7 +18,7 @@ REFUSAL = Verdict(reason=Reason.VOLUME_BINDING)
 
 
 def prefilter(cluster: Cluster, pod: PodClass) -> Verdict | None:
-    """Return why *pod* can't run anywhere: a claim of it can't be used now. None if all can."""
+    """Return why *pod* can't run anywhere, because one of its claims can't be used now. None if all can."""
     for name, key in zip(pod.claims, pod.claim_keys, strict=True):
         problem = _problem(pod, name, cluster.storage.claims.get(key))
         if problem:
@@ -30,7 +29,7 @@ def prefilter(cluster: Cluster, pod: PodClass) -> Verdict | None:
 
 
 def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
-    """Return why the pod's volumes are out of reach of a node, or can't be had there; None if they can."""
+    """Return why a node can neither reach nor get the pod's volumes, or None."""
     labels = cluster.table.marks(row).labels
     bound = _bound_refusal(cluster, pod, labels)
     if plan(_open(cluster, pod), cluster.table.names[row], labels) is not None:
@@ -39,13 +38,13 @@ def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
 
 
 def allowed(cluster: Cluster, pod: PodClass, mask: Mask) -> Mask:
-    """Return *mask* without the rows where the pod's volumes are out of reach or can't be had."""
+    """Return *mask* without the rows that can neither reach nor get the pod's volumes."""
     still_open = _open(cluster, pod)
     chosen = {claim.node for claim in still_open if claim.node}
     for node in chosen:
         mask = mask & (np.arange(len(mask)) == cluster.table.rows.get(node, -1))
     node = next(iter(chosen), "")
-    return labelled.where(
+    return allowed_by_labels(
         cluster,
         mask,
         _labels(cluster, pod, still_open),
@@ -54,12 +53,12 @@ def allowed(cluster: Cluster, pod: PodClass, mask: Mask) -> Mask:
 
 
 def settled(cluster: Cluster, pod: PodClass) -> bool:
-    """Tell whether all volumes of *pod* are there already."""
+    """Return whether all volumes of *pod* exist already."""
     return all(claim.bound for claim in _claims(cluster, pod))
 
 
 def assume(cluster: Cluster, pod: PodClass, row: int) -> None:
-    """Suppose that the open claims of *pod* get what they get when it comes to a node that it may run on."""
+    """Assume that the open claims of *pod* get their volumes on a node on which it may run."""
     found = plan(_open(cluster, pod), cluster.table.names[row], cluster.table.marks(row).labels)
     for claim, volume in (found or {}).items():
         cluster.storage.assume(claim, volume, row)
@@ -101,7 +100,7 @@ def _bound_refusal(cluster: Cluster, pod: PodClass, labels: Mapping[str, str]) -
 
 
 def _labels(cluster: Cluster, pod: PodClass, still_open: list[OpenClaim]) -> set[str]:
-    """Return the labels of nodes that decide whether the pod's volumes can be had there."""
+    """Return the labels of nodes that determine whether the pod can get its volumes there."""
     labels = {label for claim in still_open for label in claim.labels}
     volumes = (cluster.storage.volumes.get(claim.spec.volume_name) for claim in _claims(cluster, pod) if claim.bound)
     terms = (term for volume in volumes if volume is not None for term in volume.node_terms or ())

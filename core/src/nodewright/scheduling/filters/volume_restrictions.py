@@ -16,7 +16,7 @@ _ONE_POD = "ReadWriteOncePod"
 
 
 def prefilter(cluster: Cluster, pod: PodClass) -> Verdict | None:
-    """Return why *pod* can't run anywhere: a claim that it names does not exist. None if all do."""
+    """Return why *pod* can't run anywhere, because a claim does not exist. None if all exist."""
     for name, key in zip(pod.claims, pod.claim_keys, strict=True):
         if name in pod.named_claims and key not in cluster.storage.claims:
             return Verdict(reason=Reason.VOLUME_CLAIM, detail=f'persistentvolumeclaim "{name}" not found')

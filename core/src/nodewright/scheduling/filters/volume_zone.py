@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, PodClass
-from nodewright.scheduling.filters import labelled
-from nodewright.scheduling.filters.static import Mask
+from nodewright.scheduling.filters.static import Mask, allowed_by_labels
 
 REFUSAL = Verdict(reason=Reason.VOLUME_ZONE)
-#: The label that took the place of each of the older ones.
+#: The new label for each deprecated one.
 _SUCCESSORS = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
@@ -17,12 +16,12 @@ _SUCCESSORS = {
 _PLACES = (*_SUCCESSORS, *_SUCCESSORS.values())
 _SEPARATOR = "__"
 
-#: A label, and the values of it that will do.
+#: A label and its allowed values.
 _Rule = tuple[str, frozenset[str]]
 
 
 def prefilter(cluster: Cluster, pod: PodClass) -> Verdict | None:
-    """Return why *pod* can't run anywhere: a volume that its claims name does not exist. None if all do."""
+    """Return why *pod* can't run anywhere, because a volume of its claims does not exist. None if all exist."""
     for name in _volume_names(cluster, pod):
         if name not in cluster.storage.volumes:
             return Verdict(reason=Reason.VOLUME_CLAIM, detail=f'persistentvolume "{name}" not found')
@@ -37,7 +36,7 @@ def refusal(cluster: Cluster, pod: PodClass, row: int) -> Verdict | None:
 def allowed(cluster: Cluster, pod: PodClass, mask: Mask) -> Mask:
     """Return *mask* without the rows that the places of the pod's volumes keep it off."""
     rules = _rules(cluster, pod)
-    return labelled.where(cluster, mask, _PLACES, lambda labels: _all_hold(rules, labels)) if rules else mask
+    return allowed_by_labels(cluster, mask, _PLACES, lambda labels: _all_hold(rules, labels)) if rules else mask
 
 
 def _volume_names(cluster: Cluster, pod: PodClass) -> list[str]:
@@ -55,14 +54,14 @@ def _rules(cluster: Cluster, pod: PodClass) -> list[_Rule]:
         labels = volume.metadata.labels if volume is not None else {}
         for key in _PLACES:
             places = [place.strip() for place in labels.get(key, "").split(_SEPARATOR)]
-            # What is no list of places is as good as no label.
+            # A value that is not a list of places counts as no label.
             if all(places):
                 rules.append((key, frozenset(places)))
     return rules
 
 
 def _all_hold(rules: list[_Rule], labels: Mapping[str, str]) -> bool:
-    # A node that knows of no places at all is good for every volume.
+    # A node without any label of a place suits every volume.
     if not rules or not any(key in labels for key in _PLACES):
         return True
     return all(labels.get(key, labels.get(_SUCCESSORS.get(key, key))) in places for key, places in rules)

@@ -9,7 +9,7 @@ from nodewright.scheduling.filters.static import Mask
 
 
 def matter(pod: PodClass) -> bool:
-    """Tell whether *pod* has volumes that decide where it can run."""
+    """Return whether *pod* has volumes that affect where it can run."""
     return pod.has_volumes
 
 
@@ -53,11 +53,11 @@ def allowed_of(cluster: Cluster, pod: PodClass, rows: Rows) -> Rows:
 
 
 def alike(cluster: Cluster, pod: PodClass) -> bool:
-    """Tell whether, as far as volumes go, a place that takes one *pod* takes any number of them."""
+    """Return whether the volumes of *pod* allow any number of such pods where they allow one."""
     return not pod.disks and volume_binding.settled(cluster, pod) and not volume_restrictions.for_one_pod(cluster, pod)
 
 
 def assume(cluster: Cluster, pod: PodClass, row: int) -> None:
-    """Suppose for the length of the fork that open claims get their volumes, now that *pod* was put onto a node."""
+    """Assume until the fork ends that open claims get their volumes, now that *pod* was put onto a node."""
     if pod.claims:
         volume_binding.assume(cluster, pod, row)

@@ -7,8 +7,8 @@ from typing import Any
 
 from nodewright import __version__
 from nodewright.api import NodewrightError, PluginError, Provider, nearest
-from nodewright.config.context import provider_context
 from nodewright.config.document import load
+from nodewright.config.providers import provider_context
 from nodewright.config.reference import Reference, unique_name
 from nodewright.config.secrets import masked, secrets_in, without_secrets
 from nodewright.plugins import Registry

@@ -1,4 +1,4 @@
-"""Making the configured providers, and asking them for their groups, outside of the loop."""
+"""The configured providers: how they are made, and their groups, asked for outside of the loop."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ from nodewright.api.errors import ConfigurationError, PluginError, Problem
 from nodewright.api.group import GroupOptions
 from nodewright.api.plugin import PluginConfig
 from nodewright.api.provider import Provider, ProviderContext
-from nodewright.config.context import provider_context
 from nodewright.config.document import Loaded
 from nodewright.config.effective import default_options
 from nodewright.config.model import Settings
@@ -19,15 +18,25 @@ from nodewright.config.reference import Reference
 
 @dataclass(frozen=True, kw_only=True)
 class LiveGroup:
-    """A group that a provider has now."""
+    """A node group that a provider has now."""
 
     id: str
     provider: str
     options: GroupOptions
 
 
+def provider_context(settings: Settings, clock: Clock) -> ProviderContext:
+    """Return what every provider of *settings* gets besides its own configuration."""
+    return ProviderContext(
+        clock=clock,
+        user_agent=settings.kube.user_agent,
+        nodes=settings.node_groups,
+        discovery=settings.discovery,
+    )
+
+
 def refusals(loaded: Loaded, classes: PluginClasses, clock: Clock) -> Iterator[Problem]:
-    """Yield why providers can't be made of what the whole configuration says. Making one calls no cloud."""
+    """Yield why providers can't be made from the whole configuration. Making a provider calls no cloud."""
     context = provider_context(loaded.settings, clock)
     for index, reference in enumerate(loaded.settings.providers):
         path = ("providers", index, reference.name)
@@ -64,10 +73,10 @@ def _within(
     def ask() -> None:
         try:
             groups.extend(_ask(reference, classes, context, default_options(settings)))
-        except Exception as error:  # told by the caller, whatever the provider raises
+        except Exception as error:  # the caller raises it again, whatever it is
             failures.append(error)
 
-    # A daemon: a provider that hangs must not keep the program from ending.
+    # A daemon: a provider that hangs must not keep the process alive.
     thread = Thread(target=ask, name=f"ask-{reference.name}", daemon=True)
     thread.start()
     thread.join(seconds)
