@@ -131,12 +131,18 @@ class Field:
 
 
 class Codec(Form, Generic[T]):
-    """Entries whose fields *make* takes as keyword arguments. Those *besides* are read and written elsewhere."""
+    """Entries whose fields *make* takes as keyword arguments.
 
-    def __init__(self, make: Callable[..., T], *fields: Field, besides: Iterable[Field] = ()) -> None:
+    Fields *besides* are read and written elsewhere. Keys of the *past* were written by earlier versions and are ignored.
+    """
+
+    def __init__(
+        self, make: Callable[..., T], *fields: Field, besides: Iterable[Field] = (), past: Iterable[str] = ()
+    ) -> None:
         self._make = make
         self._fields = fields
         self._keys = [field.key for field in (*fields, *besides)]
+        self._past = frozenset(past)
 
     def read(self, value: Any, place: str) -> T:
         """Return what the entry *value* stands for."""
@@ -144,7 +150,8 @@ class Codec(Form, Generic[T]):
 
     def read_fields(self, entry: Any, place: str, **defaults: Any) -> dict[str, Any]:
         """Return the fields of *entry* by name; *defaults* take the place of those that were declared."""
-        refuse_unknown(a_mapping(entry, place), self._keys, f"{place}.")
+        present = [key for key in a_mapping(entry, place) if key not in self._past]
+        refuse_unknown(present, self._keys, f"{place}.")
         return {
             field.name: field.read(entry, place, default=defaults.get(field.name, _REQUIRED)) for field in self._fields
         }
@@ -194,7 +201,7 @@ def a_mapping(value: Any, place: str) -> dict[str, Any]:
     return value
 
 
-def refuse_unknown(entry: Mapping[str, Any], known: Iterable[str], place: str = "") -> None:
+def refuse_unknown(entry: Iterable[str], known: Iterable[str], place: str = "") -> None:
     """Raise `ConfigurationError` that names the first key of *entry* that is not *known*; *place* is before it."""
     for key in entry:
         if key not in known:

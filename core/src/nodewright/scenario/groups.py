@@ -59,6 +59,7 @@ _INSTANCE = Codec(
     Field("error", _ERROR, None),
     Field("zone", name_of(Role.VALUE), ""),
     Field("instance_type", name_of(Role.VALUE), ""),
+    past=("createdAt",),
 )
 #: A template is a `Node`. What a Node can't say stands beside it.
 _TEMPLATE = Field("template", Form(), None)
@@ -86,6 +87,7 @@ _GROUP = Codec(
     Field("error", _FAULT, ""),
     Field("pools", Plain(tuple[str, ...], show=lambda value, names: [names.pool(pool) for pool in value]), ()),
     besides=(_TEMPLATE, *_BESIDE_TEMPLATE, _GPU, _OPTIONS),
+    past=("exists", "autoprovisioned"),
 )
 _GROUPS = Field("groups", ListOf(Form()), (), key="nodeGroups")
 #: Group id by node name.
