@@ -133,7 +133,7 @@ class Field:
 class Codec(Form, Generic[T]):
     """Entries whose fields *make* takes as keyword arguments.
 
-    Fields *besides* are read and written elsewhere. Keys of the *past* were written by earlier versions and are ignored.
+    Fields *besides* are read and written elsewhere. Keys of the *past*, which earlier versions wrote, are ignored.
     """
 
     def __init__(
