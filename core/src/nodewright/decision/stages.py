@@ -21,7 +21,6 @@ from nodewright.decision.demand.pending import in_turn
 from nodewright.decision.findings import measure
 from nodewright.decision.forecast import Certain, Forecast, foresee, make_certain
 from nodewright.decision.health import Assessment, assess
-from nodewright.decision.limits import Limits
 from nodewright.decision.memory import (
     ConsolidationMemory,
     CooldownMemory,
@@ -33,8 +32,7 @@ from nodewright.decision.memory import (
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown import RemovalPlan, ScaleDownPlan, advance_removals, plan_scale_down
 from nodewright.decision.scaledown.removal.soft_taints import SoftTaintPlan, plan_soft_taints
-from nodewright.decision.scaleup import ScaleUpPlan, plan_scale_up
-from nodewright.decision.scaleup.minimum import grow_to_minimum
+from nodewright.decision.scaleup import ScaleUp, ScaleUpPlan
 from nodewright.decision.templates import Templates, choose_templates
 from nodewright.decision.world import Members, World
 
@@ -114,19 +112,11 @@ def grow(
     now: datetime,
 ) -> Growth:
     """Return which groups grow for pending pods, and up to their minimum sizes."""
-    plan = plan_scale_up(
-        world,
-        health,
-        forecast.simulation,
-        policy,
+    plan = ScaleUp(world, health, forecast.simulation, policy, now).plan(
         orders.turn,
-        now,
         leaving=leaving.removals,
         intended=recall(orders.intentions, world.cluster, forecast.upcoming),
     )
-    if policy.settings.scale_up.enforce_min_size:
-        limits = Limits(world, health, policy.settings.limits)
-        plan = replace(plan, grow=grow_to_minimum(health.groups, plan.grow, limits))
     if not plan.grow:
         return Growth(plan=plan, orders=orders.placed((), (), 0, now), cooldown=cooldown)
     return Growth(

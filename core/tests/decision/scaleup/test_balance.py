@@ -1,6 +1,6 @@
 """How growth is spread over groups that are alike."""
 
-from nodewright.decision.scaleup.balance import spread
+from nodewright.decision.scaleup.balancing import spread
 from nodewright.testing.builders import a_group
 
 

@@ -4,7 +4,7 @@ import pytest
 from nodewright.api import GroupOptions
 from nodewright.cluster import Cluster
 from nodewright.config.model import Balancing
-from nodewright.decision.scaleup.similarity import Similarity
+from nodewright.decision.scaleup.balancing import Similarity
 from nodewright.testing.builders import a_group, a_template
 
 
