@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nodewright.decision.consolidation.replacements import spoken_for
+from nodewright.decision.consolidation.replacements import reserved_nodes
 from nodewright.decision.health import Assessment
 from nodewright.decision.memory import ConsolidationMemory, RemovalMemory
 from nodewright.decision.policy import Policy
@@ -38,7 +38,7 @@ def foresee(
     simulation.remove_nodes([name for name in world.cluster.nodes if name in absent])
     simulation.spare_nodes(coming_back(world, leaving), uncordon=policy.settings.scale_down.cordon)
     # Nodes that were ordered to replace others are for the pods of these: pending pods do not count on them.
-    reserved: Counter[str] = spoken_for(world, consolidation, policy)
+    reserved: Counter[str] = reserved_nodes(world, consolidation, policy)
     upcoming = {
         group.facts.id: simulation.add_nodes(group.facts, count)
         for group in health.groups

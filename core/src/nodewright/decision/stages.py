@@ -10,9 +10,8 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.decision.consolidation import (
     Consolidation,
-    Departure,
+    Consolidator,
     Replacements,
-    consolidate,
     follow_replacements,
     waiting,
 )
@@ -30,8 +29,9 @@ from nodewright.decision.memory import (
     VerdictMemory,
 )
 from nodewright.decision.policy import Policy
-from nodewright.decision.scaledown import RemovalPlan, ScaleDownPlan, advance_removals, plan_scale_down
+from nodewright.decision.scaledown import RemovalPlan, ScaleDown, ScaleDownPlan, advance_removals
 from nodewright.decision.scaledown.removal.soft_taints import SoftTaintPlan, plan_soft_taints
+from nodewright.decision.scaledown.selection.choice import Selector
 from nodewright.decision.scaleup import ScaleUp, ScaleUpPlan
 from nodewright.decision.templates import Templates, choose_templates
 from nodewright.decision.world import Members, World
@@ -152,18 +152,8 @@ def shrink(
     now: datetime,
 ) -> ScaleDownPlan:
     """Return which nodes begin to go."""
-    return plan_scale_down(
-        world,
-        health.starting | replacements.apart,
-        unneeded,
-        leaving,
-        cooldown,
-        certain.simulation,
-        policy,
-        now,
-        pause=growth.pause,
-        replaced=replacements.ripe,
-    )
+    scale_down = ScaleDown(world, unneeded, leaving, cooldown, certain.simulation, policy, now)
+    return scale_down.plan(health.starting | replacements.excluded, pause=growth.pause, replaced=replacements.removable)
 
 
 def replace_nodes(
@@ -182,16 +172,10 @@ def replace_nodes(
     now: datetime,
 ) -> Consolidation:
     """Return which nodes begin to be replaced by cheaper ones, given what scale-down leaves of the cluster."""
-    return consolidate(
-        world,
-        health,
+    selector = Selector(world, unneeded, leaving, cooldown, policy, now)
+    consolidator = Consolidator(world, health, orders, consolidation, selector, certain.simulation, policy, now)
+    return consolidator.plan(
         {**scale_down.nodes, **replacements.nodes},
-        consolidation,
-        orders,
-        Departure(unneeded=unneeded, leaving=leaving, cooldown=cooldown),
-        certain.simulation,
-        policy,
-        now,
         pause=growth.pause or waiting(growth.plan.pods) or ("groups are growing" if growth.plan.grow else ""),
     )
 

@@ -1,4 +1,4 @@
-"""Replacements under way: each loop looks where every one stands. New nodes are ready before old ones begin to go."""
+"""Replacements under way: each loop takes the next step of every one. Old nodes go once the new ones are ready."""
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -23,19 +23,19 @@ from nodewright.scheduling import ClusterSimulation
 
 @dataclass(frozen=True, kw_only=True)
 class Replacements:
-    """How replacements get on."""
+    """The state of the replacements under way."""
 
     #: Nodes that may begin to go.
-    ripe: tuple[Removable, ...] = ()
+    removable: tuple[Removable, ...] = ()
     #: Why others stay for now.
     nodes: dict[str, Verdict] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
     memory: ConsolidationMemory
 
     @property
-    def apart(self) -> frozenset[str]:
-        """Names of all nodes that are not to be looked at for other reasons meanwhile."""
-        return frozenset(self.nodes).union(entry.node.name for entry in self.ripe)
+    def excluded(self) -> frozenset[str]:
+        """Names of all nodes concerned: scale-down does not look at them."""
+        return frozenset(self.nodes).union(entry.node.name for entry in self.removable)
 
 
 def follow_replacements(
@@ -47,9 +47,9 @@ def follow_replacements(
     policy: Policy,
     now: datetime,
 ) -> Replacements:
-    """Return which old nodes may begin to go at *now*, as their new ones are ready, and which have to stay.
+    """Return which old nodes may begin to go at *now*, as their replacements are ready, and which have to stay.
 
-    *simulation* has the pending pods placed; the pods of nodes that may go are moved in it.
+    *simulation* has the pending pods placed. The pods of nodes that may go are moved in it.
     """
     if not (policy.settings.scale_down.enabled and policy.settings.scale_down.consolidation.enabled):
         return Replacements(memory=memory.switched_off())
@@ -57,15 +57,15 @@ def follow_replacements(
     for replacement in memory.replacements:
         steps.follow(replacement)
     return Replacements(
-        ripe=tuple(steps.ripe),
+        removable=tuple(steps.removable),
         nodes=steps.nodes,
         notices=tuple(steps.notices),
         memory=memory.followed(tuple(steps.going_on), steps.left_alone),
     )
 
 
-def spoken_for(world: World, memory: ConsolidationMemory, policy: Policy) -> Counter[str]:
-    """Return how many nodes on their way are meant for the pods of nodes that give way, by group."""
+def reserved_nodes(world: World, memory: ConsolidationMemory, policy: Policy) -> Counter[str]:
+    """Return how many nodes on their way will replace others, by group: they are meant for the pods of those."""
     ordered: Counter[str] = Counter()
     for known in memory.replacements:
         if known.group:
@@ -74,7 +74,7 @@ def spoken_for(world: World, memory: ConsolidationMemory, policy: Policy) -> Cou
 
 
 class _Steps:
-    """Gathers what comes of each replacement."""
+    """Takes the next step of each replacement and gathers the results."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class _Steps:
             for name, until in memory.left_alone_until.items()
             if now < until and name in world.cluster.nodes
         }
-        self.ripe: list[Removable] = []
+        self.removable: list[Removable] = []
         self.nodes: dict[str, Verdict] = {}
         self.notices: list[Notice] = []
         self.going_on: list[Replacement] = []
@@ -111,7 +111,7 @@ class _Steps:
         fresh = tuple(name for name in going if name not in known.begun)
         if fresh:
             known = replace(known, begun=known.begun + fresh, since=self._now)
-        # Pods that have just moved stay where they are for a while, and so do those that could not move.
+        # Pods that have just moved stay where they are for a while, and so do pods that could not move.
         until = self._now + self._policy.settings.scale_down.consolidation.after
         self.left_alone |= dict.fromkeys([*there, *self._destinations(known)], until)
         if waiting:
@@ -134,7 +134,7 @@ class _Steps:
             self._give_up(known, waiting, f"{known.group} did not deliver")
 
     def _go(self, known: Replacement, waiting: list[str], came: list[str]) -> None:
-        """Let the nodes that are *waiting* go, if their pods still fit elsewhere and it is still worth it."""
+        """Let the *waiting* nodes go if their pods still fit elsewhere and it is still worth it."""
         objection = self._objection(known, waiting)
         if objection is not None:
             self._give_up(known, waiting, objection)
@@ -143,7 +143,7 @@ class _Steps:
         for name in waiting:
             found = candidate(self._world.cluster.nodes[name], self._group_of(name), self._drainability)
             if isinstance(found, str):
-                # A budget recovers when pods that were moved before run again.
+                # A budget recovers once pods that were moved before run again.
                 self._wait(known, waiting, f"{name}: {found}")
                 return
             leaving.append(found)
@@ -151,7 +151,7 @@ class _Steps:
         if homeless is not None:
             self._give_up(known, waiting, f"{homeless} fits nowhere else any more")
             return
-        self.ripe += [each.removable(f"saves {known.saving:.4g}/h") for each in leaving]
+        self.removable += [each.removable(f"saves {known.saving:.4g}/h") for each in leaving]
         self._keep(known)
 
     def _objection(self, known: Replacement, waiting: list[str]) -> str | None:
@@ -164,11 +164,11 @@ class _Steps:
         if not all(map(has_price, concerned)) or (known.group and (new is None or not has_price(new))):
             return "prices are not known any more"
         saving = sum(map(_price, concerned)) - (known.count * _price(new) if new else 0.0)
-        # Once a part of the nodes has gone, the new ones are needed, and all others only cost.
+        # Once some of the nodes have gone, the new ones are needed, and the rest only cost money.
         return f"it saves nothing any more ({saving:.4g}/h)" if saving <= 0 and not known.begun else None
 
     def _move(self, leaving: list[Candidate], came: list[str]) -> str | None:
-        """Move pods in the simulation, onto new nodes before others; or change nothing and return one that can't."""
+        """Move pods in the simulation, to new nodes first; if one can't move, change nothing and return it."""
         with self._simulation.fork() as fork:
             names = [each.node.name for each in leaving]
             guests = [pods for name in names for pods in fork.guests(name)]
@@ -203,7 +203,7 @@ class _Steps:
         return node is not None and node.spec.provider_id == machine and known
 
     def _destinations(self, known: Replacement) -> set[str]:
-        """Return the nodes that pods of the same controllers came to since it began, wherever they were expected."""
+        """Return the nodes to which pods of the same controllers came since it began, expected there or not."""
         if not known.begun:
             return set()
         owners = frozenset(known.owners)
@@ -215,18 +215,18 @@ class _Steps:
 
     def _group_of(self, name: str) -> GroupFacts:
         group = self._world.group_on(name)
-        assert group is not None, "a replacement is over for nodes that have no group any more"
+        assert group is not None, "nodes without a group are not part of a replacement any more"
         return group
 
     def _patience(self, known: Replacement) -> timedelta:
-        """Return how long may pass until something moves: so long as a node may take to come."""
+        """Return how long it may stand still: as long as a node may take to be ready."""
         facts = self._world.group(known.group)
         options = facts.options if facts else default_options(self._policy.settings)
         return options.max_node_provision_time + options.max_node_startup_time
 
 
 def _newcomers(known: Replacement, world: World, policy: Policy) -> list[str]:
-    """Return the nodes that are ready of those that came since to the group where new ones were ordered."""
+    """Return the ready nodes that came since it began to the group where new ones were ordered."""
     if not known.group:
         return []
     return [

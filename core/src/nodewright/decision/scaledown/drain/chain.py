@@ -1,4 +1,4 @@
-"""The chain of drain rules: asked about one pod, it says what draining the pod's node means for it."""
+"""The chain of drain rules: it says what draining its node means for one pod."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ from nodewright.objects.pod import MIRROR
 class Answer:
     """What the chain says about a pod."""
 
-    #: What becomes of it, or why it keeps its node.
+    #: What happens to it, or why it keeps its node.
     fate: PodFate | str
-    #: Whether pods of its class and controller get the same answer in this loop, as long as budgets last.
+    #: Whether all pods of its class and controller get the same answer in this loop while budgets last.
     shared: bool
 
 
 class DrainChain:
-    """The rules that YAML names, each asked in turn until one has an opinion."""
+    """The rules that YAML names, asked in order until one has an opinion."""
 
     def __init__(self, cluster: Cluster, policy: Policy, now: datetime) -> None:
         self._controllers = cluster.controllers
@@ -36,7 +36,7 @@ class DrainChain:
         self._now = now
 
     def ask(self, row: PodRow, budgets: Sequence[str], spent: Sequence[str]) -> Answer:
-        """Return what the rules say about the pod, which *budgets* cover; those *spent* allow no eviction."""
+        """Return what the rules say about the pod. *budgets* cover it; those *spent* allow no eviction."""
         pod = _pod(row)
         context = DrainContext(
             now=self._now,
@@ -76,7 +76,7 @@ def _checked(said: object) -> PodFate | str | None:
 
 
 def _pod(row: PodRow) -> Pod:
-    """Return the pod as it runs: what its class says, with what is its own."""
+    """Return the pod as it runs: its class's pod, with its own name, times and labels."""
     model = row.pod_class.pod
     meta = model.metadata
     annotations = {

@@ -14,97 +14,138 @@ from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.removable import Removable
 from nodewright.decision.scaledown.selection.allowance import Allowance, Allowances
 from nodewright.decision.scaledown.selection.best import Item, best_of, in_order, worth_of
-from nodewright.decision.scaledown.selection.budgets import disruption_budgets, eviction_limit, too_cheap
-from nodewright.decision.scaledown.selection.floors import floors
+from nodewright.decision.scaledown.selection.budgets import Budgets
+from nodewright.decision.scaledown.selection.floors import Floors
 from nodewright.decision.scaledown.selection.protection import protection
 from nodewright.decision.world import World
 
-#: Tells why nodes, which would go all together, can't go after all, given those chosen before; None if they can.
+#: Returns why some nodes, which go together or not at all, can't go beside those chosen before; None if they can.
 Confirm = Callable[[Sequence[Removable], Sequence[Removable]], Verdict | None]
 
 
 @dataclass(kw_only=True)
 class Selection:
-    """The nodes that begin to go, and why each of the others does not yet."""
+    """The nodes that begin to go, and why the others don't yet."""
 
     chosen: list[Removable] = field(default_factory=list)
-    #: The nodes that might, but for how many may go at once; in the order in which they are taken.
+    #: The nodes that could begin to go if any number might go at once, in the order in which they would be taken.
     removable_now: list[Removable] = field(default_factory=list)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
 
 
 def accept(_: Sequence[Removable], __: Sequence[Removable]) -> None:
-    """Confirm whatever is chosen."""
+    """Confirm any choice."""
 
 
-def select(
-    removable: Sequence[Removable],
-    world: World,
-    unneeded: UnneededMemory,
-    leaving: RemovalMemory,
-    cooldown: CooldownMemory,
-    policy: Policy,
-    now: datetime,
-    *,
-    starting: Set[str] = frozenset(),
-    pause: str = "",
-    confirm: Confirm = accept,
-) -> Selection:
-    """Return which of the *removable* nodes begin to go at *now*.
+class Selector:
+    """Selects nodes that begin to go at *now*, by what is remembered of them and of the removals under way."""
 
-    First come groups that are used whole or not at all, in order of what they are worth; as for Cluster Autoscaler, one
-    of them may have more nodes than may go at a time, as long as any may. Then the best set of all other nodes goes
-    that is allowed beside them (`best.best_of`). Nodes that are *starting* count for nothing. *pause* says why none
-    must go in this loop, if so. *confirm* is asked about each node, or group, once it is chosen; what it refuses stays,
-    and others have its place.
-    """
-    selection = Selection()
-    ripe = list(_ripe(removable, unneeded, cooldown, pause, policy, selection.verdicts, now))
-    if ripe:
-        allowances = _allowances(world, starting, leaving, policy, now)
-        _Choice(ripe, allowances, selection, confirm).choose(world, leaving)
-    return selection
+    def __init__(
+        self,
+        world: World,
+        unneeded: UnneededMemory,
+        leaving: RemovalMemory,
+        cooldown: CooldownMemory,
+        policy: Policy,
+        now: datetime,
+    ) -> None:
+        self._world = world
+        self._unneeded = unneeded
+        self._leaving = leaving
+        self._cooldown = cooldown
+        self._policy = policy
+        self._settings = policy.settings.scale_down
+        self._now = now
+        self._budgets = Budgets(world, leaving, self._settings.disruption, now)
 
+    def select(
+        self,
+        removable: Sequence[Removable],
+        *,
+        starting: Set[str] = frozenset(),
+        pause: str = "",
+        confirm: Confirm = accept,
+    ) -> Selection:
+        """Return which of the *removable* nodes begin to go.
 
-def _ripe(
-    removable: Sequence[Removable],
-    memory: UnneededMemory,
-    cooldown: CooldownMemory,
-    pause: str,
-    policy: Policy,
-    verdicts: dict[str, Verdict],
-    now: datetime,
-) -> Iterator[Removable]:
-    cooling: dict[str, str | None] = {}
-    for entry in removable:
-        name, options = entry.node.name, entry.group.options
-        unneeded = memory.since.get(name, now)
-        needed = options.scale_down_unneeded_time if entry.ready else options.scale_down_unready_time
-        # As for Cluster Autoscaler, the time has to be over; no time is over at once.
-        if needed and not entry.replaced and now <= unneeded + needed:
-            verdicts[name] = _waiting(unneeded, needed, entry.ready)
-            continue
-        group = entry.group.id
-        if group not in cooling:
-            cooling[group] = pause or cooldown.pause(policy.settings.scale_down, now, group)
-        verdict = _objection(entry, cooling[group], policy, now)
-        if verdict is None:
-            yield entry
-        else:
-            verdicts[name] = verdict
+        Groups that are used whole or not at all come first, ordered by their worth. As in Cluster Autoscaler, one of
+        them may have more nodes than may go at a time, as long as any may. The best set of all other nodes that is
+        allowed beside them follows (`best.best_of`). Nodes that are *starting* don't count. *pause* is the reason why
+        no node may go in this loop, if there is one. *confirm* is called for each node, or whole group, once it is
+        chosen: what it refuses stays, and others take its place.
+        """
+        selection = Selection()
+        due = list(self._due(removable, pause, selection.verdicts))
+        if due:
+            choice = _Choice(due, self._allowances(starting), selection, confirm)
+            choice.choose(self._world, self._leaving)
+        return selection
 
+    def _due(self, removable: Sequence[Removable], pause: str, verdicts: dict[str, Verdict]) -> Iterator[Removable]:
+        """Yield the nodes whose time has come. Why the others have to wait is added to *verdicts*."""
+        pauses: dict[str, str | None] = {}
+        for entry in removable:
+            name, options = entry.node.name, entry.group.options
+            since = self._unneeded.since.get(name, self._now)
+            needed = options.scale_down_unneeded_time if entry.ready else options.scale_down_unready_time
+            # As in Cluster Autoscaler, the time has to be over; a time of zero is over at once.
+            if needed and not entry.replaced and self._now <= since + needed:
+                verdicts[name] = _waiting(since, needed, entry.ready)
+                continue
+            group = entry.group.id
+            if group not in pauses:
+                pauses[group] = pause or self._cooldown.pause(self._settings, self._now, group)
+            verdict = self._objection(entry, pauses[group])
+            if verdict is None:
+                yield entry
+            else:
+                verdicts[name] = verdict
 
-def _objection(entry: Removable, cooling: str | None, policy: Policy, now: datetime) -> Verdict | None:
-    if cooling is not None:
-        return Verdict(reason=Reason.COOLING_DOWN, detail=cooling)
-    protected = protection(entry.node, now)
-    if protected is not None:
-        return protected
-    cheap = too_cheap(entry, policy.settings.scale_down.disruption)
-    if cheap is not None:
-        return cheap
-    veto = policy.hooks.veto_scale_down(entry.node, entry.group)
-    return None if veto is None else Verdict(reason=Reason.VETOED, detail=f"{veto.plugin}: {veto.reason}")
+    def _objection(self, entry: Removable, pause: str | None) -> Verdict | None:
+        if pause is not None:
+            return Verdict(reason=Reason.COOLING_DOWN, detail=pause)
+        protected = protection(entry.node, self._now)
+        if protected is not None:
+            return protected
+        cheap = self._budgets.too_cheap(entry)
+        if cheap is not None:
+            return cheap
+        veto = self._policy.hooks.veto_scale_down(entry.node, entry.group)
+        return None if veto is None else Verdict(reason=Reason.VETOED, detail=f"{veto.plugin}: {veto.reason}")
+
+    def _allowances(self, starting: Set[str]) -> Allowances:
+        """Return all allowances, in the order in which nodes that stay are given them as a reason."""
+        settings, removals = self._settings, self._leaving.removals
+        leaving = Counter(removal.group for removal in removals.values() if removal.deleted_at is None)
+        draining = sum(removal.drains or removal.evicting_since is not None for removal in removals.values())
+        shared = [
+            *Floors(self._world, starting, self._leaving).allowances(self._policy.settings.limits),
+            *self._budgets.allowances(),
+            Allowance(
+                left=settings.max_drain_parallelism - draining,
+                refusal=_busy(settings.max_drain_parallelism, " with pods to move"),
+                draw=lambda entry: int(entry.drains),
+                plain=True,
+                parallel=True,
+            ),
+            Allowance(
+                left=settings.max_parallelism - len(removals),
+                refusal=_busy(settings.max_parallelism),
+                plain=True,
+                parallel=True,
+                for_all=True,
+            ),
+        ]
+
+        def of_group(facts: GroupFacts) -> Allowance:
+            return Allowance(
+                left=facts.target_size - leaving[facts.id] - facts.min_size,
+                refusal=Verdict(reason=Reason.GROUP_AT_MIN, detail=f"at least {facts.min_size}"),
+                plain=True,
+                lasting=True,
+            )
+
+        return Allowances(shared, of_group)
 
 
 @lru_cache(maxsize=4096)
@@ -115,61 +156,24 @@ def _waiting(since: datetime, needed: timedelta, ready: bool) -> Verdict:
     return Verdict(reason=reason, detail=f"until {until:%H:%M:%S}, unneeded since {since:%H:%M:%S}", until=until)
 
 
-def _allowances(world: World, starting: Set[str], memory: RemovalMemory, policy: Policy, now: datetime) -> Allowances:
-    """Return what holds beside each other, in the order in which it is told to nodes that stay."""
-    settings = policy.settings.scale_down
-    leaving = Counter(removal.group for removal in memory.removals.values() if removal.deleted_at is None)
-    evictions = eviction_limit(memory, settings.disruption, now)
-    draining = sum(removal.drains or removal.evicting_since is not None for removal in memory.removals.values())
-    shared = [
-        *floors(world, starting, memory, policy.settings.limits),
-        *disruption_budgets(world, memory, settings.disruption, now),
-        *([] if evictions is None else [evictions]),
-        Allowance(
-            left=settings.max_drain_parallelism - draining,
-            refusal=_busy(settings.max_drain_parallelism, " with pods to move"),
-            draw=lambda entry: int(entry.drains),
-            plain=True,
-            parallel=True,
-        ),
-        Allowance(
-            left=settings.max_parallelism - len(memory.removals),
-            refusal=_busy(settings.max_parallelism),
-            plain=True,
-            parallel=True,
-            for_all=True,
-        ),
-    ]
-
-    def of_group(facts: GroupFacts) -> Allowance:
-        return Allowance(
-            left=facts.target_size - leaving[facts.id] - facts.min_size,
-            refusal=Verdict(reason=Reason.GROUP_AT_MIN, detail=f"at least {facts.min_size}"),
-            plain=True,
-            lasting=True,
-        )
-
-    return Allowances(shared, of_group)
-
-
-def _busy(most: int, kind: str = "") -> Verdict:
-    return Verdict(reason=Reason.BUDGET, detail=f"at most {most}{kind} at a time")
+def _busy(most: int, which: str = "") -> Verdict:
+    return Verdict(reason=Reason.BUDGET, detail=f"at most {most}{which} at a time")
 
 
 class _Choice:
-    """Chooses from the nodes whose time has come."""
+    """Chooses among the nodes whose time has come."""
 
     def __init__(
-        self, ripe: Sequence[Removable], allowances: Allowances, selection: Selection, confirm: Confirm
+        self, due: Sequence[Removable], allowances: Allowances, selection: Selection, confirm: Confirm
     ) -> None:
         #: In the order in which they were found.
-        self._items = [Item(entry=entry, draws=allowances.draws(entry)) for entry in ripe]
+        self._items = [Item(entry=entry, draws=allowances.draws(entry)) for entry in due]
         self._allowances = allowances
         self._selection = selection
         self._confirm = confirm
 
-    def choose(self, world: World, memory: RemovalMemory) -> None:
-        """Choose groups that go whole, then single nodes, and say why the others stay."""
+    def choose(self, world: World, leaving: RemovalMemory) -> None:
+        """Choose groups that go whole, then single nodes, and note why the others stay."""
         single, whole = [], dict[str, list[Item]]()
         for item in in_order(self._items):
             group, waits = item.entry.group, item.entry.waits
@@ -180,44 +184,48 @@ class _Choice:
             else:
                 single.append(item)
         left = list(self._allowances.left)
-        torn = self._choose_whole(whole, world, memory) if whole else frozenset()
+        incomplete = self._choose_whole(whole, world, leaving) if whole else frozenset()
         self._choose_single(single)
-        self._selection.removable_now = list(self._might_go(left, torn))
+        self._selection.removable_now = list(self._might_go(left, incomplete))
 
-    def _might_go(self, left: list[int], torn: frozenset[str]) -> Iterator[Removable]:
-        """Yield the nodes that would go by what is *left*, as they came, if any number might be on their way at once.
+    def _might_go(self, left: list[int], incomplete: frozenset[str]) -> Iterator[Removable]:
+        """Yield the nodes, as they came, that could go by what is *left* if any number might be on their way at once.
 
-        Of *torn* groups not all can go, so that none does.
+        Groups that are used whole but are *incomplete* keep all their nodes.
         """
         chosen = {entry.node.name for entry in self._selection.chosen}
         might = set[str]()
         for item in sorted(self._items, key=lambda item: item.entry.node.name not in chosen):
             draws = [(index, amount) for index, amount in item.draws if not self._allowances.all[index].parallel]
-            if item.entry.group.id in torn or any(amount > left[index] for index, amount in draws):
+            if item.entry.group.id in incomplete or any(amount > left[index] for index, amount in draws):
                 continue
             for index, amount in draws:
                 left[index] -= amount
             might.add(item.entry.node.name)
         return (item.entry for item in self._items if item.entry.node.name in might)
 
-    def _choose_whole(self, groups: dict[str, list[Item]], world: World, memory: RemovalMemory) -> frozenset[str]:
-        """Take the groups that can go as a whole; return those of which only a part could."""
-        staying = Counter(group for name, group in world.group_of.items() if _stays(name, world, memory))
-        leaving = Counter(removal.group for removal in memory.removals.values() if removal.deleted_at is None)
-        may_exceed, torn = True, set[str]()
+    def _choose_whole(self, groups: dict[str, list[Item]], world: World, leaving: RemovalMemory) -> frozenset[str]:
+        """Take the groups that can go as a whole, and return those of which only a part could."""
+        staying = Counter(
+            group
+            for name, group in world.group_of.items()
+            if name in world.cluster.nodes and name not in leaving.removals
+        )
+        going = Counter(removal.group for removal in leaving.removals.values() if removal.deleted_at is None)
+        may_exceed, incomplete = True, set[str]()
         for items in sorted(groups.values(), key=_rank):
             facts = items[0].entry.group
-            if len(items) not in (staying[facts.id], facts.target_size - leaving[facts.id]):
+            if len(items) not in (staying[facts.id], facts.target_size - going[facts.id]):
                 detail = f"{len(items)} of {staying[facts.id]} could go"
                 self._refuse(items, Verdict(reason=Reason.NOT_WHOLE, detail=detail))
-                torn.add(facts.id)
+                incomplete.add(facts.id)
                 continue
             lacking = self._lacking(items, may_exceed=may_exceed)
             if lacking is not None:
                 self._refuse(items, lacking.refusal)
             elif self._take(items):
                 may_exceed = False
-        return frozenset(torn)
+        return frozenset(incomplete)
 
     def _lacking(self, items: Sequence[Item], *, may_exceed: bool) -> Allowance | None:
         total = Counter[int]()
@@ -263,7 +271,3 @@ class _Choice:
 def _rank(items: Sequence[Item]) -> tuple[object, ...]:
     _, others, risky, disrupted, saved = worth_of(items)
     return (others > 0, -risky, -disrupted, -saved, items[0].entry.group.id)
-
-
-def _stays(name: str, world: World, memory: RemovalMemory) -> bool:
-    return name in world.cluster.nodes and name not in memory.removals
