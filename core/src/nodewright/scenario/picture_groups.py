@@ -15,7 +15,7 @@ from nodewright.config.effective import default_options, group_options
 from nodewright.config.model import Settings
 from nodewright.config.model.base import camel_case
 from nodewright.decision.memory import Backoff, KnownTemplate, Memory, Replacement
-from nodewright.decision.templates.likeness import fingerprint
+from nodewright.decision.templates.node_template import fingerprint
 from nodewright.objects import Node, ObjectMeta, Pod, Resources, Taint, format_resource
 from nodewright.objects.duration import format_duration
 from nodewright.objects.node import NodeSpec

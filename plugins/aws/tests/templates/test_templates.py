@@ -14,7 +14,7 @@ from nodewright.api import (
     Taint,
     ThrottledError,
 )
-from nodewright.decision.templates.likeness import fingerprint
+from nodewright.decision.templates.node_template import fingerprint
 from nodewright_aws.pools import POOLS_ANNOTATION
 from nodewright_aws.shapes.allocatable import capacity_and_allocatable
 from nodewright_aws.shapes.catalogue import Catalogue
