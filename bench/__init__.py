@@ -1,1 +1,1 @@
-"""What is fast: worlds of a given shape, timed, checked, and compared with a reference in the same run."""
+"""Benchmarks: worlds of a given shape are timed, checked, and compared with a reference in the same run."""

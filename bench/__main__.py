@@ -22,7 +22,7 @@ _LINE = "{:<44} {:>9} {:>9} {:>8} {:>9}  {}"
 
 
 def main() -> int:
-    """Run the cases whose names contain one of the words, all of them by default; 1 if any misses a bar."""
+    """Run the cases whose names contain one of the words, all by default; return 1 if any misses a bar."""
     parser = argparse.ArgumentParser(prog="bench", description="Measures what is fast, each result checked.")
     parser.add_argument("words", nargs="*", help="run only cases whose name contains one of these")
     parser.add_argument("--full", action="store_true", help="run the long ones, too")

@@ -1,4 +1,4 @@
-"""A large region of AWS: how often it is called, and what reading it costs."""
+"""A large region of AWS: how many calls a loop makes, and the CPU time of reading."""
 
 import logging
 import os
@@ -27,7 +27,7 @@ _MOST_FIRST, _MOST_STEADY, _MOST_SHORT = 10, 2, 4
 
 
 def fill(double: AwsDouble, *, groups: int = _GROUPS, each: int = _EACH) -> None:
-    """Make groups of all kinds, with so many machines each."""
+    """Make groups of all types, with *each* machines."""
     for number in range(groups):
         kinds: tuple[dict[str, Any], ...] = (
             {},

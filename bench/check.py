@@ -1,4 +1,4 @@
-"""A plain check of placements: is every rule kept, and is nobody left over who could have been placed?
+"""A plain check of placements: are all rules kept, and is no pod left over that could have been placed?
 
 Knows nothing of columns and classes. Understands what the worlds of `bench.shapes` contain: requests, required
 affinity and anti-affinity and hard spread, all with selectors by ``matchLabels`` and in one namespace.
@@ -13,7 +13,7 @@ from nodewright.objects.affinity import PodAffinityTerm, TopologySpreadConstrain
 
 
 class Ledger:
-    """Who runs where, and what is left."""
+    """Which pods run where, and what room is left."""
 
     def __init__(self, nodes: Iterable[Node], running: Iterable[tuple[Pod, str]]) -> None:
         self._nodes = {node.name: node for node in nodes}
@@ -53,7 +53,7 @@ class Ledger:
                     yield f"{pod.key} makes the spread uneven on {node}"
 
     def placeable(self, pods: Iterable[Pod]) -> Iterator[str]:
-        """Yield those of *pods* that could still be placed; of equal ones one is looked at."""
+        """Yield those of *pods* that could still be placed; of equal pods, only one is checked."""
         seen = set()
         for pod in pods:
             owner = pod.metadata.owner_references[0].name

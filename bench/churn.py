@@ -1,4 +1,4 @@
-"""Churn: pods that come and go, and nodes that say that they are well, at a steady rate."""
+"""Churn: pods that come and go, and heartbeats of nodes, at a steady rate."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ _BEAT_SECONDS = 300.0
 
 @dataclass(kw_only=True)
 class _Life:
-    """A pod, and how far it has come."""
+    """A pod, and the stage of its life."""
 
     name: str
     namespace: str
@@ -31,7 +31,7 @@ class _Life:
 
 
 class Churn:
-    """Makes *rate* changes of pods a second in the ``with`` block, and besides these the nodes' heartbeats.
+    """Makes *rate* changes of pods per second in the ``with`` block, plus the nodes' heartbeats.
 
     Each pod is created, bound, set up, ready, asked to end, ended and gone: seven changes, as in real clusters.
     """

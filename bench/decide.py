@@ -1,4 +1,4 @@
-"""A whole decision, on the shapes that Cluster Autoscaler's figures are known of."""
+"""A whole decision, on the shapes for which Cluster Autoscaler's figures are known."""
 
 from dataclasses import dataclass
 from math import ceil
@@ -15,7 +15,7 @@ from bench.shapes import Shape
 
 @dataclass(frozen=True, kw_only=True)
 class _Known:
-    """What is known of a shape: how Cluster Autoscaler did on a like machine, and how we want to do."""
+    """A shape's figures: Cluster Autoscaler's on a similar machine, and our bars."""
 
     shape: Shape
     #: Seconds of one of its loops, the nodes that it added, and its peak memory in bytes.
@@ -95,7 +95,7 @@ def _decision(known: _Known) -> Figure:
 
 
 def _check_growth(shape: Shape, grown: int, helped: int) -> None:
-    """Compare with what plain arithmetic says."""
+    """Compare with plain arithmetic."""
     milli = [pod.requests["cpu"] for pod in shape.pending_pods()]
     assert helped == shape.pending or grown == _MOST_NODES, f"{helped} of {shape.pending} pods are helped"
     share = helped / shape.pending

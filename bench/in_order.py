@@ -1,4 +1,4 @@
-"""Cluster Autoscaler's order of looking for removable nodes, written down plainly: the reference of how many there are.
+"""Cluster Autoscaler's search for removable nodes in plain Python: the reference for how many there are.
 
 Candidates come in the order of a list, empty ones first. The pods of each go to the first node with room, beginning
 behind the one that took the last pod. If all find a place, they stay there and the node is out; else nothing has
@@ -16,7 +16,7 @@ Amounts = tuple[int, int, int]
 
 @dataclass(kw_only=True)
 class Machine:
-    """A node: what it has left, and what its pods ask for."""
+    """A node: its free room, and the requests of its pods."""
 
     name: str
     free: Amounts
@@ -33,13 +33,13 @@ class Machine:
         self.pods.append(pod)
 
     def take_back(self) -> None:
-        """Let the pod that came last run here no longer."""
+        """Remove the pod that came last."""
         pod = self.pods.pop()
         self.free = (self.free[0] + pod[0], self.free[1] + pod[1], self.free[2] + pod[2])
 
 
 def removable(machines: Sequence[Machine], candidates: Sequence[str]) -> list[str]:
-    """Return which *candidates* can go; *machines* are changed by that."""
+    """Return which *candidates* can be removed; changes *machines*."""
     named = {machine.name: machine for machine in machines}
     there = list(machines)
     start, gone = 0, []
@@ -65,7 +65,7 @@ def removable(machines: Sequence[Machine], candidates: Sequence[str]) -> list[st
 
 
 def all_fit_without(machines: Sequence[Machine], leaving: Set[str]) -> bool:
-    """Tell whether all pods of those *leaving* were found a place on the others; *machines* are changed by that.
+    """Tell whether all pods of the *leaving* nodes find a place on the others; changes *machines*.
 
     The largest go first, each to where it leaves the least cpu. That they were not found one proves nothing.
     """

@@ -1,4 +1,4 @@
-"""The real process in a large cluster: how soon it decides, what it takes, how soon a pod brings a node."""
+"""The real process in a large cluster: time to the first decision, CPU and memory, time from pod to node."""
 
 import sys
 from collections.abc import Callable
@@ -25,7 +25,7 @@ _MOST_START, _MOST_MEMORY, _MOST_SHARE, _MOST_WAIT = 60.0, 700e6, 0.40, 1.5
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What one process came to."""
+    """The figures of one process."""
 
     #: Seconds until it ordered its first node, and how much CPU time it had used by then.
     start: float
@@ -44,7 +44,7 @@ class Measured:
 def measure(
     nodes: int, *, rate: float, seconds: float, samples: int, rest: float = _REST_SECONDS, pause: float = _PAUSE_SECONDS
 ) -> Measured:
-    """Run ``nodewright run`` in a cluster of so many nodes, with default settings, and return what it needs.
+    """Run ``nodewright run`` with default settings in a cluster of so many nodes, and return its figures.
 
     Before the steady state it has *rest* seconds, and before each pod that needs a node up to *pause*.
     Raises `AssertionError` if it did anything else than to order one node for each pod that needs one.
@@ -98,7 +98,7 @@ def _live(nodes: int, *, seconds: float = _STEADY_SECONDS, samples: int = _SAMPL
 
 
 def _share(process: Process, churn: Churn, seconds: float, rate: float) -> float:
-    """Return how much of one core the process uses, while changes come as fast as they should."""
+    """Return the share of one core that the process uses at the given rate of changes."""
     work, changes, began = process.cpu_seconds, churn.changes, monotonic()
     sleep(seconds)
     passed = monotonic() - began
@@ -108,7 +108,7 @@ def _share(process: Process, churn: Churn, seconds: float, rate: float) -> float
 
 
 def _waits(cluster: ServedCluster, process: Process, samples: int, pause: float) -> list[float]:
-    """Return how many seconds passed between a pod that fits nowhere and the order of a node for it, time and again."""
+    """Return the seconds between a pod that fits nowhere and the order of its node, for several pods."""
     chance = Random(0)
     waits = []
     for number in range(samples):

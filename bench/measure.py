@@ -1,4 +1,4 @@
-"""Measuring: medians of CPU time, each case in a process of its own, so that its peak memory is its own, too.
+"""Measuring: medians of CPU time, each case in its own process, so that it also has its own peak memory.
 
 All that is measured here runs on one thread and waits for nothing: on an idle machine CPU time is what a clock shows,
 and on a busy one it is still the same.
@@ -20,7 +20,7 @@ RUNS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """What a case came to."""
+    """The figures of a case."""
 
     seconds: float
     #: What the reference needed for the same, in this very run.
@@ -75,7 +75,7 @@ def median_of(work: Callable[[], Any], *, runs: int = RUNS) -> float:
 
 
 def timed(work: Callable[[], Any]) -> float:
-    """Return the CPU time of one run of *work*, on a heap that holds no garbage of others."""
+    """Return the CPU time of one run of *work*, on a heap without garbage of other runs."""
     gc.collect()
     start = process_time()
     work()
@@ -83,14 +83,14 @@ def timed(work: Callable[[], Any]) -> float:
 
 
 def report(case: Case) -> None:
-    """Run *case* here and write its figure for the process that asked."""
+    """Run *case* here and write its figure for the parent process."""
     figure = case.run()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     print(json.dumps(asdict(figure) | {"peak": figure.peak or peak}))
 
 
 def in_own_process(case: Case) -> Figure | str:
-    """Run *case* in a fresh process; returns its figure, or what went wrong."""
+    """Run *case* in a fresh process; return its figure, or what went wrong."""
     done = subprocess.run(
         [sys.executable, "-m", "bench", "--here", case.name], capture_output=True, text=True, check=False
     )
@@ -100,7 +100,7 @@ def in_own_process(case: Case) -> Figure | str:
 
 
 def duration(seconds: float) -> str:
-    """Return *seconds* as people read it."""
+    """Return *seconds* for people to read."""
     for limit, factor, unit in ((1e-3, 1e6, "us"), (1.0, 1e3, "ms")):
         if seconds < limit:
             return f"{seconds * factor:.3g} {unit}"

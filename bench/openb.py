@@ -1,4 +1,4 @@
-"""The trace: machines and pods of Alibaba's GPU cluster, as its two tables tell of them.
+"""The trace: machines and pods of Alibaba's GPU cluster, from its two tables.
 
 Published as *cluster-trace-gpu-v2023* ("openb"). It does not come with Nodewright: the environment variable
 ``NODEWRIGHT_TRACE`` names the folder that has it, or else ``../shared/data/openb`` beside the repository is looked at.
@@ -20,7 +20,7 @@ _PODS = "openb_pod_list_default.csv"
 
 @dataclass(frozen=True, order=True)
 class MachineType:
-    """One kind of machine; those with the same of everything are of one kind."""
+    """A type of machine: all machines with the same resources."""
 
     cpu_milli: int
     memory_mib: int
@@ -29,19 +29,19 @@ class MachineType:
 
     @property
     def name(self) -> str:
-        """What its instance type and its group are called."""
+        """The name of its instance type and of its group."""
         size = f"{self.cpu_milli // 1000}c-{self.memory_mib // 1024}g"
         return f"{size}-{self.gpus}x{self.model.lower()}" if self.gpus else size
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One pod of the trace, from the second in which it was created to that in which it was deleted."""
+    """A pod of the trace, from the second of its creation to that of its deletion."""
 
     name: str
     cpu_milli: int
     memory_mib: int
-    #: Whole ones: whoever had a share of one has all of it here.
+    #: Whole ones: a task with a share of a GPU gets all of it here.
     gpus: int
     #: Models of which it takes any; none of them if empty means all.
     models: tuple[str, ...]
@@ -61,7 +61,7 @@ class Trace:
 
     @classmethod
     def read(cls) -> Self | None:
-        """Return the trace, None if it is not there."""
+        """Return the trace; None if it is missing."""
         beside = Path(__file__).resolve().parents[2] / "shared" / "data" / "openb"
         folder = Path(os.environ.get(FOLDER) or beside)
         if not (folder / _NODES).exists():
@@ -72,14 +72,14 @@ class Trace:
         )
 
     def densest_day(self) -> int:
-        """Return the second with which the day begins in which the most tasks were created."""
+        """Return the first second of the day on which the most tasks were created."""
         days = Counter(task.created // DAY for task in self.tasks)
         # What was there when the trace begins was not created on its first day.
         days.pop(0, None)
         return max(days, key=lambda day: (days[day], -day)) * DAY
 
     def between(self, begin: int, end: int) -> list[Task]:
-        """Return the tasks that were there at some time between two seconds."""
+        """Return the tasks that existed at some time between two seconds."""
         return [task for task in self.tasks if task.created < end and task.deleted > begin]
 
 

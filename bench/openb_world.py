@@ -15,7 +15,7 @@ _GPU_PRICES = {"T4": 0.35, "P100": 0.7, "A10": 0.75, "G2": 0.75, "V100M16": 1.4,
 
 
 def hourly_price(machine: MachineType) -> float:
-    """Return the price of an hour: by cores, memory and GPUs."""
+    """Return the hourly price, by cores, memory and GPUs."""
     gpus = machine.gpus * _GPU_PRICES[machine.model] if machine.gpus else 0.0
     return round(machine.cpu_milli / 1000 * _CORE + machine.memory_mib / 1024 * _GIB + gpus, 3)
 
@@ -45,7 +45,7 @@ def scenario(trace: Trace) -> str:
 
 
 def manifest(task: Task) -> dict[str, Any]:
-    """Return the ReplicaSet that stands for *task*: a pod that was evicted comes again."""
+    """Return the ReplicaSet of *task*, which creates its pod again after an eviction."""
     labels = {TASK_LABEL: task.name}
     return {
         "apiVersion": "apps/v1",

@@ -1,4 +1,4 @@
-"""A cluster that is nearly full: how many of its nodes could go, and how long it takes to find out."""
+"""A cluster that is nearly full: how many of its nodes could be removed, and how long the search takes."""
 
 from bisect import bisect_right
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ _THRESHOLD = 0.93
 
 @dataclass(frozen=True, kw_only=True)
 class Packed:
-    """Nodes of 16 cpu and 64 GiB in ten groups, each filled to a random part with random pods of 200 ReplicaSets."""
+    """Nodes of 16 cpu and 64 GiB in ten groups, each filled to a random share with random pods of 200 ReplicaSets."""
 
     nodes: int
     seed: int = 0
@@ -54,7 +54,7 @@ class Packed:
 
 
 def _app(number: int, chance: Random) -> Pod:
-    """Return what the pods of a ReplicaSet are like: 100 milli to 4 cpu, small ones more often than large ones."""
+    """Return the requests of a ReplicaSet's pods: 100 milli to 4 cpu, small ones more often than large ones."""
     milli = 50 * round(2 * 40 ** chance.random())
     memory = int(milli / 1000 * chance.uniform(1, 4) * 1024)
     labels = {"app": f"running-{number}"}
@@ -62,7 +62,7 @@ def _app(number: int, chance: Random) -> Pod:
 
 
 def _fill(milli: int, apps: list[Pod], chance: Random) -> list[Pod]:
-    """Return random pods that take *milli* cpu together, or nearly so."""
+    """Return random pods that together request about *milli* cpu."""
     pods: list[Pod] = []
     memory = _MEMORY
     while fitting := bisect_right(apps, milli, key=_milli):

@@ -1,4 +1,4 @@
-"""Pictures of a large cluster: writing one while it is decided about elsewhere must not need a second machine."""
+"""Pictures of a large cluster: writing one beside a running loop must not need a second machine."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Filter and place: pending pods onto the nodes that are there, and nodes that are tried and taken back."""
+"""Filter and place: pending pods onto existing nodes, and simulated nodes that are added and taken back."""
 
 import sys
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _ROOT = Path(__file__).resolve().parent.parent
 
 
 def place_all(cluster: Cluster, sets: list[PodSet]) -> Mapping[str, str]:
-    """Place all sets and take them back; returns the node by pod key."""
+    """Place all sets and take them back; return the node by pod key."""
     placed: dict[str, str] = {}
     with ClusterSimulation(cluster).fork() as simulation:
         for pods in sets:

@@ -9,7 +9,7 @@ _PAGE = b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"100
 
 
 class PodText:
-    """The text of the pods of one ReplicaSet, of which only names, addresses and places differ."""
+    """The text of the pods of one ReplicaSet, in which only names, addresses and nodes differ."""
 
     def __init__(self, app: str, requests: Mapping[str, str], *, spec: Mapping[str, Any] | None = None) -> None:
         self._pending = _split(_pod(app, requests, dict(spec or {}), node=""))

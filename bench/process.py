@@ -1,4 +1,4 @@
-"""``nodewright run`` as a process of its own, and what the system says of it."""
+"""``nodewright run`` as its own process, and what the system says about it."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Self
 
-#: Should nobody be left to stop it, it ends by itself.
+#: It ends by itself if no process is left to stop it.
 _PROGRAM = (
     "import signal, sys; signal.alarm({seconds}); from nodewright.cli.main import main; sys.exit(main(sys.argv[1:]))"
 )
@@ -17,7 +17,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Process:
-    """Runs from the beginning of the ``with`` block to its end. What it says is in *told* afterwards. Linux only."""
+    """Runs during the ``with`` block; afterwards its output is in *told*. Linux only."""
 
     def __init__(self, configuration: Path, kubeconfig: Path) -> None:
         program = _PROGRAM.format(seconds=_MOST_SECONDS)
@@ -43,12 +43,12 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """Its number."""
+        """The process id."""
         return self._process.pid
 
     @property
     def alive(self) -> bool:
-        """Whether it has not ended."""
+        """Whether it is running."""
         return self._process.poll() is None
 
     @property
@@ -59,12 +59,12 @@ class Process:
 
     @property
     def peak(self) -> int:
-        """The most memory that it ever had, in bytes."""
+        """The peak resident memory, in bytes."""
         return self._memory("VmHWM")
 
     @property
     def memory(self) -> int:
-        """The memory that it has, in bytes."""
+        """The resident memory, in bytes."""
         return self._memory("VmRSS")
 
     def _memory(self, name: str) -> int:

@@ -1,4 +1,4 @@
-"""A replay: a whole world with the real autoscaler in it, on one clock, and things that happen at their times.
+"""A replay: a whole world with the real autoscaler in it, on one clock, and actions at given times.
 
 The pauses of the autoscaler's loop are what lets the world's time pass. So its loops begin when they would in life:
 every scan interval, after one that did something, soon after a pod was found unschedulable, and when a timer ends.
@@ -23,7 +23,7 @@ _LOGGERS = ("nodewright", "nodewright_fake")
 
 
 class Observer(Plugin):
-    """Writes down what the autoscaler did."""
+    """Records what the autoscaler did."""
 
     def __init__(self) -> None:
         super().__init__(self.Config())
@@ -40,7 +40,7 @@ class Observer(Plugin):
 
     @hookimpl
     def on_outcome(self, outcome: Outcome) -> None:
-        """Remember whose eviction was accepted, and what failed."""
+        """Record which evictions were accepted, and what failed."""
         if not outcome.ok:
             self.failures.append(f"{outcome.action} {outcome.target}: {outcome.error}")
         elif outcome.action == "evict":
@@ -48,7 +48,7 @@ class Observer(Plugin):
 
 
 class Replay:
-    """A world from a *scenario* in YAML, and an autoscaler with *settings* in YAML; both live in the ``with`` block.
+    """A world from a *scenario* in YAML, and an autoscaler with *settings* in YAML; both run in the ``with`` block.
 
     All that is logged as a warning or worse meanwhile is in *complaints*.
     """
@@ -96,11 +96,11 @@ class Replay:
         return self._autoscaler.memory
 
     def at(self, second: float, action: Callable[[], None]) -> None:
-        """Do *action* so long after the beginning."""
+        """Do *action* so long after the start."""
         self.world.agenda.at(EPOCH + timedelta(seconds=second), action)
 
     def run_until(self, second: float) -> None:
-        """Let the autoscaler run its loops until so long after the beginning."""
+        """Let the autoscaler run its loops until so long after the start."""
         stop = Event()
 
         def end() -> None:
@@ -111,7 +111,7 @@ class Replay:
         self._autoscaler.run(stop)
 
     def _catch_up(self) -> None:
-        """Let the world come to rest, and the autoscaler see all of it."""
+        """Let the world settle, and the autoscaler see all of it."""
         self._autoscaler.deliver_events()
         self.world.settle()
         for check in self.checks:
@@ -122,7 +122,7 @@ class Replay:
 
 
 class _WorldClock(SteppedClock):
-    """Lets the world live on while somebody waits on it."""
+    """Advances the world while a caller waits on it."""
 
     def __init__(self, catch_up: Callable[[], None]) -> None:
         super().__init__()
@@ -145,7 +145,7 @@ class _WorldClock(SteppedClock):
 
 
 class _Log(logging.Handler):
-    """Keeps the lines of warnings."""
+    """Collects warnings."""
 
     def __init__(self, lines: list[str]) -> None:
         super().__init__(logging.WARNING)

@@ -1,4 +1,4 @@
-"""A large cluster that an API server and a cloud serve over HTTP, filled at once: nothing in it acts by itself."""
+"""A large cluster that an API server and a cloud serve over HTTP, filled at the start: nothing in it acts by itself."""
 
 import gc
 import json
@@ -86,7 +86,7 @@ class ServedCluster:
 
     @property
     def configuration(self) -> Path:
-        """A configuration file that names the cloud, and leaves all else as it is by default."""
+        """A configuration file that names the cloud and keeps all other defaults."""
         path = Path(self._folder.name) / "nodewright.yaml"
         provider = json.dumps({"fake": {"url": self._cloud_server.url}})
         path.write_text(
@@ -101,7 +101,7 @@ class ServedCluster:
         return [entry.at for entry in self.cloud.history if entry.event == "ordered"]
 
     def want_node(self, name: str) -> datetime:
-        """Create a pod that fits on no node, as the scheduler finds out; returns when."""
+        """Create a pod that the scheduler found to fit on no node; return the time."""
         text = PodText("waiting", {"cpu": "15500m", "memory": "1Gi"}).pod(0)
         pod = json.loads(text)
         pod["metadata"] |= {"name": name, "namespace": "default"}
@@ -133,7 +133,7 @@ class ServedCluster:
         self.store.delete("nodes", node_name)
 
     def stop_reporting(self, node_name: str) -> None:
-        """Nothing hangs here."""
+        """Nothing hangs."""
 
     resume_reporting = stop_reporting
 
@@ -170,12 +170,12 @@ def _group(number: int, size: int) -> GroupSettings:
 
 
 def requests_of(app: int) -> dict[str, str]:
-    """Return what the pods of an app ask for; the last ones ask for little."""
+    """Return the requests of an app's pods; those of the last apps are small."""
     return {"cpu": f"{500 + app % 12}m" if app < _APPS * 0.9 else "100m", "memory": "512Mi"}
 
 
 def template_of(app: int) -> Object:
-    """Return a running pod of an app, to make others of."""
+    """Return a running pod of an app, the model of the others."""
     pod: Object = json.loads(PodText(f"app-{app}", requests_of(app)).pod(0, "node"))
     return {"apiVersion": "v1", "kind": "Pod", **pod}
 

@@ -1,4 +1,4 @@
-"""Shapes of worlds: how many nodes, groups and pods, and of what kind."""
+"""Shapes of worlds: how many nodes, groups and pods, and which."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ class Shape:
         ]
 
     def pending_pods(self) -> Iterator[Pod]:
-        """Return the pods that wait, of one ReplicaSet after the other in turn."""
+        """Return the pending pods, one of each ReplicaSet in turn."""
         for number in range(self.pending):
             app = number % self.apps
             yield self._pending(f"pending-{number:06}", app)
@@ -100,7 +100,7 @@ class Shape:
         return World(cluster=cluster, groups=empty.groups, group_of=group_of)
 
     def is_idle(self, node: Node) -> bool:
-        """Tell whether the world could do without a node: only one of kind ``down`` has such."""
+        """Tell whether a node is superfluous: only the shape ``down`` has such nodes."""
         return self._does_little(int(node.name.partition("-")[2]))
 
     def _does_little(self, number: int) -> bool:
@@ -156,7 +156,7 @@ def _spread(key: str, skew: int, selector: LabelSelector) -> TopologySpreadConst
 
 
 def run_on(cluster: Cluster, pod: Pod, name: str, node: str) -> None:
-    """Let a pod like *pod* run on *node*."""
+    """Bind a pod like *pod* to *node*."""
     cluster.put_pod_row(
         PodRow(
             key=f"default/{name}",

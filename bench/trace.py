@@ -1,4 +1,4 @@
-"""A day of a real trace: what it costs with an autoscaler, and how long pods wait."""
+"""A day of a real trace: its cost with an autoscaler, and how long pods wait."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _DRAINED = "ToBeDeletedByClusterAutoscaler"
 
 @dataclass(frozen=True, kw_only=True)
 class Day:
-    """What a day came to."""
+    """The figures of a day."""
 
     loops: int
     node_hours: float
@@ -60,7 +60,7 @@ class Day:
 
 
 class _Checks:
-    """That no pod is lost and no limit broken, looked at all the time."""
+    """Checks all the time that no pod is lost and no limit broken."""
 
     def __init__(self, replay: Replay, tasks: Sequence[Task], begin: int) -> None:
         self._replay = replay
@@ -69,13 +69,13 @@ class _Checks:
         replay.checks.append(self.groups)
 
     def groups(self) -> None:
-        """No group is beyond its limits."""
+        """Check that no group exceeds its limits."""
         for group in self._replay.world.cloud.groups:
             settings = group.settings
             assert settings.min <= group.desired <= settings.max, f"{settings.name} is asked for {group.desired}"
 
     def tasks(self) -> None:
-        """Everyone who should be there has one pod, and it runs or waits; nobody else has one."""
+        """Check that every task of the timetable has one pod, which runs or waits, and that no other task has one."""
         second = self._begin + self._replay.seconds
         due = {task.name for task in self._tasks.values() if task.created < second < task.deleted}
         pods = self._replay.world.store.list("pods", "default")
@@ -86,14 +86,14 @@ class _Checks:
         assert {pod["status"]["phase"] for pod in pods} <= {"Pending", "Running"}, "a pod has ended"
 
     def pods(self, waits: Waits) -> None:
-        """No pod was ended by anything but its timetable or an eviction."""
+        """Check that pods ended only by their timetable or an eviction."""
         for key, pod in waits.pods.items():
             end = self._tasks[pod.task].deleted - self._begin
             early = pod.gone is not None and (pod.gone - EPOCH).total_seconds() < end
             assert not early or key in self._replay.observer.evicted, f"{key} was killed"
 
     def nodes(self) -> None:
-        """No mark is left on any node."""
+        """Check that no taint or cordon is left on any node."""
         for node in self._replay.world.store.list("nodes"):
             taints = {taint["key"] for taint in node["spec"].get("taints", ())}
             assert _DRAINED not in taints, f"{node['metadata']['name']} is still tainted"
@@ -101,7 +101,7 @@ class _Checks:
 
 
 def replay_day(trace: Trace, start: int, settings: str = "", *, length: int = DAY) -> Day:
-    """Return what the day that begins at second *start* of the trace comes to, with *settings* in YAML.
+    """Return the figures of the day that begins at second *start* of the trace, with *settings* in YAML.
 
     A day of another *length* is a multiple of ten minutes. Raises `AssertionError` if a pod was lost, a limit broken,
     or a mark left on a node.
@@ -144,7 +144,7 @@ def replay_day(trace: Trace, start: int, settings: str = "", *, length: int = DA
 
 
 def _wind_down(replay: Replay) -> None:
-    """Go on until no removal is under way any more."""
+    """Continue until no removal is under way."""
     for _ in range(60):
         if not replay.memory.leaving.removals:
             return
@@ -172,7 +172,7 @@ def _defaults() -> Figure:
 
 
 def _consolidation() -> Figure:
-    """Compare a day with consolidation to one without."""
+    """Compare a day with consolidation to one without it."""
     if (trace := Trace.read()) is None:
         return _absent()
     if "consolidation" not in type(Settings().scale_down).model_fields:

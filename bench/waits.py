@@ -20,7 +20,7 @@ class PodWait:
     gone: datetime | None = None
 
     def seconds(self, begin: datetime, end: datetime) -> float:
-        """Return how long that was of the time between *begin* and *end*."""
+        """Return how much of that was between *begin* and *end*."""
         until = end if self.until is None else min(self.until, end)
         return max(0.0, (until - max(self.since, begin)).total_seconds())
 
@@ -36,7 +36,7 @@ class Waits:
         self.close = world.store.subscribe(self._observe)
 
     def of_tasks(self, begin: datetime, end: datetime) -> dict[str, float]:
-        """Return the seconds between *begin* and *end* that each task waited, all its pods together."""
+        """Return the seconds that the pods of each task waited in total between *begin* and *end*."""
         waits: dict[str, float] = {}
         for pod in self.pods.values():
             waits[pod.task] = waits.get(pod.task, 0.0) + pod.seconds(begin, end)

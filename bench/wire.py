@@ -1,4 +1,4 @@
-"""From the wire into columns: decoding pods, loading a cluster, taking up one change."""
+"""From the wire into columns: decoding pods, loading a cluster, applying one change."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ import msgspec
 from nodewright.cluster import Cluster
 from nodewright.kube.feed import Feed
 from nodewright.kube.kinds import KINDS
-from nodewright.kube.pod_wire import PodReader, SeenPod
+from nodewright.kube.pod_reader import PodReader, SeenPod
 from nodewright.kube.reflector import Reflector
 from nodewright.objects import Node, Pod
 
@@ -97,13 +97,13 @@ def _decode() -> Figure:
     for seen, model in zip(read(), listed, strict=True):
         assert (seen.key, seen.uid) == (f"{model.metadata.namespace}/{model.metadata.name}", model.metadata.uid)
         assert (seen.node, seen.created) == (model.spec.node_name, model.metadata.creation_timestamp)
-        assert seen.kind.pod.spec.containers[0].resources.requests == model.spec.containers[0].resources.requests
+        assert seen.prototype.pod.spec.containers[0].resources.requests == model.spec.containers[0].resources.requests
     note = f"CPU per pod of {len(body) // _DECODED} bytes; official client {duration(reference)}"
     return Figure(seconds=seconds, reference=reference, note=note)
 
 
 class _Pages:
-    """In place of a connection: pages of a cluster, made when they are asked for."""
+    """Stands in for a connection: pages of a cluster, made on request."""
 
     def __init__(self, nodes: int) -> None:
         self._pods = pods_of(nodes)
@@ -126,7 +126,7 @@ class _Pages:
         return self
 
     def stream(self, *_: Any, **__: Any) -> Iterator[bytes]:
-        """Wait for the end."""
+        """Wait until it ends."""
         self._end.wait()
         yield from ()
 
@@ -169,7 +169,7 @@ def _resident() -> int:
 
 
 def loaded(nodes: int) -> tuple[Cluster, PodReader]:
-    """Return a cluster of so many nodes that has seen all its pods, and who read them."""
+    """Return a cluster of so many nodes that has read all its pods, and its reader."""
     cluster, reader = Cluster(), PodReader()
     for number in range(nodes):
         cluster.put_node(msgspec.json.decode(node_json(number), type=Node))

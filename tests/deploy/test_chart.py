@@ -200,7 +200,7 @@ def test_keys_of_a_cloud_are_nowhere_but_in_the_secret(render):
 
 
 def test_without_a_cloud_nothing_is_installed(render):
-    assert "say which cloud has the nodes: config.providers" in render.refused("replicaCount: 1")
+    assert "name the cloud that has the nodes: set config.providers" in render.refused("replicaCount: 1")
 
 
 def test_values_of_the_wrong_shape_are_refused(render):
@@ -225,7 +225,7 @@ def test_a_file_that_no_volume_is_there_for_is_told_after_the_installation(rende
             *("install", "ca", CHART, "--namespace", "kube-system", "--kubeconfig", world.kubeconfig),
             *("--values", render.values("config: {providers: [fake], record: {path: /records/r}}")),
         )
-    assert "record.path: nothing can be written to /records/r until extraVolumes and extraVolumeMounts mount" in told
+    assert "record.path: /records/r can't be written until extraVolumes and extraVolumeMounts mount" in told
     assert "memory.path" not in told
 
 

@@ -43,7 +43,7 @@ def test_while_pods_or_nodes_can_not_be_seen_no_loop_decides_and_then_all_goes_o
         life.world.sync()
         with pytest.raises(ApiServerError) as refused:
             life.autoscaler.step()
-        return re.match(rf"{resource} were not heard of for \d+ s: .*: too many lists", str(refused.value))
+        return re.match(rf"no news of {resource} for \d+ s: .*: too many lists", str(refused.value))
 
     eventually(is_blind)
     assert len(life.diary.decisions) == decided

@@ -6,7 +6,7 @@ import textwrap
 import pytest
 from nodewright.cli.main import main
 from nodewright.testing.conformance.live import run as live_run
-from nodewright_aws.groups.group import AwsNodeGroup
+from nodewright_aws.groups.node_group import AwsNodeGroup
 from nodewright_aws.testing import AwsDouble
 from nodewright_aws.testing.__main__ import fill, guide
 
@@ -31,7 +31,7 @@ def conformance(double, tmp_path, capsys, monkeypatch):
     """Runs the command as the guide tells; returns exit status, both outputs and the report."""
     text = guide(double)
     config, report = tmp_path / "aws.yaml", tmp_path / "report.json"
-    config.write_text(textwrap.dedent(text[text.index("  apiVersion") : text.index("Hold the provider")]))
+    config.write_text(textwrap.dedent(text[text.index("  apiVersion") : text.index("Check the provider")]))
 
     def run(*words, rules):
         # All of them take a while: each begins with providers of its own, as after a restart.

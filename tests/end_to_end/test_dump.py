@@ -100,7 +100,7 @@ def test_a_missing_right_is_named(world, dump, monkeypatch):
     world.api_server.faults.append(fault)
     status, text, trouble = dump()
     assert (status, text) == (1, b"")
-    assert "never saw pods (list pods: pods is forbidden)" in trouble
+    assert "never listed pods (list pods: pods is forbidden)" in trouble
 
 
 def test_an_absent_api_server_is_named(dump, monkeypatch):

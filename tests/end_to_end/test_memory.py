@@ -110,7 +110,7 @@ def test_back_offs_go_on_in_the_next_life(begin):
 def test_an_order_that_was_never_given_is_given_by_the_next_life(begin, kill):
     life = begin(GROWING)
     kill(life, done=False)
-    assert stored(life)["memory"]["requests"]["first-choice"]["unanswered"] == 2
+    assert stored(life)["memory"]["orders"]["requests"]["first-choice"]["unanswered"] == 2
     life.start_again()
     # Who knows whether the cloud has it, and has not done it yet?
     assert not life.go_on(10).grow
@@ -146,7 +146,7 @@ def test_an_order_that_was_not_answered_in_time_is_known_to_the_next_life(begin)
     life.go_on(10)
     old = life.autoscaler
     assert old.busy
-    assert stored(life)["memory"]["requests"]["first-choice"]["unanswered"] == 2
+    assert stored(life)["memory"]["orders"]["requests"]["first-choice"]["unanswered"] == 2
     life.start_again()
     life.autoscaler.step()
     life.world.cloud.gate.heal("*")
@@ -208,7 +208,7 @@ def test_an_api_server_that_takes_no_memory_holds_no_scale_up_up(begin, caplog):
     assert caplog.text.count("memory can't be written in ConfigMap kube-system/nodewright-memory") == 1
     life.world.api_server.faults.remove(outage)
     life.go_on(10)
-    assert stored(life)["memory"]["requests"].keys() == {"first-choice"}
+    assert stored(life)["memory"]["orders"]["requests"].keys() == {"first-choice"}
 
 
 def test_without_the_rights_it_goes_on_and_names_them(begin, caplog):
@@ -254,7 +254,7 @@ def test_labels_and_keys_of_others_stay_in_the_config_map(begin):
     config_map = life.world.store.find("configmaps", MAP, "kube-system")
     assert config_map["metadata"]["labels"]["helm"] == "yes"
     assert config_map["data"]["note"] == "keep"
-    assert stored(life)["memory"]["requests"].keys() == {"first-choice"}
+    assert stored(life)["memory"]["orders"]["requests"].keys() == {"first-choice"}
 
 
 def test_one_who_deletes_the_config_map_gets_it_back(begin):
@@ -262,7 +262,7 @@ def test_one_who_deletes_the_config_map_gets_it_back(begin):
     life.go_on(10)
     life.world.store.delete("configmaps", MAP, "kube-system")
     life.go_on(60)
-    assert stored(life)["memory"]["requests"].keys() == {"first-choice"}
+    assert stored(life)["memory"]["orders"]["requests"].keys() == {"first-choice"}
 
 
 def test_memory_in_a_file_is_gone_on_with_as_well(begin, tmp_path):
@@ -270,7 +270,7 @@ def test_memory_in_a_file_is_gone_on_with_as_well(begin, tmp_path):
     life = begin(SHRINKING, f"{SETTINGS}\nmemory: {{store: file, path: '{file}'}}")
     life.until(lambda: life.autoscaler.memory.unneeded.since, within=300)
     since = life.autoscaler.memory.unneeded.since
-    assert json.loads(file.read_text())["memory"]["unneeded_since"].keys() == since.keys()
+    assert json.loads(file.read_text())["memory"]["unneeded"]["since"].keys() == since.keys()
     assert life.world.store.find("configmaps", MAP, "kube-system") is None
     life.start_again()
     life.go_on(10)

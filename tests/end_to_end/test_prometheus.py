@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 import pytest
+from nodewright.serve.endpoints import Endpoints
 from nodewright.serve.server import Server
-from nodewright.serve.site import Site
 
 from tests.end_to_end.scenarios import a_group, a_scenario
 
@@ -95,7 +95,7 @@ def eventually(ask):
 
 
 def test_prometheus_scrapes_what_is_served(life, tmp_path):
-    server = Server("127.0.0.1:0", Site(life.autoscaler.metrics))
+    server = Server("127.0.0.1:0", Endpoints(life.autoscaler.metrics))
     server.start()
     prometheus = Prometheus(tmp_path, f"127.0.0.1:{server.port}")
     try:

@@ -6,7 +6,7 @@ from threading import Thread
 import pytest
 from nodewright.cli.main import main
 from nodewright.runtime.log import set_up_logging
-from nodewright.serve.site import Request, Site
+from nodewright.serve.endpoints import Endpoints, Request
 from nodewright.testing.distributions import Distributions
 from nodewright_fake.apiserver.faults import Fault
 from nodewright_fake.cloud.api_fault import ApiFault, ApiFaultKind
@@ -95,12 +95,12 @@ def live(life):
 
 
 def shown_over_http(life):
-    """All pages of a site with a loop meanwhile."""
-    site = Site(life.autoscaler.metrics, snapshots=life.autoscaler.snapshots, profiling=True)
+    """All endpoints with a loop meanwhile."""
+    endpoints = Endpoints(life.autoscaler.metrics, snapshots=life.autoscaler.snapshots, profiling=True)
     pages = {}
 
     def ask(path, query=""):
-        pages[path] = site.answer(Request(path=path, query=query)).body.decode()
+        pages[path] = endpoints.respond(Request(path=path, query=query)).body.decode()
 
     asking = Thread(target=ask, args=("/snapshotz",))
     asking.start()

@@ -42,17 +42,19 @@ def check_deletions(life):
 
 def check_memory(memory):
     """What is remembered is about nodes, machines, groups, pools and kinds of pods that are there, or just were."""
-    assert all(len(value) <= 3 * MOST_NODES for value in vars(memory).values() if isinstance(value, dict | tuple))
+    kept = [value for each in memory.slices().values() for value in vars(each).values()]
+    assert all(len(value) <= 3 * MOST_NODES for value in kept if isinstance(value, dict | tuple))
 
 
 def check_end(life):
     """All pods run, nothing is on its way and nobody is left marked."""
     deployments = life.world.store.list("deployments.apps", "default")
     assert len(life.pods("Running")) == len(life.pods()) == sum(each["spec"]["replicas"] for each in deployments)
-    memory = vars(life.autoscaler.memory)
+    slices = life.autoscaler.memory.slices()
+    memory = {name: value for each in slices.values() for name, value in vars(each).items()}
     assert {name: memory[name] for name in PASSING if memory[name]} == {}
     assert life.marked == []
-    assert set(life.hinted) == memory["unneeded_since"].keys()
+    assert set(life.hinted) == slices["unneeded"].since.keys()
 
 
 @pytest.mark.parametrize("seed", [4])

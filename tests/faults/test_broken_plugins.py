@@ -138,6 +138,7 @@ BROKEN = {
     ("raising", "adjust_groups"),
     ("raising", "adjust_template"),
     ("raising", "adjust_pending_pods"),
+    ("raising", "adjust_estimate"),
     ("raising", "adjust_options"),
     ("raising", "adjust_candidates"),
     ("raising", "veto_scale_up"),

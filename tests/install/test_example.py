@@ -7,7 +7,7 @@ from typing import Any
 
 from nodewright import testing
 from nodewright.api import DrainContext, Expander, PluginConfig
-from nodewright.plugins import Faults, Hooks, Registry, State
+from nodewright.plugins import Faults, Hooks, PluginState, Registry
 from nodewright.plugins.hookimpls import HOOKS
 from nodewright.testing import SteppedClock, a_group, a_node, a_pod, an_expander_context, an_option, conformance
 from nodewright.testing.clock import EPOCH
@@ -37,9 +37,9 @@ def test_the_example_is_found_by_its_name_and_made_from_its_configuration() -> N
 
 def test_every_provider_and_strategy_that_is_installed_for_developers_is_ready() -> None:
     # Commands are run by tests of their own.
-    known = [each for each in Registry().known() if each.kind != "commands"]
+    known = [each for each in Registry().statuses() if each.kind != "commands"]
     assert {each.distribution for each in known} >= {"nodewright", "nodewright-fake", "nodewright-example-near-data"}
-    assert [f"{each.kind}/{each.name}: {each.reason}" for each in known if each.state != State.READY] == []
+    assert [f"{each.kind}/{each.name}: {each.reason}" for each in known if each.state != PluginState.READY] == []
 
 
 def test_the_tutorial_shows_the_code_and_the_metadata_of_the_example() -> None:

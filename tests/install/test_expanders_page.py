@@ -15,7 +15,7 @@ EXAMPLES = [block for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 def test_the_table_has_every_expander() -> None:
     known = {
         each.name
-        for each in Registry().known()
+        for each in Registry().statuses()
         if each.kind == "expanders" and not each.distribution.startswith("nodewright-example")
     }
     assert (

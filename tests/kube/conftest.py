@@ -1,4 +1,4 @@
-"""The autoscaler's own way to the API server, against the embedded one."""
+"""The autoscaler's transport and reflectors against the embedded API server."""
 
 from time import monotonic, sleep
 
@@ -21,7 +21,7 @@ def server():
 
 @pytest.fixture
 def transport(server, tmp_path):
-    """A connection to it."""
+    """A transport to it."""
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text(server.kubeconfig())
     return connect(kubeconfig=str(kubeconfig))
@@ -46,7 +46,7 @@ def follow(transport):
 
 @pytest.fixture
 def eventually():
-    """Waits until something holds, or fails after ten seconds."""
+    """Waits until a condition holds; fails after ten seconds."""
 
     def wait(holds):
         until = monotonic() + 10

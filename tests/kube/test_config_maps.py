@@ -1,9 +1,9 @@
-"""ConfigMaps that strategies ask for, over HTTP."""
+"""ConfigMaps that strategies need, watched over HTTP."""
 
 import pytest
 from nodewright.cluster import Cluster
-from nodewright.kube.config_maps import ConfigMapWatch
 from nodewright.kube.feed import Feed
+from nodewright.kube.reflector import ConfigMapWatch
 from nodewright_fake.apiserver.faults import Fault
 
 
@@ -30,7 +30,7 @@ def config_map(name, **data):
 
 @pytest.fixture
 def seen(feed, eventually):
-    """Waits until the cluster has just these ConfigMaps, by name."""
+    """Waits until the cluster has exactly these ConfigMaps, by name."""
     cluster = Cluster()
 
     def wait(**expected):
@@ -67,7 +67,7 @@ def test_another_choice_ends_watches_and_begins_others(server, watch, seen, even
     seen(first={"key": "1"}, second={"key": "2"})
 
 
-def test_a_config_map_that_may_not_be_read_is_done_without(server, watch, feed, eventually, caplog):
+def test_decisions_go_on_without_a_config_map_that_may_not_be_read(server, watch, feed, eventually, caplog):
     server.faults.append(Fault(status=403, message="not yours"))
     watch.watch("kube-system", ["wanted"])
     told = "decisions are made without configmap kube-system/wanted, which can't be watched: "

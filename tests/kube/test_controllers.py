@@ -1,4 +1,4 @@
-"""Controllers of pods are watched, as far as we are allowed to see them."""
+"""Controllers of pods are watched if the rights allow it."""
 
 import pytest
 from nodewright.cluster import Cluster
@@ -18,12 +18,12 @@ KINDS = {
 
 @pytest.fixture
 def follow_controllers(transport):
-    """Starts reflectors of controllers only; returns a cluster that is brought up to date when asked."""
+    """Starts reflectors of controllers only; returns a function that updates and returns the cluster."""
     feed, cluster, running = Feed(), Cluster(), []
 
     def start():
         for kind in wanted_kinds(Settings()):
-            feed.follow(kind)
+            feed.add_kind(kind)
             running.append(Reflector(kind, transport, feed))
             running[-1].start()
 
@@ -72,5 +72,5 @@ def test_of_controllers_that_we_must_not_see_nothing_is_known(server, follow_con
 
 
 @pytest.mark.parametrize("settings", [ScaleDown(enabled=False), ScaleDown(skip_custom_controller_pods=False)])
-def test_controllers_that_nobody_asks_for_are_not_watched(settings):
+def test_controllers_that_no_setting_needs_are_not_watched(settings):
     assert wanted_kinds(Settings(scale_down=settings)) == ()

@@ -1,4 +1,4 @@
-"""What Nodewright writes as events, how often, and what it does when that fails."""
+"""Events: their content, how often they are written, and what happens when that fails."""
 
 from threading import Event
 
@@ -22,7 +22,7 @@ def dropped():
 
 @pytest.fixture
 def begin(server, transport, dropped):
-    """Begins to write events."""
+    """Starts an event writer."""
     writers = []
 
     def start(settings=None, **more):
@@ -43,7 +43,7 @@ def events(begin):
 
 @pytest.fixture
 def hold(server):
-    """Lets the API server hold up requests until it is told to go on."""
+    """Makes the API server hold requests until the test releases them."""
     release, held = Event(), Event()
 
     def wait(request):
@@ -84,7 +84,7 @@ class TestOften:
         assert (event["count"], event["firstTimestamp"]) == (4, "2030-01-01T00:00:00Z")
         assert event["lastTimestamp"] == "2030-01-01T00:05:00Z"
 
-    def test_one_that_was_forgotten_meanwhile_is_made_anew_with_its_count(self, server, events):
+    def test_an_event_that_has_expired_is_created_again_with_its_count(self, server, events):
         events.on_status("Reason", "message")
         assert events.flush(10)
         (event,) = server.store.list("events", "kube-system")
@@ -109,7 +109,7 @@ class TestOften:
         for _ in range(30):
             events.on_status("Reason", "message")
         assert events.flush(10)
-        # As much as client-go lets through of one object at once.
+        # The burst that client-go allows per object.
         assert written(server) == [("message", 25)]
 
 
@@ -172,7 +172,7 @@ class TestFaults:
             server.store.clock.advance(11)
         assert (fault.hits, len(dropped)) == (12, 1)
 
-    def test_a_namespace_that_ends_is_no_missing_right(self, server, events, caplog):
+    def test_a_terminating_namespace_is_not_a_missing_right(self, server, events, caplog):
         ending = "unable to create new content in namespace default because it is being terminated"
         server.faults.append(Fault(when=lambda request: "default" in request.path, status=403, message=ending))
         events.on_pod(*TRIGGERED)
@@ -197,9 +197,7 @@ class TestFaults:
         assert events.flush(10)
         assert written(server) == [("message", 1)]
 
-    def test_an_api_server_that_hangs_keeps_nobody_waiting_and_the_oldest_are_dropped(
-        self, server, events, hold, dropped
-    ):
+    def test_a_hanging_api_server_delays_nothing_and_the_oldest_events_are_dropped(self, server, events, hold, dropped):
         held, release = hold
         events.on_status("Reason", "first")
         assert held.wait(10)
@@ -222,7 +220,7 @@ class TestPods:
         self.tell(events, *(f"p{number}" for number in range(50)))
         events.on_status("Reason", "message")
         assert events.flush(10)
-        # kube.burst at once, and kube.qps in a second.
+        # kube.burst at once, then kube.qps per second.
         assert len(written(server, "default")) == 10
         assert messages(server) == ["message"]
         for expected in (15, 20):
@@ -266,4 +264,4 @@ class TestEnd:
         assert held.wait(10)
         events.on_status("Reason", "second")
         events.close(timeout=0.01)
-        assert "2 events were not written before the end: the API server takes too long" in caplog.messages
+        assert "2 events were not written before the process ends: the API server takes too long" in caplog.messages

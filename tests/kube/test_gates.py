@@ -1,10 +1,8 @@
-"""Requests that have to pass a gate, and those that the API server puts off."""
+"""Requests that pass a gate, and requests that the API server asks to retry later."""
 
 import pytest
 from nodewright.api import ApiServerError, NotLeaderError
-from nodewright.kube.evictions import Evictor
-from nodewright.kube.nodes import NodeWriter
-from nodewright.kube.taint_latency import TaintLatency
+from nodewright.kube.nodes import Evictor, NodeWriter, TaintLatency
 from nodewright.testing.clock import EPOCH
 from nodewright_fake.apiserver.faults import Fault
 
@@ -13,7 +11,7 @@ PATH = "/api/v1/nodes/n"
 
 @pytest.fixture
 def pauses(monkeypatch):
-    """Seconds that were waited because the API server asked for it; nobody really waits."""
+    """The pauses that the API server asked for; the test does not really sleep."""
     made = []
     monkeypatch.setattr("nodewright.kube.transport.sleep", made.append)
     return made
@@ -104,5 +102,5 @@ def test_something_is_replaced_as_a_whole(server, transport, node):
 
 def test_a_request_that_takes_too_long_is_given_up(server, transport, node):
     server.faults.append(Fault(latency=1))
-    with pytest.raises(ApiServerError, match="does not answer: nothing was heard in time"):
+    with pytest.raises(ApiServerError, match="does not answer: no response in time"):
         transport.get(PATH, timeout=0.05)

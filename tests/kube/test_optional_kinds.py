@@ -1,4 +1,4 @@
-"""Kinds that decisions can do without where the API server does not show them."""
+"""Kinds that decisions can do without if the API server does not serve them."""
 
 import logging
 
@@ -42,7 +42,7 @@ def test_everything_that_volumes_need_arrives_and_goes(server, follow, eventuall
 
 
 @pytest.mark.parametrize("status", [403, 404])
-def test_kinds_that_are_refused_are_done_without_and_told_of_once(server, follow, caplog, monkeypatch, status):
+def test_refused_kinds_are_logged_once_and_decisions_go_on_without_them(server, follow, caplog, monkeypatch, status):
     monkeypatch.setattr(reflectors, "_LONGEST_PAUSE", 0.01)
     fault = refused(*(kind.path for kind in KINDS if kind.optional), status=status)
     server.faults.append(fault)
@@ -91,13 +91,13 @@ def test_a_kind_that_was_seen_is_not_forgotten_when_the_right_is_lost(server, fo
 
 
 @pytest.mark.parametrize("path", ["/api/v1/nodes", "/api/v1/pods"])
-def test_nodes_and_pods_are_never_done_without(server, follow, path):
+def test_decisions_never_go_on_without_nodes_and_pods(server, follow, path):
     server.faults.append(refused(path))
-    with pytest.raises(ApiServerError, match=f"never saw {path.rpartition('/')[2]}"):
+    with pytest.raises(ApiServerError, match=f"never listed {path.rpartition('/')[2]}"):
         follow().wait_until_synced(0.5)
 
 
-def test_credentials_that_are_not_accepted_are_no_missing_right(server, follow):
+def test_refused_credentials_are_not_a_missing_right(server, follow):
     server.faults.append(refused("/persistentvolumes", status=401))
-    with pytest.raises(ApiServerError, match="never saw persistentvolumes"):
+    with pytest.raises(ApiServerError, match="never listed persistentvolumes"):
         follow().wait_until_synced(0.5)

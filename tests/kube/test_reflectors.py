@@ -1,4 +1,4 @@
-"""Reflectors keep up with the API server through everything it does to them."""
+"""Reflectors keep the cluster up to date, whatever the API server does."""
 
 import logging
 
@@ -31,7 +31,7 @@ def follow(follow):
 
 
 class Follower:
-    """A cluster that is brought up to date whenever somebody looks."""
+    """A cluster that is updated on each access."""
 
     def __init__(self, feed):
         self.feed = feed
@@ -96,12 +96,12 @@ def test_a_server_that_was_put_back_to_an_earlier_state_is_listed_again(server, 
         eventually(lambda: follower.nodes == {"kept"})
 
 
-def test_what_keeps_the_first_list_from_coming_is_told(server, transport):
+def test_the_cause_of_a_missing_first_list_is_reported(server, transport):
     server.faults.append(Fault(when=lambda request: request.verb == "list", status=500, message="etcd is on fire"))
     feed = Feed()
     reflector = Reflector(KINDS[0], transport, feed)
     reflector.start()
-    with pytest.raises(ApiServerError, match=r"never saw nodes, .*\(list nodes: etcd is on fire\)"):
+    with pytest.raises(ApiServerError, match=r"never listed nodes, .*\(list nodes: etcd is on fire\)"):
         feed.wait_until_synced(1)
     reflector.stop()
 
@@ -112,7 +112,7 @@ def test_a_malformed_object_is_left_out_and_named(server, follow, caplog):
     server.store.create("nodes", {**a_node("broken"), "spec": {"taints": "none"}})
     with caplog.at_level(logging.ERROR):
         assert Follower(follow()).nodes == {"good"}
-    assert "nodes strange is malformed and left out: cpu: 'lots' is not a quantity" in caplog.text
+    assert "nodes strange is malformed and ignored: cpu: 'lots' is not a quantity" in caplog.text
     assert (
         "nodes broken is malformed and left as it was: Expected `array`, got `str` - at `$.spec.taints`" in caplog.text
     )
@@ -139,7 +139,7 @@ def test_a_bookmark_tells_how_far_a_watch_has_come(server, follow):
     feed.wait_for_version(server.store.version, 10)
 
 
-def test_what_is_no_answer_of_an_api_server_does_not_end_a_reflector(server, transport, monkeypatch, eventually):
+def test_a_response_that_no_api_server_sends_does_not_end_a_reflector(server, transport, monkeypatch, eventually):
     answers = iter([b"<html>the proxy is ill</html>"])
     get = transport.get
     monkeypatch.setattr(transport, "get", lambda *request: next(answers, None) or get(*request))

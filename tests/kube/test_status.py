@@ -3,7 +3,7 @@
 from threading import Event
 
 import pytest
-from nodewright.kube.status import StatusMap, StatusText
+from nodewright.kube.status import StatusText, StatusWriter
 from nodewright_fake.apiserver.faults import Fault
 
 NAME = "cluster-autoscaler-status"
@@ -20,11 +20,11 @@ def found(server):
 
 @pytest.fixture
 def begin(transport):
-    """Begins to keep the ConfigMap."""
+    """Starts a writer of the ConfigMap."""
     begun = []
 
     def start():
-        begun.append(StatusMap(transport, "kube-system", NAME))
+        begun.append(StatusWriter(transport, "kube-system", NAME))
         return begun[-1]
 
     yield start
@@ -33,7 +33,7 @@ def begin(transport):
 
 
 def verbs(server):
-    """Records what is asked of ConfigMaps."""
+    """Records requests for ConfigMaps."""
     asked = []
     server.faults.append(lambda request: asked.append(request.verb) if "configmaps" in request.path else None)
     return asked
@@ -64,7 +64,7 @@ def test_what_others_keep_in_it_stays(server, begin, found):
     assert found()["metadata"]["labels"] == {"app": "x"}
 
 
-def test_it_is_made_again_if_somebody_deletes_it(server, begin, found):
+def test_it_is_created_again_after_a_deletion(server, begin, found):
     status = begin()
     status.write(text("one"))
     assert status.flush(10)
@@ -76,7 +76,7 @@ def test_it_is_made_again_if_somebody_deletes_it(server, begin, found):
     assert status.uid() == found()["metadata"]["uid"] != first
 
 
-def test_an_api_server_that_hangs_keeps_nobody_waiting_and_only_the_latest_is_written(server, begin, found):
+def test_a_hanging_api_server_delays_nothing_and_only_the_latest_status_is_written(server, begin, found):
     held, release = Event(), Event()
 
     def wait(request):

@@ -1,4 +1,4 @@
-"""The way to the API server: what is said when it is not as safe as it might be."""
+"""A transport that does not check certificates warns about it."""
 
 import logging
 
@@ -16,10 +16,10 @@ current-context: here
 
 
 @pytest.mark.parametrize(("careless", "said"), [("true", 1), ("false", 0)])
-def test_a_server_whose_certificate_is_not_checked_is_told_of_once(tmp_path, caplog, careless, said):
+def test_an_unchecked_certificate_is_logged_once(tmp_path, caplog, careless, said):
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text(KUBECONFIG.format(careless=careless))
     with caplog.at_level(logging.WARNING):
         connect(kubeconfig=str(kubeconfig))
-    warning = "whoever answers at https://127.0.0.1:6443 is taken for the API server: certificates are not checked"
+    warning = "certificates are not checked: any server at https://127.0.0.1:6443 is taken for the API server"
     assert caplog.messages == [warning] * said

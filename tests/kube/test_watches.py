@@ -1,4 +1,4 @@
-"""Watches and lists go on through everything that API servers and networks do to them."""
+"""Watches and lists survive whatever API servers and networks do."""
 
 import gzip
 import json
@@ -33,14 +33,14 @@ def a_page(*items, version="5", more=""):
 
 
 class Script:
-    """An API server that says what a test wants it to say."""
+    """An API server whose responses the test scripts."""
 
     def __init__(self):
         self.queries = []
         self.times = []
-        #: What a list is answered with.
+        #: The response to a list.
         self.lists = lambda handler: handler.say(a_page(a_node("n")))
-        #: What a watch is answered with; by default nothing at all, until the test is over.
+        #: The response to a watch; by default silence until the test ends.
         self.watches = lambda handler: handler.begin()
         self.over = Event()
 
@@ -64,13 +64,13 @@ class Script:
 
 @pytest.fixture
 def script():
-    """What the scripted server says."""
+    """The script of the server."""
     return Script()
 
 
 @pytest.fixture
 def scripted(script):
-    """The connection to it."""
+    """The transport to it."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -87,7 +87,7 @@ def scripted(script):
             self.wfile.write(body)
 
         def begin(self, *pieces, hold=True):
-            """Begin a stream; with *hold* it goes on in silence until the test is over, else it ends."""
+            """Begin a stream; with *hold* it stays open in silence until the test ends."""
             self.send_response(200)
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
@@ -119,7 +119,7 @@ def scripted(script):
 
 @pytest.fixture
 def started():
-    """Starts a reflector of one kind; returns what shows the nodes that it has seen."""
+    """Starts a reflector of one kind; returns a view of the nodes that it has seen."""
     running = []
 
     def start(transport, kind=NODES, feed=None):
@@ -139,9 +139,9 @@ def started():
 
 
 class TestLists:
-    """Everything there is, page by page."""
+    """Lists, page by page."""
 
-    def test_a_list_whose_next_page_is_forgotten_begins_anew_at_once(
+    def test_a_list_whose_next_page_has_expired_starts_over_at_once(
         self, server, transport, started, eventually, caplog
     ):
         for number in range(1100):
@@ -163,7 +163,7 @@ class TestLists:
         seen = started(transport, feed=feed)
         eventually(lambda: forgotten.hits >= 3)
         assert not seen()
-        with pytest.raises(ApiServerError, match="never saw nodes"):
+        with pytest.raises(ApiServerError, match="never listed nodes"):
             feed.wait_until_synced(0.01)
         server.faults.remove(forgotten)
         eventually(lambda: len(seen()) == 1100)
@@ -195,11 +195,9 @@ class TestLists:
 
 
 class TestWatches:
-    """What changes, as it changes."""
+    """Watches."""
 
-    def test_a_version_that_is_forgotten_is_listed_anew_whichever_way_it_is_told(
-        self, script, scripted, started, eventually, caplog
-    ):
+    def test_after_an_expired_version_the_kind_is_listed_again(self, script, scripted, started, eventually, caplog):
         def as_event(handler):
             handler.begin(an_event("ERROR", {"kind": "Status", "reason": "Expired", "code": 410}), hold=False)
 
@@ -264,7 +262,7 @@ class TestWatches:
         with caplog.at_level(logging.WARNING):
             started(scripted, feed=feed)
             eventually(lambda: script.watched == 4)
-        # 0.05, 0.1 and 0.2 seconds at least.
+        # At least 0.05, 0.1 and 0.2 seconds.
         assert script.times[-1] - script.times[1] > 0.34
         assert [record.getMessage() for record in caplog.records] == [
             "cannot watch nodes, trying again: the watch of nodes ended as soon as it began"
@@ -297,7 +295,7 @@ class TestWatches:
         assert script.listed == 1
 
     @pytest.mark.parametrize("event", [b"", an_event("ERROR", {"kind": "Status", "code": 500, "message": "ill"})])
-    def test_watches_that_open_and_tell_nothing_are_no_sign_of_life(
+    def test_watches_that_end_at_once_are_no_sign_of_life(
         self, script, scripted, started, eventually, monkeypatch, event
     ):
         monkeypatch.setattr(reflectors, "_FIRST_PAUSE", 0.02)
@@ -305,12 +303,10 @@ class TestWatches:
         feed = Feed()
         started(scripted, feed=feed)
         eventually(lambda: script.watched == 3)
-        with pytest.raises(
-            ApiServerError, match=r"nodes were not heard of for [01] s: the watch of nodes (failed|ended)"
-        ):
+        with pytest.raises(ApiServerError, match=r"no news of nodes for [01] s: the watch of nodes (failed|ended)"):
             feed.check_silence((script.times[2] - script.times[0]) / 2)
 
-    def test_trouble_is_told_once_and_so_is_its_end(self, script, scripted, started, eventually, caplog, monkeypatch):
+    def test_trouble_and_its_end_are_logged_once(self, script, scripted, started, eventually, caplog, monkeypatch):
         monkeypatch.setattr(reflectors, "_FIRST_PAUSE", 0.001)
         monkeypatch.setattr(reflectors, "_QUIET_SECONDS", 0)
         bookmark = an_event("BOOKMARK", {"kind": "Node", "metadata": {"resourceVersion": "77"}})

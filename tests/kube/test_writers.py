@@ -1,10 +1,8 @@
-"""What Nodewright writes to the API server."""
+"""Writes to nodes and pods at the API server."""
 
 import pytest
 from nodewright.api import AccessDeniedError, ApiServerError, ConfigurationError, ConflictError
-from nodewright.kube.evictions import Evictor
-from nodewright.kube.nodes import NodeWriter
-from nodewright.kube.taint_latency import TaintLatency
+from nodewright.kube.nodes import Evictor, NodeWriter, TaintLatency
 from nodewright.kube.transport import connect
 from nodewright.testing.clock import EPOCH
 

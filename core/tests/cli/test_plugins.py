@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from nodewright.cli.main import main
-from nodewright.plugins.missing import DISTRIBUTIONS
+from nodewright.plugins.registry import DISTRIBUTIONS
 
 Install = Callable[..., str]
 

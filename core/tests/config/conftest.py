@@ -96,6 +96,7 @@ class Classes:
         "estimators": {},
         "processors": {"quota": Quota, "keep-new": KeepNew},
         "drain_rules": {},
+        "prices": {},
         "hooks": {},
     }
 

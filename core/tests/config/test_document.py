@@ -2,9 +2,9 @@ import pytest
 from nodewright.api import ConfigurationError
 from nodewright.config.document import load
 from nodewright.config.flags import parse_flags
-from nodewright.config.mention import Mention
 from nodewright.config.model import Settings
 from nodewright.config.planned import planned
+from nodewright.config.reference import Reference
 
 
 def warnings(path, *argv):
@@ -43,7 +43,7 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
     assert load(path).settings.seed == 3
 
 
-def test_plugins_are_named_with_or_without_settings_and_know_their_line(write):
+def test_plugins_are_named_with_or_without_settings_and_know_their_place(write):
     path = write(
         """
 providers:
@@ -57,14 +57,15 @@ hooks: [{log: }]
     )
     settings = load(path).settings
     assert settings.providers == (
-        Mention(name="aws", config={"region": "eu-west-1", "tags": {"owned": None}}),
-        Mention(name="fake"),
+        Reference(name="aws", config={"region": "eu-west-1", "tags": {"owned": None}}),
+        Reference(name="fake"),
     )
-    assert [provider.line for provider in settings.providers] == [5, 6]
-    assert settings.scale_up.estimator == Mention(name="binpacking")
+    assert [provider.path for provider in settings.providers] == [("providers", 0), ("providers", 1)]
+    assert settings.scale_up.estimator == Reference(name="binpacking")
     assert [expander.name for expander in settings.scale_up.expanders] == ["priority", "least-waste"]
-    assert settings.scale_up.expanders[0].line == 9
-    assert settings.hooks == (Mention(name="log"),)
+    assert settings.scale_up.expanders[0].path == ("scaleUp", "expanders")
+    assert settings.scale_up.estimator.path == ("scaleUp", "estimator")
+    assert settings.hooks == (Reference(name="log"),)
 
 
 def test_quantities_are_exact(write):
@@ -173,7 +174,7 @@ def test_a_provider_has_to_be_named_only_where_it_has_to_run(write, classes):
         load(classes=classes)
 
 
-def test_plugins_that_nobody_mentions_need_not_be_installed(classes):
+def test_plugins_that_are_not_named_need_not_be_installed(classes):
     loaded = load(flags=parse_flags(["--cloud-provider=cloud", "--v=1"]), classes=None)
     assert loaded.settings.scale_up.estimator.name == "binpacking"
     with pytest.raises(ConfigurationError) as caught:

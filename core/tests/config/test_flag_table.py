@@ -142,6 +142,7 @@ def test_every_setting_that_is_not_ours_alone_has_a_flag():
         "scaleDown.consolidation.reserve",
         "groups",
         "hooks",
+        "prices",
         "dryRun",
         "record.path",
         "record.maxSize",

@@ -113,7 +113,7 @@ def test_a_flag_of_one_provider_becomes_a_setting_of_its_plugin():
 def test_a_flag_of_one_expander_becomes_a_setting_of_its_plugin(write):
     path = write("scaleUp: {expanders: [random-ish, {grpc: {certificate: a.pem}}]}")
     result = load(path, flags=parse_flags(["--grpc-expander-url=host:7000"])).settings
-    assert [mention.written() for mention in result.scale_up.expanders] == [
+    assert [reference.written() for reference in result.scale_up.expanders] == [
         "random-ish",
         {"grpc": {"certificate": "a.pem", "url": "host:7000"}},
     ]

@@ -185,7 +185,7 @@ def test_the_documented_example_fits():
                 "filter-schedulable",
                 "filter-daemonset-pods",
             ],
-            drain_rules=[mention.name for mention in Settings().scale_down.drain_rules],
+            drain_rules=[reference.name for reference in Settings().scale_down.drain_rules],
         )
     )
     example = yaml.safe_load(text.split("```yaml\n")[1].split("```")[0])

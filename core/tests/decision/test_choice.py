@@ -24,10 +24,9 @@ from nodewright.decision.memory import Memory
 from nodewright.objects.affinity import TopologySpreadConstraint
 from nodewright.objects.node import ZONE
 from nodewright.objects.selector import LabelSelector
-from nodewright.strategies.least_waste import LeastWaste
+from nodewright.strategies.expanders import LeastWaste, Random
 from nodewright.strategies.price import Price
 from nodewright.strategies.priority import CONFIG_MAP, Priority
-from nodewright.strategies.random import Random
 from nodewright.testing import EPOCH, a_group, a_node, a_pod, a_template
 from nodewright.testing.worlds import a_policy, a_world
 

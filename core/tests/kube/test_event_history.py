@@ -3,11 +3,11 @@
 from datetime import timedelta
 
 import pytest
-from nodewright.kube.event_history import About, EventHistory
+from nodewright.kube.events import EventHistory, InvolvedObject
 from nodewright.testing.clock import EPOCH
 
-POD = About(kind="Pod", name="web", namespace="default", uid="1")
-STATUS = About(kind="ConfigMap", name="cluster-autoscaler-status", namespace="kube-system")
+POD = InvolvedObject(kind="Pod", name="web", namespace="default", uid="1")
+STATUS = InvolvedObject(kind="ConfigMap", name="cluster-autoscaler-status", namespace="kube-system")
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_one_for_each_object_and_reason_and_another_in_five_minutes(history):
     assert told == [True, False, False, True, False]
     assert history.note(POD, "TriggeredScaleUp", "message", after(301))
     assert history.note(
-        About(kind="Pod", name="web", namespace="default", uid="2"), "NotTriggerScaleUp", "", after(301)
+        InvolvedObject(kind="Pod", name="web", namespace="default", uid="2"), "NotTriggerScaleUp", "", after(301)
     )
 
 
@@ -46,14 +46,14 @@ def test_what_is_kept_back_is_counted(history):
     assert (other.count, other.name == series.name) == (1, False)
 
 
-def test_those_are_forgotten_first_that_nobody_told_of_for_longest(history):
+def test_the_least_recently_used_objects_are_forgotten_first(history):
     history.note(POD, "Reason", "message", EPOCH)
     for number in range(8191):
-        history.note(About(kind="Pod", name=f"p{number}"), "Reason", "message", EPOCH)
+        history.note(InvolvedObject(kind="Pod", name=f"p{number}"), "Reason", "message", EPOCH)
         assert history.note(POD, "Reason", "message", EPOCH) is None
-    assert history.note(About(kind="Pod", name="one-too-many"), "Reason", "message", EPOCH)
+    assert history.note(InvolvedObject(kind="Pod", name="one-too-many"), "Reason", "message", EPOCH)
     assert history.note(POD, "Reason", "message", EPOCH) is None
-    assert history.note(About(kind="Pod", name="p0"), "Reason", "message", EPOCH)
+    assert history.note(InvolvedObject(kind="Pod", name="p0"), "Reason", "message", EPOCH)
 
 
 def test_duplicates_are_25_of_each_object_and_then_one_in_five_minutes():
@@ -64,7 +64,7 @@ def test_duplicates_are_25_of_each_object_and_then_one_in_five_minutes():
     assert not history.note(POD, "Reason", "message", after(301))
 
 
-def test_a_clock_that_was_set_back_silences_nobody(history):
+def test_a_clock_that_was_set_back_blocks_no_event(history):
     history.note(POD, "Reason", "message", after(86_400))
     assert history.note(POD, "Reason", "message", EPOCH)
     assert not history.note(POD, "Reason", "message", after(1))

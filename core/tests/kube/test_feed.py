@@ -1,4 +1,4 @@
-"""The feed gathers what reflectors see until the loop takes it up."""
+"""The feed collects changes from reflectors until the loop applies them."""
 
 from dataclasses import replace
 from threading import Event, Thread
@@ -10,7 +10,7 @@ from nodewright.cluster import Cluster
 from nodewright.kube import feed as feeds
 from nodewright.kube.feed import Batch, Feed
 from nodewright.kube.kinds import KINDS
-from nodewright.kube.pod_wire import PodReader
+from nodewright.kube.pod_reader import PodReader
 from nodewright.testing import a_node
 
 NODES, PODS = KINDS[0], KINDS[1]
@@ -31,7 +31,7 @@ def nodes(*names, gone=(), complete=False, version="1", unread=()):
     for name in gone:
         batch.drop(name)
     for name in unread:
-        batch.leave(name)
+        batch.keep(name)
     return batch
 
 
@@ -84,7 +84,7 @@ def test_what_is_listed_but_can_not_be_read_stays_as_it_was():
 
 
 class TestWakingTheLoop:
-    """A pod wakes the loop when no node fits it, and not each time that it is told so again."""
+    """A pod wakes the loop when it becomes unschedulable, and not when the same is reported again."""
 
     @pytest.fixture
     def woken(self):
@@ -120,19 +120,19 @@ class TestWakingTheLoop:
 
 
 class TestTheFirstSight:
-    """The loop begins when everything was seen once."""
+    """The loop begins after everything was listed once."""
 
     def test_it_is_waited_for_as_long_as_pages_come(self):
         feed = Feed()
         for kind in KINDS:
-            feed.do_without(kind)
-        feed.follow(LATE)
+            feed.note_absent(kind)
+        feed.add_kind(LATE)
         pages = iter(range(20))
 
         def come():
             for _ in pages:
                 sleep(0.02)
-                feed.hear_of(LATE)
+                feed.note_contact(LATE)
             feed.extend(Batch(kind=LATE, complete=True, version="1"))
 
         Thread(target=come, daemon=True).start()
@@ -148,14 +148,14 @@ class TestTheFirstSight:
 
         Thread(target=chatter, daemon=True).start()
         began = monotonic()
-        with pytest.raises(ApiServerError, match="never saw pods, "):
+        with pytest.raises(ApiServerError, match="never listed pods, "):
             feed.wait_until_synced(0.1)
         over.set()
         assert monotonic() - began < 5
 
 
 class TestSilence:
-    """Nothing is decided on nodes or pods that were not heard of for long."""
+    """No decision is made on a stale state of nodes or pods."""
 
     @pytest.fixture
     def time(self, monkeypatch):
@@ -167,23 +167,23 @@ class TestSilence:
         feed = Feed()
         feed.extend(nodes(complete=True))
         time[0] += 100
-        feed.hear_of(NODES)
+        feed.note_contact(NODES)
         time[0] += 100
         feed.check_silence(180)
 
-    def test_a_long_silence_is_told_with_its_reason(self, time):
+    def test_a_long_silence_is_reported_with_its_reason(self, time):
         feed = Feed()
         feed.extend(nodes(complete=True))
         time[0] += 200
-        with pytest.raises(ApiServerError, match="nodes were not heard of for 200 s: the API server is silent"):
+        with pytest.raises(ApiServerError, match="no news of nodes for 200 s: the API server is silent"):
             feed.check_silence(180)
         feed.note_trouble("nodes", "GET /api/v1/nodes: no, sorry")
-        with pytest.raises(ApiServerError, match="nodes were not heard of for 200 s: GET /api/v1/nodes: no, sorry"):
+        with pytest.raises(ApiServerError, match="no news of nodes for 200 s: GET /api/v1/nodes: no, sorry"):
             feed.check_silence(180)
 
     def test_other_kinds_are_not_waited_for(self, time):
         feed = Feed()
         budgets = next(kind for kind in KINDS if kind.name == "poddisruptionbudgets")
-        feed.hear_of(budgets)
+        feed.note_contact(budgets)
         time[0] += 10_000
         feed.check_silence(180)

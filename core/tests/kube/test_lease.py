@@ -1,4 +1,4 @@
-"""Of several replicas one holds the lease, by its own seconds and whatever others write."""
+"""Only one of several replicas holds the lease, by its own clock and whatever times others write."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from nodewright.config.model import LeaderElection
 from nodewright.kube.lease import Lease
 
 MICRO_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"
-#: As the Go client writes it, by a clock that is a year ahead.
+#: As the Go client writes it, with a clock that is a year ahead.
 HELD_BY_CA = {
     "holderIdentity": "ca-7d9",
     "leaseDurationSeconds": 15,
@@ -21,14 +21,14 @@ HELD_BY_CA = {
 
 
 class Server:
-    """An API server with at most one Lease, and the seconds that pass there."""
+    """An API server with at most one Lease, and the clock of the test."""
 
     def __init__(self):
         self.now = 100.0
         self.lease = None
         self.version = 0
         self.requests = []
-        #: What the next requests meet, by method: an exception, or a function that is called first.
+        #: What happens to the next requests, by method: an exception, or a function to call first.
         self.faults = []
 
     def hold(self, spec, **metadata):
@@ -80,7 +80,7 @@ class Server:
 
 
 class Stop:
-    """An event for `Lease.acquire`: waiting for it lets the seconds pass, and it is set after *patience* of them."""
+    """An event for `Lease.acquire`: waiting for it advances the clock, and it is set after *patience* seconds."""
 
     def __init__(self, server, patience=60.0):
         self.server = server
@@ -103,7 +103,7 @@ def server():
 
 @pytest.fixture
 def lease(server):
-    """Makes leases; none of them renews itself."""
+    """Creates leases that do not renew themselves."""
 
     def make(identity="me", **settings):
         lease = Lease(server, "kube-system", LeaderElection(**settings), identity, now=lambda: server.now)
@@ -153,7 +153,7 @@ def test_a_lease_that_cluster_autoscaler_renews_is_waited_for(server, lease):
     assert len(set(stop.waits)) > 1
 
 
-def test_a_lease_that_nobody_renews_is_taken_after_its_own_duration_by_our_seconds_alone(server, lease):
+def test_a_lease_without_renewals_is_taken_after_its_own_duration_by_our_clock(server, lease):
     server.hold({**HELD_BY_CA, "leaseDurationSeconds": 40})
     begun = server.now
     assert lease().acquire(Stop(server))
@@ -230,7 +230,7 @@ def test_it_is_renewed_by_one_request(server, lease):
     assert mine.held
 
 
-def test_a_change_by_somebody_else_does_not_end_it(server, lease):
+def test_a_change_by_someone_else_does_not_end_it(server, lease):
     mine = acquired(server, lease())
     server.hold(server.lease["spec"], labels={"touched": "yes"})
     assert mine.renew() == 2
@@ -253,7 +253,7 @@ def test_it_ends_with_the_renew_deadline_and_not_when_the_thread_finds_out(serve
     assert not mine.held
     assert mine.spare == pytest.approx(4.9)
     assert not mine.lost.is_set()
-    # Though the API server would let us have it.
+    # Even though the API server would allow it.
     assert mine.renew() is None
     assert mine.lost.is_set()
     assert not mine.held
@@ -358,7 +358,7 @@ def test_a_released_lease_is_there_for_cluster_autoscaler_at_once(server, lease)
     assert stop.waits == []
 
 
-def test_what_somebody_else_holds_is_not_released(server, lease):
+def test_a_lease_that_another_replica_holds_is_not_released(server, lease):
     mine = acquired(server, lease())
     server.hold(HELD_BY_CA)
     mine.release()
@@ -370,10 +370,10 @@ def test_an_api_server_that_is_away_does_not_keep_it_from_ending(server, lease, 
     server.faults = [("GET", no_answer())]
     mine.release()
     assert not mine.held
-    assert "could not be released, and is free in 15 s: no answer" in caplog.text
+    assert "could not be released; it is free in 15 s: no answer" in caplog.text
 
 
-def test_an_answer_that_comes_too_late_to_act_on_is_no_reason_to_lead(server, lease):
+def test_a_response_after_the_deadline_does_not_make_it_lead(server, lease):
     server.faults = [("POST", lambda: setattr(server, "now", server.now + 11))]
     mine = acquired(server, lease())
     assert mine.held

@@ -1,9 +1,9 @@
-"""How long marks take to be seen."""
+"""How long it takes until a written taint is seen."""
 
 from datetime import timedelta
 
 from nodewright.api import Taint
-from nodewright.kube.taint_latency import TaintLatency
+from nodewright.kube.nodes import TaintLatency
 from nodewright.testing.builders import a_node
 from nodewright.testing.clock import SteppedClock
 
@@ -31,7 +31,7 @@ def test_the_longest_of_the_past_hour_counts():
     assert latency.longest is None
 
 
-def test_marks_that_were_not_written_or_not_by_us_are_no_measure():
+def test_taints_that_were_not_written_or_not_by_us_do_not_count():
     clock = SteppedClock()
     latency = TaintLatency(clock)
     latency.writing("n")

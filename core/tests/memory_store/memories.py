@@ -8,12 +8,89 @@ from types import UnionType
 from typing import get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
+from nodewright.api import ErrorClass, Reason
 from nodewright.api.errors import ConflictError
 from nodewright.api.template import NodeTemplate
-from nodewright.decision.memory import Memory
+from nodewright.decision.memory import (
+    Backoff,
+    Changes,
+    Condition,
+    Conditions,
+    ConsolidationMemory,
+    CooldownMemory,
+    Evictions,
+    HealthMemory,
+    Intention,
+    KnownTemplate,
+    LastVerdict,
+    Memory,
+    OrderMemory,
+    Removal,
+    RemovalMemory,
+    Replacement,
+    ScaleUpRequest,
+    Shortage,
+    StatusMemory,
+    TemplateMemory,
+    UnneededMemory,
+    VerdictMemory,
+)
 from nodewright.decision.memory.memory import PLACES
 from nodewright.memory_store.store import Stored
 from nodewright.testing.builders import a_template
+from nodewright.testing.clock import EPOCH
+
+BACKOFF = Backoff(
+    until=EPOCH,
+    pause=timedelta(minutes=5),
+    failed_at=EPOCH,
+    error_class=ErrorClass.STOCK_OUT,
+    code="Dry",
+    pool="eu-a/c5",
+    message="no more machines",
+)
+HEALTHY = Condition(status="Healthy", since=EPOCH)
+#: Every field has a value.
+FULL = Memory(
+    unneeded=UnneededMemory(
+        since={"n": EPOCH}, unremovable_until={"m": EPOCH}, unexamined=("o",), hints={"n": (("p", 2), ("q", 1))}
+    ),
+    verdicts=VerdictMemory(
+        last={"n": LastVerdict(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="default/web", cause="NotReplicated")}
+    ),
+    health=HealthMemory(
+        unregistered_since={"i-1": EPOCH},
+        failed_since={"i-2": EPOCH},
+        shortages={"a": Shortage(since=EPOCH, machines=1, target=4)},
+        backoffs={"a": BACKOFF},
+        pools={"aws:eu-a/c5": BACKOFF},
+        unhealthy_since=EPOCH,
+    ),
+    orders=OrderMemory(
+        requests={"a": ScaleUpRequest(at=EPOCH, count=3, ours=False)},
+        intentions=(Intention(group="a", kind="uid/0123", count=2),),
+        turn=3,
+    ),
+    leaving=RemovalMemory(
+        removals={"o": Removal(group="a", provider_id="i-3", started=EPOCH)}, evictions=(Evictions(at=EPOCH, count=7),)
+    ),
+    consolidation=ConsolidationMemory(
+        replacements=(
+            Replacement(
+                nodes={"o": "i-3"}, group="b", count=1, at=EPOCH, since=EPOCH, saving=0.5, begun=("o",), owners=("uid",)
+            ),
+        ),
+        left_alone_until={"p": EPOCH},
+        examined="q",
+        no_search_until=EPOCH,
+    ),
+    learnt=TemplateMemory(templates={"a": KnownTemplate(promised="x", likeness=a_template())}),
+    cooldown=CooldownMemory(
+        groups={"a": Changes(grown=EPOCH, shrunk=EPOCH, stuck=EPOCH)},
+        cluster=Changes(grown=EPOCH, shrunk=EPOCH, stuck=EPOCH),
+    ),
+    status=StatusMemory(conditions={"": Conditions(health=HEALTHY, scale_up=HEALTHY, scale_down=HEALTHY)}),
+)
 
 _PLAIN = {
     datetime: st.datetimes(datetime(2000, 1, 1), datetime(2199, 1, 1), timezones=st.just(UTC)),
@@ -39,7 +116,7 @@ def without_slices(memory):
 
 
 def any_of(hint):
-    """Values of a type, of every field of it: whoever adds one to memory need not think of this."""
+    """Values of a type with all its fields, so that a new field of memory is covered by itself."""
     origin, parts = get_origin(hint), get_args(hint)
     if hint in _PLAIN:
         return _PLAIN[hint]
@@ -62,7 +139,7 @@ MEMORIES = any_of(Memory)
 
 
 class Shelf:
-    """A store in this process; *lose* lets writes fail, after or before they are done."""
+    """A store in this process; *before* and *after* can make writes fail."""
 
     place, aside, limit = "the shelf", "the other shelf", 750 * 1024
 

@@ -1,4 +1,4 @@
-"""What goes over the wire for memory in a ConfigMap."""
+"""The requests for memory in a ConfigMap."""
 
 import json
 from base64 import b64decode, b64encode
@@ -11,7 +11,7 @@ PACKED = b"\x1f\x8bnot really"
 
 
 class Wire:
-    """Notes requests and gives the next answer."""
+    """Records requests and returns the next response."""
 
     def __init__(self, *answers):
         self.answers = list(answers)
@@ -75,7 +75,7 @@ def test_whatever_is_in_it_is_read(found, content):
     assert (read.content, read.version) == (content, "5")
 
 
-def test_one_that_is_not_there_is_told_from_one_that_can_not_be_read():
+def test_a_missing_config_map_is_distinguished_from_an_unreadable_one():
     memo, _ = store(ApiServerError("not found", status=404), ApiServerError("away", status=503))
     assert memo.read() is None
     with pytest.raises(ApiServerError, match="away"):
@@ -88,7 +88,7 @@ def test_one_that_has_gone_meanwhile_is_a_conflict():
         memo.write(b"{}", "5")
 
 
-def test_what_was_set_aside_before_gives_way():
+def test_content_that_was_set_aside_before_is_replaced():
     memo, wire = store(ConflictError("there is one", status=409), at("9"))
     memo.set_aside(b"\xff")
     assert [request[:2] for request in wire.sent] == [

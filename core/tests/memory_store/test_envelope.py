@@ -1,4 +1,4 @@
-"""Memory is read back as it was written, by this version and its neighbours; whatever else is there harms nobody."""
+"""Memory is read as it was written, by this version and its neighbours; other content does no harm."""
 
 import gzip
 import json
@@ -6,6 +6,7 @@ import random
 import string
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -33,7 +34,7 @@ from nodewright.memory_store.envelope import (
 )
 from nodewright.testing.clock import EPOCH
 
-from core.tests.memory_store.memories import MEMORIES, without_slices
+from core.tests.memory_store.memories import FULL, MEMORIES, without_slices
 
 LIMIT = 750 * 1024
 
@@ -43,7 +44,7 @@ def an_envelope(memory=None, **changes):
 
 
 def written(memory, **changes):
-    """What somebody has written who knows JSON and nothing else; None leaves a key out."""
+    """Stored JSON as another version may write it; None leaves a key out."""
     document = {"format": FORMAT, "seenAt": "2030-01-01T00:00:00Z", "holder": "h", "memory": memory} | changes
     return json.dumps({key: value for key, value in document.items() if value is not None}).encode()
 
@@ -77,6 +78,12 @@ def test_what_a_former_version_has_written_is_read_though_fields_were_missing_th
         orders=OrderMemory(requests={"a": ScaleUpRequest(at=EPOCH, count=2)}, turn=7),
         leaving=RemovalMemory(removals={"n": Removal(group="a", provider_id="i", started=EPOCH)}),
     )
+
+
+def test_a_file_of_the_first_format_which_had_no_slices_is_read_whole():
+    decoded = decode((Path(__file__).parent / "files" / "format-1.json").read_bytes())
+    assert decoded.envelope == Envelope(memory=FULL, seen_at=EPOCH, holder="host_1", cluster="prod-eu")
+    assert decoded.lost == {}
 
 
 def test_what_the_next_version_has_written_is_read_but_for_what_is_new():
@@ -116,7 +123,7 @@ def test_what_the_next_version_has_written_is_read_but_for_what_is_new():
     assert decoded.lost == {"health.backoffs": 1, "verdicts.last": 1}
 
 
-def test_a_newer_format_is_told_from_damage():
+def test_a_newer_format_is_distinguished_from_damage():
     with pytest.raises(NewerFormatError, match="it has format 3, and this version of Nodewright knows up to 2"):
         decode(written({}, format=3))
 
@@ -191,14 +198,14 @@ NO_MEMORY = {
 
 
 @pytest.mark.parametrize("what", NO_MEMORY)
-def test_what_is_no_memory_is_refused_with_a_reason(what):
+def test_unusable_content_is_refused_with_a_reason(what):
     make, why = NO_MEMORY[what]
     with pytest.raises(UnusableError, match=why):
         decode(make())
 
 
 def names(count):
-    """Names that can't be packed."""
+    """Names that can't be compressed."""
     chance = random.Random(1)
     return ["".join(chance.choices(string.ascii_letters + string.digits, k=30)) for _ in range(count)]
 

@@ -1,4 +1,4 @@
-"""Memory in a file: replaced as a whole, for its owner only."""
+"""Memory in a file is replaced as a whole and readable for its owner only."""
 
 import pytest
 from nodewright.api.errors import ConflictError, TemporaryError
@@ -15,7 +15,7 @@ def test_what_is_written_is_read_and_for_its_owner_only(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["memory.json"]
 
 
-def test_a_file_that_somebody_else_has_changed_is_not_replaced(tmp_path):
+def test_a_file_that_someone_else_has_changed_is_not_replaced(tmp_path):
     store, other = FileStore(tmp_path / "memory.json"), FileStore(tmp_path / "memory.json")
     version = store.write(b"one", "")
     assert other.read().version == version

@@ -1,4 +1,4 @@
-"""The thread that writes memory: late, not too often, and at once where it matters."""
+"""The thread that writes memory: not too often, but at once where it matters."""
 
 from contextlib import contextmanager
 from datetime import timedelta
@@ -19,7 +19,7 @@ INTERVAL = timedelta(seconds=10)
 
 
 class Kept:
-    """A keeper on a shelf, and the clock of both."""
+    """A keeper with its shelf and clock."""
 
     def __init__(self):
         self.clock = SteppedClock()
@@ -30,7 +30,7 @@ class Kept:
 
     @property
     def turn(self):
-        """Which memory is stored, by its number."""
+        """The number of the stored memory."""
         return decode(self.shelf.content).envelope.memory.orders.turn
 
     def keep(self, turn):

@@ -1,4 +1,4 @@
-"""Whoever holds a store writes it, and nobody who held it before."""
+"""Only the process that took the store over last writes it."""
 
 import logging
 from dataclasses import replace
@@ -98,7 +98,7 @@ def test_two_that_begin_at_the_same_time_with_nothing_there_do_not_both_write():
     assert (one.write(FIRST), two.write(SECOND)) == (False, True)
 
 
-def test_a_write_whose_answer_was_lost_is_no_reason_to_stop():
+def test_writing_goes_on_after_a_lost_response():
     shelf = Shelf()
     process = Process(shelf)
     process.take_over()
@@ -109,7 +109,7 @@ def test_a_write_whose_answer_was_lost_is_no_reason_to_stop():
     assert on(shelf).memory == SECOND
 
 
-def test_one_who_edits_or_removes_the_memory_is_no_other_process():
+def test_an_edit_or_deletion_is_not_taken_for_another_owner():
     shelf = Shelf()
     process = Process(shelf)
     process.take_over()
@@ -134,7 +134,7 @@ def test_to_take_over_does_not_count_as_having_looked():
     assert not Process(shelf, clock=clock).take_over().unneeded.since
 
 
-def test_after_a_long_absence_timers_begin_anew_and_it_is_told(caplog):
+def test_after_a_long_absence_timers_start_again_and_the_log_says_so(caplog):
     clock = SteppedClock(EPOCH + timedelta(days=3))
     memory = Process(Shelf(stored(FIRST)), clock=clock).take_over()
     assert memory == Memory(orders=OrderMemory(turn=1))
@@ -219,7 +219,7 @@ def test_a_missing_right_is_named_once_and_hopeless_until_it_is_there(caplog):
     assert caplog.records[-1].message == "memory is written to the shelf again"
 
 
-def test_without_the_right_to_read_it_begins_without_memory_and_writes_over_nobody(caplog):
+def test_without_the_right_to_read_it_starts_without_memory_and_overwrites_nothing(caplog):
     shelf = Shelf(stored(FIRST))
     shelf.reading = fail(AccessDeniedError("may not get", status=403))
     process = Process(shelf)
@@ -250,7 +250,7 @@ def test_it_does_not_begin_without_memory_because_the_api_server_is_away():
         Process(shelf).take_over(timeout=0.05)
 
 
-def test_an_outage_is_told_once_and_its_end(caplog):
+def test_an_outage_and_its_end_are_logged_once(caplog):
     caplog.set_level(logging.INFO)
     shelf = Shelf()
     process = Process(shelf)
@@ -270,7 +270,7 @@ def test_other_trouble_than_an_absence_does_not_keep_a_file_from_beginning():
     assert Process(shelf).take_over() == Memory()
 
 
-def test_what_does_not_fit_is_told_once_with_what_is_left_out(caplog):
+def test_memory_that_does_not_fit_is_logged_once_with_what_is_left_out(caplog):
     shelf = Shelf()
     shelf.limit = 2_000
     process = Process(shelf)

@@ -1,4 +1,4 @@
-"""A failing plugin is named and counted, and hurts nobody else."""
+"""A failing plugin is named and counted, and affects no other."""
 
 import logging
 from datetime import timedelta
@@ -95,7 +95,7 @@ def test_another_place_of_the_same_plugin_is_logged_by_itself(caplog: pytest.Log
     assert len(caplog.records) == 3
 
 
-def test_a_clock_that_was_set_back_silences_nobody(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_clock_that_was_set_back_silences_no_plugin(caplog: pytest.LogCaptureFixture) -> None:
     clock = SteppedClock()
     faults = Faults(clock)
     faults.note("mine", "best", ValueError("no"))

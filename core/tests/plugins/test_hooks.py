@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from nodewright.api import (
     Decision,
+    Estimate,
     GroupFacts,
     Node,
     NodeTemplate,
@@ -26,6 +27,7 @@ TEMPLATE = a_template(cpu="4")
 PODS = (pods_like(a_pod("web"), 2), pods_like(a_pod("db"), 1))
 OPTIONS = (an_option("a"), an_option("b"))
 NODES = (a_node("n1"), a_node("n2"))
+ESTIMATE = Estimate(nodes=2, pods=PODS)
 DECISION = Decision(at=EPOCH)
 OUTCOME = Outcome(at=EPOCH, action="grow", target="a", ok=True)
 
@@ -34,6 +36,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "adjust_groups": {"groups": GROUPS},
     "adjust_template": {"group": GROUPS[0], "template": TEMPLATE},
     "adjust_pending_pods": {"pods": PODS, "now": EPOCH},
+    "adjust_estimate": {"group": GROUPS[0], "pods": PODS, "estimate": ESTIMATE},
     "adjust_options": {"options": OPTIONS},
     "veto_scale_up": {"option": OPTIONS[0]},
     "adjust_candidates": {"nodes": NODES, "now": EPOCH},
@@ -43,10 +46,10 @@ CALLS: dict[str, dict[str, Any]] = {
     "on_config_refused": {"problems": (Problem(message="no"),)},
     "on_config_changed": {},
 }
-#: What each answers when nobody implements it.
+#: What each answers when no plugin implements it.
 UNTOUCHED = {
     hook: next(iter(values.values()), None) if hook.startswith("adjust") else None for hook, values in CALLS.items()
-} | {"adjust_template": TEMPLATE}
+} | {"adjust_template": TEMPLATE, "adjust_estimate": ESTIMATE}
 
 
 class World:
@@ -55,8 +58,7 @@ class World:
     def __init__(self, **plugins: object) -> None:
         self.faults = Faults(SteppedClock())
         self.hooks = Hooks(self.faults)
-        for name, plugin in plugins.items():
-            self.hooks.register(name, plugin)
+        self.hooks.register_in_order(list(plugins.items()))
 
     def call(self, hook: str) -> Any:
         return getattr(self.hooks, hook)(**CALLS[hook])
@@ -184,6 +186,31 @@ class TestChains:
             assert world.call(hook) == ({**UNTOUCHED, "adjust_candidates": ()}[hook])
             assert world.faults.counts == {("mine", hook): 1}
 
+    def test_an_estimate_is_lowered_in_turn(self) -> None:
+        class OneLess:
+            @hookimpl
+            def adjust_estimate(self, pods: Sequence[PodSet], estimate: Estimate) -> Estimate:
+                assert pods == PODS
+                return Estimate(nodes=estimate.nodes - 1, pods=estimate.pods[:1])
+
+        world = World(one=OneLess(), two=OneLess())
+        assert world.call("adjust_estimate") == Estimate(nodes=0, pods=PODS[:1])
+        assert world.faults.counts == {}
+
+    @pytest.mark.parametrize(
+        "invention",
+        [
+            Estimate(nodes=3, pods=PODS),
+            Estimate(nodes=-1, pods=()),
+            Estimate(nodes=1.5, pods=()),  # type: ignore[arg-type]
+            Estimate(nodes=2, pods=(*PODS, pods_like(a_pod("new"), 1))),
+        ],
+    )
+    def test_an_estimate_is_never_raised(self, invention: Estimate) -> None:
+        world = World(mine=plugin("adjust_estimate", lambda *_: invention))
+        assert world.call("adjust_estimate") == ESTIMATE
+        assert world.faults.counts == {("mine", "adjust_estimate"): 1}
+
     def test_an_empty_answer_is_an_answer(self) -> None:
         assert World(mine=plugin("adjust_options", lambda _: [])).hooks.adjust_options(OPTIONS) == ()
 
@@ -246,7 +273,7 @@ class TestFaultObservers:
         world.hooks.deliver_faults()
         assert world.faults.counts == {("aws", "refresh"): 1, ("pager", "on_fault"): 1}
 
-    def test_faults_that_nobody_collects_do_not_pile_up(self) -> None:
+    def test_faults_that_are_never_delivered_do_not_pile_up(self) -> None:
         told: list[object] = []
         world = World(pager=plugin("on_fault", lambda *fault: told.append(fault[2])))
         for number in range(1500):
@@ -264,10 +291,16 @@ class TestFaultObservers:
 
 
 class TestOrder:
-    """Plugins are called in the order of the configuration."""
+    """Plugins of a configuration are called in its order; any other as in pluggy, the last one first."""
 
-    def test_in_order_of_registration_but_for_those_that_ask_for_a_place(self) -> None:
-        order: list[str] = []
+    @pytest.fixture
+    def order(self) -> list[str]:
+        """The names of plugins as they are called."""
+        return []
+
+    @pytest.fixture
+    def named(self, order: list[str]) -> Callable[..., object]:
+        """Makes a plugin that writes its name down."""
 
         def named(name: str, **place: bool) -> object:
             def on_decision(self: object) -> None:
@@ -275,6 +308,11 @@ class TestOrder:
 
             return type("Mine", (), {"on_decision": hookimpl(**place)(on_decision)})()
 
+        return named
+
+    def test_in_order_of_the_configuration_but_for_those_that_ask_for_a_place(
+        self, order: list[str], named: Callable[..., object]
+    ) -> None:
         world = World(
             a=named("a"),
             last=named("last", trylast=True),
@@ -285,9 +323,48 @@ class TestOrder:
         world.hooks.on_decision(DECISION)
         assert order == ["first", "a", "b", "c", "last"]
 
+    def test_a_plugin_that_is_registered_later_comes_first_unless_it_asks_to_be_last(
+        self, order: list[str], named: Callable[..., object]
+    ) -> None:
+        world = World(a=named("a"), last=named("last", trylast=True))
+        world.hooks.register("later", named("later"))
+        world.hooks.register("very-last", named("very-last", trylast=True))
+        world.hooks.on_decision(DECISION)
+        assert order == ["later", "a", "last", "very-last"]
+
+    def test_plugins_can_be_put_into_another_order(self, order: list[str], named: Callable[..., object]) -> None:
+        a, b, c = named("a"), named("b"), named("c")
+        world = World(b=b, c=c)
+        world.hooks.register_in_order([("c", c), ("a", a), ("b", b)])
+        world.hooks.on_decision(DECISION)
+        assert order == ["c", "a", "b"]
+
 
 class TestRegistering:
-    """A plugin is taken up whole or not at all."""
+    """A plugin is registered whole or not at all."""
+
+    def test_an_argument_with_a_default_is_given_too(self) -> None:
+        class Mine:
+            @hookimpl
+            def veto_scale_down(self, group: GroupFacts, node: Node | None = None) -> str:
+                return f"{node.name if node else 'nothing'} of {group.id}"
+
+        assert World(mine=Mine()).call("veto_scale_down").reason == "n1 of a"
+
+    def test_two_methods_of_one_plugin_may_implement_one_hook(self) -> None:
+        calls: list[str] = []
+
+        class Mine:
+            @hookimpl
+            def on_outcome(self) -> None:
+                calls.append("one")
+
+            @hookimpl(specname="on_outcome")
+            def note(self) -> None:
+                calls.append("two")
+
+        World(mine=Mine()).call("on_outcome")
+        assert sorted(calls) == ["one", "two"]
 
     def test_the_hooks_that_a_plugin_implements_are_told(self) -> None:
         class Two:
@@ -329,15 +406,15 @@ class TestRegistering:
 
     def test_two_plugins_of_one_name_are_told_apart(self) -> None:
         world = World()
-        world.hooks.register("aws", plugin("on_outcome", fail))
-        world.hooks.register("aws", plugin("on_outcome", fail))
+        world.hooks.register_in_order([("aws", plugin("on_outcome", fail)), ("aws", plugin("on_outcome", fail))])
         world.call("on_outcome")
         assert world.faults.counts == {("aws", "on_outcome"): 1, ("aws-2", "on_outcome"): 1}
 
     def test_one_plugin_is_not_registered_twice(self) -> None:
         mine = plugin("on_outcome", fail)
+        world = World(mine=mine)
         with pytest.raises(PluginError, match=r"^plugin 'again' is registered already$"):
-            World(mine=mine, again=mine)
+            world.hooks.register("again", mine)
 
     @pytest.mark.parametrize(
         ("method", "problem"),
@@ -361,7 +438,7 @@ class TestRegistering:
             ),
             (
                 "async def on_decision(self): ...",
-                "Mine.on_decision is a coroutine, and nobody would await it: write it as a plain method",
+                "Mine.on_decision is a coroutine, which is never awaited: write it as a plain method",
             ),
             (
                 "def on_decision(self): yield",

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from nodewright import __version__
 from nodewright.api import Expander, PluginError, ProviderContext
-from nodewright.plugins import Registry, State, missing
-from nodewright.plugins.entrypoints import KINDS
+from nodewright.plugins import PluginState, Registry, registry
+from nodewright.plugins.entrypoints import PLUGIN_KINDS
 from nodewright.testing import SteppedClock
 
 Install = Callable[..., str]
@@ -78,7 +78,7 @@ def test_a_distribution_that_is_installed_later_is_seen_by_a_new_registry(instal
     assert "mine" not in before.names("expanders")
 
 
-# Names that nobody registered
+# Names that no distribution registered
 
 
 def test_a_name_with_a_typo_gets_the_right_one() -> None:
@@ -94,7 +94,7 @@ def test_a_name_of_a_kind_of_which_there_is_none_says_so() -> None:
 
 
 def test_a_name_whose_distribution_is_known_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(missing.DISTRIBUTIONS, ("providers", "lunar"), "nodewright-lunar")
+    monkeypatch.setitem(registry.DISTRIBUTIONS, ("providers", "lunar"), "nodewright-lunar")
     assert refusal("providers", "lunar") == (
         "no provider is called 'lunar': install it with: pip install nodewright-lunar"
     )
@@ -104,7 +104,7 @@ def test_a_name_whose_distribution_is_known_says_what_to_install(monkeypatch: py
 
 
 def test_a_name_that_is_still_to_be_implemented_says_so_and_names_no_package() -> None:
-    coming = "it is still to come; until then, whoever needs it has to write it"
+    coming = "it is still to come; until then, you would have to write it"
     assert refusal("providers", "gce") == f"no provider is called 'gce': {coming}"
     assert refusal("providers", "cluster-api") == (
         "no provider is called 'cluster-api': did you mean 'clusterapi'? It is still to come"
@@ -195,7 +195,7 @@ def test_a_class_that_does_not_keep_the_contract_is_refused(
     install: Install, kind: str, code: str, problem: str
 ) -> None:
     install("acme", {f"{kind}/mine": "Mine"}, code)
-    assert refusal(kind, "mine") == f"{KINDS[kind]} 'mine' of acme 1.0 can't be used: {problem}"
+    assert refusal(kind, "mine") == f"{PLUGIN_KINDS[kind]} 'mine' of acme 1.0 can't be used: {problem}"
 
 
 @pytest.mark.parametrize(("version", "upgrade"), [(0, "acme"), (2, "nodewright")])
@@ -286,24 +286,27 @@ def test_every_implementation_is_known_with_its_state(install: Install) -> None:
     install("good", {"expanders/good": "Mine"}, EXPANDER, version="1.2.3")
     install("bad", {"expanders/bad": "Mine"}, "import boto4")
     install("old", {"expanders/old": "Mine"}, "from nodewright.api import Plugin\nclass Mine(Plugin): api_version = 0")
-    known = {each.name: each for each in Registry().known() if each.distribution in ("good", "bad", "old")}
+    known = {each.name: each for each in Registry().statuses() if each.distribution in ("good", "bad", "old")}
 
     good = known["good"]
-    assert (good.kind, good.distribution, good.version, good.state) == ("expanders", "good", "1.2.3", State.READY)
+    assert (good.kind, good.distribution, good.version, good.state) == ("expanders", "good", "1.2.3", PluginState.READY)
     assert (good.description, good.reason) == ("Keeps them all.", "")
-    assert known["bad"].state == State.FAILED
+    assert known["bad"].state == PluginState.FAILED
     assert known["bad"].reason == (
         "can't be imported: ModuleNotFoundError: No module named 'boto4'; reinstall bad, or ask its author"
     )
-    assert known["old"].state == State.INCOMPATIBLE
+    assert known["old"].state == PluginState.INCOMPATIBLE
     assert known["old"].reason.endswith("has version 1: upgrade old")
 
 
 def test_a_name_claimed_twice_is_known_twice_with_both_owners(install: Install) -> None:
     install("acme", {"expanders/mine": "Mine"}, EXPANDER)
     install("borg", {"expanders/mine": "Mine"}, EXPANDER)
-    known = [each for each in Registry().known() if each.name == "mine"]
-    assert [(each.distribution, each.state) for each in known] == [("acme", State.FAILED), ("borg", State.FAILED)]
+    known = [each for each in Registry().statuses() if each.name == "mine"]
+    assert [(each.distribution, each.state) for each in known] == [
+        ("acme", PluginState.FAILED),
+        ("borg", PluginState.FAILED),
+    ]
     assert {each.reason for each in known} == {
         "expander 'mine' is registered by acme 1.0 and by borg 1.0: uninstall all but one of them"
     }
@@ -319,6 +322,6 @@ def test_commands_are_known_by_their_summary(install: Install) -> None:
             def run(self, arguments): return 0
     """
     install("acme", {"commands/hello": "Hello"}, code)
-    (hello,) = [each for each in Registry().known() if each.name == "hello"]
-    assert (hello.kind, hello.state, hello.description) == ("commands", State.READY, "says hello")
+    (hello,) = [each for each in Registry().statuses() if each.name == "hello"]
+    assert (hello.kind, hello.state, hello.description) == ("commands", PluginState.READY, "says hello")
     assert Registry().load_command("hello").__name__ == "Hello"

@@ -24,9 +24,7 @@ from nodewright.api import (
     Verdict,
 )
 from nodewright.api.decision import SoftUntaint
-from nodewright.kube.evictions import Evictor
-from nodewright.kube.nodes import NodeWriter
-from nodewright.kube.taint_latency import TaintLatency
+from nodewright.kube.nodes import Evictor, NodeWriter, TaintLatency
 from nodewright.plugins import Faults
 from nodewright.runtime.executor import Executor
 from nodewright.runtime.held import HeldGroups

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from nodewright.config.mention import Mention
 from nodewright.config.model import ScaleDown, Settings
+from nodewright.config.reference import Reference
 from nodewright.decision.scaledown.drain.drainability import Drainability
 from nodewright.plugins import Faults, Registry
 from nodewright.runtime.strategies import Strategies
@@ -13,7 +13,7 @@ from nodewright.testing.worlds import a_world, built_in_drain_rules
 
 
 def policy_with(*names):
-    settings = Settings(scale_down=ScaleDown(drain_rules=tuple(Mention(name=name) for name in names)))
+    settings = Settings(scale_down=ScaleDown(drain_rules=tuple(Reference(name=name) for name in names)))
     return Strategies(Registry(), Faults(SteppedClock())).policy(settings)
 
 

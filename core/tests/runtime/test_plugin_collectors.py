@@ -2,8 +2,8 @@
 
 import pytest
 from nodewright.api import PluginConfig, Provider, ProviderContext
-from nodewright.config.mention import Mention
 from nodewright.config.model import Settings
+from nodewright.config.reference import Reference
 from nodewright.plugins import Faults, Registry
 from nodewright.runtime.strategies import Strategies
 from nodewright.testing.clock import SteppedClock
@@ -50,7 +50,7 @@ def handed_over(faults, monkeypatch):
         sheds = iter([Shed(each) for each in found])
         monkeypatch.setattr(Registry, "create", lambda *_: next(sheds))
         strategies = Strategies(Registry(), faults)
-        settings = Settings(providers=tuple(Mention(name="shed") for _ in found))
+        settings = Settings(providers=tuple(Reference(name="shed") for _ in found))
         strategies.providers(settings, ProviderContext(clock=SteppedClock()))
         return strategies.collectors()
 

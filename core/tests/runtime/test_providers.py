@@ -19,8 +19,8 @@ from nodewright.api import (
 )
 from nodewright.plugins import Faults
 from nodewright.runtime.providers import Providers
-from nodewright.testing.builders import a_node, a_template
-from nodewright.testing.clock import SteppedClock
+from nodewright.testing.builders import a_node, a_pod, a_template
+from nodewright.testing.clock import EPOCH, SteppedClock
 
 SOON = timedelta(seconds=5)
 
@@ -62,6 +62,19 @@ class Prices(PricingModel):
         return None
 
 
+class ListPrices(PricingModel):
+    def __init__(self, node=None, pod=None, currency="USD"):
+        self.node = node
+        self.pod = pod
+        self.currency = currency
+
+    def node_price(self, template, start, end):
+        return self.node
+
+    def pod_price(self, pod, start, end):
+        return self.pod
+
+
 class Cloud(Provider):
     capabilities = frozenset([Capability.SCALE_FROM_ZERO, Capability.PRICES])
 
@@ -91,9 +104,9 @@ def read():
     """Reads providers that are let go of after the test."""
     made = []
 
-    def build(**providers):
+    def build(*prices, **providers):
         faults = Faults(SteppedClock())
-        made.append(Providers(providers, SteppedClock(), faults))
+        made.append(Providers(providers, SteppedClock(), faults, prices))
         return lambda nodes=(): made[-1].read({node.name: node for node in nodes}, GroupOptions(), SOON)
 
     yield build
@@ -108,6 +121,26 @@ def test_what_a_provider_says_becomes_facts(read):
     assert facts.options.scale_down_utilization_threshold == pytest.approx(0.6)
     assert facts.hourly_price == pytest.approx(0.25)
     assert (facts.atomic, facts.error, facts.pools) == (False, "", ("eu-a/c5",))
+
+
+def test_prices_of_the_configuration_lie_over_those_of_every_provider(read):
+    own, unpriced = Cloud(Group("a")), Cloud(Group("b"))
+    unpriced.capabilities = frozenset([Capability.SCALE_FROM_ZERO])
+    report = read(ListPrices(node=0.5), own=own, unpriced=unpriced)()
+    assert [facts.hourly_price for facts in report.groups] == [0.5, 0.5]
+    assert set(report.pricing) == {"own", "unpriced"}
+
+
+def test_where_the_configuration_knows_no_price_the_provider_is_asked(read):
+    report = read(ListPrices(), ListPrices(pod=0.01), cloud=Cloud(Group()))()
+    assert report.groups[0].hourly_price == pytest.approx(0.25)
+    assert report.pricing["cloud"].pod_price(a_pod(), EPOCH, EPOCH + timedelta(hours=1)) == 0.01
+
+
+def test_prices_in_another_currency_are_not_mixed_with_those_of_the_first_model(read):
+    report = read(ListPrices(currency="EUR"), cloud=Cloud(Group()))()
+    assert report.groups[0].hourly_price is None
+    assert report.pricing["cloud"].currency == "EUR"
 
 
 def test_an_undeclared_ability_is_never_used(read):

@@ -1,4 +1,4 @@
-"""What metrics tell of the cluster, its groups and its costs."""
+"""Metrics of the cluster, its groups and its costs."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -70,7 +70,7 @@ def test_limits_are_those_of_the_configuration_and_of_the_groups(watcher):
     assert watcher.of(CA + "memory_limits_bytes") == {"direction=minimum": 0, "direction=maximum": 1024**3}
 
 
-def test_taints_are_counted_by_type_and_all_that_nobody_knows_as_one(watcher):
+def test_taints_are_counted_by_type_and_unknown_ones_as_other(watcher):
     keys = [
         "node.kubernetes.io/not-ready",
         "ToBeDeletedByClusterAutoscaler",
@@ -144,7 +144,7 @@ def test_groups_have_series_of_their_own_if_asked_for(watcher):
         "node_group=ill,reason=": 0,
     }
     assert watcher.of("nodewright_template_differences") == {"group=well": 1}
-    # Its time is over, and nobody has forgotten it yet.
+    # The back-off has ended but is still in memory.
     watcher.note(replace(QUIET, at=LATER), memory, world, PER_GROUP)
     assert watcher.of(CA + "node_group_backoff_status")["node_group=well,reason="] == 0
 
@@ -186,7 +186,7 @@ def test_cost_is_that_of_machines_that_are_there_or_made_and_what_has_no_price_i
     assert found == {"currency=EUR,node_group=a": 1.0, "currency=EUR,node_group=b": 6.0}
 
 
-def test_how_much_is_kept_of_the_cluster_is_told(watcher):
+def test_objects_held_in_memory_are_counted(watcher):
     pods = [a_pod("web-1"), a_pod("web-2"), a_pod("bound", node="n")]
     watcher.note(QUIET, world=a_world(nodes={"": [a_node("n")]}, pods=pods))
     found = watcher.of("nodewright_cluster_objects")
@@ -196,5 +196,5 @@ def test_how_much_is_kept_of_the_cluster_is_told(watcher):
 
 def test_a_provider_that_tells_nonsense_stops_no_loop(watcher, caplog):
     watcher.note(QUIET, world=a_world(groups=[a_group("a", size=1, price="cheap")]))
-    assert "the metrics of this loop could not be told" in caplog.text
+    assert "the metrics of this loop could not be updated" in caplog.text
     assert watcher.of(CA + "max_nodes_count") == {}

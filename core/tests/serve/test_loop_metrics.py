@@ -1,4 +1,4 @@
-"""What metrics tell of loops: how long, how often, what went wrong; and how they are written."""
+"""Metrics of loops: durations, counts and errors, and the formats they are served in."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def counted(watcher, name):
     return {key: value for key, value in watcher.of(CA + name).items() if value}
 
 
-def test_what_the_parts_of_a_loop_took_is_told_as_histogram_and_as_quantiles(watcher):
+def test_durations_of_parts_of_a_loop_are_shown_as_histogram_and_quantiles(watcher):
     for seconds in (0.05, 0.2, 4.0):
         watcher.metrics.took({"scaleUp": seconds})
     buckets = watcher.of(CA + "function_duration_seconds_bucket")
@@ -50,7 +50,7 @@ def test_what_takes_long_is_logged_but_for_the_wait_between_loops(watcher, caplo
 
 def test_quantiles_are_of_the_last_hour_and_totals_of_all_time(watcher, monkeypatch):
     now = 1000.0
-    monkeypatch.setattr("nodewright.serve.metrics.functions.monotonic", lambda: now)
+    monkeypatch.setattr("nodewright.serve.metrics.loop.monotonic", lambda: now)
     watcher.metrics.took({"scaleUp": 4.0})
     now += 3601
     watcher.metrics.took({"scaleUp": 1.0})
@@ -58,7 +58,7 @@ def test_quantiles_are_of_the_last_hour_and_totals_of_all_time(watcher, monkeypa
     assert watcher.of(CA + "function_duration_quantile_seconds_count") == {"function=scaleUp": 2}
 
 
-def test_when_each_activity_last_began_is_told(watcher):
+def test_the_last_start_of_each_activity_is_shown(watcher):
     watcher.metrics.begin_loop()
     assert set(watcher.of(CA + "last_activity")) == {"activity=main"}
     watcher.metrics.took({"scaleUp": 0.1, "findUnneeded": 0.1})
@@ -152,6 +152,6 @@ def test_the_format_is_the_one_that_is_asked_for(watcher, accept, kind):
     assert text.endswith(b"# EOF\n") == ("openmetrics" in kind)
 
 
-def test_there_are_no_series_about_when_counters_were_made(watcher):
+def test_creation_times_of_counters_have_no_series(watcher):
     assert "_created" not in watcher.metrics.render().decode().replace("created_node_groups", "")
     assert list(text_string_to_metric_families(watcher.metrics.render().decode()))

@@ -1,4 +1,4 @@
-"""The page about metrics has all of them, as they are."""
+"""The page about metrics lists all of them, with type and labels."""
 
 import re
 from dataclasses import replace
@@ -41,7 +41,7 @@ kind: Autoscaler
 providers: [fake]
 metrics: {perGroup: true, nodeRemovalLatency: true, nodeSkipTime: true}
 """
-#: Of what is not there at all nobody knows the labels; the page says what they are for Cluster Autoscaler.
+#: Metrics without series show no labels; the page has Cluster Autoscaler's labels for them.
 WITHOUT_SERIES = {
     "cluster_autoscaler_skipped_pods_count": "requestor",
     "cluster_autoscaler_dra_node_template_resources_mismatch": "driver, mismatch_type",
@@ -50,7 +50,7 @@ WITHOUT_SERIES = {
 
 @pytest.fixture
 def families(watcher):
-    """All families of metrics, each with a sample: one of everything has happened."""
+    """All metric families with a sample each, as everything has happened once."""
     failed = Instance(
         id="fake://failed",
         state=InstanceState.CREATING,
@@ -110,6 +110,6 @@ def _shown():
 
 def test_the_page_has_every_metric_once_with_its_type_and_labels(families):
     found = [_described(family) for family in families]
-    # What is known of a process differs by platform.
+    # Metrics of the process differ by platform.
     shown = [row for row in _shown() if row in found or not row[0].startswith("process_")]
     assert sorted(shown) == sorted(found)

@@ -1,4 +1,4 @@
-"""Metrics that plugins have of their own."""
+"""Metrics that plugins add."""
 
 import pytest
 from nodewright.plugins import Faults

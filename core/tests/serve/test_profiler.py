@@ -1,4 +1,4 @@
-"""Profiles tell where threads are, in pprof's format and as text."""
+"""Profiles show where threads are, in pprof's format and as text."""
 
 import gzip
 import tracemalloc
@@ -6,11 +6,11 @@ from threading import Event, Thread
 
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-from nodewright.serve.site import Request, Site
+from nodewright.serve.endpoints import Endpoints, Request
 
 
 def _profile_message():
-    """The message type of a profile, as its definition has it: number, type and repetition of each field read here."""
+    """The message type of a profile by its definition: number, type and repetition of each field read here."""
     file = descriptor_pb2.FileDescriptorProto(name="profile.proto", package="pprof", syntax="proto3")
     field = descriptor_pb2.FieldDescriptorProto
     kinds = {"int": field.TYPE_INT64, "uint": field.TYPE_UINT64, "str": field.TYPE_STRING}
@@ -63,13 +63,13 @@ def read(body):
 
 @pytest.fixture
 def ask(watcher):
-    site = Site(watcher.metrics, profiling=True)
-    return lambda path, query="": site.answer(Request(path=path, query=query))
+    endpoints = Endpoints(watcher.metrics, profiling=True)
+    return lambda path, query="": endpoints.respond(Request(path=path, query=query))
 
 
 @pytest.fixture
 def busy():
-    """A thread that stands in a function that tests can find."""
+    """A thread that waits in a function that the test can find."""
     end, there = Event(), Event()
 
     def stand_here():
@@ -90,7 +90,7 @@ def test_a_profile_has_the_stacks_of_all_threads_with_their_time(ask, busy):
     kinds, samples = read(answer.body)
     assert kinds == ["samples/count", "wall/nanoseconds"]
     stack, (count, nanoseconds), thread = next(each for each in samples if each[2] == ["busy"])
-    # Innermost first.
+    # The innermost frame first.
     outer = next(index for index, name in enumerate(stack) if name.endswith(busy))
     assert "wait" in stack[0]
     assert stack[outer + 1].endswith("Thread.run")
@@ -110,7 +110,7 @@ def test_a_profile_is_lines_for_flame_graphs_if_asked_for(ask, busy):
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "121", "long"])
 def test_a_profile_takes_a_time_within_bounds(ask, seconds):
     answer = ask("/debug/pprof/profile", f"seconds={seconds}")
-    assert (answer.status, answer.body) == (400, b"write seconds=N, more than 0 and no more than 120")
+    assert (answer.status, answer.body) == (400, b"use seconds=N with a number above 0 and up to 120")
 
 
 def test_one_profile_at_a_time_is_taken(ask):
@@ -122,7 +122,7 @@ def test_one_profile_at_a_time_is_taken(ask):
     assert 429 in statuses
 
 
-def test_threads_are_told_for_people_and_for_tools(ask, busy):
+def test_threads_are_shown_for_people_and_for_tools(ask, busy):
     told = ask("/debug/pprof/goroutine", "debug=2").body.decode()
     (part,) = [part for part in told.split("thread ") if part.startswith("busy\n")]
     assert busy in part
@@ -131,7 +131,7 @@ def test_threads_are_told_for_people_and_for_tools(ask, busy):
     assert ["busy"] in [thread for _, _, thread in samples]
 
 
-def test_memory_is_told_only_where_python_notes_it(ask):
+def test_the_heap_is_shown_only_if_python_traces_allocations(ask):
     assert ask("/debug/pprof/heap").status == 501
     tracemalloc.start()
     try:

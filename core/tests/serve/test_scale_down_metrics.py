@@ -1,4 +1,4 @@
-"""What metrics tell of scale-down, by Cluster Autoscaler's names."""
+"""Metrics of scale-down, by Cluster Autoscaler's names."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -55,14 +55,14 @@ def test_a_reason_that_holds_for_no_node_any_more_is_zero(watcher):
     assert watcher.of(CA + "unremovable_nodes_count") == {"reason=NotUnderutilized": 0}
 
 
-def test_nodes_that_pods_keep_are_counted_by_cause_also_while_nobody_looks_again(watcher):
+def test_nodes_that_pods_keep_are_counted_by_cause_even_while_not_examined(watcher):
     standing = LastVerdict(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="default/web", cause="NotReplicated")
     watcher.note(verdicts(a=Reason.RECENTLY_UNREMOVABLE), Memory(verdicts=VerdictMemory(last={"a": standing})))
     assert watcher.of("nodewright_nodes_blocked_by_pods") == {"cause=NotReplicated": 1}
 
 
 @pytest.mark.parametrize(("minutes", "cooling"), [(9, 1), (11, 0)])
-def test_a_pause_after_a_change_is_told(watcher, minutes, cooling):
+def test_the_cooldown_after_a_change_is_shown(watcher, minutes, cooling):
     watcher.note(verdicts(), Memory(cooldown=CooldownMemory(cluster=Changes(grown=EPOCH - timedelta(minutes=minutes)))))
     assert watcher.of(CA + "scale_down_in_cooldown") == {"": cooling}
 
@@ -91,9 +91,9 @@ def outcome(target, *, ok=True, action="delete-instances", temporary=False, at=E
         ("gpu", Reason.DRAINED, False, "unready"),
     ],
 )
-def test_a_node_that_went_is_counted_by_why_and_by_its_gpus(watcher, name, reason, ready, told):
+def test_a_removed_node_is_counted_by_reason_and_gpu(watcher, name, reason, ready, told):
     watcher.note(delete(name, reason=reason), world=a_world_with_gpus(name, ready=ready))
-    # The answer may come loops later.
+    # The outcome may come several loops later.
     watcher.note(verdicts())
     watcher.metrics.note_outcomes(outcome(name))
     gpu, resource = ("t4", "nvidia.com/gpu") if name == "gpu" else ("", "")
@@ -125,7 +125,7 @@ def test_an_eviction_that_is_refused_for_the_moment_has_not_failed(watcher):
 
 
 def an_eligible_node(watcher, settings):
-    """A node that has its time over after a minute, cools down in the minute after that, and goes then."""
+    """A node that is eligible after a minute, waits for the cool-down in the next minute, and is deleted then."""
     world, unneeded = a_world_with_gpus("n"), Memory(unneeded=UnneededMemory(since={"n": EPOCH}))
     for minutes, reason in ((0, Reason.NOT_LONG_ENOUGH), (1, Reason.COOLING_DOWN), (2, Reason.EMPTY)):
         watcher.note(verdicts(at=EPOCH + minutes * MINUTE, n=reason), unneeded, world, settings)
@@ -151,14 +151,14 @@ def test_a_node_that_is_needed_again_is_counted_as_not_deleted(watcher):
     assert found == {"delay_reason=ScaleDownInCooldown,deleted=false": 120}
 
 
-def test_nobody_follows_nodes_unless_asked_to(watcher):
+def test_removal_latency_is_measured_only_if_enabled(watcher):
     an_eligible_node(watcher, Settings())
     watcher.note(verdicts(at=EPOCH + 3 * MINUTE, n=Reason.NEEDED))
     assert watcher.of(CA + "node_removal_latency_seconds_count") == {}
 
 
 @pytest.mark.parametrize(("settings", "seconds"), [(ASKED_FOR, 300), (Settings(), 0)])
-def test_the_longest_time_that_a_node_was_not_looked_at_is_told_if_asked_for(watcher, settings, seconds):
+def test_the_longest_time_without_examination_is_shown_if_enabled(watcher, settings, seconds):
     standings = {
         "new": LastVerdict(reason=Reason.NOT_EXAMINED, since=EPOCH + 4 * MINUTE),
         "old": LastVerdict(reason=Reason.NOT_EXAMINED, since=EPOCH),

@@ -1,4 +1,4 @@
-"""What metrics tell of growth, by Cluster Autoscaler's names."""
+"""Metrics of scale-up, by Cluster Autoscaler's names."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ def counted(watcher, name):
 
 
 def grown(watcher, group="a", count=3, world=None, **outcome):
-    """Have an order given and answered."""
+    """Place an order and report its outcome."""
     world = replace(world or a_world(groups=GROUPS), group_gpus={"gpu": GPU})
     order = Grow(group=group, count=count, from_size=0, pods=tuple(world.cluster.pending), verdict=CHOSEN)
     watcher.metrics.note_orders(Decision(at=EPOCH, grow=(order,)), world)
@@ -94,7 +94,7 @@ def test_limits_that_keep_groups_from_growing_and_nodes_from_going_are_counted(w
     }
 
 
-def test_how_many_kinds_of_pods_a_group_grows_for_is_told(watcher):
+def test_the_number_of_pod_classes_for_which_a_group_grows_is_shown(watcher):
     group = a_group("a", template=a_template(cpu="3500m", instance_type="c5.large"))
     pods = [a_pod("web-1"), a_pod("web-2"), a_pod("big", cpu="2"), a_pod("web", namespace="shop")]
     grown(watcher, world=a_world(groups=[group], pods=pods))

@@ -1,4 +1,4 @@
-"""What clients of the HTTP server get, the well-behaved and the others."""
+"""The responses to clients of the HTTP server, well-behaved and others."""
 
 import gzip
 import http.client
@@ -11,17 +11,17 @@ from time import monotonic, sleep
 import pytest
 from nodewright.api import Decision
 from nodewright.api.errors import ConfigurationError
-from nodewright.serve import connections as connections_module
+from nodewright.serve import server as servers
+from nodewright.serve.endpoints import Endpoints
 from nodewright.serve.server import Server
-from nodewright.serve.site import Site
 from nodewright.serve.snapshots import Snapshots
 from nodewright.testing import EPOCH
 from nodewright.testing.worlds import a_world
 
 
 @contextmanager
-def serving(site, address="127.0.0.1:0"):
-    server = Server(address, site)
+def serving(endpoints, address="127.0.0.1:0"):
+    server = Server(address, endpoints)
     server.start()
     try:
         yield server.port
@@ -31,11 +31,11 @@ def serving(site, address="127.0.0.1:0"):
 
 @pytest.fixture
 def serve(watcher):
-    """Serves metrics and what else is asked for; returns the port."""
+    """Serves metrics and further endpoints on request; returns the port."""
     stack = []
 
     def start(address="127.0.0.1:0", **what):
-        stack.append(serving(Site(watcher.metrics, **what), address))
+        stack.append(serving(Endpoints(watcher.metrics, **what), address))
         return stack[-1].__enter__()
 
     yield start
@@ -57,7 +57,7 @@ def eventually(holds):
         sleep(0.01)
 
 
-def test_metrics_are_compressed_for_those_who_take_that(serve):
+def test_metrics_are_compressed_for_clients_that_accept_gzip(serve):
     port = serve()
     answer, body = ask(port, **{"Accept-Encoding": "deflate, gzip;q=0.5"})
     assert answer.headers["Content-Encoding"] == "gzip"
@@ -77,17 +77,18 @@ def test_metrics_come_in_the_format_that_is_asked_for(serve):
 @pytest.mark.parametrize(
     ("trouble", "status", "told"), [("", 200, b"OK"), ("no loop ended well", 500, b"Error: no loop ended well")]
 )
-def test_the_health_check_tells_what_is_wrong(serve, trouble, status, told):
+def test_the_health_check_says_what_is_wrong(serve, trouble, status, told):
     answer, body = ask(serve(trouble=lambda: trouble), "/health-check")
     assert (answer.status, body) == (status, told)
 
 
-def test_what_is_not_there_is_told_with_what_there_is(serve):
+def test_an_unknown_path_gets_a_list_of_endpoints(serve):
     answer, body = ask(serve(), "/snapshotz?x=1")
-    assert (answer.status, body) == (404, b"there is /metrics, /health-check")
+    assert (answer.status, body) == (404, b"not found; the endpoints are /metrics, /health-check")
     answer, body = ask(serve(snapshots=Snapshots(), profiling=True), "/nothing")
     assert body == (
-        b"there is /metrics, /health-check, /snapshotz, /debug/pprof/profile, /debug/pprof/goroutine, /debug/pprof/heap"
+        b"not found; the endpoints are /metrics, /health-check, /snapshotz, "
+        b"/debug/pprof/profile, /debug/pprof/goroutine, /debug/pprof/heap"
     )
 
 
@@ -100,7 +101,7 @@ def test_a_head_has_no_body(serve):
 def test_nothing_can_be_changed(serve, method):
     answer, body = ask(serve(), "/metrics", method)
     assert (answer.status, answer.headers["Allow"]) == (405, "GET, HEAD")
-    assert body == b"this can only be read: GET or HEAD"
+    assert body == b"this is read-only: use GET or HEAD"
 
 
 def test_a_connection_serves_several_requests(serve):
@@ -118,8 +119,8 @@ def test_a_page_that_fails_is_an_answer_and_a_line_in_the_log(serve, caplog):
         raise ZeroDivisionError
 
     answer, body = ask(serve(trouble=trouble), "/health-check")
-    assert (answer.status, body) == (500, b"this could not be answered; the log says why")
-    assert "/health-check could not be answered" in caplog.text
+    assert (answer.status, body) == (500, b"the request failed; the log says why")
+    assert "the response to /health-check failed" in caplog.text
 
 
 @pytest.mark.parametrize("request_line", [b"GET /" + b"x" * 70_000, b"GET / HTTP/1.1\r\n" + b"A: " + b"x" * 70_000])
@@ -135,7 +136,7 @@ def test_headers_without_end_are_refused(serve):
         assert b" 431 " in client.recv(100)
 
 
-def test_a_body_that_nobody_reads_is_not_taken_for_another_request(serve):
+def test_an_unread_body_is_not_taken_for_another_request(serve):
     with socket.create_connection(("127.0.0.1", serve()), timeout=10) as client:
         client.sendall(b"GET /health-check HTTP/1.1\r\nContent-Length: 30\r\n\r\nGET /metrics HTTP/1.1\r\n\r\n      ")
         received = b"".join(iter(lambda: client.recv(65536), b""))
@@ -143,20 +144,20 @@ def test_a_body_that_nobody_reads_is_not_taken_for_another_request(serve):
     assert received.endswith(b"OK")
 
 
-def test_clients_that_say_nothing_keep_nobody_out(serve, monkeypatch):
-    monkeypatch.setattr(connections_module.Connections.__init__, "__defaults__", (3,))
+def test_silent_clients_lock_no_one_out(serve, monkeypatch):
+    monkeypatch.setattr(servers.Connections.__init__, "__defaults__", (3,))
     port = serve()
     silent = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(10)]
     answer, _ = ask(port, "/health-check")
     assert answer.status == 200
-    # Whoever was silent for longest had to go.
+    # The connection that was idle for longest was closed.
     assert silent[0].recv(1) == b""
     for client in silent:
         client.close()
 
 
 def test_clients_that_are_being_answered_stay_connected_and_others_are_refused(serve, monkeypatch):
-    monkeypatch.setattr(connections_module.Connections.__init__, "__defaults__", (1,))
+    monkeypatch.setattr(servers.Connections.__init__, "__defaults__", (1,))
     asked, go_on = Event(), Event()
 
     def trouble():
@@ -184,7 +185,7 @@ def test_one_that_waits_for_a_snapshot_gets_that_of_the_next_loop(serve):
     client.start()
     eventually(lambda: snapshots.wanted)
     answer, body = ask(port, "/snapshotz")
-    assert (answer.status, body) == (429, b"somebody else waits for a snapshot; one at a time is taken")
+    assert (answer.status, body) == (429, b"another client is waiting for a snapshot; only one is taken at a time")
     snapshots.take(a_world(), Decision(at=EPOCH), EPOCH)
     client.join(10)
     answer, body = answers[0]
@@ -204,10 +205,10 @@ def test_one_that_hangs_up_waits_for_no_snapshot_any_more(serve, monkeypatch):
 
 
 def test_where_no_loop_ends_a_snapshot_is_not_waited_for_without_end(serve, monkeypatch):
-    monkeypatch.setattr("nodewright.serve.site._PATIENCE", 0.05)
+    monkeypatch.setattr("nodewright.serve.endpoints._PATIENCE", 0.05)
     answer, body = ask(serve(snapshots=Snapshots()), "/snapshotz")
     assert answer.status == 503
-    assert body == b"no loop has ended within 0.05 s; a replica that does not lead has none"
+    assert body == b"no loop has ended within 0.05 s; a replica that does not lead runs none"
 
 
 @pytest.mark.parametrize("address", [":0", "[::]:0", "[::1]:0", "localhost:0", "127.0.0.1:0"])
@@ -220,6 +221,6 @@ def test_addresses_are_those_that_go_takes(serve, address):
 
 
 @pytest.mark.parametrize("address", ["8085", "localhost", "localhost:http", ":99999"])
-def test_what_is_no_address_is_told(watcher, address):
+def test_a_malformed_address_is_reported(watcher, address):
     with pytest.raises(ConfigurationError, match="is no address to listen on: write host:port"):
-        Server(address, Site(watcher.metrics))
+        Server(address, Endpoints(watcher.metrics))

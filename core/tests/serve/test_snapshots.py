@@ -1,4 +1,4 @@
-"""What is in a snapshot of a loop."""
+"""The content of a loop's snapshot."""
 
 import json
 
@@ -38,7 +38,7 @@ def test_templates_are_there_by_group():
     assert template["status"]["allocatable"] == {"cpu": "4", "memory": "16Gi", "pods": "110"}
 
 
-def test_pods_that_found_room_are_told_with_when_the_loop_was():
+def test_pods_that_found_room_are_listed_with_the_time_of_the_loop():
     fits = {"default/fits": Verdict(reason=Reason.FITS), "default/not": Verdict(reason=Reason.NO_GROUP_FITS)}
     found = taken(a_world(pods=[a_pod("fits"), a_pod("not")]), Decision(at=EPOCH, pods=fits))
     assert names(found["UnscheduledPodsCanBeScheduled"]) == ["fits"]

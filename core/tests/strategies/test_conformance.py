@@ -1,18 +1,17 @@
 """Whether the core can trust the built-in strategies."""
 
 import pytest
-from nodewright.strategies.add_returning_pods import AddReturningPods
 from nodewright.strategies.binpacking import Binpacking
-from nodewright.strategies.clear_tpu_requests import ClearTpuRequests
-from nodewright.strategies.filter_daemonset_pods import FilterDaemonSetPods
-from nodewright.strategies.filter_expendable import FilterExpendable
-from nodewright.strategies.filter_schedulable import FilterSchedulable
-from nodewright.strategies.least_nodes import LeastNodes
-from nodewright.strategies.least_waste import LeastWaste
-from nodewright.strategies.most_pods import MostPods
+from nodewright.strategies.expanders import LeastNodes, LeastWaste, MostPods, Random
 from nodewright.strategies.price import Price
 from nodewright.strategies.priority import Priority
-from nodewright.strategies.random import Random
+from nodewright.strategies.processors import (
+    AddReturningPods,
+    ClearTpuRequests,
+    FilterDaemonSetPods,
+    FilterExpendable,
+    FilterSchedulable,
+)
 from nodewright.testing.conformance import (
     DrainRuleConformance,
     EstimatorConformance,

@@ -85,7 +85,7 @@ def test_options_without_a_price_are_left_out(best):
     assert best(Price, unknown, priceless, option("known", price=9.0), context=context()) == ["known"]
 
 
-def test_all_options_are_kept_with_a_notice_if_nobody_knows_prices(best):
+def test_all_options_are_kept_with_a_notice_if_no_price_is_known(best):
     without = an_expander_context()
     assert best(Price, option("a"), option("b"), context=without) == ["a", "b"]
     (notice,) = without.notices

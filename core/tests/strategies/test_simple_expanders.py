@@ -1,9 +1,6 @@
 """The expanders random, most-pods, least-nodes and least-waste."""
 
-from nodewright.strategies.least_nodes import LeastNodes
-from nodewright.strategies.least_waste import LeastWaste
-from nodewright.strategies.most_pods import MostPods
-from nodewright.strategies.random import Random
+from nodewright.strategies.expanders import LeastNodes, LeastWaste, MostPods, Random
 from nodewright.testing import a_group, a_pod, a_template, an_expander_context, an_option, pods_like
 
 

@@ -1,4 +1,4 @@
-{{/* How its clouds and groups are told, from the values that Cluster Autoscaler's chart has for it. */}}
+{{/* The flags of the cloud and its groups, from the values of Cluster Autoscaler's chart. */}}
 {{- define "nodewright.cloudArguments" -}}
 {{- $cloud := include "nodewright.cloudProvider" . -}}
 {{- with $cloud }}

@@ -35,12 +35,12 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- end -}}
 {{- end -}}
 
-{{/* Where the lease and the ConfigMaps are. */}}
+{{/* The namespace of the lease and the ConfigMaps. */}}
 {{- define "nodewright.namespace" -}}
 {{- default .Release.Namespace .Values.clusterAPIConfigMapsNamespace -}}
 {{- end -}}
 
-{{/* The configuration as JSON, however it was given. */}}
+{{/* The configuration as JSON, from a mapping or a text. */}}
 {{- define "nodewright.config" -}}
 {{- $config := .Values.config | default dict -}}
 {{- if kindIs "string" $config -}}
@@ -50,7 +50,7 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- toJson $config -}}
 {{- end -}}
 
-{{/* What a setting is: of a list of the context, its path, its flag and its default. A flag wins, as it does there. */}}
+{{/* The value of a setting. The argument is a list of context, path, flag and default. The flag wins, as in the program. */}}
 {{- define "nodewright.setting" -}}
 {{- $context := index . 0 -}}
 {{- $flag := index . 2 -}}
@@ -71,7 +71,7 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- toString $value -}}
 {{- end -}}
 
-{{/* Whether it only watches: nothing is written then. */}}
+{{/* Whether it acts; a dry run writes nothing. */}}
 {{- define "nodewright.acts" -}}
 {{- if ne (include "nodewright.setting" (list . "dryRun" "dry-run" false)) "true" -}}true{{- end -}}
 {{- end -}}
@@ -80,7 +80,7 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- define "nodewright.port" -}}
 {{- $address := include "nodewright.setting" (list . "server.address" "address" ":8085") -}}
 {{- if not (regexMatch ":[0-9]+$" $address) -}}
-{{- fail (printf "%s is no address to listen on: write host:port, or :port for all of them" $address) -}}
+{{- fail (printf "%s is no address to listen on: use host:port, or :port for all addresses" $address) -}}
 {{- end -}}
 {{- $address | splitList ":" | last -}}
 {{- end -}}
@@ -94,11 +94,11 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- else if and $named (not $configured) -}}
 aws
 {{- else if not (or $configured (include "nodewright.setting" (list . "" "cloud-provider" ""))) -}}
-{{- fail "say which cloud has the nodes: config.providers, or as for Cluster Autoscaler cloudProvider with autoDiscovery.clusterName or autoscalingGroups" -}}
+{{- fail "name the cloud that has the nodes: set config.providers, or, as for Cluster Autoscaler, cloudProvider with autoDiscovery.clusterName or autoscalingGroups" -}}
 {{- end -}}
 {{- end -}}
 
-{{/* Whether the cloud's keys are in a Secret of the chart. */}}
+{{/* Whether the chart creates a Secret with the cloud's keys. */}}
 {{- define "nodewright.secret" -}}
 {{- if not .Values.secretKeyRefNameOverride -}}
 {{- $cloud := include "nodewright.cloudProvider" . -}}
@@ -106,7 +106,7 @@ aws
 {{- end -}}
 {{- end -}}
 
-{{/* A value as Go's flags read it: a large number is no power of ten. */}}
+{{/* A value as Go's flags read it: large numbers without an exponent. */}}
 {{- define "nodewright.text" -}}
 {{- if and (kindIs "float64" .) (eq (floor .) .) -}}{{- int64 . -}}{{- else -}}{{- . -}}{{- end -}}
 {{- end -}}

@@ -1,4 +1,4 @@
-{{/* Values of Cluster Autoscaler's chart that do nothing here, and values that nobody knows, one in a line, with the reason. */}}
+{{/* Values of Cluster Autoscaler's chart that have no effect here, and unknown values, one per line with the reason. */}}
 {{- define "nodewright.ignored" -}}
 {{- $known := list "config" "cloudProvider" "autoDiscovery" "autoscalingGroups" "autoscalingGroupsnamePrefix" "awsRegion" "awsAccessKeyID" "awsSecretAccessKey" "azureClientID" "azureClientSecret" "azureResourceGroup" "azureSubscriptionID" "azureTenantID" "azureUseManagedIdentityExtension" "azureUserAssignedIdentityID" "azureUseWorkloadIdentityExtension" "azureVMType" "azureEnableForceDelete" "azureEnableVMSSEtag" "clusterAPIMode" "clusterAPIKubeconfigSecret" "clusterAPIWorkloadKubeconfigPath" "clusterAPICloudConfigPath" "clusterAPIConfigMapsNamespace" "cloudConfigPath" "expanderPriorities" "priorityConfigMapAnnotations" "extraArgs" "customArgs" "extraEnv" "extraEnvConfigMaps" "extraEnvSecrets" "envFromConfigMap" "envFromConfigMapOptional" "envFromSecret" "secretKeyRefNameOverride" "extraVolumes" "extraVolumeMounts" "extraVolumeSecrets" "initContainers" "extraObjects" "image" "nameOverride" "fullnameOverride" "replicaCount" "revisionHistoryLimit" "updateStrategy" "deployment" "podAnnotations" "podLabels" "additionalLabels" "priorityClassName" "hostNetwork" "dnsPolicy" "nodeSelector" "tolerations" "affinity" "topologySpreadConstraints" "resources" "securityContext" "containerSecurityContext" "rbac" "podDisruptionBudget" "service" "serviceMonitor" "prometheusRule" "alerts" "dashboards" "vpa" "global" -}}
 {{- $reasons := dict "kubeTargetVersionOverride" "all API versions in use are served since Kubernetes 1.25" "azureClusterName" "only read by Cluster Autoscaler for AKS pools that it no longer supports" "azureNodeResourceGroup" "only read by Cluster Autoscaler for AKS pools that it no longer supports" -}}
@@ -9,16 +9,16 @@
 {{- else if hasPrefix "civo" $name }}
 - {{ $name }}: there is no plugin for Civo
 {{- else if hasPrefix "kwok" $name }}
-- {{ $name }}: there is no plugin for kwok; nodewright-fake is the world to try things in
+- {{ $name }}: there is no plugin for kwok; use nodewright-fake to try things out
 {{- else }}
 - {{ $name }}: {{ get $reasons $name | default "this chart has no such value; is it misspelt?" }}
 {{- end }}
 {{- end }}
 {{- end }}
 {{- if .Values.rbac.pspEnabled }}
-- rbac.pspEnabled: PodSecurityPolicies are gone since Kubernetes 1.25
+- rbac.pspEnabled: Kubernetes has no PodSecurityPolicies since 1.25
 {{- end }}
 {{- if and (eq .Values.image.repository "registry.k8s.io/autoscaling/cluster-autoscaler") }}
-- image.repository: this is the image of Cluster Autoscaler itself; leave it out or name yours
+- image.repository: this is Cluster Autoscaler's own image; leave it out or name yours
 {{- end }}
 {{- end -}}

@@ -380,7 +380,7 @@ def test_a_reset_leaves_nothing(double):
 def test_what_people_are_told_to_write_is_a_configuration_with_groups_and_prices(double):
     fill(double, boot=0)
     _, told = guide(double).split("aws.yaml:\n")
-    settings = yaml.safe_load(textwrap.dedent(told.split("Hold")[0]))["providers"][0]["aws"]
+    settings = yaml.safe_load(textwrap.dedent(told.split("Check the")[0]))["providers"][0]["aws"]
     provider = AwsProvider(AwsConfig(**settings), ProviderContext(clock=double.clock))
     provider.refresh()
 

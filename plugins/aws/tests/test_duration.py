@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from nodewright_aws.prices.settings import PriceSettings
+from nodewright_aws.config import PriceSettings
 from pydantic import ValidationError
 
 

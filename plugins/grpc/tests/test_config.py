@@ -25,15 +25,15 @@ def test_cluster_autoscalers_flags_are_settings():
         ('{url: "", insecure: true}', "grpc.url: must not be empty"),
         (
             '{url: "https://chooser:7000/", certificate: a}',
-            "grpc.url: write host:port, chooser:7000: gRPC servers have no URL of the web",
+            "grpc.url: write host:port, chooser:7000: a gRPC server has no URL",
         ),
         (
             '{url: "chooser:7000"}',
-            "grpc: needs certificate, to check the server's against it, or insecure: true, to do without",
+            "grpc: needs certificate, to verify the server with, or insecure: true, to connect without TLS",
         ),
         (
             '{url: "chooser:7000", insecure: true, certificate: a}',
-            "grpc: there are no certificates without TLS: take out insecure, or them",
+            "grpc: certificates need TLS: remove insecure, or the certificates",
         ),
         (
             '{url: "chooser:7000", certificate: a, clientKey: b}',

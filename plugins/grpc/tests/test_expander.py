@@ -149,7 +149,7 @@ def test_a_server_of_something_else_is_told_as_such(serve, expander):
     with pytest.raises(TemporaryError) as failure:
         best(expander(server))
     assert str(failure.value) == (
-        f"the expander server {server.address} does not know /grpcplugin.Expander/BestOptions: "
+        f"the expander server {server.address} does not implement /grpcplugin.Expander/BestOptions: "
         "it is no expander for Cluster Autoscaler (Method not found!)"
     )
 
@@ -164,7 +164,7 @@ def test_an_answer_that_is_no_message_is_told(serve, expander):
     server = serve(lambda groups: b"\x0a\x09nonsense")
     with pytest.raises(TemporaryError) as failure:
         best(expander(server))
-    assert str(failure.value) == f"the answer of {server.address} can't be read: it breaks off in the middle"
+    assert str(failure.value) == f"the answer of {server.address} can't be read: it is cut off"
 
 
 def test_tls_is_spoken_with_a_server_that_the_authority_vouches_for(serve, expander, authority):
@@ -217,7 +217,7 @@ def test_certificates_that_were_renewed_are_used_without_a_restart(serve, expand
     ("content", "mistake"),
     [
         (None, "can't be read: No such file or directory"),
-        (b"junk", "holds no certificate and no key in PEM format"),
+        (b"junk", "contains neither a certificate nor a key in PEM format"),
     ],
 )
 def test_a_certificate_file_of_no_use_is_named(expander, tmp_path, content, mistake):

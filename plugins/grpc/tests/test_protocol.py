@@ -222,7 +222,7 @@ def test_a_question_that_would_be_too_long_is_not_made(monkeypatch):
     with pytest.raises(PermanentError) as refusal:
         make_question(options, legacy_fields=True)
     assert str(refusal.value) == (
-        "2 options with 6000 pods in all take more than 1 MiB, which is too much to ask at once: "
+        "2 options with 6000 pods in all take more than 1 MiB, which is too much for one request: "
         "let another expander leave fewer options, or lower scaleUp.maxNodesPerScaleUp"
     )
 
@@ -254,9 +254,9 @@ def test_fields_of_other_kinds_that_a_server_may_send_are_passed_over():
 @pytest.mark.parametrize(
     ("answer", "mistake"),
     [
-        (b"\x0a\x09\x0a\x04spot", "it breaks off in the middle"),
-        (b"\x0a", "it breaks off in the middle"),
-        (b"\x0b", "there is no wire type 3"),
+        (b"\x0a\x09\x0a\x04spot", "it is cut off"),
+        (b"\x0a", "it is cut off"),
+        (b"\x0b", "the wire type 3 is unknown"),
         (b"\x0a\x03\x0a\x01\xff", "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
     ],
 )

@@ -28,7 +28,7 @@ from nodewright.objects.node import HOSTNAME, ZONE
 from nodewright.objects.selector import LabelSelector
 from nodewright.objects.workload import DaemonSetSpec, PodTemplate
 from nodewright.scheduling import ClusterSimulation
-from nodewright.strategies.least_waste import LeastWaste
+from nodewright.strategies.expanders import LeastWaste
 from nodewright.strategies.price import Price
 from nodewright.testing import EPOCH, a_group, a_node, a_pod, a_template
 from nodewright.testing.worlds import a_policy, a_world

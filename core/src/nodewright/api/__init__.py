@@ -45,17 +45,15 @@ from nodewright.api.instance import ErrorClass, Instance, InstanceError, Instanc
 from nodewright.api.nearest import nearest
 from nodewright.api.notice import Notice
 from nodewright.api.option import Option, PodSet
-from nodewright.api.plugin import Plugin, PluginConfig
-from nodewright.api.pricing import PricingModel
+from nodewright.api.plugin import API_VERSION, Plugin, PluginConfig
+from nodewright.api.pricing import Prices, PricingModel
 from nodewright.api.processor import Intended, PendingPodsProcessor, ProcessorContext, ScaleDownCandidatesProcessor
 from nodewright.api.protection import DO_NOT_DISRUPT, is_protected, protected_until
 from nodewright.api.provider import Capability, GpuConfig, GroupSpec, Provider, ProviderContext, ResourceLimits
 from nodewright.api.reasons import Reason
-from nodewright.api.rule import PlacementRule, RuleKind
-from nodewright.api.simulation import Simulation
+from nodewright.api.simulation import PlacementRule, RuleKind, Simulation
 from nodewright.api.template import NodeTemplate, TemplateDifference
 from nodewright.api.verdict import Verdict
-from nodewright.api.version import API_VERSION
 from nodewright.objects import (
     DaemonSet,
     Node,
@@ -127,6 +125,7 @@ __all__ = [
     "Pod",
     "PodFate",
     "PodSet",
+    "Prices",
     "PricingModel",
     "Problem",
     "ProcessorContext",

@@ -10,8 +10,8 @@ class Command(ABC):
 
     #: One line for ``nodewright --help``.
     summary: ClassVar[str] = ""
-    #: Whether the command reads its words itself: `run` gets all of them, as they are, in ``arguments.rest``, and what
-    #: `add_arguments` declares is only shown, when the first of them is ``-h`` or ``--help``.
+    #: Whether the command parses its arguments itself. `run` then gets all of them, unchanged, in ``arguments.rest``,
+    #: and what `add_arguments` declares is shown only for a first argument ``-h`` or ``--help``.
     passthrough: ClassVar[bool] = False
 
     @abstractmethod
@@ -20,4 +20,4 @@ class Command(ABC):
 
     @abstractmethod
     def run(self, arguments: Namespace) -> int:
-        """Do it and return the exit status: 0 done, 1 failed, 2 wrong usage or configuration."""
+        """Run the command and return the exit status: 0 done, 1 failed, 2 wrong usage or configuration."""

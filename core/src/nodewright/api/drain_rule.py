@@ -14,17 +14,17 @@ from nodewright.objects import Pod
 class PodFate(Enum):
     """What becomes of a pod when its node is drained."""
 
-    #: Nobody misses it: it goes down with its node, or is gone already.
+    #: It goes down with its node, or is gone already.
     STAYS = "stays"
-    #: It may be evicted. It has to find another node then, unless a DaemonSet runs it.
+    #: It may be evicted. Unless a DaemonSet runs it, it has to find another node then.
     MOVES = "moves"
-    #: It is not evicted: its node is not deleted before it has ended, but may be unneeded until then.
+    #: It is not evicted. Its node may be unneeded, but is not deleted before the pod has ended.
     WAITS = "waits"
 
 
 @dataclass(frozen=True, kw_only=True)
 class DrainSettings:
-    """What ``scaleDown`` says about pods that keep their nodes; each has its flag in Cluster Autoscaler."""
+    """What ``scaleDown`` says about pods that keep their nodes. Cluster Autoscaler has a flag for each."""
 
     skip_system_pods: bool = True
     system_pods_block_for: timedelta = timedelta(hours=1)
@@ -48,38 +48,38 @@ class DrainContext:
 
     now: datetime
     settings: DrainSettings = DrainSettings()
-    #: None if the pod has none, or one of a kind that is not watched or that we are not allowed to see.
+    #: None if the pod has no controller, or one of a kind that is not watched or that we may not read.
     controller: ControllerFacts | None = None
     #: Disruption budgets that cover the pod.
     budgets: Sequence[str] = ()
-    #: Those of them that allow no disruption any more: now, or after the nodes that this loop has found removable.
-    #: Empty while the node is drained already: the API server holds its pods back then, and the drain waits.
+    #: Those of them that allow no further disruption: now, or after the nodes that this loop has found removable.
+    #: Empty once the node is being drained: the API server then refuses evictions, and the drain waits.
     spent_budgets: Sequence[str] = ()
 
 
 class DrainRule(Plugin):
     """A step of ``scaleDown.drainRules``: says what draining a node means for one of its pods.
 
-    Called for pods of nodes that might be removed, and of those that are being drained, on the loop's thread. Of the
-    rules in YAML the first that has an opinion decides; a pod about which none has one may be evicted. Must be pure.
-    An exception, or an answer of another type, keeps the node, and the verdict names the rule. So does a rule that
-    could not be loaded.
+    Called on the loop's thread for pods of nodes that might be removed or are being drained. The first rule in YAML
+    that has an opinion decides; if none has one, the pod may be evicted. Must be pure: same input, same answer; no I/O,
+    no clock but `DrainContext.now`. An exception, or an answer of another type, keeps the node, and the verdict names
+    the rule. So does a rule that could not be loaded.
     """
 
-    #: Whether pods of one controller that have the same labels, annotations and specification always have one answer
-    #: in one loop: `judge` does not look at the time, nor at a pod's name, uid, times, status or labels that number it.
-    #: Then it is asked once about all of them. To ask about each pod takes time in large clusters.
+    #: Whether pods of one controller with the same labels, annotations and specification always get one answer in one
+    #: loop. That is so if `judge` looks neither at the time nor at a pod's name, uid, times, status or the labels that
+    #: number it. The rule is then asked once about all of them, which saves time in large clusters.
     alike: ClassVar[bool] = False
 
     def varies(self, pod: Pod, context: DrainContext) -> bool:
-        """Tell whether it has to be asked about each pod that is like *pod*; for rules to which that is so for some."""
+        """Tell whether it has to be asked about each single pod like *pod*. For rules that are `alike` in part."""
         return not self.alike
 
     @abstractmethod
     def judge(self, pod: Pod, context: DrainContext) -> PodFate | str | None:
-        """Return what becomes of *pod*; if it keeps its node, why, as a word or few; None: no opinion.
+        """Return what becomes of *pod*; if it keeps its node, the reason in a word or a few; None: no opinion.
 
-        Why should be the same for all pods with the same trouble, as it becomes part of metrics. The pod is one that
-        runs, with its name, owner and times; of annotations it has those that Nodewright reads (``nodewright.dev/`` and
-        Cluster Autoscaler's), of its containers what they take.
+        The reason should be the same for all pods with the same problem, as it becomes part of metrics. The pod runs,
+        and has its name, owner and times. It has only those annotations that Nodewright reads (``nodewright.dev/`` and
+        Cluster Autoscaler's), and of its containers only what they request.
         """

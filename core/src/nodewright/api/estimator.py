@@ -22,11 +22,12 @@ class Estimate:
 class Estimator(Plugin):
     """Computes how many nodes of one group serve as many of the given pods as possible.
 
-    Called once per group and loop, on the loop's thread, with a simulation of its own. Must be pure.
-    An exception drops the option of this group for this loop.
+    Called on the loop's thread, in each round of a scale-up once for each group that might help, with a simulation of
+    its own. Must be pure: same input, same answer; no I/O, no clock. How long estimates take is limited by the core
+    (``scaleUp.maxBinpackingTime``). An exception, or an answer of another type, drops the option of this group.
     """
 
-    #: Whether an estimate depends on nothing of a group but its template: groups with equal templates share it then.
+    #: Whether an estimate depends on nothing of a group but its template. If so, groups with equal templates share it.
     by_template: ClassVar[bool] = False
 
     @abstractmethod

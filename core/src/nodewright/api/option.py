@@ -43,9 +43,9 @@ class Option:
     group: GroupFacts
     nodes: int
     pods: tuple[PodSet, ...]
-    #: Ids of groups like this one, over which the growth may be spread.
+    #: Ids of similar groups, over which the growth may be spread.
     similar: tuple[str, ...] = ()
-    #: How many nodes the group may gain at most, where that is more than *nodes*.
+    #: How many nodes the group may gain at most, if that is more than *nodes*.
     limit: int = 0
 
     @property
@@ -54,5 +54,5 @@ class Option:
         return sum(len(pods) for pods in self.pods)
 
     def requested(self, resource: str) -> int:
-        """What the pods of the option ask for of *resource* in all."""
+        """How much of *resource* the pods of the option request in all."""
         return sum(pods.pod.requests.get(resource, 0) * len(pods) for pods in self.pods)

@@ -4,7 +4,7 @@ from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
 
 
 class Placement(Mapping[str, str]):
-    """Node by pod key, for the first of a set's pods; which of them made no difference."""
+    """Node by pod key, for as many of a set's pods as were placed: the first ones, as all are alike."""
 
     def __init__(self, keys: Sequence[str], rows: Sequence[int], names: Sequence[str]) -> None:
         self._keys = keys
@@ -18,7 +18,7 @@ class Placement(Mapping[str, str]):
         return self._names[self._rows[self._index[key]]]
 
     def of(self, keys: Sequence[str]) -> bool:
-        """Tell whether this is the placement of the set with just these keys."""
+        """Tell whether this is the placement of the set that has this very tuple of keys."""
         return keys is self._keys
 
     def __iter__(self) -> Iterator[str]:
@@ -42,7 +42,7 @@ class Placement(Mapping[str, str]):
 
 
 class _Items(ItemsView[str, str]):
-    """Goes through pods and nodes side by side: asking for one after the other takes long where there are many."""
+    """Iterates over pods and nodes side by side: looking up one pod after the other is slow for large sets."""
 
     _mapping: Placement
 

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from nodewright.api.version import API_VERSION
-
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
+
+#: The version of the contract between core and plugins. A plugin class states in ``api_version`` which one it was
+#: written for; any other version is refused at load.
+API_VERSION = 1
 
 
 class PluginConfig(BaseModel):
@@ -26,13 +28,13 @@ class PluginConfig(BaseModel):
 class Plugin(ABC):  # noqa: B024  what is abstract depends on the kind of plugin
     """Base of everything that registers by entry point and is named in YAML.
 
-    The core makes one instance per mention in YAML, on the main thread, after *all* configuration has been checked.
-    An exception in ``__init__`` takes this plugin out, named with its reason; the loop starts without it.
+    The core makes one instance for each time YAML names it, on the main thread, after *all* configuration has been
+    checked. If ``__init__`` raises, the plugin is left out and named with the reason; the loop starts without it.
     """
 
     #: What users may write under the plugin's name in YAML.
     Config: ClassVar[type[PluginConfig]] = PluginConfig
-    #: The contract this class was written for.
+    #: The version of the contract that this class was written for.
     api_version: ClassVar[int] = API_VERSION
 
     def __init__(self, config: PluginConfig) -> None:
@@ -41,12 +43,12 @@ class Plugin(ABC):  # noqa: B024  what is abstract depends on the kind of plugin
     def collectors(self) -> "Iterable[Collector]":
         """Metrics of the plugin's own, to be served beside the core's; nothing by default.
 
-        Asked once, when a configuration takes effect. Collectors that several instances share are served once. They are
-        collected on any thread, at any time until `close`; those that raise, and metrics whose name the core or
-        another plugin has, are left out. Begin names with ``nodewright_`` and the name of the plugin, and those that
-        Cluster Autoscaler served for the same cloud as it did.
+        Called once, when a configuration takes effect. Collectors that several instances share are served once. They
+        are collected on any thread, at any time until `close`. Collectors that raise are left out, and so are metrics
+        whose name the core or another plugin has. Begin names with ``nodewright_`` and the name of the plugin; metrics
+        that Cluster Autoscaler has for the same cloud keep its names.
         """
         return ()
 
     def close(self) -> None:  # noqa: B027  most have nothing to let go of
-        """Let go of threads and connections. Called once at the end, or when a new configuration replaces this one."""
+        """Release threads and connections. Called once at the end, or when a new configuration replaces this one."""

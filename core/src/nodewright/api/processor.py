@@ -16,7 +16,7 @@ from nodewright.objects import Node
 
 @dataclass(frozen=True, kw_only=True)
 class Intended:
-    """Pods for which nodes were ordered in an earlier loop, and those nodes, which are not there yet."""
+    """Pods for which nodes were ordered in an earlier loop, and those nodes, which are still upcoming."""
 
     pods: PodSet
     nodes: Sequence[str]
@@ -27,14 +27,14 @@ class ProcessorContext:
     """What a processor may know."""
 
     now: datetime
-    #: The cluster with upcoming nodes; what a processor places stays placed for the rest of the decision.
+    #: The cluster with upcoming nodes. What a processor places stays placed for the rest of the decision.
     simulation: Simulation
     groups: Sequence[GroupFacts]
-    #: What nodes on their way are meant for, in the order in which pods were placed on them when they were ordered.
+    #: What upcoming nodes are meant for, in the order in which pods were placed on them when they were ordered.
     intended: Sequence[Intended] = ()
     #: Pods with a lower priority than this bring no nodes.
     expendable_priority_cutoff: int = -10
-    #: Pods of nodes that are being taken out of service: they run there still, and will need a place elsewhere.
+    #: Pods of nodes that are being drained. They still run there and will need another place.
     returning: Sequence[PodSet] = ()
 
 
@@ -42,27 +42,28 @@ class PendingPodsProcessor(Plugin):
     """A step of ``processors.pendingPods``: takes pods off the list of those that need nodes, or adds to it.
 
     Called once per loop (not if the list is empty, unless it adds pods), in the order of the YAML, on the loop's
-    thread. Must be pure. An exception leaves the list as it was before this step.
+    thread. Must be pure: same input, same answer; no I/O, no clock. An exception leaves the list as it was before this
+    step.
     """
 
     #: The code that explains why a pod that this step took off the list gets no help.
     reason: ClassVar[Reason] = Reason.FILTERED
-    #: Whether it may add pods: any that will be there, though they are not waiting now, or do not exist.
+    #: Whether it may add pods: pods that are expected, though they do not wait now or do not exist yet.
     adds_pods: ClassVar[bool] = False
 
     @abstractmethod
     def process(self, pods: Sequence[PodSet], context: ProcessorContext) -> Sequence[PodSet]:
-        """Return the pods that still need nodes: a subset of *pods*, sets may be split or their pod changed.
+        """Return the pods that still need nodes: a subset of *pods*, in which sets may be split or their pod changed.
 
-        A step that `adds_pods` may return further sets. Their keys must not be on the list, nor have been taken off it.
+        A step that `adds_pods` may return further sets. Their keys must be neither on the list nor taken off it before.
         """
 
 
 class ScaleDownCandidatesProcessor(Plugin):
     """A step of ``processors.scaleDownCandidates``: takes nodes off, or reorders, those looked at for removal.
 
-    Called once per loop, in the order of the YAML, on the loop's thread. Must be pure. An exception empties the list:
-    a faulty step never causes a removal.
+    Called once per loop, in the order of the YAML, on the loop's thread. Must be pure: same input, same answer; no I/O,
+    no clock. An exception empties the list: a faulty step never causes a removal.
     """
 
     #: The code that explains why a node that this step took off is kept.

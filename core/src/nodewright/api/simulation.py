@@ -1,21 +1,53 @@
-"""The simulated cluster, as strategies see it."""
+"""The simulated cluster, as strategies see it, and its rules about which pods may be near each other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
 from nodewright.api.group import GroupFacts
 from nodewright.api.option import PodSet
-from nodewright.api.rule import PlacementRule
+from nodewright.api.template import NodeTemplate
 from nodewright.api.verdict import Verdict
-from nodewright.objects import Resources
+from nodewright.objects import Pod, Resources
+
+
+class RuleKind(StrEnum):
+    """What a rule asks for."""
+
+    #: Domains differ by no more than `PlacementRule.max_skew` selected pods.
+    SPREAD = "Spread"
+    #: No selected pod in the domain.
+    APART = "Apart"
+    #: A selected pod in the domain; while there is none anywhere, a pod that is selected itself may be the first.
+    TOGETHER = "Together"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacementRule:
+    """What a pod requires of other pods in the domains of a topology key."""
+
+    kind: RuleKind
+    #: The topology key: a node label, whose values are the domains.
+    key: str
+    #: Whether the rule is about pods like this one.
+    selects: Callable[[Pod], bool]
+    #: Selected pods by domain. For spread: every domain with a node that counts is in it, and no other.
+    counts: Mapping[str, int] = field(default_factory=dict)
+    #: For spread: how many more a domain may have than the one with fewest.
+    max_skew: int = 1
+    #: For spread: with fewer domains than these, the fewest count as zero.
+    min_domains: int = 1
+    #: For spread: whether a new node would count.
+    covers: Callable[[NodeTemplate], bool] = lambda template: True
 
 
 class Simulation(Protocol):
     """A copy of the cluster in which pods can be placed and nodes added. For the loop's thread only."""
 
     def fork(self) -> AbstractContextManager["Simulation"]:
-        """Work on a copy for the length of a ``with`` block; what happens there is forgotten afterwards."""
+        """Work on a copy within a ``with`` block; what happens there is undone at its end."""
         ...
 
     def add_nodes(self, group: GroupFacts, count: int) -> Sequence[str]:
@@ -34,9 +66,9 @@ class Simulation(Protocol):
         ...
 
     def rules(self, pods: PodSet) -> Sequence[PlacementRule]:
-        """What *pods* have to do with other pods now: hard topology spread, required affinity and anti-affinity."""
+        """What *pods* require of other pods now: hard topology spread, required affinity and anti-affinity."""
         ...
 
     def free(self, node: str) -> Resources:
-        """What pods may still take of *node*."""
+        """What is still free on *node*."""
         ...

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from pkgutil import resolve_name
 
 from nodewright.api import Command, PluginError
-from nodewright.plugins.missing import advice
-from nodewright.plugins.registry import Registry
+from nodewright.plugins.registry import Registry, advice
 
 #: Nodewright's own commands; distributions add theirs in the entry-point group ``nodewright.commands``.
 BUILT_IN = {

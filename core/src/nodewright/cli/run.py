@@ -48,18 +48,18 @@ class RunCommand(Command):
         A signal always ends the process. The next process finds what was cut short in the cluster and the cloud.
         """
         from nodewright.cli.start import autoscaler_for
+        from nodewright.serve.endpoints import Endpoints
         from nodewright.serve.server import Server
-        from nodewright.serve.site import Site
 
         autoscaler, settings = autoscaler_for(arguments.rest, acts=True)
-        site = Site(
+        endpoints = Endpoints(
             autoscaler.metrics,
             trouble=autoscaler.liveness.trouble,
             snapshots=autoscaler.snapshots if settings.server.snapshot else None,
             profiling=settings.server.profiling,
         )
         try:
-            server = Server(settings.server.address, site)
+            server = Server(settings.server.address, endpoints)
         except OSError as error:
             raise NodewrightError(
                 f"can't listen on {settings.server.address}: {error.strerror}. "

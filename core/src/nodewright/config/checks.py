@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
-from nodewright.config.mention import Mention
 from nodewright.config.model import GroupRule, Settings
 from nodewright.config.paths import Path, all_settings, dotted
 from nodewright.config.planned import planned
 from nodewright.config.plugins import slot_of
+from nodewright.config.reference import Reference
 from nodewright.config.tree import Tree
 from nodewright.config.validation import Mistake
 from nodewright.objects.duration import format_duration
@@ -137,12 +137,12 @@ def _order(section: str, low: str, lower: timedelta, high: str, higher: timedelt
 
 def _lists(settings: Settings) -> Iterator[Mistake]:
     for setting in all_settings():
-        mentions: Any = setting.of(settings)
+        references: Any = setting.of(settings)
         # Several accounts or regions of one cloud are several providers of one name.
-        if slot_of(setting) is None or isinstance(mentions, Mention) or setting.path == ("providers",):
+        if slot_of(setting) is None or isinstance(references, Reference) or setting.path == ("providers",):
             continue
-        yield from _repeated(setting.path, [mention.name for mention in mentions])
-    expanders = [mention.name for mention in settings.scale_up.expanders]
+        yield from _repeated(setting.path, [reference.name for reference in references])
+    expanders = [reference.name for reference in settings.scale_up.expanders]
     if not expanders:
         yield Mistake(path=("scaleUp", "expanders"), message="name at least one expander, such as least-waste")
     if "random" in expanders[:-1]:

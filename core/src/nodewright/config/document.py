@@ -13,7 +13,7 @@ from nodewright.config.flag_table import FLAGS
 from nodewright.config.flags import NO_FLAGS, Flags, apply
 from nodewright.config.model import Settings
 from nodewright.config.paths import Path, all_settings, dotted
-from nodewright.config.plugins import PluginClasses, check_plugins, read_mentions
+from nodewright.config.plugins import PluginClasses, check_references, read_references
 from nodewright.config.tree import Origin, Tree, read_yaml
 from nodewright.config.validation import Mistake, validate
 
@@ -77,11 +77,11 @@ def load(
     warnings = apply(flags, tree)
     for path, value in overrides.items():
         tree.put(path, value, Origin(flag=f"set {dotted(path)}"))
-    data, placed = read_mentions(tree)
+    data, references = read_references(tree)
     settings, mistakes = _settings(data)
     mistakes += _unless_broken(contradictions(settings, tree), mistakes)
     if classes is not None:
-        mistakes += check_plugins(placed, classes)
+        mistakes += check_references(references, classes)
         if complete and not unread and tree.get(("providers",)) in (None, []):
             message = "name at least one provider, here or with --cloud-provider"
             mistakes.append(Mistake(path=("providers",), message=message))

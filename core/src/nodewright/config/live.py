@@ -12,9 +12,9 @@ from nodewright.api.provider import Provider, ProviderContext
 from nodewright.config.context import provider_context
 from nodewright.config.document import Loaded
 from nodewright.config.effective import default_options
-from nodewright.config.mention import Mention
 from nodewright.config.model import Settings
 from nodewright.config.plugins import PluginClasses
+from nodewright.config.reference import Reference
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,10 +29,10 @@ class LiveGroup:
 def refusals(loaded: Loaded, classes: PluginClasses, clock: Clock) -> Iterator[Problem]:
     """Yield why providers can't be made of what the whole configuration says. Making one calls no cloud."""
     context = provider_context(loaded.settings, clock)
-    for index, mention in enumerate(loaded.settings.providers):
-        path = ("providers", index, mention.name)
+    for index, reference in enumerate(loaded.settings.providers):
+        path = ("providers", index, reference.name)
         try:
-            _make(mention, classes, context).close()
+            _make(reference, classes, context).close()
         except ConfigurationError as error:
             for problem in error.problems:
                 below = tuple(problem.path.split(".")) if problem.path else ()
@@ -50,45 +50,47 @@ def live_groups(settings: Settings, classes: PluginClasses, clock: Clock) -> lis
     """
     context = provider_context(settings, clock)
     groups: list[LiveGroup] = []
-    for mention in settings.providers:
-        groups += _within(settings.loop.refresh_timeout.total_seconds(), mention, classes, context, settings)
+    for reference in settings.providers:
+        groups += _within(settings.loop.refresh_timeout.total_seconds(), reference, classes, context, settings)
     return groups
 
 
 def _within(
-    seconds: float, mention: Mention, classes: PluginClasses, context: ProviderContext, settings: Settings
+    seconds: float, reference: Reference, classes: PluginClasses, context: ProviderContext, settings: Settings
 ) -> Sequence[LiveGroup]:
     groups: list[LiveGroup] = []
     failures: list[Exception] = []
 
     def ask() -> None:
         try:
-            groups.extend(_ask(mention, classes, context, default_options(settings)))
+            groups.extend(_ask(reference, classes, context, default_options(settings)))
         except Exception as error:  # told by the caller, whatever the provider raises
             failures.append(error)
 
     # A daemon: a provider that hangs must not keep the program from ending.
-    thread = Thread(target=ask, name=f"ask-{mention.name}", daemon=True)
+    thread = Thread(target=ask, name=f"ask-{reference.name}", daemon=True)
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
-        raise PluginError(mention.name, f"provider {mention.name} did not answer within {seconds:g} s")
+        raise PluginError(reference.name, f"provider {reference.name} did not answer within {seconds:g} s")
     if failures:
         error = failures[0]
-        raise PluginError(mention.name, f"provider {mention.name} failed: {error or type(error).__name__}") from error
+        raise PluginError(
+            reference.name, f"provider {reference.name} failed: {error or type(error).__name__}"
+        ) from error
     return groups
 
 
 def _ask(
-    mention: Mention, classes: PluginClasses, context: ProviderContext, defaults: GroupOptions
+    reference: Reference, classes: PluginClasses, context: ProviderContext, defaults: GroupOptions
 ) -> Sequence[LiveGroup]:
-    provider = _make(mention, classes, context)
+    provider = _make(reference, classes, context)
     try:
         provider.refresh()
         return [
             LiveGroup(
                 id=group.id,
-                provider=mention.name,
+                provider=reference.name,
                 options=group.options(defaults),
             )
             for group in provider.groups()
@@ -97,8 +99,8 @@ def _ask(
         provider.close()
 
 
-def _make(mention: Mention, classes: PluginClasses, context: ProviderContext) -> Provider:
-    plugin = classes.load("providers", mention.name)
+def _make(reference: Reference, classes: PluginClasses, context: ProviderContext) -> Provider:
+    plugin = classes.load("providers", reference.name)
     assert issubclass(plugin, Provider)
-    config: PluginConfig = plugin.Config.model_validate(dict(mention.config))
+    config: PluginConfig = plugin.Config.model_validate(dict(reference.config))
     return plugin(config, context)

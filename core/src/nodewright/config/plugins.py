@@ -1,16 +1,15 @@
-"""Plugins that a configuration names: finding them in it, and holding their settings against them."""
+"""Plugins that a configuration names: finds the references to them and checks their settings."""
 
 import copy
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Any, Protocol
 
 from nodewright.api.errors import PluginError
-from nodewright.api.plugin import Plugin
-from nodewright.api.version import API_VERSION
-from nodewright.config.mention import Mention, Slot
+from nodewright.api.plugin import API_VERSION, Plugin
 from nodewright.config.paths import Path, Setting, all_settings, dotted, step
+from nodewright.config.reference import Reference, Slot
 from nodewright.config.tree import Tree
 from nodewright.config.validation import Mistake, validate
 from nodewright.config.values import split_commas
@@ -24,30 +23,22 @@ class PluginClasses(Protocol):
         ...
 
     def load(self, kind: str, name: str) -> type[Plugin]:
-        """Return the class; raises `PluginError` with a whole sentence if there is none or it can't be used."""
+        """Return the class; raises `PluginError` if there is none or it can't be used."""
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Placed:
-    """A plugin that is named at a path, where one that fits *slot* is wanted."""
-
-    slot: Slot
-    path: Path
-    mention: Mention
-
-
 def slot_of(setting: Setting) -> Slot | None:
-    """Return what may stand at *setting*, None if it is no place for plugins."""
+    """Return the slot that *setting* is, None if it takes no plugins."""
     return next((each for each in setting.field.metadata if isinstance(each, Slot)), None)
 
 
-def read_mentions(tree: Tree) -> tuple[dict[str, Any], list[Placed]]:
-    """Return a copy of the data of *tree* in which plugins are `Mention`s, and the plugins.
+def read_references(tree: Tree) -> tuple[dict[str, Any], list[tuple[Slot, Reference]]]:
+    """Return a copy of the data of *tree* with `Reference`s in it, and all of these with their slots.
 
-    What can't be read as one is left as it is, for the model to complain about.
+    What can't be read as a reference is left as it is, for the model to complain about.
     """
-    data, placed = copy.deepcopy(tree.data), []
+    data = copy.deepcopy(tree.data)
+    found: list[tuple[Slot, Reference]] = []
     for setting in all_settings():
         slot = slot_of(setting)
         if slot is None:
@@ -55,70 +46,69 @@ def read_mentions(tree: Tree) -> tuple[dict[str, Any], list[Placed]]:
         items: list[Any] = []
         for path, item in _items(setting, tree):
             try:
-                mention = Mention.read(item, line=tree.place(path).line)
+                reference = Reference.read(item, path=path)
             except ValueError:
                 items.append(item)
             else:
-                items.append(mention)
-                placed.append(Placed(slot=slot, path=path, mention=mention))
+                items.append(reference)
+                found.append((slot, reference))
         if items:
             section = reduce(step, setting.path[:-1], data)
-            section[setting.path[-1]] = items[0] if setting.field.annotation is Mention else items
-    return data, placed
+            section[setting.path[-1]] = items[0] if setting.field.annotation is Reference else items
+    return data, found
 
 
 def _items(setting: Setting, tree: Tree) -> list[tuple[Path, object]]:
     value = tree.get(setting.path)
     if value is None:
         return []
-    if setting.field.annotation is Mention:
+    if setting.field.annotation is Reference:
         return [(setting.path, value)]
     if isinstance(value, list):
         return [((*setting.path, index), item) for index, item in enumerate(value)]
     return [(setting.path, name) for name in split_commas(value)] if isinstance(value, str) else []
 
 
-def check_plugins(placed: Sequence[Placed], classes: PluginClasses) -> Iterator[Mistake]:
-    """Yield what is wrong with the plugins that are named: their names, their kind and their settings."""
-    for each in placed:
-        name = each.mention.name
+def check_references(references: Iterable[tuple[Slot, Reference]], classes: PluginClasses) -> Iterator[Mistake]:
+    """Yield what is wrong with *references* in their slots: the name, the kind of plugin and its settings."""
+    for slot, reference in references:
+        name = reference.name
         try:
-            plugin = classes.load(each.slot.kind, name)
+            plugin = classes.load(slot.kind, name)
         except PluginError as error:
-            installed = name in classes.names(each.slot.kind)
-            yield Mistake(path=each.path, message=str(error), of_plugin=installed)
+            installed = name in classes.names(slot.kind)
+            yield Mistake(path=reference.path, message=str(error), of_plugin=installed)
             continue
-        if not issubclass(plugin, each.slot.base):
-            yield Mistake(path=each.path, message=_misplaced(plugin, each))
+        if not issubclass(plugin, slot.base):
+            yield Mistake(path=reference.path, message=_misplaced(plugin, name, slot))
         elif plugin.api_version != API_VERSION:
             yield Mistake(
-                path=each.path,
+                path=reference.path,
                 message=f"{name} was written for version {plugin.api_version} of the plugin contract, "
                 f"this Nodewright has version {API_VERSION}: install a release of it that fits",
             )
         else:
-            yield from _check_settings(plugin, each)
+            yield from _check_settings(plugin, reference)
 
 
-def _check_settings(plugin: type[Plugin], placed: Placed) -> Iterator[Mistake]:
-    path = (*placed.path, placed.mention.name)
+def _check_settings(plugin: type[Plugin], reference: Reference) -> Iterator[Mistake]:
+    path = (*reference.path, reference.name)
     try:
-        _, mistakes = validate(plugin.Config, placed.mention.config)
+        _, mistakes = validate(plugin.Config, reference.config)
     except Exception as error:  # a validator of the plugin may raise anything
         message = f"its settings can't be checked: {type(error).__name__}: {error}"
         yield Mistake(path=path, message=message, of_plugin=True)
         return
     for mistake in mistakes:
-        # Where nothing is written below the name, there is no other place than the name.
+        # If nothing is written below the name, there is no other place than the name.
         its_setting = f"its setting {dotted(mistake.path)} " if mistake.path else ""
-        its = Mistake(path=placed.path, message=its_setting + mistake.message)
-        yield replace(mistake.below(path) if placed.mention.config else its, of_plugin=True)
+        its = Mistake(path=reference.path, message=its_setting + mistake.message)
+        yield replace(mistake.below(path) if reference.config else its, of_plugin=True)
 
 
-def _misplaced(plugin: type[Plugin], placed: Placed) -> str:
-    name = placed.mention.name
+def _misplaced(plugin: type[Plugin], name: str, slot: Slot) -> str:
     for setting in all_settings():
-        slot = slot_of(setting)
-        if slot is not None and slot.kind == placed.slot.kind and issubclass(plugin, slot.base):
+        other = slot_of(setting)
+        if other is not None and other.kind == slot.kind and issubclass(plugin, other.base):
             return f"{name} is a step of {setting.name}, write it there"
-    return f"{name} is a {plugin.__mro__[1].__name__}, here stands a {placed.slot.base.__name__}"
+    return f"{name} is no {slot.base.__name__}, which is needed here"

@@ -7,11 +7,11 @@ from typing import Any
 
 from nodewright.api.errors import PluginError
 from nodewright.api.plugin import Plugin
-from nodewright.config.mention import Slot
 from nodewright.config.model import Settings
 from nodewright.config.paths import all_settings, step
 from nodewright.config.planned import PLANNED
 from nodewright.config.plugins import PluginClasses, slot_of
+from nodewright.config.reference import Slot
 
 Schema = dict[str, Any]
 

@@ -9,10 +9,11 @@ from nodewright.api.drain_rule import DrainRule
 from nodewright.api.estimator import Estimator
 from nodewright.api.expander import Expander
 from nodewright.api.plugin import Plugin
+from nodewright.api.pricing import Prices
 from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesProcessor
 from nodewright.api.provider import GroupSpec, Provider
 from nodewright.config.calendar import read_cron, read_time_zone
-from nodewright.config.mention import Mention, Slot
+from nodewright.config.reference import Reference, Slot
 from nodewright.config.share import Share, read_share, write_share
 from nodewright.config.wording import written
 from nodewright.objects.duration import format_duration, parse_duration
@@ -157,14 +158,15 @@ TimeZone = Annotated[
 #: A list of names; ``a,b`` is read as well.
 Names = Annotated[tuple[Name, ...], BeforeValidator(_read_names)]
 
-Providers = Annotated[tuple[Mention, ...], BeforeValidator(_read_names), Slot(kind="providers", base=Provider)]
-Expanders = Annotated[tuple[Mention, ...], BeforeValidator(_read_names), Slot(kind="expanders", base=Expander)]
-ChosenEstimator = Annotated[Mention, Slot(kind="estimators", base=Estimator)]
+Providers = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="providers", base=Provider)]
+Expanders = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="expanders", base=Expander)]
+ChosenEstimator = Annotated[Reference, Slot(kind="estimators", base=Estimator)]
 PendingPodsSteps = Annotated[
-    tuple[Mention, ...], BeforeValidator(_read_names), Slot(kind="processors", base=PendingPodsProcessor)
+    tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="processors", base=PendingPodsProcessor)
 ]
 ScaleDownCandidatesSteps = Annotated[
-    tuple[Mention, ...], BeforeValidator(_read_names), Slot(kind="processors", base=ScaleDownCandidatesProcessor)
+    tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="processors", base=ScaleDownCandidatesProcessor)
 ]
-DrainRules = Annotated[tuple[Mention, ...], BeforeValidator(_read_names), Slot(kind="drain_rules", base=DrainRule)]
-Hooks = Annotated[tuple[Mention, ...], BeforeValidator(_read_names), Slot(kind="hooks", base=Plugin)]
+DrainRules = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="drain_rules", base=DrainRule)]
+PriceModels = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="prices", base=Prices)]
+Hooks = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="hooks", base=Plugin)]

@@ -1,4 +1,4 @@
-"""The queue of events that are to be written: in order, but those about pods after all others and at a pace."""
+"""The queue of events to write: in order, but events about pods come last and at a limited rate."""
 
 from collections import deque
 from collections.abc import Callable
@@ -8,133 +8,133 @@ from threading import Condition
 from typing import Any
 
 from nodewright.api.clock import Clock
-from nodewright.kube.pace import Pace
+from nodewright.kube.rate_limiter import RateLimiter
 
-#: So many events may wait to be written, besides those about pods.
-_WAITING = 1000
-#: And so many about pods: one for each.
-_PODS = 200
-#: After a failure that passes, nothing is written for this long, and one event is tried so often.
-_REST = timedelta(seconds=10)
+#: Queued events at most, without those about pods.
+_MOST_QUEUED = 1000
+#: Queued events about pods at most, one for each pod.
+_MOST_PODS = 200
+#: The pause after a temporary failure, and the attempts for one event.
+_PAUSE = timedelta(seconds=10)
 _TRIES = 12
-#: How often, in seconds, to look whether the time has come to go on.
-_LOOK_SECONDS = 0.25
+#: Seconds between checks whether an event may be written.
+_POLL_SECONDS = 0.25
 
 
 @dataclass(kw_only=True)
-class Waiting:
-    """An event that waits."""
+class QueuedEvent:
+    """An event in the queue."""
 
     event: dict[str, Any]
-    #: The pod that it is about, if it has to keep to the pace.
+    #: The pod that it is about; empty for events that are not rate-limited.
     pod: str = ""
     tries: int = 0
 
 
 class EventQueue:
-    """Between the loop's thread, which puts events in, and the one that writes them. Safe for both.
+    """Hands events from the loop's thread to the writer's thread. Safe to use from both.
 
-    If too many wait, the oldest is dropped and *on_drop* called. Of a pod only the newest waits. *pace* is that of
-    events about pods.
+    If there are too many, the oldest is dropped and *on_drop* called. Only the newest event of a pod is kept. *limiter*
+    limits the rate of events about pods.
     """
 
-    def __init__(self, clock: Clock, pace: Pace, on_drop: Callable[[], None]) -> None:
+    def __init__(self, clock: Clock, limiter: RateLimiter, on_drop: Callable[[], None]) -> None:
         self._clock = clock
         self._on_drop = on_drop
-        #: Guards all that is below.
+        #: Guards everything below.
         self._changed = Condition()
-        self._pace = pace
-        self._line: deque[Waiting] = deque()
-        self._pods: dict[str, Waiting] = {}
-        self._at_work = False
-        self._rests_until: datetime | None = None
-        #: At the end there is no pace to keep, and no rest.
-        self._hurried = False
+        self._limiter = limiter
+        self._line: deque[QueuedEvent] = deque()
+        self._pods: dict[str, QueuedEvent] = {}
+        self._writing = False
+        self._paused_until: datetime | None = None
+        #: While the queue closes, there is no rate limit and no pause.
+        self._closing = False
         self._closed = False
 
     @property
     def room(self) -> int:
-        """How many more events about pods may be put in."""
+        """How many more events about pods fit in."""
         with self._changed:
-            return 0 if self._closed else _PODS - len(self._pods)
+            return 0 if self._closed else _MOST_PODS - len(self._pods)
 
     def put(self, event: dict[str, Any], pod: str = "") -> None:
-        """Put *event* at the end, or among those about pods."""
+        """Append *event*, or put it among those about pods."""
         with self._changed:
             if self._closed:
                 return
             if pod:
-                self._pods[pod] = Waiting(event=event, pod=pod)
+                self._pods[pod] = QueuedEvent(event=event, pod=pod)
             else:
-                self._line.append(Waiting(event=event))
-            full = len(self._line) > _WAITING
+                self._line.append(QueuedEvent(event=event))
+            full = len(self._line) > _MOST_QUEUED
             if full:
                 self._line.popleft()
             self._changed.notify_all()
         if full:
             self._on_drop()
 
-    def take(self) -> Waiting | None:
+    def take(self) -> QueuedEvent | None:
         """Wait for an event that may be written now and return it; None once the queue is closed. For the writer."""
         with self._changed:
-            self._at_work = False
+            self._writing = False
             self._changed.notify_all()
             while not self._closed:
                 if self._may_write():
-                    self._at_work = True
+                    self._writing = True
                     return self._pop()
-                # The clock may be another one than that of threads.
-                waits = self._line or self._pods
-                self._changed.wait(_LOOK_SECONDS if waits else None)
+                # Poll, as `Clock` may run at another speed than the thread's own timeout.
+                queued = self._line or self._pods
+                self._changed.wait(_POLL_SECONDS if queued else None)
             return None
 
-    def again(self, waiting: Waiting) -> bool:
-        """Put back what could not be written for the moment; tell whether there will be another try."""
-        waiting.tries += 1
+    def retry(self, failed: QueuedEvent) -> bool:
+        """Put back an event after a temporary failure; return whether it will be tried again."""
+        failed.tries += 1
         with self._changed:
-            self._rests_until = self._clock.now() + _REST
-            last = self._hurried or waiting.tries >= _TRIES
-            if not last and waiting.pod:
-                self._pods = {waiting.pod: waiting} | self._pods
+            self._paused_until = self._clock.now() + _PAUSE
+            last = self._closing or failed.tries >= _TRIES
+            if not last and failed.pod:
+                self._pods = {failed.pod: failed} | self._pods
             elif not last:
-                self._line.appendleft(waiting)
+                self._line.appendleft(failed)
         if last:
             self._on_drop()
         return not last
 
-    def keep_to(self, pace: Pace) -> None:
-        """Go on at another *pace*."""
+    def limit_by(self, limiter: RateLimiter) -> None:
+        """Use another *limiter* for events about pods."""
         with self._changed:
-            self._pace = pace
+            self._limiter = limiter
 
     def flush(self, timeout: float) -> bool:
-        """Wait until nothing may be written now, for up to *timeout* seconds; tell whether that came."""
+        """Wait until no event may be written now, at most *timeout* seconds; return whether that was reached."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._at_work and not self._may_write(), timeout)
+            return self._changed.wait_for(lambda: not self._writing and not self._may_write(), timeout)
 
     def close(self, timeout: float) -> int:
-        """Let all that waits be written, for up to *timeout* seconds, and return how many events are left then."""
+        """Let all queued events be written for up to *timeout* seconds; return how many are left."""
         with self._changed:
-            self._hurried = True
+            self._closing = True
             self._changed.notify_all()
         self.flush(timeout)
         with self._changed:
-            left = len(self._line) + len(self._pods) + self._at_work
+            left = len(self._line) + len(self._pods) + self._writing
             self._closed = True
             self._changed.notify_all()
             return left
 
     def _may_write(self) -> bool:
-        if self._hurried:
+        if self._closing:
             return bool(self._line or self._pods)
         now = self._clock.now()
-        # A clock that was set back must not hold it up until it catches up.
-        if self._rests_until is not None and timedelta(0) < self._rests_until - now <= _REST:
+        # A clock that was set back must not extend the pause.
+        if self._paused_until is not None and timedelta(0) < self._paused_until - now <= _PAUSE:
             return False
-        return bool(self._line) or (bool(self._pods) and self._pace.is_ready(now))
+        return bool(self._line) or (bool(self._pods) and self._limiter.is_ready(now))
 
-    def _pop(self) -> Waiting:
+    def _pop(self) -> QueuedEvent:
         if self._line:
             return self._line.popleft()
-        self._pace.take(self._clock.now())
+        self._limiter.take(self._clock.now())
         return self._pods.pop(next(iter(self._pods)))

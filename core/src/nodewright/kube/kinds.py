@@ -1,4 +1,4 @@
-"""The kinds of objects that are watched."""
+"""The watched kinds of objects: where each is served, and how it goes into the cluster."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import msgspec
 from nodewright.cluster import Cluster
 from nodewright.cluster.controllers import DAEMON_SET
 from nodewright.config.model import Settings
-from nodewright.kube.pod_wire import PodReader
+from nodewright.kube.pod_reader import PodReader
 from nodewright.objects import (
     CapacityQuota,
     ConfigMap,
@@ -25,7 +25,7 @@ from nodewright.objects import (
 )
 from nodewright.objects.meta import KubeStruct
 
-#: Reads an object; raises `msgspec.MsgspecError` for a malformed one. Each belongs to one thread.
+#: Decodes an object; raises `msgspec.MsgspecError` for a malformed one. For one thread.
 Reader = Callable[[msgspec.Raw], Any]
 
 
@@ -39,39 +39,39 @@ def _nothing(cluster: Cluster) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
-    """One watched kind: where it is served, and where it goes in the cluster."""
+class WatchedKind:
+    """One watched kind: where it is served, and how it goes into the cluster."""
 
     name: str
     path: str
-    #: Makes a reader of its objects.
+    #: Creates a reader of its objects.
     reader: Callable[[], Reader]
     put: Callable[[Cluster, Any], None]
     drop: Callable[[Cluster, str], None]
     known: Callable[[Cluster], list[str]]
-    #: Whether we do without it where the API server does not know it or does not let us see it.
+    #: Whether decisions go on without it if the API server does not serve it or does not let us read it.
     optional: bool = False
-    #: Called when all there are have been put.
+    #: Called after a complete list was put.
     note_complete: Callable[[Cluster], None] = _nothing
-    #: Called when it is found out that we have to do without it.
+    #: Called once it is known that decisions go on without it.
     note_absent: Callable[[Cluster], None] = _nothing
-    #: Which of them are listed and watched, as query parameters; all by default.
+    #: Query parameters that select the objects to list and watch; all by default.
     query: Mapping[str, str] = field(default_factory=dict)
-    #: The key of what a reader returned.
+    #: Returns the key of an object from the reader.
     key: Callable[[Any], str] = _key
-    #: Whether the loop should not wait with what a reader returned; None if it never is so.
+    #: Tells whether an object from the reader should wake the loop; None if none does.
     urgent: Callable[[Any], bool] | None = None
-    #: Whether nothing may be decided on an old state of them.
+    #: Whether no decision may be made on a stale state of it.
     vital: bool = False
 
 
 def reader_of(struct: type[KubeStruct]) -> Callable[[], Reader]:
-    """Return what makes readers of objects that are kept as they are."""
+    """Return a factory of readers for objects that are kept as they are."""
     return lambda: msgspec.json.Decoder(struct).decode
 
 
 def _keep_in(where: Callable[[Cluster], dict[str, Any]]) -> Callable[[Cluster, Any], None]:
-    """Return what puts objects by their key into one of a cluster's mappings."""
+    """Return a function that puts objects by key into a mapping of the cluster."""
 
     def put(cluster: Cluster, seen: Any) -> None:
         where(cluster)[seen.metadata.key] = seen
@@ -80,7 +80,7 @@ def _keep_in(where: Callable[[Cluster], dict[str, Any]]) -> Callable[[Cluster, A
 
 
 def _drop_from(where: Callable[[Cluster], dict[str, Any]]) -> Callable[[Cluster, str], None]:
-    """Return what takes them out again."""
+    """Return a function that removes objects from a mapping of the cluster."""
 
     def drop(cluster: Cluster, key: str) -> None:
         where(cluster).pop(key, None)
@@ -89,14 +89,14 @@ def _drop_from(where: Callable[[Cluster], dict[str, Any]]) -> Callable[[Cluster,
 
 
 def _put_quota(cluster: Cluster, quota: CapacityQuota) -> None:
-    # Read here, so that a malformed one is told of when it comes.
+    # Parsed here, so that a malformed one is reported when it arrives.
     assert quota.maximum is not None
     cluster.quotas[quota.metadata.key] = quota
 
 
-def _controllers(kind: str, path: str) -> Kind:
-    """Return a kind of controllers, *kind* as pods name it; what is kept of them is little."""
-    return Kind(
+def _controllers(kind: str, path: str) -> WatchedKind:
+    """Return the kind of the controllers that pods call *kind*. Little is kept of them."""
+    return WatchedKind(
         name=path.rpartition("/")[2],
         path=path,
         reader=reader_of(Controller),
@@ -108,10 +108,10 @@ def _controllers(kind: str, path: str) -> Kind:
     )
 
 
-def one_config_map(namespace: str, name: str) -> Kind:
-    """Return the kind of which there is one object at most: the ConfigMap *name* in *namespace*."""
+def one_config_map(namespace: str, name: str) -> WatchedKind:
+    """Return a kind with at most one object: the ConfigMap *name* in *namespace*."""
     key = f"{namespace}/{name}"
-    return Kind(
+    return WatchedKind(
         name=f"configmap {key}",
         path=f"/api/v1/namespaces/{namespace}/configmaps",
         reader=reader_of(ConfigMap),
@@ -123,9 +123,9 @@ def one_config_map(namespace: str, name: str) -> Kind:
     )
 
 
-#: What is always watched, all of it.
+#: The kinds that are always watched.
 KINDS = (
-    Kind(
+    WatchedKind(
         name="nodes",
         path="/api/v1/nodes",
         reader=reader_of(Node),
@@ -134,7 +134,7 @@ KINDS = (
         known=lambda cluster: list(cluster.nodes),
         vital=True,
     ),
-    Kind(
+    WatchedKind(
         name="pods",
         path="/api/v1/pods",
         reader=PodReader,
@@ -144,10 +144,10 @@ KINDS = (
         key=lambda seen: seen.key,
         urgent=lambda seen: seen.wants_node,
         vital=True,
-        # Pods that have ended take nothing. The watch tells of their end as if they were deleted.
+        # Finished pods need no resources. The watch reports the end of a pod as its deletion.
         query={"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"},
     ),
-    Kind(
+    WatchedKind(
         name="daemonsets",
         path="/apis/apps/v1/daemonsets",
         reader=reader_of(DaemonSet),
@@ -157,7 +157,7 @@ KINDS = (
         note_complete=lambda cluster: cluster.controllers.see(DAEMON_SET),
         optional=True,
     ),
-    Kind(
+    WatchedKind(
         name="poddisruptionbudgets",
         path="/apis/policy/v1/poddisruptionbudgets",
         reader=reader_of(PodDisruptionBudget),
@@ -168,7 +168,7 @@ KINDS = (
         note_absent=lambda cluster: cluster.see_budgets(False),
         optional=True,
     ),
-    Kind(
+    WatchedKind(
         name="namespaces",
         path="/api/v1/namespaces",
         reader=reader_of(Namespace),
@@ -177,7 +177,7 @@ KINDS = (
         known=lambda cluster: list(cluster.pod_classes.namespaces),
         optional=True,
     ),
-    Kind(
+    WatchedKind(
         name="storageclasses",
         path="/apis/storage.k8s.io/v1/storageclasses",
         reader=reader_of(StorageClass),
@@ -186,7 +186,7 @@ KINDS = (
         known=lambda cluster: list(cluster.storage.classes),
         optional=True,
     ),
-    Kind(
+    WatchedKind(
         name="persistentvolumes",
         path="/api/v1/persistentvolumes",
         reader=reader_of(PersistentVolume),
@@ -195,7 +195,7 @@ KINDS = (
         known=lambda cluster: list(cluster.storage.volumes),
         optional=True,
     ),
-    Kind(
+    WatchedKind(
         name="persistentvolumeclaims",
         path="/api/v1/persistentvolumeclaims",
         reader=reader_of(PersistentVolumeClaim),
@@ -204,7 +204,7 @@ KINDS = (
         known=lambda cluster: list(cluster.storage.claims),
         optional=True,
     ),
-    Kind(
+    WatchedKind(
         name="csinodes",
         path="/apis/storage.k8s.io/v1/csinodes",
         reader=reader_of(CSINode),
@@ -215,14 +215,14 @@ KINDS = (
     ),
 )
 
-#: Whether these are there is asked where pods of other controllers keep their nodes.
+#: Needed only if pods of unknown controllers keep their nodes.
 _CONTROLLERS = (
     _controllers("ReplicaSet", "/apis/apps/v1/replicasets"),
     _controllers("ReplicationController", "/api/v1/replicationcontrollers"),
     _controllers("StatefulSet", "/apis/apps/v1/statefulsets"),
     _controllers("Job", "/apis/batch/v1/jobs"),
 )
-_CAPACITY_QUOTAS = Kind(
+_CAPACITY_QUOTAS = WatchedKind(
     name="capacityquotas",
     path="/apis/autoscaling.x-k8s.io/v1beta1/capacityquotas",
     reader=reader_of(CapacityQuota),
@@ -233,8 +233,8 @@ _CAPACITY_QUOTAS = Kind(
 )
 
 
-def wanted_kinds(settings: Settings) -> tuple[Kind, ...]:
-    """Return what is watched beyond that because *settings* want it."""
+def wanted_kinds(settings: Settings) -> tuple[WatchedKind, ...]:
+    """Return the kinds that *settings* need beyond `KINDS`."""
     quotas = (_CAPACITY_QUOTAS,) if settings.limits.capacity_quotas else ()
     scale_down = settings.scale_down
     return quotas + (_CONTROLLERS if scale_down.enabled and scale_down.skip_custom_controller_pods else ())

@@ -1,4 +1,4 @@
-"""The lease: of several replicas, one may act."""
+"""The lease: only one of several replicas acts."""
 
 import logging
 import random
@@ -15,26 +15,26 @@ from nodewright.api.errors import AccessDeniedError, ApiServerError, ConflictErr
 from nodewright.config.model import LeaderElection
 from nodewright.kube.transport import Transport
 
-#: Waits before the lease is tried again are up to this part longer, so that replicas do not all come at once.
+#: The pause between attempts is longer by up to this factor, so that replicas do not all try at once.
 _JITTER = 1.2
-#: No request is given less time than this, in seconds.
+#: Seconds that every request gets at least.
 _LEAST_SECONDS = 0.1
 
 _log = logging.getLogger(__name__)
 
 
 def _running() -> float:
-    """Seconds that pass also while the machine sleeps, where the system can tell."""
+    """Return seconds that also count while the machine sleeps, where the system supports it."""
     boot_time = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if boot_time is None else time.clock_gettime(boot_time)
 
 
 class Lease:
-    """A Lease of coordination.k8s.io, which one replica holds at a time; Cluster Autoscaler takes part as any other.
+    """A Lease of coordination.k8s.io, held by one replica at a time; a Cluster Autoscaler can be one of them.
 
-    *identity* must be no other replica's. `look`, `acquire` and `release` are for one thread; a thread of the lease's
-    own renews it in between. Times that others write are compared with nothing: a lease is free once it has not changed
-    for as long as it says, by the seconds that *now* counts here.
+    *identity* must be unique among replicas. Call `look`, `acquire` and `release` on one thread; the lease's own thread
+    renews it in between. Times written by others are never compared with our clock: a lease is free once it has not
+    changed for its whole duration, as counted by *now*.
     """
 
     def __init__(
@@ -48,50 +48,50 @@ class Lease:
     ) -> None:
         self.name = f"{namespace}/{election.resource_name}"
         self.identity = identity
-        #: Set once it was held and is not any more, unless it was released.
+        #: Set once a held lease is lost, but not when it is released.
         self.lost = Event()
         self._record = _Record(transport, namespace, election.resource_name, now)
         self._now = now
         self._duration = election.lease_duration.total_seconds()
         self._deadline = election.renew_deadline.total_seconds()
         self._period = election.retry_period.total_seconds()
-        #: When the request was begun by which it was last taken or renewed; None if it is not ours.
+        #: When the request that last took or renewed it was begun; None if it is not ours.
         self._renewed: float | None = None
         self._released = Event()
         self._thread = Thread(target=self._keep, name="lease", daemon=True)
-        self._told = ""
+        self._logged = ""
 
     @property
     def uid(self) -> str:
-        """The identifier of the Lease object, empty if it was not seen."""
+        """The uid of the Lease object, empty if it was not seen."""
         return self._record.uid
 
     @property
     def taken(self) -> bool:
-        """Whether it was taken, and not released since; it may be lost all the same."""
+        """Whether it was taken and not released; it may have been lost since."""
         return self._renewed is not None
 
     @property
     def held(self) -> bool:
-        """Whether we may act. Ends by itself when the renew deadline is over. Safe to ask from any thread."""
+        """Whether we may act: only until the renew deadline. Safe to read from any thread."""
         return not self.lost.is_set() and self._now() < self._until
 
     @property
     def spare(self) -> float:
-        """For how many seconds nobody else can have it, though it is not renewed."""
+        """Seconds for which no other replica can take it, even without a renewal."""
         if self._renewed is None or self._record.holder != self.identity:
             return 0.0
         return max(0.0, self._renewed + self._duration - self._now())
 
     def look(self) -> None:
-        """See who holds it: the time until it is free counts from here. What goes wrong is logged."""
+        """Read who holds it, which starts the count until it is free. Errors are logged."""
         try:
             self._record.read(self._patience)
         except NodewrightError as error:
-            self._tell("lease %s can't be read: %s", error)
+            self._log_change("lease %s can't be read: %s", error)
 
     def acquire(self, stop: Event, meanwhile: Callable[[], None] = lambda: None) -> bool:
-        """Wait until it is held, or *stop* is set; tell whether it is held. *meanwhile* is called between attempts."""
+        """Wait until it is held or *stop* is set; return whether it is held. Calls *meanwhile* between attempts."""
         while not stop.is_set():
             if self._attempt() and self.held:
                 self._thread.start()
@@ -101,15 +101,15 @@ class Lease:
         return False
 
     def renew(self) -> float | None:
-        """Try to keep it; return in how many seconds to do so again, None if it is lost. For the lease's own thread."""
-        # What was not held for a moment is lost for good: others may have been told so.
+        """Try to renew it; return the seconds until the next renewal, None if it is lost. For the lease's thread."""
+        # A lease that lapsed for a moment is lost for good, as other threads may have seen that.
         if not self.held or (not self._attempt() and not self.held):
             self.lost.set()
             return None
         return max(0.0, min(self._period, self._until - self._now()))
 
     def release(self) -> None:
-        """Let go of it, so that another replica can have it at once. Nothing may be under way any more."""
+        """Release it, so that another replica can take it at once. No action may be in progress any more."""
         self._released.set()
         if not self.held:
             return
@@ -121,7 +121,7 @@ class Lease:
             if self._record.holder == self.identity:
                 self._record.write(free, self._patience)
         except NodewrightError as error:
-            _log.warning("lease %s could not be released, and is free in %g s: %s", self.name, self._duration, error)
+            _log.warning("lease %s could not be released; it is free in %g s: %s", self.name, self._duration, error)
         finally:
             self._renewed = None
 
@@ -137,12 +137,12 @@ class Lease:
 
     @property
     def _patience(self) -> float:
-        """So long a request may take: one that hangs must leave time for another."""
+        """Seconds that a request may take: if it hangs, there must be time for another."""
         half = self._deadline / 2
         return max(_LEAST_SECONDS, min(half, self._until - self._now())) if self.held else half
 
     def _attempt(self) -> bool:
-        """Try once to take it or to keep it; tell whether that went well."""
+        """Try once to take or renew it; return whether that succeeded."""
         begun, holding = self._now(), self.held
         try:
             taken = self._renew_unread() if holding else False
@@ -150,24 +150,24 @@ class Lease:
                 self._record.read(self._patience)
                 taken = self._take(holding)
         except ConflictError:
-            # Somebody else was quicker: the next attempt shows who.
+            # Another replica was faster; the next attempt shows which.
             return False
         except NodewrightError as error:
-            self._tell(f"lease %s could not be {'renewed' if holding else 'taken'}: %s", error)
+            self._log_change(f"lease %s could not be {'renewed' if holding else 'taken'}: %s", error)
             return False
         except Exception:
             _log.exception("lease %s could not be %s", self.name, "renewed" if holding else "taken")
             return False
-        # An answer that comes after the deadline comes too late: it was said already that we do not act any more.
+        # A success after the deadline is too late: `held` has already ended.
         if not taken or (holding and not self.held):
             return False
-        if holding and self._told:
+        if holding and self._logged:
             _log.info("lease %s is renewed again", self.name)
-        self._renewed, self._told = begun, ""
+        self._renewed, self._logged = begun, ""
         return True
 
     def _renew_unread(self) -> bool:
-        """Renew it without looking first, which goes well unless somebody else has changed it."""
+        """Renew it without reading it first, which succeeds unless someone else has changed it."""
         try:
             self._record.write(self._claim(), self._patience)
         except (AccessDeniedError, ApiServerError) as error:
@@ -177,12 +177,12 @@ class Lease:
         return True
 
     def _take(self, holding: bool) -> bool:
-        """Take it, as it was just read, unless it is somebody else's."""
+        """Take the lease just read, unless another replica holds it."""
         record = self._record
         if record.holder not in ("", self.identity) and (holding or not record.is_over(self._duration)):
             if holding:
                 self.lost.set()
-            self._tell("lease %s is held by %s", record.holder, level=logging.INFO)
+            self._log_change("lease %s is held by %s", record.holder, level=logging.INFO)
             return False
         record.write(self._claim(), self._patience)
         return True
@@ -193,23 +193,23 @@ class Lease:
         transitions = old.get("leaseTransitions") or 0
         return {
             "holderIdentity": self.identity,
-            # Whole seconds: others wait longer rather than shorter.
+            # Whole seconds, rounded up: others may wait longer but not shorter.
             "leaseDurationSeconds": ceil(self._duration),
             "acquireTime": old.get("acquireTime", now) if mine else now,
             "renewTime": now,
             "leaseTransitions": transitions if mine or not old else transitions + 1,
         }
 
-    def _tell(self, message: str, what: object, *, level: int = logging.WARNING) -> None:
-        """Log what is new, and nothing twice."""
-        told = message % (self.name, what)
-        if told != self._told:
-            _log.log(level, "%s", told)
-        self._told = told
+    def _log_change(self, message: str, what: object, *, level: int = logging.WARNING) -> None:
+        """Log a message unless it was the last one."""
+        line = message % (self.name, what)
+        if line != self._logged:
+            _log.log(level, "%s", line)
+        self._logged = line
 
 
 class _Record:
-    """The Lease object as it was last seen. What we do not know of it is left as it is."""
+    """The Lease object as last seen. Unknown fields are left as they are."""
 
     def __init__(self, transport: Transport, namespace: str, name: str, now: Callable[[], float]) -> None:
         self._transport = transport
@@ -221,7 +221,7 @@ class _Record:
         }
         self._now = now
         self._object: dict[str, Any] = self._new
-        #: Since when it has been as it is.
+        #: When its spec was last seen to change.
         self._since = now()
 
     @property
@@ -237,7 +237,7 @@ class _Record:
         return str(self._object["metadata"].get("uid", ""))
 
     def is_over(self, default: float) -> bool:
-        """Tell whether it has not changed for as long as it says, or for *default* seconds if it says nothing."""
+        """Return whether it has not changed for its whole duration, or for *default* seconds if it has none."""
         return self._now() >= self._since + (self.spec.get("leaseDurationSeconds") or default)
 
     def read(self, timeout: float) -> None:
@@ -251,7 +251,7 @@ class _Record:
             self._see(msgspec.json.decode(answer))
 
     def write(self, changes: dict[str, Any], timeout: float) -> None:
-        """Write *changes* of the spec; raises `ConflictError` if it is not as it was last seen."""
+        """Write *changes* of the spec. Raises `ConflictError` if the object has changed since it was last seen."""
         wanted = {**self._object, "spec": {**self.spec, **changes}}
         name = self._new["metadata"]["name"]
         if "resourceVersion" in self._object["metadata"]:

@@ -1,30 +1,71 @@
-"""Writes to nodes: the marks of those that go, with the cordon, and the hints about those that could."""
+"""Writes to nodes and their pods: taints, cordon and evictions, and how soon a written taint is seen."""
 
 import logging
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from threading import Lock
 from typing import Any
 
 import msgspec
 
+from nodewright.api.clock import Clock
 from nodewright.api.errors import ApiServerError, ConflictError
-from nodewright.kube.taint_latency import TaintLatency
 from nodewright.kube.transport import Transport
+from nodewright.objects import Node
 from nodewright.objects.node import DELETION_CANDIDATE, TO_BE_DELETED
 
 _ATTEMPTS = 6
+_LATENCY_WINDOW = timedelta(hours=1)
 
 _log = logging.getLogger(__name__)
 
-#: Returns a node's specification as it should be, as a merge patch of the one it is given; empty if it is right.
+#: Takes a node's spec and returns a merge patch for it, empty if it is right already.
 _Change = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-class NodeWriter:
-    """Marks nodes and takes the marks off. Blocks; for worker threads. Errors are those of `Transport`.
+class TaintLatency:
+    """Measures how long after its write our watch shows a taint. Safe to use from any thread."""
 
-    What is written is what a node has then and one thing more or less: nobody else's change is lost. A node that is
-    right already is not written to.
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._written_at: dict[str, datetime] = {}
+        self._measured: list[tuple[datetime, timedelta]] = []
+
+    @property
+    def longest(self) -> timedelta | None:
+        """The longest latency of the past hour; None if none was measured."""
+        now = self._clock.now()
+        with self._lock:
+            self._measured = [(at, took) for at, took in self._measured if now - at <= _LATENCY_WINDOW]
+            return max((took for _, took in self._measured), default=None)
+
+    def writing(self, name: str) -> None:
+        """Note that the taint of a node is about to be written."""
+        with self._lock:
+            self._written_at[name] = self._clock.now()
+
+    def forget(self, name: str) -> None:
+        """Note that the taint of a node was not written, or is about to be removed."""
+        with self._lock:
+            self._written_at.pop(name, None)
+
+    def saw(self, nodes: Iterable[Node]) -> None:
+        """Take up nodes as the watch shows them."""
+        if not self._written_at:
+            return
+        with self._lock:
+            now = self._clock.now()
+            for node in nodes:
+                if node.name in self._written_at and node.taint(TO_BE_DELETED):
+                    self._measured.append((now, max(timedelta(0), now - self._written_at.pop(node.name))))
+
+
+class NodeWriter:
+    """Taints and cordons nodes, and undoes that. Blocks; for worker threads. Raises the errors of `Transport`.
+
+    Each write changes one thing of the node as it is at that moment, so no change of others is lost. A node that is
+    right already is not written.
     """
 
     def __init__(self, transport: Transport, latency: TaintLatency, *, cordon: bool) -> None:
@@ -33,13 +74,13 @@ class NodeWriter:
         self._cordon = cordon
 
     def mark(self, name: str, now: datetime) -> None:
-        """Taint a node so that nothing new comes to it, and cordon it if that is wanted."""
+        """Taint a node so that no new pod is scheduled to it, and cordon it if so configured."""
 
         def marked(spec: dict[str, Any]) -> dict[str, Any]:
             change: dict[str, Any] = {"taints": [*_without(TO_BE_DELETED, spec), _taint(TO_BE_DELETED, now)]}
             if self._cordon:
                 change["unschedulable"] = True
-            # In the same moment as it is written: a failed attempt is no measure.
+            # Right before each write, so that failed attempts do not count.
             self._latency.writing(name)
             return change
 
@@ -50,7 +91,7 @@ class NodeWriter:
             raise
 
     def unmark(self, name: str) -> None:
-        """Take taint and cordon off; a node that is gone needs none."""
+        """Remove taint and cordon; a node that is gone is fine."""
         self._latency.forget(name)
 
         def unmarked(spec: dict[str, Any]) -> dict[str, Any]:
@@ -62,7 +103,7 @@ class NodeWriter:
         self._change_if_there(name, unmarked)
 
     def soft_taint(self, name: str, since: datetime) -> None:
-        """Let the scheduler prefer other nodes to one that is unneeded *since* then; one that is gone is fine."""
+        """Have the scheduler prefer other nodes to this one, unneeded *since* then; a node that is gone is fine."""
 
         def hinted(spec: dict[str, Any]) -> dict[str, Any]:
             hint = _taint(DELETION_CANDIDATE, since, effect="PreferNoSchedule")
@@ -71,7 +112,7 @@ class NodeWriter:
         self._change_if_there(name, hinted)
 
     def soft_untaint(self, name: str) -> None:
-        """Let the scheduler treat a node as any other again; one that is gone is fine."""
+        """Have the scheduler treat a node like any other again; a node that is gone is fine."""
         self._change_if_there(name, lambda spec: _removal(DELETION_CANDIDATE, spec))
 
     def _change_if_there(self, name: str, change: _Change) -> None:
@@ -82,7 +123,7 @@ class NodeWriter:
                 raise
 
     def _change(self, name: str, change: _Change) -> None:
-        """Change a node's spec as it is now; tried again when somebody else changed the node meanwhile."""
+        """Change a node's current spec; tries again if someone else changes the node in between."""
         path = f"/api/v1/nodes/{name}"
         for attempt in range(1, _ATTEMPTS + 1):
             node = msgspec.json.decode(self._transport.get(path))
@@ -98,6 +139,35 @@ class NodeWriter:
                 _log.debug("node %s changed meanwhile, trying again", name)
             else:
                 return
+
+
+class Evictor:
+    """Evicts pods within their disruption budgets. Blocks; for worker threads."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def evict(self, pod: str, grace_seconds: int, uid: str = "") -> None:
+        """Evict ``namespace/name`` with a grace period of *grace_seconds*; a pod that is gone is fine.
+
+        A *uid* protects a later pod of the same name. Raises `ApiServerError` with status 429 while a disruption budget
+        does not allow it, and `ConflictError` if the uid differs.
+        """
+        namespace, name = pod.split("/", 1)
+        options: dict[str, Any] = {"gracePeriodSeconds": grace_seconds}
+        if uid:
+            options["preconditions"] = {"uid": uid}
+        body = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": name, "namespace": namespace},
+            "deleteOptions": options,
+        }
+        try:
+            self._transport.post(f"/api/v1/namespaces/{namespace}/pods/{name}/eviction", body)
+        except ApiServerError as error:
+            if error.status != 404:
+                raise
 
 
 def _taint(key: str, at: datetime, *, effect: str = "NoSchedule") -> dict[str, Any]:

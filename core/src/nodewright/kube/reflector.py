@@ -1,7 +1,8 @@
-"""Reflectors: keep up with one kind of object by list and watch."""
+"""Reflectors: each follows one kind of object by list and watch."""
 
 import logging
 import random
+from collections.abc import Iterable
 from contextlib import suppress
 from threading import Event, Thread
 from time import monotonic
@@ -10,55 +11,55 @@ import msgspec
 import urllib3
 
 from nodewright.api.errors import AccessDeniedError, ApiServerError
-from nodewright.kube.answers import WatchEvent, events_of, identity_of, is_lost, read_page
 from nodewright.kube.feed import Batch, Feed
-from nodewright.kube.kinds import Kind
+from nodewright.kube.kinds import WatchedKind, one_config_map
+from nodewright.kube.list_watch import WatchEvent, events_of, identity_of, loses_version, read_page
 from nodewright.kube.transport import Transport
 
-#: Pages keep memory small on both sides. They are asked for without a version, so that the server answers with the
-#: present: the first list of all may come from a cache that is behind, and would come in one piece.
+#: Pages keep memory small on both sides. No resource version is requested, so that the list is current; a list from
+#: the server's cache could be stale, and would come in one piece.
 _PAGE = 500
-#: How often a list begins anew because its next page was forgotten, before that counts as a failure.
+#: How often a list starts over because its next page has expired, before that counts as a failure.
 _LIST_TRIES = 3
 _WATCH_SECONDS = 300
-#: An API server says something at least once a minute, be it a bookmark. Where it has nothing to say after all, opening
-#: the watch again costs little; a dead connection is noticed.
+#: An API server sends something at least once a minute, if only a bookmark. After this silence the watch is opened
+#: again, which costs little and detects a dead connection.
 _SILENCE_SECONDS = 90.0
-#: A watch that ends sooner and told nothing has failed.
+#: A watch that ends sooner without an event has failed.
 _SHORT_SECONDS = 1.0
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 30.0
-#: So long, in seconds, a kind may fail before anybody is told: by then it is known whether all of them do.
+#: Seconds of failures before they are logged: by then it is known whether all kinds fail.
 _QUIET_SECONDS = 4.0
 
 _log = logging.getLogger(__name__)
 
 
-class _ForgottenError(Exception):
-    """The version to watch from is too old: list again."""
+class _ExpiredError(Exception):
+    """The resource version to watch from is too old, so the kind has to be listed again."""
 
 
 class Reflector:
-    """Lists and watches one kind on a thread of its own and hands what it sees to a feed.
+    """Lists and watches one kind on its own thread, and hands the changes to a feed.
 
-    A watch that ends or breaks is opened again from where it was; where that is forgotten (HTTP 410, or in the stream),
-    or the server was put back to an earlier state, everything is listed. After a failure there is a pause that grows
-    with each further one, never shorter than the server asks for. Of a malformed object the last state that could be
-    read stays. While the API server does not let us list an optional kind at all, we do without it and look again every
-    now and then.
+    A watch that ends or breaks resumes from the last resource version. If that has expired (HTTP 410, or an error in
+    the stream) or the server was restored to an earlier state, everything is listed again. The pause after a failure
+    grows with each further one, and is never shorter than the server asks for. A malformed object keeps its last
+    readable state. While the API server refuses to list an optional kind, decisions go on without it, and the
+    reflector tries again from time to time.
     """
 
-    def __init__(self, kind: Kind, transport: Transport, feed: Feed) -> None:
+    def __init__(self, kind: WatchedKind, transport: Transport, feed: Feed) -> None:
         self._kind = kind
         self._transport = transport
         self._feed = feed
         self._read = kind.reader()
-        #: From where to watch; empty if everything has to be listed.
+        #: The resource version to watch from; empty if everything has to be listed.
         self._version = ""
         self._pause = _FIRST_PAUSE
-        #: When the first of the failures happened that nothing good came after; and whether it was told.
+        #: When the first of a row of failures happened, and whether the row was logged.
         self._failing_since: float | None = None
-        self._told = False
+        self._logged = False
         self._listed = False
         self._absent = False
         self._stop = Event()
@@ -66,11 +67,11 @@ class Reflector:
         self._thread = Thread(target=self._run, name=f"reflector-{kind.name}", daemon=True)
 
     def start(self) -> None:
-        """Begin to list and watch."""
+        """Start to list and watch."""
         self._thread.start()
 
     def halt(self) -> None:
-        """Let the thread end as soon as it can."""
+        """Make the thread end soon; does not wait for it."""
         self._stop.set()
         response = self._response
         if response is not None:
@@ -89,12 +90,12 @@ class Reflector:
                 if not self._version:
                     self._list()
                 self._watch()
-            except _ForgottenError:
+            except _ExpiredError:
                 self._version = ""
             except Exception as error:
-                # Whatever comes instead of an answer, the thread goes on: nobody else keeps the cluster up to date.
-                # Whom we may not watch we list now and then.
-                if is_lost(error) or isinstance(error, AccessDeniedError):
+                # The thread survives any error, as only it keeps this kind up to date. A kind that we may list but not
+                # watch is listed again from time to time.
+                if loses_version(error) or isinstance(error, AccessDeniedError):
                     self._version = ""
                 if self._stop.is_set():
                     return
@@ -105,45 +106,45 @@ class Reflector:
 
     def _can_do_without(self, error: Exception) -> bool:
         refused = isinstance(error, AccessDeniedError | ApiServerError) and error.status in (403, 404)
-        # What was seen once is not forgotten because it can't be seen for a while.
+        # A kind that was listed once is kept while it can't be listed.
         return refused and self._kind.optional and not self._listed
 
     def _do_without(self, error: Exception) -> None:
         if not self._absent:
             self._absent = True
-            # Which right is missing is told for itself.
+            # `Rights` logs the missing right itself.
             why = "" if getattr(error, "right", None) else f", which can't be watched: {error}"
             _log.warning("decisions are made without %s%s", self._kind.name, why)
-            self._feed.do_without(self._kind)
+            self._feed.note_absent(self._kind)
         self._stop.wait(_LONGEST_PAUSE * random.uniform(0.5, 1.5))
 
     def _note_failure(self, error: Exception) -> None:
-        # One of a row is told, and the end of it, unless it is the same for all kinds.
+        # A row of failures is logged once, and its end, unless all kinds fail in the same way.
         now = monotonic()
         self._failing_since = now if self._failing_since is None else self._failing_since
         refused = isinstance(error, AccessDeniedError) and error.right is not None
-        everybody = refused or self._transport.outage.lasting or self._transport.outage.just_over
-        tell = not self._told and not everybody and now - self._failing_since >= _QUIET_SECONDS
-        self._told = self._told or tell
+        affects_all = refused or self._transport.outage.lasting or self._transport.outage.just_over
+        log = not self._logged and not affects_all and now - self._failing_since >= _QUIET_SECONDS
+        self._logged = self._logged or log
         self._feed.note_trouble(self._kind.name, str(error))
-        level = logging.WARNING if tell else logging.DEBUG
+        level = logging.WARNING if log else logging.DEBUG
         _log.log(level, "cannot watch %s, trying again: %s", self._kind.name, error)
         asked = getattr(error, "retry_after", None) or 0.0
-        # Kinds that failed together do not come back together.
+        # A random part, so that kinds that failed together do not retry together.
         self._stop.wait(max(self._pause, asked) * random.uniform(1.0, 1.5))
         self._pause = min(self._pause * 2, _LONGEST_PAUSE)
 
     def _note_success(self) -> None:
-        if self._told:
+        if self._logged:
             _log.info("watching %s again", self._kind.name)
-        self._told, self._failing_since = False, None
+        self._logged, self._failing_since = False, None
         self._pause = _FIRST_PAUSE
-        self._feed.hear_of(self._kind)
+        self._feed.note_contact(self._kind)
 
     def _list(self) -> None:
-        """Hand everything there is to the feed."""
+        """List all objects and hand them to the feed."""
         for left in reversed(range(_LIST_TRIES)):
-            with suppress(_ForgottenError):
+            with suppress(_ExpiredError):
                 batch = self._pages(last_try=not left)
                 self._feed.extend(batch)
                 self._version, self._listed = batch.version, True
@@ -157,16 +158,16 @@ class Reflector:
                 page = read_page(self._transport.get(self._kind.path, query))
             except ApiServerError as error:
                 if error.status == 410 and "continue" in query and not last_try:
-                    raise _ForgottenError from error
+                    raise _ExpiredError from error
                 raise
-            self._feed.hear_of(self._kind)
+            self._feed.note_contact(self._kind)
             for raw in page.items or ():
                 self._put(batch, raw)
             if not page.metadata.continue_:
                 batch.version = page.metadata.resource_version
                 return batch
             query["continue"] = page.metadata.continue_
-        raise ApiServerError(f"the list of {self._kind.name} was not read to its end")
+        raise ApiServerError(f"the list of {self._kind.name} was not read to the end")
 
     def _watch(self) -> None:
         """Hand changes to the feed until the watch ends, breaks or falls silent."""
@@ -174,7 +175,7 @@ class Reflector:
             "watch": "true",
             "resourceVersion": self._version,
             "allowWatchBookmarks": "true",
-            # All end at times of their own.
+            # A random part, so that watches do not all end together.
             "timeoutSeconds": str(int(_WATCH_SECONDS * random.uniform(1.0, 2.0))),
             **self._kind.query,
         }
@@ -182,7 +183,7 @@ class Reflector:
         response = self._transport.watch(self._kind.path, query, read_timeout=_SILENCE_SECONDS)
         self._response = response
         try:
-            # `stop` may have come while the watch was being opened, so that it found no response to shut down.
+            # `halt` may have run while the watch was being opened, when there was no response to shut down.
             if not self._stop.is_set():
                 for events in events_of(response.stream(65536, decode_content=True)):
                     self._take(events)
@@ -207,8 +208,8 @@ class Reflector:
             for event in events:
                 identity = identity_of(event.object)
                 if event.type == "ERROR":
-                    if identity.says_forgotten:
-                        raise _ForgottenError
+                    if identity.is_expired:
+                        raise _ExpiredError
                     message = f"the watch of {self._kind.name} failed: {identity.message}"
                     raise ApiServerError(message, status=identity.code)
                 if event.type == "DELETED":
@@ -217,7 +218,7 @@ class Reflector:
                     self._put(batch, event.object)
                 batch.version = identity.metadata.resource_version or batch.version
         finally:
-            # What came before a refusal holds.
+            # Events before an error count.
             if batch.changes or batch.version != self._version:
                 self._version = batch.version
                 self._feed.extend(batch)
@@ -227,5 +228,32 @@ class Reflector:
             batch.put(self._read(raw))
         except msgspec.MsgspecError as error:
             key = identity_of(raw).key
-            batch.leave(key)
+            batch.keep(key)
             _log.error("%s %s is malformed and left as it was: %s", self._kind.name, key or "without a name", error)
+
+
+class ConfigMapWatch:
+    """Runs a reflector for each ConfigMap that a strategy needs. For the loop's thread."""
+
+    def __init__(self, transport: Transport, feed: Feed) -> None:
+        self._transport = transport
+        self._feed = feed
+        self._reflectors: dict[tuple[str, str], tuple[WatchedKind, Reflector]] = {}
+
+    def watch(self, namespace: str, names: Iterable[str]) -> None:
+        """Watch the ConfigMaps *names* in *namespace* from now on, and no others."""
+        wanted = {(namespace, name) for name in names}
+        for gone in self._reflectors.keys() - wanted:
+            kind, reflector = self._reflectors.pop(gone)
+            reflector.stop()
+            self._feed.remove_kind(kind)
+        for new in sorted(wanted - self._reflectors.keys()):
+            kind = one_config_map(*new)
+            reflector = Reflector(kind, self._transport, self._feed)
+            self._reflectors[new] = kind, reflector
+            self._feed.add_kind(kind)
+            reflector.start()
+
+    def close(self) -> None:
+        """End all watches."""
+        self.watch("", ())

@@ -1,4 +1,4 @@
-"""Rights at the API server: what a request takes, and which were found to be missing."""
+"""Rights at the API server: which right a request needs, and which rights are missing."""
 
 import logging
 from collections.abc import Mapping
@@ -9,14 +9,14 @@ from nodewright.api.errors import AccessDeniedError, Right
 
 _VERBS = {"GET": "get", "POST": "create", "PATCH": "patch", "PUT": "update", "DELETE": "delete"}
 
-#: So long, in seconds, an API server may take until it knows all roles.
+#: Seconds that an API server may need after its start to know all roles.
 _WARM_UP_SECONDS = 10.0
 
 _log = logging.getLogger(__name__)
 
 
 def right_to(method: str, path: str, query: Mapping[str, str] | None = None) -> Right | None:
-    """Return the right that a request takes; None if it is about no resource."""
+    """Return the right that a request needs; None if its path names no resource."""
     match path.strip("/").split("/"):
         case ["api", _, *rest]:
             group = ""
@@ -38,31 +38,31 @@ def right_to(method: str, path: str, query: Mapping[str, str] | None = None) -> 
 
 
 class Rights:
-    """Which rights are missing: told once when one is found out, and when it was given. Safe to use from any thread."""
+    """The missing rights; logs each once when it is found and when it is granted. Safe to use from any thread."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._missing: dict[str, AccessDeniedError] = {}
-        self._untold: dict[str, AccessDeniedError] = {}
-        #: Since when rights have been refused to us, by those that have just started.
+        self._unreported: dict[str, AccessDeniedError] = {}
+        #: Since when an API server that has just come back has refused a right.
         self._doubted: dict[str, float] = {}
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Such as ``list poddisruptionbudgets.policy``, in order."""
+        """The missing rights in order, such as ``list poddisruptionbudgets.policy``."""
         with self._lock:
             return tuple(sorted(self._missing))
 
     def news(self) -> tuple[AccessDeniedError, ...]:
-        """Return what was found to be missing since the last time."""
+        """Return the rights found missing since the last call."""
         with self._lock:
-            news, self._untold = tuple(self._untold.values()), {}
+            news, self._unreported = tuple(self._unreported.values()), {}
         return news
 
     def refused(self, error: AccessDeniedError, *, just_back: bool = False) -> bool:
-        """Note that a request was refused; tell whether to believe that.
+        """Note that a request was refused; return whether the refusal is final.
 
-        An API server that is *just_back* may not know the roles yet.
+        It is not while an API server that is *just_back* may not know the roles yet.
         """
         right, now = str(error.right), monotonic()
         with self._lock:
@@ -71,19 +71,19 @@ class Rights:
             known = right in self._missing
             self._missing[right] = error
             if not known:
-                self._untold[right] = error
+                self._unreported[right] = error
         if not known:
             _log.warning("%s", error)
         return True
 
     def allowed(self, right: Right | None) -> None:
-        """Note that a request was let through."""
-        # Nearly always nothing is missing.
+        """Note that a request was allowed."""
+        # The usual case, without the lock.
         if not self._missing and not self._doubted:
             return
         with self._lock:
             self._doubted.pop(str(right), None)
-            given = self._missing.pop(str(right), None)
-            self._untold.pop(str(right), None)
-        if given is not None:
+            granted = self._missing.pop(str(right), None)
+            self._unreported.pop(str(right), None)
+        if granted is not None:
             _log.info("may %s now", right)

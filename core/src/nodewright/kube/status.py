@@ -1,4 +1,4 @@
-"""The status ConfigMap at the API server: written behind the loop's back, so that nothing there holds a loop up."""
+"""The status ConfigMap: written on a thread of its own, so that a slow API server delays no loop."""
 
 import json
 import logging
@@ -10,11 +10,11 @@ from typing import Any
 from nodewright.api.errors import ApiServerError, ConflictError, NodewrightError, NotLeaderError
 from nodewright.kube.transport import Transport
 
-#: How often a write is tried again at once, because somebody else changed the ConfigMap in between.
+#: Attempts for one write if someone else changes the ConfigMap in between.
 _TRIES = 3
-#: So long, in seconds, an event about the ConfigMap waits for the first write.
+#: Seconds that an event about the ConfigMap waits for the first write.
 _FIRST_WRITE_SECONDS = 5.0
-#: So long, in seconds, `StatusMap.close` waits.
+#: Seconds that `StatusWriter.close` waits.
 _LAST_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
@@ -22,20 +22,20 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class StatusText:
-    """What is written."""
+    """The content to write."""
 
     annotations: Mapping[str, str]
     data: Mapping[str, str]
 
 
-class StatusMap:
-    """Keeps a ConfigMap at what was told last.
+class StatusWriter:
+    """Keeps a ConfigMap up to date with the latest status.
 
-    `write`, `delete` and `close` are for the loop's thread; the first two return at once, and a thread of the map's own
-    does the rest. What was not written when something newer is told is skipped. Metadata and keys of others are left
-    as they are. A write that fails is logged, once until one succeeds: the next one tries again.
+    Call `write`, `delete` and `close` on the loop's thread; the first two return at once, and the writer's own thread
+    does the work. A status that is replaced before it was written is skipped. Metadata and keys of others stay as they
+    are. A failed write is logged, once until one succeeds, and the next status tries again.
 
-    It needs the rights to get, create, update and delete that one ConfigMap.
+    Needs the rights to get, create, update and delete this one ConfigMap.
     """
 
     def __init__(self, transport: Transport, namespace: str, name: str) -> None:
@@ -44,11 +44,11 @@ class StatusMap:
         self._transport = transport
         self._folder = f"/api/v1/namespaces/{namespace}/configmaps"
         self._path = f"{self._folder}/{name}"
-        #: The ConfigMap as it was last seen, None if it was not. For the thread.
+        #: The ConfigMap as last seen, None if unknown. For the thread only.
         self._known: dict[str, Any] | None = None
         self._failing = False
         self._written = False
-        #: Guards what is below.
+        #: Guards everything below.
         self._changed = Condition()
         self._next: Callable[[], StatusText] | None = None
         self._tried = False
@@ -57,37 +57,37 @@ class StatusMap:
         self._thread: Thread | None = None
 
     def write(self, render: Callable[[], StatusText]) -> None:
-        """Write what *render* returns, which is called on the map's thread; nothing after `delete`."""
+        """Write what *render* returns; it is called on the writer's thread. Does nothing after `delete`."""
         with self._changed:
             if self._ending:
                 return
             self._next = render
             self._changed.notify_all()
         if self._thread is None:
-            # A daemon: an API server that hangs must not keep the process.
+            # A daemon thread, as a hanging API server must not keep the process alive.
             self._thread = Thread(target=self._work, name="status", daemon=True)
             self._thread.start()
 
     def uid(self) -> str:
-        """Return the uid of the ConfigMap, empty if it is not there. May wait for the first write: not for the loop."""
+        """Return the uid of the ConfigMap, empty if there is none. May wait for the first write: not for the loop."""
         with self._changed:
             self._changed.wait_for(lambda: self._tried or self._thread is None, _FIRST_WRITE_SECONDS)
             return self._uid
 
     def flush(self, timeout: float) -> bool:
-        """Wait until what was told is written, or failed to be; tell whether that was within *timeout* seconds."""
+        """Wait at most *timeout* seconds until the latest status was tried; return whether it was."""
         with self._changed:
             return self._changed.wait_for(lambda: self._next is None and (self._tried or self._thread is None), timeout)
 
     def delete(self) -> None:
-        """Delete the ConfigMap if this map wrote it and nobody else did since; nothing is written any more."""
+        """Delete the ConfigMap if this process wrote it last. Nothing is written any more."""
         with self._changed:
             self._ending = True
             self._next = None
             self._changed.notify_all()
 
     def close(self, timeout: float = _LAST_SECONDS) -> None:
-        """Delete the ConfigMap as `delete` does, and wait for it up to *timeout* seconds."""
+        """Delete the ConfigMap as `delete` does, and wait for that up to *timeout* seconds."""
         self.delete()
         if self._thread is not None:
             self._thread.join(timeout)
@@ -113,7 +113,7 @@ class StatusMap:
         try:
             self._store(render())
         except Exception as error:
-            self._complain(error)
+            self._log_failure(error)
         else:
             self._failing, self._written = False, True
 
@@ -122,7 +122,7 @@ class StatusMap:
             try:
                 seen = self._send(text, self._known or self._read())
             except ConflictError:
-                # Changed or made by somebody else: read anew.
+                # Changed or created by someone else: read it again.
                 self._known = None
                 if not left:
                     raise
@@ -165,23 +165,23 @@ class StatusMap:
         if self._known is None or not self._written:
             return
         metadata = self._known["metadata"]
-        # Whoever has written to it since goes on with it: another leader.
+        # The preconditions spare it if another leader has written it since.
         seen = {"uid": metadata.get("uid"), "resourceVersion": metadata.get("resourceVersion")}
         options = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": seen}
         try:
             self._transport.delete(self._path, options)
         except ConflictError:
-            _log.info("ConfigMap %s/%s stays: somebody else writes to it", self.namespace, self.name)
+            _log.info("ConfigMap %s/%s stays: another process writes to it", self.namespace, self.name)
         except ApiServerError as error:
             if error.status != 404:
-                self._complain(error, "deleted")
+                self._log_failure(error, "deleted")
         except Exception as error:
-            self._complain(error, "deleted")
+            self._log_failure(error, "deleted")
 
-    def _complain(self, error: Exception, what: str = "written") -> None:
-        # A missing right was told by its finder, and that we do not lead any more by the loop.
-        told = self._failing or getattr(error, "right", None) is not None or isinstance(error, NotLeaderError)
-        level = logging.DEBUG if told else logging.WARNING
+    def _log_failure(self, error: Exception, what: str = "written") -> None:
+        # `Rights` logs missing rights, and the loop logs the end of leadership.
+        logged = self._failing or getattr(error, "right", None) is not None or isinstance(error, NotLeaderError)
+        level = logging.DEBUG if logged else logging.WARNING
         unexpected = None if isinstance(error, NodewrightError) else error
         about = (self.namespace, self.name, what, error)
         _log.log(level, "status ConfigMap %s/%s could not be %s: %s", *about, exc_info=unexpected)

@@ -76,7 +76,7 @@ class MemoryKeeper:
             self._take(memory)
 
     def keep_now(self, memory: Memory, timeout: float = 2.0) -> bool:
-        """Write *memory* and wait for that, at most *timeout* seconds; tell whether it is written.
+        """Write *memory* and wait for that, at most *timeout* seconds; return whether it is written.
 
         Does not wait while an earlier write, on which it has already timed out, is still in progress.
         """
@@ -92,7 +92,7 @@ class MemoryKeeper:
             return self._written >= ticket
 
     def close(self, timeout: float = 5.0) -> bool:
-        """Write what is left and end the thread, within *timeout* seconds; tell whether everything is written."""
+        """Write what is left and end the thread, within *timeout* seconds; return whether everything is written."""
         with self._changed:
             self._closing = True
             self._wake.set()

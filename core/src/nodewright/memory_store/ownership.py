@@ -105,14 +105,14 @@ class Ownership:
         return Memory() if decoded is None else self._still_valid(decoded.envelope)
 
     def is_stored(self, memory: Memory, at: datetime) -> bool:
-        """Tell whether the store has everything urgent of *memory* *at* this time, so that no write is needed."""
+        """Return whether the store has everything urgent of *memory* *at* this time, so that no write is needed."""
         last = self._last
         if last is None or self._trouble or not timedelta(0) <= at - last.seen_at < _REWRITE_INTERVAL:
             return False
         return not differ(last.memory, memory)
 
     def write(self, memory: Memory, at: datetime) -> bool:
-        """Write *memory*, which was right *at* this time; tell whether the store has it now."""
+        """Write *memory*, which was right *at* this time; return whether the store has it now."""
         if self.superseded or self._read_only:
             return False
         size, shed = 0, self._shed
@@ -250,7 +250,7 @@ class Ownership:
 
 
 def differ(one: Memory, other: Memory) -> bool:
-    """Tell whether two memories differ in what can't wait for the next rewrite."""
+    """Return whether two memories differ in what can't wait for the next rewrite."""
     pairs = zip(one.slices().values(), other.slices().values(), strict=True)
     return any(ours is not theirs and ours.differs(theirs) for ours, theirs in pairs)
 

@@ -1,4 +1,4 @@
-"""Plugins: which implementations there are, what else happens, and what becomes of those that fail.
+"""Plugins: which ones are installed, what else happens, and what becomes of those that fail.
 
 `Registry` answers *which* (entry points, loaded by stevedore, one name at a time), `Hooks` *what else* (one pluggy
 manager), and `Faults` keeps a plugin that fails from taking anything else with it.
@@ -6,7 +6,6 @@ manager), and `Faults` keeps a plugin that fails from taking anything else with 
 
 from nodewright.plugins.faults import Fault, Faults
 from nodewright.plugins.hooks import Hooks, Veto
-from nodewright.plugins.known import Known, State
-from nodewright.plugins.registry import Registry
+from nodewright.plugins.registry import PluginState, PluginStatus, Registry
 
-__all__ = ["Fault", "Faults", "Hooks", "Known", "Registry", "State", "Veto"]
+__all__ = ["Fault", "Faults", "Hooks", "PluginState", "PluginStatus", "Registry", "Veto"]

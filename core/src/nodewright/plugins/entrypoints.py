@@ -1,8 +1,12 @@
-"""Entry points: what the installed distributions say they have."""
+"""Entry points: what the installed distributions register, found and loaded by stevedore."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
+from typing import NoReturn
+
+from stevedore import ExtensionManager, NamedExtensionManager
+from stevedore.extension import error_on_conflict
 
 from nodewright.api import (
     Command,
@@ -11,52 +15,52 @@ from nodewright.api import (
     Expander,
     PendingPodsProcessor,
     Plugin,
-    PricingModel,
+    Prices,
     Provider,
     ScaleDownCandidatesProcessor,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
-    """A kind of implementation that distributions register in the entry-point group ``nodewright.<name>``."""
+class PluginKind:
+    """A kind of plugin, which distributions register in the namespace ``nodewright.<name>``."""
 
-    #: The plural, as in the group's name.
+    #: The plural, as in the namespace.
     name: str
     #: One of them, for messages.
     noun: str
-    #: What an implementation is a subclass of: one of these.
+    #: A plugin of this kind is a subclass of one of these.
     bases: tuple[type, ...]
 
     @property
-    def group(self) -> str:
-        """The entry-point group."""
+    def namespace(self) -> str:
+        """The entry-point group; stevedore calls it a namespace."""
         return f"nodewright.{self.name}"
 
     def __str__(self) -> str:
         return self.noun
 
 
-KINDS: Mapping[str, Kind] = {
+PLUGIN_KINDS: Mapping[str, PluginKind] = {
     kind.name: kind
     for kind in (
-        Kind(name="providers", noun="provider", bases=(Provider,)),
-        Kind(name="expanders", noun="expander", bases=(Expander,)),
-        Kind(name="estimators", noun="estimator", bases=(Estimator,)),
-        Kind(name="processors", noun="processor", bases=(PendingPodsProcessor, ScaleDownCandidatesProcessor)),
-        Kind(name="drain_rules", noun="drain rule", bases=(DrainRule,)),
-        Kind(name="prices", noun="price model", bases=(PricingModel,)),
-        Kind(name="hooks", noun="hook plugin", bases=(Plugin,)),
-        Kind(name="commands", noun="command", bases=(Command,)),
+        PluginKind(name="providers", noun="provider", bases=(Provider,)),
+        PluginKind(name="expanders", noun="expander", bases=(Expander,)),
+        PluginKind(name="estimators", noun="estimator", bases=(Estimator,)),
+        PluginKind(name="processors", noun="processor", bases=(PendingPodsProcessor, ScaleDownCandidatesProcessor)),
+        PluginKind(name="drain_rules", noun="drain rule", bases=(DrainRule,)),
+        PluginKind(name="prices", noun="price model", bases=(Prices,)),
+        PluginKind(name="hooks", noun="hook plugin", bases=(Plugin,)),
+        PluginKind(name="commands", noun="command", bases=(Command,)),
     )
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Registration:
-    """One entry point: a distribution says that it has an implementation called *name*."""
+    """One entry point: a distribution registers a plugin called *name*."""
 
-    kind: Kind
+    kind: PluginKind
     name: str
     distribution: str
     version: str
@@ -66,12 +70,14 @@ class Registration:
         return f"{self.kind} {self.name!r} of {self.distribution} {self.version}"
 
 
-def registrations(kind: Kind) -> Sequence[Registration]:
+def registrations(kind: PluginKind) -> Sequence[Registration]:
     """Read all entry points of *kind*, by name; two distributions may claim the same one. Imports nothing.
 
-    This is asked of `importlib.metadata` itself, not through stevedore: its cache on disk forgets which distribution an
-    entry point came from, and rounds file times to minutes, so that it can miss a package that was just reinstalled.
+    stevedore's own cache lies in a file of the user's. It forgets which distribution an entry point came from, and
+    compares file times so roughly that it can miss a package that was just reinstalled. So the entry points are put
+    into stevedore's memory before it looks for them there.
     """
+    ExtensionManager.ENTRY_POINT_CACHE[kind.namespace] = list(entry_points(group=kind.namespace))
     found = [
         Registration(
             kind=kind,
@@ -80,6 +86,31 @@ def registrations(kind: Kind) -> Sequence[Registration]:
             version=entry_point.dist.version if entry_point.dist else "",
             entry_point=entry_point,
         )
-        for entry_point in entry_points(group=kind.group)
+        for entry_point in _manager(kind).list_entry_points()
     ]
     return sorted(found, key=lambda each: (each.name, each.distribution))
+
+
+def load(registration: Registration) -> object:
+    """Import what *registration* names, and no other plugin.
+
+    Raises whatever the import raises. Each name has a manager of its own, not one for all the names in YAML: stevedore
+    lets an AssertionError or SystemExit of one import end the loading of all other names.
+    """
+    return _manager(registration.kind, registration.name)[registration.name].plugin
+
+
+def _manager(kind: PluginKind, *names: str) -> NamedExtensionManager[object]:
+    """Return stevedore's manager with the plugins of *names* loaded."""
+    return NamedExtensionManager(
+        kind.namespace,
+        names=names,
+        name_order=True,
+        on_load_failure_callback=_raise,
+        on_missing_entrypoints_callback=None,
+        conflict_resolver=error_on_conflict,
+    )
+
+
+def _raise(manager: object, entry_point: EntryPoint, error: BaseException) -> NoReturn:
+    raise error

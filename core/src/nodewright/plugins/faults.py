@@ -1,4 +1,4 @@
-"""Faults: what a plugin did wrong while it was in use, and the wall that keeps it from spreading."""
+"""Faults: what plugins did wrong while they were in use, and the guard that keeps a fault from spreading."""
 
 import logging
 from collections import Counter
@@ -28,10 +28,10 @@ class Fault:
 
 
 class Faults:
-    """Calls plugins so that a failing one hurts nobody else, and keeps the books.
+    """Calls plugins so that a failing one affects no other part, and counts their faults.
 
-    Every fault is counted and told to the listeners; the first of each plugin and place is logged, and then one every
-    `repeat`, with the number of those in between. Safe to use from any thread.
+    Every fault is counted and reported to the listeners. The first one of each plugin and place is logged, and after
+    that one every *repeat*, with the number of faults in between. Safe to use from any thread.
     """
 
     def __init__(self, clock: Clock, *, repeat: timedelta = timedelta(minutes=5)) -> None:
@@ -95,7 +95,7 @@ class Faults:
             return default
 
     def note(self, plugin: str, where: str, error: Exception) -> None:
-        """Count, log and tell that *plugin* failed in *where* with *error*."""
+        """Count, log and report that *plugin* failed in *where* with *error*."""
         fault = Fault(plugin=plugin, where=where, error=describe(error))
         key = (plugin, where)
         with self._lock:
@@ -108,10 +108,10 @@ class Faults:
             listener(fault)
 
     def _due(self, key: tuple[str, str], count: int) -> int:
-        """How many faults a log line is due for now, this one included; 0 if none is due."""
+        """Return how many faults the next log line is about, this one included; 0 if no line is due yet."""
         now = self._clock.now()
         last, logged_count = self._logged.get(key, (None, 0))
-        # A clock that was set back must not silence a plugin until it catches up: hence no plain `<`.
+        # The difference is negative if the clock was set back. Log then, or nothing is logged until it catches up.
         if last is not None and timedelta(0) <= now - last < self._repeat:
             return 0
         self._logged[key] = (now, count)

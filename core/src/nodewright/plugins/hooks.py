@@ -1,23 +1,58 @@
-"""Hooks: what else happens, called so that one plugin's failure stays its own."""
+"""Hooks: what else happens, called through pluggy so that one plugin's failure stays its own."""
 
-import inspect
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from functools import partial, wraps
 from itertools import count
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
-from nodewright.api import Decision, GroupFacts, Node, NodeTemplate, Option, Outcome, PluginError, PodSet, Problem
+from nodewright.api import (
+    Decision,
+    Estimate,
+    GroupFacts,
+    Node,
+    NodeTemplate,
+    Option,
+    Outcome,
+    PluginError,
+    PodSet,
+    Problem,
+    hookimpl,
+)
 from nodewright.plugins.faults import Fault, Faults
-from nodewright.plugins.hookimpls import HOOKS, HookManager, implemented_hooks
+from nodewright.plugins.hookimpls import HOOKS, SPECIFICATIONS, Implementation, hook_manager, implementations
 from nodewright.plugins.results import instance_of, made_from, optional, part_of, words
 
 T = TypeVar("T")
 
-#: How many faults may wait to be told; of a plugin that fails faster, the oldest are not.
-UNTOLD = 1000
+#: How many faults may wait for `Hooks.deliver_faults`; beyond that, the oldest are dropped.
+UNDELIVERED = 1000
+
+#: Hooks of which the first refusal counts.
+_VETOES = frozenset({"veto_scale_up", "veto_scale_down"})
+#: What a failing implementation answers; None where its failure changes nothing.
+_ON_FAULT: Mapping[str, object] = {"adjust_candidates": (), "veto_scale_down": "failed, see the log"}
+
+#: Takes what a hook was given, and returns the check of the answers to that.
+_CheckFor = Callable[[Any], Callable[[object], object]]
+
+#: The argument that plugins pass on from one to the next, by hook, and the check of what each returns for it.
+_CHAINED: Mapping[str, tuple[str, _CheckFor]] = {
+    "adjust_groups": (
+        "groups",
+        lambda given: made_from(given, GroupFacts, lambda group: (f"group {group.provider}/{group.id}",)),
+    ),
+    "adjust_template": ("template", lambda _: instance_of(NodeTemplate)),
+    "adjust_pending_pods": ("pods", lambda given: made_from(given, PodSet, lambda pods: pods.keys)),
+    "adjust_estimate": ("estimate", lambda given: _no_more_than(given)),
+    "adjust_options": (
+        "options",
+        lambda given: part_of(given, Option, lambda option: f"an option for group {option.group.id}"),
+    ),
+    "adjust_candidates": ("nodes", lambda given: part_of(given, Node, lambda node: f"node {node.name}")),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,182 +66,213 @@ class Veto:
         return f"{self.plugin}: {self.reason}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Implementation:
-    """One plugin's method for one hook."""
-
-    plugin: str
-    function: Callable[..., object]
-    #: The arguments that it wants to have.
-    takes: tuple[str, ...]
-
-
 class Hooks:
-    """The one dispatcher of all hooks, in the order in which plugins were registered (tryfirst and trylast count).
+    """Calls the hooks of all registered plugins; the meaning of each is written in `nodewright.api.hookspecs`.
 
-    One method for each hook of `nodewright.api.hookspecs`, where its meaning is written. An exception counts as a
-    fault of the plugin, and so does an answer of the wrong type. For the loop's thread only.
+    This is one pluggy manager: the plugin that was registered last is called first (tryfirst and trylast count), a
+    veto is a hook with ``firstresult``, and observers are called one after the other. What is registered is not the
+    plugin itself but a stand-in with a guard round each implementation. The guard notes an exception, or an answer of
+    the wrong type, as a fault of the plugin, because pluggy would end the whole call with the exception.
+
+    The adjust hooks differ from pluggy in one thing: each plugin is given what the one before it returned. pluggy gives
+    the same arguments to all, so that of two plugins the second would bring back what the first left out.
+
+    For the loop's thread only.
     """
 
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
-        self._manager = HookManager()
-        self._implementations: dict[str, tuple[_Implementation, ...]] = dict.fromkeys(HOOKS, ())
-        self._untold: deque[Fault] = deque(maxlen=UNTOLD)
+        self._manager = hook_manager()
+        self._hook = self._manager.hook
+        #: Every plugin with its name and its stand-in.
+        self._plugins: list[tuple[object, str, _StandIn]] = []
+        #: Hooks that any plugin implements: the others cost nothing.
+        self._in_use: frozenset[str] = frozenset()
+        self._undelivered: deque[Fault] = deque(maxlen=UNDELIVERED)
         faults.listen(self._remember)
 
     def register(self, name: str, plugin: object) -> tuple[str, ...]:
-        """Take up *plugin*, called *name* in logs and metrics, and return the hooks that it implements.
+        """Register *plugin*, called *name* in logs and metrics, and return the hooks that it implements.
 
-        Raises `PluginError` that names the method if a hook of it can't work; nothing is registered then.
+        It is called before those that are registered already. Raises `PluginError` that names the method if a hook of
+        it can't work; nothing is registered then.
         """
-        if self._manager.is_registered(plugin):
-            raise PluginError(name, f"plugin {name!r} is registered already")
-        try:
-            hooks = implemented_hooks(type(plugin))
-        except ValueError as error:
-            raise PluginError(name, f"plugin {name!r} can't be used: {error}") from None
-        self._manager.register(plugin, name=self._unique(name))
-        self._arrange()
-        return hooks
+        return self._register(self._unique(name, set()), name, plugin)
+
+    def register_in_order(self, plugins: Sequence[tuple[str, object]]) -> None:
+        """Register *plugins* with their names so that they are called in this order, as YAML reads from the top.
+
+        Those that are registered already change their place. Raises `PluginError` as `register` does; some of them are
+        not registered then.
+        """
+        for _, plugin in plugins:
+            self.unregister(plugin)
+        taken: set[str] = set()
+        named = [(self._unique(name, taken), name, plugin) for name, plugin in plugins]
+        for unique, name, plugin in reversed(named):
+            self._register(unique, name, plugin)
 
     def unregister(self, plugin: object) -> None:
         """Forget *plugin*; does nothing if it is not registered."""
-        if self._manager.is_registered(plugin):
-            self._manager.unregister(plugin)
-            self._arrange()
+        for known in [each for each in self._plugins if each[0] is plugin]:
+            self._plugins.remove(known)
+            self._manager.unregister(known[2])
+            self._note_use()
 
     def close(self) -> None:
-        """Hear of no more faults: another configuration's hooks take over."""
+        """Listen to no more faults: the hooks of another configuration take over."""
         self._faults.forget(self._remember)
 
     def adjust_groups(self, groups: Sequence[GroupFacts]) -> Sequence[GroupFacts]:
         """Return the groups that decisions see."""
-
-        def check(given: Sequence[GroupFacts]) -> Callable[[object], Sequence[GroupFacts]]:
-            return made_from(given, GroupFacts, lambda group: (f"group {group.provider}/{group.id}",))
-
-        return self._adjust("adjust_groups", "groups", groups, check)
+        return self._adjust("adjust_groups", groups)
 
     def adjust_template(self, group: GroupFacts, template: NodeTemplate) -> NodeTemplate:
         """Return what a new node of *group* looks like."""
-        return self._adjust("adjust_template", "template", template, lambda _: instance_of(NodeTemplate), group=group)
+        return self._adjust("adjust_template", template, group=group)
 
     def adjust_pending_pods(self, pods: Sequence[PodSet], now: datetime) -> Sequence[PodSet]:
         """Return the pods that need nodes."""
+        return self._adjust("adjust_pending_pods", pods, now=now)
 
-        def check(given: Sequence[PodSet]) -> Callable[[object], Sequence[PodSet]]:
-            return made_from(given, PodSet, lambda pods: pods.keys)
-
-        return self._adjust("adjust_pending_pods", "pods", pods, check, now=now)
+    def adjust_estimate(self, group: GroupFacts, pods: Sequence[PodSet], estimate: Estimate) -> Estimate:
+        """Return how many nodes of *group* are offered for *pods*."""
+        return self._adjust("adjust_estimate", estimate, group=group, pods=pods)
 
     def adjust_options(self, options: Sequence[Option]) -> Sequence[Option]:
         """Return the options that expanders see."""
-
-        def check(given: Sequence[Option]) -> Callable[[object], Sequence[Option]]:
-            return part_of(given, Option, lambda option: f"an option for group {option.group.id}")
-
-        return self._adjust("adjust_options", "options", options, check)
+        return self._adjust("adjust_options", options)
 
     def veto_scale_up(self, option: Option) -> Veto | None:
-        """Return the first refusal of *option*; None if nobody refuses, or fails to."""
-        return self._veto("veto_scale_up", on_fault=None, option=option)
+        """Return the first refusal of *option*; None if no plugin refuses. A plugin that fails has not refused."""
+        return self._veto("veto_scale_up", option=option)
 
     def adjust_candidates(self, nodes: Sequence[Node], now: datetime) -> Sequence[Node]:
         """Return the nodes that may be looked at for removal: none if a plugin fails."""
-
-        def check(given: Sequence[Node]) -> Callable[[object], Sequence[Node]]:
-            return part_of(given, Node, lambda node: f"node {node.name}")
-
-        return self._adjust("adjust_candidates", "nodes", nodes, check, on_fault=(), now=now)
+        return self._adjust("adjust_candidates", nodes, now=now)
 
     def veto_scale_down(self, node: Node, group: GroupFacts) -> Veto | None:
-        """Return the first refusal to remove *node*; a plugin that fails has refused."""
-        return self._veto("veto_scale_down", on_fault="failed, see the log", node=node, group=group)
+        """Return the first refusal to remove *node*; None if no plugin refuses. A plugin that fails has refused."""
+        return self._veto("veto_scale_down", node=node, group=group)
 
     def on_decision(self, decision: Decision) -> None:
-        """Tell that *decision* was made; faults that nobody was told of yet are told before."""
+        """Report *decision*, and before it all faults that were not delivered yet."""
         self.deliver_faults()
-        self._tell("on_decision", decision=decision)
+        self._hook.on_decision(decision=decision)
 
     def on_outcome(self, outcome: Outcome) -> None:
-        """Tell how an action went."""
-        self._tell("on_outcome", outcome=outcome)
+        """Report how an action ended."""
+        self._hook.on_outcome(outcome=outcome)
 
     def on_config_refused(self, problems: Sequence[Problem]) -> None:
-        """Tell that a changed configuration can't be used."""
-        self._tell("on_config_refused", problems=problems)
+        """Report that a changed configuration can't be used."""
+        self._hook.on_config_refused(problems=problems)
 
     def on_config_changed(self) -> None:
-        """Tell that a new configuration took effect."""
-        self._tell("on_config_changed")
+        """Report that a new configuration took effect."""
+        self._hook.on_config_changed()
 
     def deliver_faults(self) -> None:
-        """Tell of all faults since the last time. Called by `on_decision`; the loop calls it once more at its end."""
-        while self._untold:
-            fault = self._untold.popleft()
-            self._tell("on_fault", plugin=fault.plugin, where=fault.where, error=fault.error)
+        """Report all faults since the last time. Called by `on_decision`; the loop calls it once more at its end."""
+        while self._undelivered:
+            fault = self._undelivered.popleft()
+            self._hook.on_fault(plugin=fault.plugin, where=fault.where, error=fault.error)
 
-    def _adjust(
-        self,
-        hook: str,
-        argument: str,
-        value: T,
-        check: Callable[[T], Callable[[object], T]],
-        *,
-        on_fault: T | None = None,
-        **others: object,
-    ) -> T:
-        """Pass *value* from plugin to plugin; one that fails leaves it, or makes it *on_fault* if that is given."""
-        for implementation in self._implementations[hook]:
-            given = {argument: value, **others}
-            answer = self._ask(implementation, hook, given, default=on_fault, returns=optional(check(value)))
+    def _adjust(self, hook: str, value: T, **others: object) -> T:
+        """Pass *value* from plugin to plugin, and return what the last one has left."""
+        if hook not in self._in_use:
+            return value
+        chain = _Chain(value)
+        getattr(self._hook, hook)(**{_CHAINED[hook][0]: chain}, **others)
+        return chain.value
+
+    def _veto(self, hook: str, **given: object) -> Veto | None:
+        veto: Veto | None = getattr(self._hook, hook)(**given) if hook in self._in_use else None
+        return veto
+
+    def _register(self, unique: str, name: str, plugin: object) -> tuple[str, ...]:
+        if any(known is plugin for known, _, _ in self._plugins):
+            raise PluginError(name, f"plugin {name!r} is registered already")
+        try:
+            found = implementations(type(plugin))
+        except ValueError as error:
+            raise PluginError(name, f"plugin {name!r} can't be used: {error}") from None
+        stand_in = _StandIn({each.method: self._guarded(unique, plugin, each) for each in found})
+        self._manager.register(stand_in, name=unique)
+        self._plugins.append((plugin, unique, stand_in))
+        self._note_use()
+        return tuple(each.hook for each in found)
+
+    def _guarded(self, name: str, plugin: object, implementation: Implementation) -> Callable[..., object]:
+        """Return what pluggy calls in place of an implementation: it takes what the hook gives, and never raises."""
+        hook, takes = implementation.hook, implementation.takes
+        function = getattr(plugin, implementation.method)
+
+        def ask(given: Mapping[str, Any], returns: Callable[[object], object]) -> Any:
+            call = partial(function, **{argument: given[argument] for argument in takes})
+            return self._faults.call(name, hook, call, default=_ON_FAULT.get(hook), returns=returns)
+
+        def adjust(*values: Any) -> None:
+            given = dict(zip(HOOKS[hook], values, strict=True))
+            argument, check_for = _CHAINED[hook]
+            chain = given[argument]
+            answer = ask(given | {argument: chain.value}, optional(check_for(chain.value)))
             if answer is not None:
-                value = answer
-        return value
+                chain.value = answer
 
-    def _veto(self, hook: str, *, on_fault: str | None, **given: object) -> Veto | None:
-        for implementation in self._implementations[hook]:
-            reason = self._ask(implementation, hook, given, default=on_fault, returns=optional(words))
-            if reason is not None:
-                return Veto(plugin=implementation.plugin, reason=reason)
-        return None
+        def veto(*values: Any) -> Veto | None:
+            reason = ask(dict(zip(HOOKS[hook], values, strict=True)), optional(words))
+            return None if reason is None else Veto(plugin=name, reason=reason)
 
-    def _tell(self, hook: str, **given: object) -> None:
-        for implementation in self._implementations[hook]:
-            self._ask(implementation, hook, given, default=None, returns=lambda _: None)
+        def observe(*values: Any) -> None:
+            ask(dict(zip(HOOKS[hook], values, strict=True)), lambda _: None)
 
-    def _ask(
-        self,
-        implementation: _Implementation,
-        hook: str,
-        given: Mapping[str, object],
-        *,
-        default: T,
-        returns: Callable[[object], T],
-    ) -> T:
-        call = partial(implementation.function, **{name: given[name] for name in implementation.takes})
-        return self._faults.call(implementation.plugin, hook, call, default=default, returns=returns)
+        guard = adjust if hook in _CHAINED else veto if hook in _VETOES else observe
+        # With the signature of the specification, so that pluggy gives it all arguments.
+        guard = wraps(SPECIFICATIONS[hook])(guard)
+        mark = hookimpl(specname=hook, tryfirst=implementation.tryfirst, trylast=implementation.trylast)
+        return mark(guard)
+
+    def _note_use(self) -> None:
+        self._in_use = frozenset(hook for hook in HOOKS if getattr(self._hook, hook).get_hookimpls())
 
     def _remember(self, fault: Fault) -> None:
         if fault.where != "on_fault":
-            self._untold.append(fault)
+            self._undelivered.append(fault)
 
-    def _unique(self, name: str) -> str:
-        """Return *name*, numbered if another plugin has it: YAML may name one twice, with different settings."""
+    def _unique(self, name: str, taken: set[str]) -> str:
+        """Return *name*, numbered if another plugin has it, and take it: YAML may name one twice."""
         names = (name if number == 1 else f"{name}-{number}" for number in count(1))
-        return next(each for each in names if not self._manager.has_plugin(each))
+        unique = next(each for each in names if each not in taken and not self._manager.has_plugin(each))
+        taken.add(unique)
+        return unique
 
-    def _arrange(self) -> None:
-        """Put the implementations of every hook in order; pluggy keeps them last registered first."""
-        for hook in HOOKS:
-            implementations = getattr(self._manager.hook, hook).get_hookimpls()
-            implementations.sort(key=lambda each: (each.trylast, not each.tryfirst))
-            self._implementations[hook] = tuple(
-                _Implementation(
-                    plugin=each.plugin_name,
-                    function=each.function,
-                    takes=tuple(inspect.signature(each.function).parameters),
-                )
-                for each in implementations
-            )
+
+class _StandIn:
+    """Has the guarded implementations of one plugin as attributes, where pluggy looks for them."""
+
+    def __init__(self, implementations: Mapping[str, Callable[..., object]]) -> None:
+        vars(self).update(implementations)
+
+
+class _Chain(Generic[T]):
+    """A value that plugins pass on from one to the next."""
+
+    def __init__(self, value: T) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+def _no_more_than(estimate: Estimate) -> Callable[[object], Estimate]:
+    """Expect an estimate with no more nodes than *estimate* has, and for no other pods."""
+    check_pods = made_from(estimate.pods, PodSet, lambda pods: pods.keys)
+
+    def check(result: object) -> Estimate:
+        found = instance_of(Estimate)(result)
+        if not isinstance(found.nodes, int) or not 0 <= found.nodes <= estimate.nodes:
+            raise TypeError(f"returned an estimate of {found.nodes!r} nodes instead of 0 to {estimate.nodes}")
+        return replace(found, pods=check_pods(found.pods))
+
+    return check

@@ -1,16 +1,12 @@
-"""Loading: from an entry point to a class that keeps the contract."""
+"""Loading: imports a plugin class and checks that it keeps the contract."""
 
 import inspect
-from importlib.metadata import EntryPoint
-from typing import NoReturn
-
-from stevedore import NamedExtensionManager
 
 from nodewright import __version__
 from nodewright.api import API_VERSION, Command, Plugin, PluginConfig, PluginError
-from nodewright.plugins.entrypoints import Registration
+from nodewright.plugins.entrypoints import Registration, load
 from nodewright.plugins.faults import describe
-from nodewright.plugins.hookimpls import implemented_hooks
+from nodewright.plugins.hookimpls import implementations
 
 
 class IncompatiblePluginError(PluginError):
@@ -30,7 +26,7 @@ def load_plugin(registration: Registration) -> type[Plugin]:
     if not (isinstance(plugin.Config, type) and issubclass(plugin.Config, PluginConfig)):
         raise _broken(registration, "its Config is not a subclass of nodewright.api.PluginConfig")
     try:
-        hooks = implemented_hooks(plugin)
+        hooks = implementations(plugin)
     except ValueError as error:
         raise _broken(registration, str(error)) from None
     if registration.kind.name == "hooks" and not hooks:
@@ -47,39 +43,19 @@ def load_command(registration: Registration) -> type[Command]:
     return command
 
 
-class _OneEntryPoint(NamedExtensionManager[object]):
-    """stevedore's loader for one entry point that was found already."""
-
-    def __init__(self, entry_point: EntryPoint) -> None:
-        self._entry_point = entry_point
-        super().__init__(
-            entry_point.group,
-            names=[entry_point.name],
-            on_load_failure_callback=_raise,
-            on_missing_entrypoints_callback=None,
-        )
-
-    def list_entry_points(self) -> list[EntryPoint]:
-        return [self._entry_point]
-
-
-def _raise(manager: object, entry_point: EntryPoint, error: BaseException) -> NoReturn:
-    raise error
-
-
 def _import(registration: Registration) -> type:
     """Import the class that the entry point names."""
     try:
-        (extension,) = _OneEntryPoint(registration.entry_point).extensions
+        found = load(registration)
     # SystemExit: a module that ends the program when imported, as scripts do, must not end this one.
     except (Exception, SystemExit) as error:
         advice = f"reinstall {registration.distribution}, or ask its author"
         raise PluginError(
             registration.name, f"{registration} can't be imported: {describe(error)}; {advice}"
         ) from error
-    if not isinstance(extension.plugin, type):
+    if not isinstance(found, type):
         raise _broken(registration, f"{registration.entry_point.value} is not a class")
-    return extension.plugin
+    return found
 
 
 def _wrong_base(registration: Registration, *bases: type) -> PluginError:

@@ -1,20 +1,64 @@
-"""The registry: which implementations there are, loaded by name."""
+"""The registry: which plugins are installed, and how each of them is; loads them by name."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 
 from pydantic import ValidationError
 
 from nodewright.api import Command, Plugin, PluginConfig, PluginError
-from nodewright.plugins.entrypoints import KINDS, Kind, Registration, registrations
+from nodewright.api.nearest import nearest
+from nodewright.plugins.entrypoints import PLUGIN_KINDS, PluginKind, Registration, registrations
 from nodewright.plugins.faults import describe
-from nodewright.plugins.known import Known, State
 from nodewright.plugins.loading import IncompatiblePluginError, load_command, load_plugin
-from nodewright.plugins.missing import advice
+
+#: Distributions that are known to register a plugin, by kind and name.
+DISTRIBUTIONS = {
+    ("commands", "demo"): "nodewright-fake",
+    ("commands", "world"): "nodewright-fake",
+    ("expanders", "grpc"): "nodewright-grpc",
+    ("expanders", "least-cost"): "nodewright-least-cost",
+    ("providers", "aws"): "nodewright-aws",
+    ("providers", "fake"): "nodewright-fake",
+}
+#: Plugins that are still to be written. No package is named for them: anyone might take its name.
+COMING = frozenset({("providers", "azure"), ("providers", "clusterapi"), ("providers", "gce")})
+
+
+class PluginState(StrEnum):
+    """How a plugin is."""
+
+    #: It can be loaded.
+    READY = "ready"
+    #: It can be loaded, and the configuration names it.
+    IN_USE = "in use"
+    #: It can't be loaded, or not with the configuration given.
+    FAILED = "failed"
+    #: It was written for another version of the contract.
+    INCOMPATIBLE = "incompatible"
+    #: The configuration names it, and no distribution registers it.
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginStatus:
+    """How one plugin is that a distribution registers, or that a configuration names and no distribution has."""
+
+    kind: str
+    name: str
+    #: Empty if it is missing, and so is the version.
+    distribution: str
+    version: str
+    state: PluginState
+    #: What is wrong and what to do, if it is neither ready nor in use.
+    reason: str = ""
+    #: The first line of its docstring; empty if it can't be loaded.
+    description: str = ""
 
 
 class Registry:
-    """All that the installed distributions have. Loading one name imports no other plugin.
+    """The plugins of all installed distributions. Loading one name imports no other plugin.
 
     Kinds are called like their entry-point groups: providers, expanders, estimators, processors, drain_rules, prices,
     hooks, commands. Entry points are read when first asked for, and once: a registry does not see what is installed
@@ -26,7 +70,7 @@ class Registry:
 
     def names(self, kind: str) -> Sequence[str]:
         """Names that are registered for *kind*, sorted. Imports nothing, so that some may fail to load."""
-        return tuple(dict.fromkeys(each.name for each in self._registrations(KINDS[kind])))
+        return tuple(dict.fromkeys(each.name for each in self._registrations(PLUGIN_KINDS[kind])))
 
     def load(self, kind: str, name: str) -> type[Plugin]:
         """Import the class that is registered as *name*.
@@ -34,11 +78,11 @@ class Registry:
         Raises `PluginError` that says what to do if there is none or more than one, if it can't be imported, or if it
         does not keep the contract.
         """
-        return load_plugin(self._find(KINDS[kind], name))
+        return load_plugin(self._find(PLUGIN_KINDS[kind], name))
 
     def load_command(self, name: str) -> type[Command]:
         """Import the class of the command that is registered as *name*; raises `PluginError` as `load` does."""
-        return load_command(self._find(KINDS["commands"], name))
+        return load_command(self._find(PLUGIN_KINDS["commands"], name))
 
     def configure(self, kind: str, name: str, config: Mapping[str, object]) -> PluginConfig:
         """Return *config*, as in YAML, as the plugin's own settings.
@@ -53,10 +97,10 @@ class Registry:
             problem = f"its configuration is not valid: {mistakes}"
         except Exception as error:
             problem = f"its configuration can't be checked: {describe(error)}"
-        raise PluginError(name, f"{self._find(KINDS[kind], name)} can't be used: {problem}")
+        raise PluginError(name, f"{self._find(PLUGIN_KINDS[kind], name)} can't be used: {problem}")
 
     def create(self, kind: str, name: str, config: Mapping[str, object], *extra: object) -> Plugin:
-        """Make a plugin from its configuration and from what else its kind is given (providers: a `ProviderContext`).
+        """Make a plugin from its configuration, and *extra* arguments for its kind (providers: a `ProviderContext`).
 
         Raises `PluginError` as `configure` does, and if the constructor raises anything.
         """
@@ -64,17 +108,17 @@ class Registry:
         try:
             return self.load(kind, name)(settings, *extra)
         except Exception as error:
-            problem = f"{self._find(KINDS[kind], name)} can't be started: {describe(error)}"
+            problem = f"{self._find(PLUGIN_KINDS[kind], name)} can't be started: {describe(error)}"
             raise PluginError(name, problem) from error
 
-    def known(self) -> Sequence[Known]:
-        """Every implementation that any distribution registers, in the order of kinds, then by name.
+    def statuses(self) -> Sequence[PluginStatus]:
+        """Every plugin that any distribution registers, in the order of kinds, then by name.
 
         Imports all of them to see how they are.
         """
-        return [self._examine(each) for kind in KINDS.values() for each in self._registrations(kind)]
+        return [self._examine(each) for kind in PLUGIN_KINDS.values() for each in self._registrations(kind)]
 
-    def _find(self, kind: Kind, name: str) -> Registration:
+    def _find(self, kind: PluginKind, name: str) -> Registration:
         claims = [each for each in self._registrations(kind) if each.name == name]
         if not claims:
             raise PluginError(name, f"no {kind} is called {name!r}: {advice(kind.name, name, self.names(kind.name))}")
@@ -83,14 +127,14 @@ class Registry:
             raise PluginError(name, f"{kind} {name!r} is registered by {owners}: uninstall all but one of them")
         return claims[0]
 
-    def _examine(self, registration: Registration) -> Known:
-        state, reason, description = State.READY, "", ""
+    def _examine(self, registration: Registration) -> PluginStatus:
+        state, reason, description = PluginState.READY, "", ""
         try:
             description = self._describe(registration)
         except PluginError as error:
-            state = State.INCOMPATIBLE if isinstance(error, IncompatiblePluginError) else State.FAILED
+            state = PluginState.INCOMPATIBLE if isinstance(error, IncompatiblePluginError) else PluginState.FAILED
             reason = str(error).removeprefix(f"{registration} ")
-        return Known(
+        return PluginStatus(
             kind=registration.kind.name,
             name=registration.name,
             distribution=registration.distribution,
@@ -101,11 +145,28 @@ class Registry:
         )
 
     def _describe(self, registration: Registration) -> str:
-        """Load the implementation and return what it says of itself in one line."""
+        """Load the plugin and return what it is, in one line."""
         if registration.kind.name == "commands":
             return self.load_command(registration.name).summary
         plugin = self.load(registration.kind.name, registration.name)
         return (plugin.__doc__ or "").strip().partition("\n")[0].replace("``", "")
+
+
+def advice(kind: str, name: str, names: Sequence[str]) -> str:
+    """Say what to do about *name*, which is none of *names*, those installed of *kind* (a key of `PLUGIN_KINDS`)."""
+    if distribution := DISTRIBUTIONS.get((kind, name)):
+        return f"install it with: pip install {distribution}"
+    if (kind, name) in COMING:
+        return "it is still to come; until then, you would have to write it"
+    elsewhere = [known for of_kind, known in (*DISTRIBUTIONS, *COMING) if of_kind == kind]
+    near = nearest(name, [*names, *elsewhere])
+    if near in names:
+        return f"did you mean {near!r}?"
+    if (kind, near) in COMING:
+        return f"did you mean {near!r}? It is still to come"
+    if near:
+        return f"did you mean {near!r}? Install it with: pip install {DISTRIBUTIONS[kind, near]}"
+    return f"there is {', '.join(names)}" if names else "none is installed"
 
 
 def _mistake(location: tuple[str | int, ...], message: str) -> str:

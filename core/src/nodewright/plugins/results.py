@@ -1,4 +1,4 @@
-"""Checks of what plugins return: each takes anything and returns it typed, or raises `TypeError` that says why not."""
+"""Checks of what plugins return: each takes any value and returns it typed, or raises a `TypeError` with the reason."""
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -13,7 +13,7 @@ def optional(check: Callable[[object], T]) -> Callable[[object], T | None]:
 
 
 def words(result: object) -> str:
-    """Expect text that says something."""
+    """Expect text that is not empty."""
     text = instance_of(str)(result)
     if not text.strip():
         raise TypeError("returned empty text instead of a reason or None")
@@ -46,7 +46,7 @@ def sequence_of(kind: type[T]) -> Callable[[object], tuple[T, ...]]:
 
 
 def part_of(given: Iterable[T], kind: type[T], name: Callable[[T], str]) -> Callable[[object], tuple[T, ...]]:
-    """Expect a sequence of items of *given*, each at most once and unchanged; *name* tells people which is meant."""
+    """Expect a sequence of items of *given*, each at most once and unchanged; *name* names an item in messages."""
     given = tuple(given)
 
     def check(result: object) -> tuple[T, ...]:
@@ -64,7 +64,7 @@ def part_of(given: Iterable[T], kind: type[T], name: Callable[[T], str]) -> Call
 def made_from(
     given: Iterable[T], kind: type[T], keys: Callable[[T], Sequence[str]]
 ) -> Callable[[object], tuple[T, ...]]:
-    """Expect a sequence of *kind* that adds nothing to *given*: items may be changed or split, *keys* not be new."""
+    """Expect a sequence of *kind* that adds no *keys* to those of *given*; items may be changed or split."""
     given = tuple(given)
 
     def check(result: object) -> tuple[T, ...]:
@@ -104,7 +104,7 @@ def added_to(
 
 
 def _compared(given: Iterable[T], returned: Iterable[T]) -> tuple[set[int], list[T]]:
-    """Return the identities of items that came back, with which nothing can be wrong, and whatever else did."""
+    """Return the identities of items that came back unchanged, and the other items of *returned*."""
     same = {id(item) for item in given} & {id(item) for item in returned}
     expected = set(same)
     others = []

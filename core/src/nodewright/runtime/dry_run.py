@@ -15,7 +15,7 @@ from nodewright.runtime.informer import Informer
 from nodewright.runtime.reload import Reloader
 from nodewright.runtime.reporting import Reporter
 from nodewright.serve.metrics import Metrics
-from nodewright.serve.metrics.shadow import ShadowMetrics
+from nodewright.serve.metrics.process import ShadowMetrics
 from nodewright.shadow.comparison import Comparison
 from nodewright.shadow.finding import Finding, Kind, Sort
 

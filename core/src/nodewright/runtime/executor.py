@@ -21,8 +21,7 @@ from nodewright.api.errors import (
 from nodewright.api.group import NodeGroup
 from nodewright.api.instance import InstanceError
 from nodewright.decision.execution import Execution, Hold
-from nodewright.kube.evictions import Evictor
-from nodewright.kube.nodes import NodeWriter
+from nodewright.kube.nodes import Evictor, NodeWriter
 from nodewright.objects import Node, NodeSpec, ObjectMeta
 from nodewright.plugins.faults import Faults, describe
 from nodewright.runtime.held import HeldGroups

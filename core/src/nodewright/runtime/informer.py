@@ -7,11 +7,10 @@ from nodewright.api.clock import Clock
 from nodewright.api.errors import ApiServerError
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
-from nodewright.kube.config_maps import ConfigMapWatch
 from nodewright.kube.feed import Feed
 from nodewright.kube.kinds import KINDS, wanted_kinds
-from nodewright.kube.reflector import Reflector
-from nodewright.kube.taint_latency import TaintLatency
+from nodewright.kube.nodes import TaintLatency
+from nodewright.kube.reflector import ConfigMapWatch, Reflector
 from nodewright.kube.transport import Transport
 
 #: Nothing is decided on an older state of pods or nodes: a node that seems empty may be full by now, and a machine that
@@ -43,7 +42,7 @@ class Informer:
         """
         for kind in (*KINDS, *wanted_kinds(settings)):
             if kind.name not in self._reflectors:
-                self.feed.follow(kind)
+                self.feed.add_kind(kind)
                 self._reflectors[kind.name] = Reflector(kind, self._transport, self.feed)
                 self._reflectors[kind.name].start()
         self._config_maps.watch(settings.namespace, config_maps)

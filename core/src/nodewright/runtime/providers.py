@@ -1,7 +1,7 @@
 """The providers of a configuration: read at the start of each loop."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, field, replace
@@ -14,6 +14,7 @@ from nodewright.api.pricing import PricingModel
 from nodewright.api.provider import Capability, GpuConfig, Provider, ResourceLimits
 from nodewright.objects import Node
 from nodewright.plugins.faults import Faults
+from nodewright.plugins.pricing import layered
 from nodewright.plugins.results import instance_of, optional
 
 _GROUP_ID = optional(instance_of(str))
@@ -66,9 +67,16 @@ class Providers:
     that decisions leave them alone. For the loop's thread; any thread may call the methods that take the id of a group.
     """
 
-    def __init__(self, providers: Mapping[str, Provider], clock: Clock, faults: Faults) -> None:
+    def __init__(
+        self,
+        providers: Mapping[str, Provider],
+        clock: Clock,
+        faults: Faults,
+        prices: Sequence[PricingModel] = (),
+    ) -> None:
         self._clock = clock
         self._faults = faults
+        self._prices = prices
         self._states = [
             _ProviderState(name=name, provider=provider, thread=ThreadPoolExecutor(1, f"provider-{name}"))
             for name, provider in providers.items()
@@ -146,7 +154,8 @@ class Providers:
     def _refresh(self, state: _ProviderState, defaults: GroupOptions) -> None:
         provider = state.provider
         provider.refresh()
-        pricing = provider.pricing() if Capability.PRICES in provider.capabilities else None
+        own = provider.pricing() if Capability.PRICES in provider.capabilities else None
+        pricing = layered([*self._prices, own])
         limits = provider.resource_limits()
         groups = {group.id: group for group in provider.groups()}
         now = self._clock.now()

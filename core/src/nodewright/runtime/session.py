@@ -18,13 +18,11 @@ from nodewright.decision.memory import Memory
 from nodewright.decision.policy import Policy
 from nodewright.decision.world import World
 from nodewright.explain.explanation import Look
-from nodewright.kube.allowance import Allowance
-from nodewright.kube.evictions import Evictor
-from nodewright.kube.nodes import NodeWriter
-from nodewright.kube.taint_latency import TaintLatency
+from nodewright.kube.nodes import Evictor, NodeWriter, TaintLatency
+from nodewright.kube.rate_limiter import BlockingRateLimiter
 from nodewright.kube.transport import Transport
 from nodewright.plugins import Faults, Registry
-from nodewright.plugins.prices import GuardedPricing
+from nodewright.plugins.pricing import GuardedPricing
 from nodewright.plugins.results import instance_of
 from nodewright.runtime.executor import DryRunExecutor, Executor
 from nodewright.runtime.held import HeldGroups
@@ -61,17 +59,18 @@ class Session:
         self.config_maps = _wanted_config_maps(self.policy)
         self._defaults = default_options(settings)
         context = provider_context(settings, clock)
-        self._providers = Providers(self._strategies.providers(settings, context), clock, faults)
+        providers, prices = self._strategies.providers(settings, context), self._strategies.prices(settings)
+        self._providers = Providers(providers, clock, faults, prices)
         self._held = HeldGroups()
         self._executor: Executor | DryRunExecutor
         if settings.dry_run:
             self._executor = DryRunExecutor()
         else:
-            allowance = Allowance(settings.kube.qps, settings.kube.burst)
+            limiter = BlockingRateLimiter(settings.kube.qps, settings.kube.burst)
 
             def gate() -> None:
                 # In this order: the lease may be lost during a long wait.
-                allowance.spend()
+                limiter.wait()
                 permit()
 
             writing = transport.through(gate)

@@ -1,4 +1,4 @@
-"""The strategies that a configuration names: loaded, and left out where they fail."""
+"""The plugins that a configuration names: makes them, and leaves out those that can't be made."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,15 +11,17 @@ from nodewright.api.errors import PluginError
 from nodewright.api.estimator import Estimator
 from nodewright.api.expander import Expander
 from nodewright.api.plugin import Plugin
+from nodewright.api.pricing import Prices, PricingModel
 from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesProcessor
 from nodewright.api.provider import Provider, ProviderContext
-from nodewright.config.mention import unique_name
-from nodewright.config.model import Mention, Settings
+from nodewright.config.model import Reference, Settings
+from nodewright.config.reference import unique_name
 from nodewright.decision.policy import Policy
 from nodewright.plugins import Faults, Hooks, Registry
+from nodewright.plugins.pricing import GuardedPricing
 from nodewright.plugins.results import sequence_of
 from nodewright.strategies.binpacking import Binpacking
-from nodewright.strategies.drain_rules.missing import Missing
+from nodewright.strategies.drain_rules import MissingDrainRule
 
 P = TypeVar("P", bound=Plugin)
 
@@ -27,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class Strategies:
-    """Makes the plugins of one configuration. One that can't be made is named and left out; the others go on."""
+    """Makes the plugins of one configuration. One that can't be made is named and left out; the others are used."""
 
     def __init__(self, registry: Registry, faults: Faults) -> None:
         self._registry = registry
@@ -43,7 +45,7 @@ class Strategies:
             estimators = {"binpacking": Binpacking(Binpacking.Config())}
         self._make("hooks", settings.hooks, Plugin)
         processors = settings.processors
-        return Policy(
+        policy = Policy(
             settings=settings,
             estimator=next(iter(estimators.items())),
             expanders=self._make("expanders", settings.scale_up.expanders, Expander),
@@ -55,10 +57,20 @@ class Strategies:
             hooks=self._hooks,
             faults=self._faults,
         )
+        self._hooks.register_in_order(self._made)
+        return policy
 
     def providers(self, settings: Settings, context: ProviderContext) -> Mapping[str, Provider]:
-        """Return the providers of *settings*."""
-        return self._make("providers", settings.providers, Provider, context)
+        """Return the providers of *settings*. Their hooks are called after those of the policy."""
+        providers = self._make("providers", settings.providers, Provider, context)
+        self._hooks.register_in_order(self._made)
+        return providers
+
+    def prices(self, settings: Settings) -> Sequence[PricingModel]:
+        """Return the pricing models that lie over those of the providers. Their hooks are called last."""
+        prices = self._make("prices", settings.prices, Prices)
+        self._hooks.register_in_order(self._made)
+        return [GuardedPricing(name, model, self._faults) for name, model in prices.items()]
 
     def collectors(self) -> Mapping[str, Sequence[Collector]]:
         """Return the metrics of all plugins made so far, by name."""
@@ -70,39 +82,40 @@ class Strategies:
         return collectors
 
     def close(self) -> None:
-        """Let go of all plugins but providers, which `Providers` closes."""
+        """Close all plugins but providers, which `Providers` closes."""
         for name, plugin in self._made:
             if not isinstance(plugin, Provider):
                 self._faults.call(name, "close", plugin.close, default=None)
         self._hooks.close()
 
-    def _drain_rules(self, mentions: Iterable[Mention]) -> Mapping[str, DrainRule]:
-        """Return the drain rules; no node goes while one that was asked for is missing."""
+    def _drain_rules(self, references: Iterable[Reference]) -> Mapping[str, DrainRule]:
+        """Return the drain rules; one that can't be made is replaced by a rule that keeps all nodes."""
         made: dict[str, DrainRule] = {}
-        for mention in mentions:
-            found = self._make("drain_rules", (mention,), DrainRule)
-            rule = found.get(mention.name) or Missing(Missing.Config())
-            made[unique_name(mention.name, made)] = rule
+        for reference in references:
+            found = self._make("drain_rules", (reference,), DrainRule)
+            rule = found.get(reference.name) or MissingDrainRule(MissingDrainRule.Config())
+            made[unique_name(reference.name, made)] = rule
         return made
 
-    def _make(self, kind: str, mentions: Iterable[Mention], base: type[P], *extra: object) -> dict[str, P]:
+    def _make(self, kind: str, references: Iterable[Reference], base: type[P], *extra: object) -> dict[str, P]:
         made: dict[str, P] = {}
-        for mention in mentions:
+        for reference in references:
             try:
-                plugin = self._registry.create(kind, mention.name, mention.config, *extra)
+                plugin = self._registry.create(kind, reference.name, reference.config, *extra)
                 if not isinstance(plugin, base):
-                    raise PluginError(mention.name, f"{mention.name!r} is no {base.__name__}: it belongs elsewhere")
-                self._hooks.register(mention.name, plugin)
+                    raise PluginError(reference.name, f"{reference.name!r} is no {base.__name__}: it belongs elsewhere")
+                # Here, because one that can't be registered is left out; what was made is put in order later.
+                self._hooks.register(reference.name, plugin)
             except PluginError as error:
-                self._faults.note(mention.name, "load", error)
+                self._faults.note(reference.name, "load", error)
                 continue
-            self._made.append((mention.name, plugin))
-            made[unique_name(mention.name, made)] = plugin
+            self._made.append((reference.name, plugin))
+            made[unique_name(reference.name, made)] = plugin
         return made
 
 
 def _collectors(found: object) -> tuple[Collector, ...]:
-    """Expect collectors, which are told by their method: releases of the library differ in whether classes can tell."""
+    """Expect collectors. Their method tells them, as not all releases of the library have a class that does."""
     each_of = sequence_of(object)(tuple(found) if isinstance(found, Iterable) else found)
     for each in each_of:
         if not callable(getattr(each, "collect", None)):

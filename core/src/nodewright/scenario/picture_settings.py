@@ -7,10 +7,10 @@ from functools import reduce
 from typing import Any
 
 from nodewright.api.errors import PluginError
-from nodewright.config.mention import Mention
 from nodewright.config.model import Settings
 from nodewright.config.paths import all_settings, step
 from nodewright.config.plugins import PluginClasses, slot_of
+from nodewright.config.reference import Reference
 from nodewright.strategies import priority
 
 #: All that decisions read. How to reach clouds and the API server stays where it is.
@@ -54,8 +54,8 @@ def show_settings(settings: Settings, classes: PluginClasses, hidden: Mapping[st
         if setting.path[-1] in section:
             section[setting.path[-1]] = (
                 plugins.show(slot.kind, setting.name, value)
-                if isinstance(value, Mention)
-                else [plugins.show(slot.kind, setting.name, mention) for mention in value]
+                if isinstance(value, Reference)
+                else [plugins.show(slot.kind, setting.name, reference) for reference in value]
             )
     return ShownSettings(data=data, left_out=tuple(plugins.left_out))
 
@@ -84,22 +84,22 @@ def hide_priorities(text: str, hidden: Mapping[str, str]) -> str:
 
 @dataclass
 class _Plugins:
-    """Shows mentions of plugins."""
+    """Shows references of plugins."""
 
     classes: PluginClasses
     hidden: Mapping[str, str] | None
     left_out: list[str] = field(default_factory=list)
 
-    def show(self, kind: str, place: str, mention: Mention) -> str | dict[str, Any]:
-        """Return what is shown of a plugin's *mention* at *place*."""
-        config = dict(mention.config)
-        if self._is_own(kind, mention.name):
-            if self.hidden is not None and kind == "expanders" and mention.name == "priority" and config:
+    def show(self, kind: str, place: str, reference: Reference) -> str | dict[str, Any]:
+        """Return what is shown of a plugin's *reference* at *place*."""
+        config = dict(reference.config)
+        if self._is_own(kind, reference.name):
+            if self.hidden is not None and kind == "expanders" and reference.name == "priority" and config:
                 config = self._hide_priorities(config)
         else:
             config = {key: value for key, value in config.items() if isinstance(value, bool | int | float)}
-            self.left_out += [f"{place}.{mention.name}.{key}" for key in mention.config if key not in config]
-        return Mention(name=mention.name, config=config).written()
+            self.left_out += [f"{place}.{reference.name}.{key}" for key in reference.config if key not in config]
+        return Reference(name=reference.name, config=config).written()
 
     def _is_own(self, kind: str, name: str) -> bool:
         try:

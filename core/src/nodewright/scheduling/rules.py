@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from nodewright.api.rule import PlacementRule, RuleKind
+from nodewright.api.simulation import PlacementRule, RuleKind
 from nodewright.api.template import NodeTemplate
 from nodewright.cluster import Cluster, PodClass, Term
 from nodewright.objects import Pod

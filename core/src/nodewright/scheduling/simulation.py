@@ -8,7 +8,7 @@ import numpy as np
 from nodewright.api.group import GroupFacts
 from nodewright.api.option import PodSet
 from nodewright.api.placement import Placement
-from nodewright.api.rule import PlacementRule
+from nodewright.api.simulation import PlacementRule
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, Rows
 from nodewright.cluster.columns import Fork

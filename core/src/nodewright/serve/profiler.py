@@ -1,22 +1,36 @@
-"""The profiler: where the threads of this process are, and where its memory came from."""
+"""The profiler: where this process spends its time and memory, in the format of ``go tool pprof``."""
 
+import gzip
 import sys
 import threading
 import tracemalloc
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from threading import Event
 from time import monotonic
 from types import FrameType
 
-from nodewright.serve.pprof import Frame, Stack, encode
-
 _INTERVAL = 0.01
-#: Frames of a stack that are told, innermost ones if there are more.
+#: Frames of a stack at most; of a deeper stack the innermost ones.
 _DEPTH = 128
 
 
+@dataclass(frozen=True)
+class Frame:
+    """A line in a function."""
+
+    function: str
+    file: str
+    line: int
+
+
+#: The name of a thread, empty if there is none, and its frames, outermost first.
+Stack = tuple[str, tuple[Frame, ...]]
+
+
 def sample(seconds: float) -> Counter[Stack]:
-    """Look for so many *seconds*, a hundred times in each, where all threads but this one are; returns how often."""
+    """Sample the stacks of all other threads for *seconds*, 100 times per second; return how often each was seen."""
     found: Counter[Stack] = Counter()
     until, pause = monotonic() + seconds, Event()
     while monotonic() < until:
@@ -26,7 +40,7 @@ def sample(seconds: float) -> Counter[Stack]:
 
 
 def stacks() -> list[Stack]:
-    """Return where all threads but this one are."""
+    """Return the stacks of all other threads."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     own = threading.get_ident()
     return [
@@ -35,14 +49,14 @@ def stacks() -> list[Stack]:
 
 
 def profile(samples: Counter[Stack], seconds: float) -> bytes:
-    """Return *samples* of so many *seconds* in pprof's format; time is that of the wall clock, waits included."""
+    """Return *samples* of *seconds* in pprof's format. Times are wall-clock times and include waits."""
     each = int(seconds * 1e9 / max(1, max(_per_thread(samples).values(), default=1)))
     values = {stack: (count, count * each) for stack, count in samples.items()}
-    return encode([("samples", "count"), ("wall", "nanoseconds")], values, seconds=seconds)
+    return _pprof([("samples", "count"), ("wall", "nanoseconds")], values, seconds=seconds)
 
 
 def collapsed(samples: Counter[Stack]) -> str:
-    """Return *samples* as one line for each stack, as tools that draw flame graphs read them."""
+    """Return *samples* as one line per stack, the format of flame graph tools."""
     lines = (
         f"{thread};{';'.join(f'{frame.function} ({frame.file}:{frame.line})' for frame in frames)} {count}"
         for (thread, frames), count in samples.most_common()
@@ -51,12 +65,12 @@ def collapsed(samples: Counter[Stack]) -> str:
 
 
 def threads() -> bytes:
-    """Return where all threads are now in pprof's format."""
-    return encode([("goroutine", "count")], {stack: (count,) for stack, count in Counter(stacks()).items()})
+    """Return the current stacks of all other threads in pprof's format."""
+    return _pprof([("goroutine", "count")], {stack: (count,) for stack, count in Counter(stacks()).items()})
 
 
 def thread_dump() -> str:
-    """Return where all threads are now for people, innermost first."""
+    """Return the current stacks of all other threads as text, innermost frame first."""
     parts = []
     for thread, frames in stacks():
         lines = [f"  {frame.function}\n    {frame.file}:{frame.line}" for frame in reversed(frames)]
@@ -65,7 +79,7 @@ def thread_dump() -> str:
 
 
 def heap() -> bytes | None:
-    """Return what memory was taken where in pprof's format; None if Python does not note that."""
+    """Return where memory was allocated in pprof's format; None if Python does not trace allocations."""
     if not tracemalloc.is_tracing():
         return None
     values: dict[Stack, tuple[int, int]] = {}
@@ -73,7 +87,7 @@ def heap() -> bytes | None:
         frames = tuple(Frame(f"{at.filename}:{at.lineno}", at.filename, at.lineno) for at in statistic.traceback)
         count, size = values.get(("", frames), (0, 0))
         values["", frames] = count + statistic.count, size + statistic.size
-    return encode([("inuse_objects", "count"), ("inuse_space", "bytes")], values)
+    return _pprof([("inuse_objects", "count"), ("inuse_space", "bytes")], values)
 
 
 def _frames(frame: FrameType | None) -> tuple[Frame, ...]:
@@ -90,3 +104,67 @@ def _per_thread(samples: Counter[Stack]) -> Counter[str]:
     for (thread, _), count in samples.items():
         found[thread] += count
     return found
+
+
+def _pprof(kinds: Sequence[tuple[str, str]], samples: Mapping[Stack, Sequence[int]], *, seconds: float = 0) -> bytes:
+    """Return *samples*, taken over *seconds*, in pprof's format.
+
+    *kinds* has the name and unit of each value of a sample. Covers as much of the format as a Python profile needs.
+    """
+    strings = _StringTable([""])
+    functions: dict[tuple[str, str], int] = {}
+    places: dict[Frame, int] = {}
+    written = bytearray()
+    for kind, unit in kinds:
+        written += _nested(1, _number(1, strings.of(kind)) + _number(2, strings.of(unit)))
+    for (thread, frames), values in samples.items():
+        # pprof wants the innermost frame first.
+        at = [places.setdefault(frame, len(places) + 1) for frame in reversed(frames)]
+        label = _nested(3, _number(1, strings.of("thread")) + _number(2, strings.of(thread))) if thread else b""
+        written += _nested(2, _packed(1, at) + _packed(2, values) + label)
+    for frame, place in places.items():
+        function = functions.setdefault((frame.function, frame.file), len(functions) + 1)
+        written += _nested(4, _number(1, place) + _nested(4, _number(1, function) + _number(2, frame.line)))
+    for (name, file), function in functions.items():
+        named = strings.of(name)
+        fields = (1, function), (2, named), (3, named), (4, strings.of(file))
+        written += _nested(5, b"".join(_number(field, value) for field, value in fields))
+    written += _number(10, int(seconds * 1e9))
+    for text in strings.values:
+        written += _nested(6, text.encode())
+    return gzip.compress(bytes(written), mtime=0)
+
+
+class _StringTable:
+    """Numbers strings in the order of their first use."""
+
+    def __init__(self, values: Iterable[str]) -> None:
+        self._numbers = {value: number for number, value in enumerate(values)}
+
+    @property
+    def values(self) -> Iterable[str]:
+        return self._numbers
+
+    def of(self, value: str) -> int:
+        return self._numbers.setdefault(value, len(self._numbers))
+
+
+def _varint(value: int) -> bytes:
+    written = bytearray()
+    while value > 0x7F:
+        written.append(value & 0x7F | 0x80)
+        value >>= 7
+    written.append(value)
+    return bytes(written)
+
+
+def _number(field: int, value: int) -> bytes:
+    return _varint(field << 3) + _varint(value) if value else b""
+
+
+def _nested(field: int, content: bytes) -> bytes:
+    return _varint(field << 3 | 2) + _varint(len(content)) + content
+
+
+def _packed(field: int, values: Iterable[int]) -> bytes:
+    return _nested(field, b"".join(map(_varint, values)))

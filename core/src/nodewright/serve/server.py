@@ -6,47 +6,51 @@ import logging
 import os
 import select
 import socket
+from contextlib import suppress
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Lock, Thread
+from time import monotonic
 from typing import Any
 
 from nodewright.api.errors import ConfigurationError, Problem
 from nodewright.config.addresses import split_address
-from nodewright.serve.connections import Connections
-from nodewright.serve.site import Answer, Request, Site
+from nodewright.serve.endpoints import Endpoints, Request, Response
 
-#: So long, in seconds, a client may take for a request, or to take an answer, and a connection may be idle.
+#: Seconds that a client may take to send a request or to read a response, and that a connection may be idle.
 _TIMEOUT = 30.0
-#: How often, in seconds, the server looks whether it is to end.
+#: Seconds between checks whether the server should stop.
 _POLL = 0.2
-#: Bytes of a request in all.
+#: Bytes of a whole request.
 _LARGEST_REQUEST = 128 * 1024
 _READING = ("GET", "HEAD")
+#: Connections at once.
+_MOST_CONNECTIONS = 64
 
 _log = logging.getLogger(__name__)
 
 
 class Server:
-    """Serves a site at ``host:port``, ``[host]:port`` or ``:port``, on threads of its own.
+    """Serves *endpoints* at ``host:port``, ``[host]:port`` or ``:port``, on threads of its own.
 
-    Raises `OSError` if the address can't be had, `ConfigurationError` if it is none.
+    Raises `ConfigurationError` if the address is malformed, and `OSError` if it can't be listened on.
     """
 
-    def __init__(self, address: str, site: Site) -> None:
-        self._server = _Listener(_listen(address), site)
+    def __init__(self, address: str, endpoints: Endpoints) -> None:
+        self._server = _Listener(_listen(address), endpoints)
         self._thread = Thread(target=self._server.serve_forever, args=(_POLL,), name="server", daemon=True)
 
     @property
     def port(self) -> int:
-        """The port that is listened on."""
+        """The port that the server listens on."""
         return self._server.server_port
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start to answer requests."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End the server and its thread; answers that are under way may still be sent."""
+        """Stop the server and its thread; responses in progress may still be sent."""
         if self._thread.is_alive():
             self._server.shutdown()
             self._thread.join(timeout=5)
@@ -67,25 +71,73 @@ def _listen(address: str) -> socket.socket:
     try:
         return socket.create_server(place, family=family, dualstack_ipv6=both)
     except OSError as error:
-        # Its own message names the address once more.
+        # The original message would name the address a second time.
         raise OSError(error.errno, os.strerror(error.errno or 0)) from error
+
+
+@dataclass(kw_only=True)
+class _State:
+    """The state of a client's connection."""
+
+    #: Since when it has waited for a request.
+    idle_since: float
+    answering: bool = False
+
+
+class Connections:
+    """Bounds open connections, so that slow or idle clients lock no one out. Safe to use from any thread."""
+
+    def __init__(self, most: int = _MOST_CONNECTIONS) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._states: dict[socket.socket, _State] = {}
+
+    def admit(self, client: socket.socket) -> bool:
+        """Count a new connection, closing the longest idle one if there are too many; False if none of them is idle."""
+        with self._lock:
+            if len(self._states) >= self._most and not self._make_room():
+                return False
+            self._states[client] = _State(idle_since=monotonic())
+            return True
+
+    def set_answering(self, client: socket.socket, answering: bool) -> None:
+        """Note that the answer to a request begins or ends."""
+        with self._lock:
+            if client in self._states:
+                self._states[client] = _State(idle_since=monotonic(), answering=answering)
+
+    def leave(self, client: socket.socket) -> None:
+        """Stop counting a connection."""
+        with self._lock:
+            self._states.pop(client, None)
+
+    def _make_room(self) -> bool:
+        idle = [(state.idle_since, client) for client, state in self._states.items() if not state.answering]
+        if not idle:
+            return False
+        _, oldest = min(idle, key=lambda each: each[0])
+        del self._states[oldest]
+        # The thread that reads from it sees its end, and closes it.
+        with suppress(OSError):
+            oldest.shutdown(socket.SHUT_RDWR)
+        return True
 
 
 class _Listener(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, listening: socket.socket, site: Site) -> None:
-        # The base would look for the host's name, which may take long where no name server is.
+    def __init__(self, listening: socket.socket, endpoints: Endpoints) -> None:
+        # The base class would look up the host's name, which may take long without a name server.
         super().__init__(listening.getsockname()[:2], _Handler, bind_and_activate=False)
         self.socket.close()
         self.socket = listening
         self.server_port = listening.getsockname()[1]
-        self.site = site
+        self.endpoints = endpoints
         self.connections = Connections()
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Answer on a thread of its own, if there is room."""
+        """Answer on a thread of its own if there is room, else close the connection."""
         if self.connections.admit(request):
             super().process_request(request, client_address)
         else:
@@ -97,7 +149,7 @@ class _Listener(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Note that a client went away, or took too long: that is its own business."""
+        """Log at debug level that a client hung up or took too long, which is no fault of ours."""
         _log.debug("the connection of %s broke", client_address, exc_info=True)
 
 
@@ -106,7 +158,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "nodewright"
     sys_version = ""
     timeout = _TIMEOUT
-    # Head and body go in one piece, so that no client waits for an acknowledgement of the first.
+    # Head and body leave in one piece, so that no client has to acknowledge the head first.
     wbufsize = 64 * 1024
     error_content_type = "text/plain"
     error_message_format = "%(code)d %(message)s\n"
@@ -129,10 +181,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._respond()
 
     def _refuse(self) -> None:
-        # What it wants to send is not read, so nothing can follow it.
+        # The body is not read, so no further request can follow on this connection.
         self.close_connection = True
         headers = {"Allow": ", ".join(_READING), "Connection": "close"}
-        self._send(Answer(status=405, body=b"this can only be read: GET or HEAD", headers=headers))
+        self._send(Response(status=405, body=b"this is read-only: use GET or HEAD", headers=headers))
 
     do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _refuse  # noqa: N815  names of the base
 
@@ -148,19 +200,19 @@ class _Handler(BaseHTTPRequestHandler):
             accept_encoding=self.headers.get("Accept-Encoding", ""),
             gone=self._is_gone,
         )
-        self._send(self.server.site.answer(request))
+        self._send(self.server.endpoints.respond(request))
 
-    def _send(self, answer: Answer) -> None:
-        self.send_response(answer.status)
-        for name, value in {"Content-Type": answer.content_type, **answer.headers}.items():
+    def _send(self, response: Response) -> None:
+        self.send_response(response.status)
+        for name, value in {"Content-Type": response.content_type, **response.headers}.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer.body)))
+        self.send_header("Content-Length", str(len(response.body)))
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(answer.body)
+            self.wfile.write(response.body)
 
     def _is_gone(self) -> bool:
-        """Tell whether the client has hung up: it sends nothing, and there is an end."""
+        """Return whether the client has hung up: reading finds the end of the stream."""
         readable, _, _ = select.select([self.connection], [], [], 0)
         try:
             return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
@@ -172,7 +224,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class _LimitedReader(io.BufferedIOBase):
-    """Reads lines until there are too many bytes of them."""
+    """Reads lines, up to a number of bytes in all."""
 
     def __init__(self, source: Any) -> None:
         self._source = source
@@ -182,7 +234,7 @@ class _LimitedReader(io.BufferedIOBase):
         line: bytes = self._source.readline(size)
         self.left -= len(line)
         if self.left < 0:
-            # As for a single line that is too long: 431.
+            # The same answer as to a single line that is too long: 431.
             raise http.client.LineTooLong("header")
         return line
 

@@ -1,4 +1,4 @@
-"""Snapshots: what one loop saw, in Cluster Autoscaler's format, for whoever asks for it."""
+"""Snapshots: what one loop saw, in the format of Cluster Autoscaler's ``/snapshotz``."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -21,12 +21,12 @@ from nodewright.objects.node import NodeSpec, NodeStatus
 from nodewright.objects.pod import MIRROR, PodSpec
 from nodewright.objects.volume import Volume
 
-#: How often somebody who waits looks whether the client is still there.
+#: Seconds between checks whether a waiting client is still there.
 _LOOK_SECONDS = 1.0
 
 
 class Snapshots:
-    """Hands snapshots from the loop's thread to the server's. Nothing is done, or kept, unless somebody waits."""
+    """Hands snapshots from the loop's thread to the server's threads. Does and keeps nothing unless a client waits."""
 
     def __init__(self) -> None:
         self._turn = Lock()
@@ -36,12 +36,12 @@ class Snapshots:
 
     @property
     def wanted(self) -> bool:
-        """Whether somebody waits for a snapshot."""
+        """Whether a client waits for a snapshot."""
         return self._wanted
 
     def take(self, world: World, decision: Decision, ended: datetime) -> None:
-        """Hand what a loop saw and decided to whoever waits. On the loop's thread, before the cluster changes."""
-        # At other times than these nobody but the loop may look at the cluster, so all of it is written down here.
+        """Hand a snapshot of a loop to the waiting client. On the loop's thread, before the cluster changes."""
+        # Only the loop's thread may read the cluster, so the whole snapshot is encoded here.
         taken = msgspec.json.encode(snapshot(world, decision, ended))
         with self._changed:
             self._taken, self._wanted = taken, False
@@ -50,7 +50,7 @@ class Snapshots:
     def wait(self, timeout: float, gone: Callable[[], bool]) -> bytes | None:
         """Return the snapshot of the next loop that ends, None if none does in time or the client is *gone*.
 
-        Raises `BusyError` if somebody else waits already.
+        Raises `BusyError` if another client is already waiting.
         """
         if not self._turn.acquire(blocking=False):
             raise BusyError
@@ -72,11 +72,11 @@ class Snapshots:
 
 
 class BusyError(Exception):
-    """Somebody else has asked already, and one at a time is served."""
+    """Another client is already waiting, and only one is served at a time."""
 
 
 def snapshot(world: World, decision: Decision, ended: datetime) -> dict[str, Any]:
-    """Return what a loop saw, as JSON, with the fields that decisions read and no others."""
+    """Return what a loop saw, for JSON, with only the fields that decisions read."""
     cluster = world.cluster
     helped = (key for key, verdict in decision.pods.items() if verdict.reason is Reason.FITS)
     return {
@@ -138,7 +138,7 @@ def _written(amounts: Mapping[str, int]) -> dict[str, str | int | float]:
 
 
 def _telling_spec(spec: PodSpec) -> PodSpec:
-    """Leave out of volumes what only those who mount them read, which may be passwords."""
+    """Return *spec* without the options of volumes: only mounts read them, and they may hold passwords."""
     return replace(spec, volumes=tuple(map(_bare, spec.volumes))) if spec.volumes else spec
 
 
@@ -147,7 +147,7 @@ def _bare(volume: Volume) -> Volume:
 
 
 def _telling(metadata: ObjectMeta) -> ObjectMeta:
-    """Leave out annotations that no decision reads: people keep anything there, whole manifests with passwords too."""
+    """Return *metadata* without annotations that no decision reads: they may hold whole manifests with passwords."""
     telling = {key: value for key, value in metadata.annotations.items() if key.startswith(TELLING_ANNOTATIONS)}
     if MIRROR in metadata.annotations:
         telling[MIRROR] = ""

@@ -1,1 +1,1 @@
-"""Built-in strategies; they register by entry points, as those of anybody else do."""
+"""Built-in strategies; they register by entry points, as any other distribution's do."""

@@ -17,10 +17,10 @@ STABILIZER = msgspec.convert(
     },
     Pod,
 )
-#: CPUs of the preferred node for clusters of up to so many nodes.
+#: For clusters of up to so many nodes, the CPUs of the preferred node.
 _PREFERRED_CPUS = ((2, 1), (6, 2), (20, 4), (60, 8), (200, 16))
 _PREFERRED_CPUS_BEYOND = 32
-#: Nodes over which the preference for a size fades.
+#: The preference for a size fades over so many nodes.
 _FADING = 15.0
 _GPU_UNFITNESS = 1000.0
 _NEW_GROUP_FACTOR = 2.0
@@ -55,7 +55,7 @@ def _score(option: Option, context: ExpanderContext) -> float | None:
 
 
 def _prices(option: Option, context: ExpanderContext) -> tuple[float, float, float] | None:
-    """Return what the option's nodes, its pods and the stabilizing pod cost in an hour; None if it is not all known."""
+    """Return what the option's nodes, its pods and the stabilizing pod cost in an hour; None if a price is unknown."""
     pricing = context.pricing.get(option.group.provider)
     if pricing is None or option.group.hourly_price is None:
         return None
@@ -70,7 +70,7 @@ def _prices(option: Option, context: ExpanderContext) -> tuple[float, float, flo
 
 
 def _unfitness(template: NodeTemplate, nodes: int, cluster_size: int) -> float:
-    """Return 1 for nodes of the preferred size and more for others, the less so the more nodes are bought."""
+    """Return 1 for nodes of the preferred size and more for others; the more nodes are bought, the less it differs."""
     if _has_gpu(template):
         # Pods that need no GPU should go elsewhere, however well the nodes' cpus fit.
         return _GPU_UNFITNESS

@@ -1,4 +1,4 @@
-"""Expander ``priority``: the groups that people rank highest."""
+"""Expander ``priority``: the groups that the user ranks highest."""
 
 from collections.abc import Sequence
 from functools import lru_cache

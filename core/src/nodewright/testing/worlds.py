@@ -11,26 +11,30 @@ from nodewright.decision.world import World
 from nodewright.objects import Controller, PodDisruptionBudget
 from nodewright.objects.workload import ControllerName, ScaleSpec
 from nodewright.plugins import Faults, Hooks
-from nodewright.strategies.add_returning_pods import AddReturningPods
 from nodewright.strategies.binpacking import Binpacking
-from nodewright.strategies.clear_tpu_requests import ClearTpuRequests
-from nodewright.strategies.drain_rules.daemon_set import DaemonSetPods
-from nodewright.strategies.drain_rules.disruption_budget import DisruptionBudget
-from nodewright.strategies.drain_rules.do_not_disrupt import DoNotDisrupt
-from nodewright.strategies.drain_rules.local_storage import LocalStorage
-from nodewright.strategies.drain_rules.long_terminating import LongTerminating
-from nodewright.strategies.drain_rules.mirror import Mirror
-from nodewright.strategies.drain_rules.not_replicated import NotReplicated
-from nodewright.strategies.drain_rules.not_safe_to_evict import NotSafeToEvict
-from nodewright.strategies.drain_rules.on_completion import OnCompletion
-from nodewright.strategies.drain_rules.replica_count import ReplicaCount
-from nodewright.strategies.drain_rules.safe_to_evict import SafeToEvict
-from nodewright.strategies.drain_rules.system import System
-from nodewright.strategies.drain_rules.terminal import Terminal
-from nodewright.strategies.filter_daemonset_pods import FilterDaemonSetPods
-from nodewright.strategies.filter_expendable import FilterExpendable
-from nodewright.strategies.filter_schedulable import FilterSchedulable
-from nodewright.strategies.least_waste import LeastWaste
+from nodewright.strategies.drain_rules import (
+    DaemonSetPods,
+    DisruptionBudget,
+    DoNotDisrupt,
+    LocalStorage,
+    LongTerminating,
+    Mirror,
+    NotReplicated,
+    NotSafeToEvict,
+    OnCompletion,
+    ReplicaCount,
+    SafeToEvict,
+    System,
+    Terminal,
+)
+from nodewright.strategies.expanders import LeastWaste
+from nodewright.strategies.processors import (
+    AddReturningPods,
+    ClearTpuRequests,
+    FilterDaemonSetPods,
+    FilterExpendable,
+    FilterSchedulable,
+)
 from nodewright.testing.clock import SteppedClock
 
 
@@ -80,8 +84,7 @@ def a_policy(
     """A policy of the built-in strategies, with those given in their place."""
     faults = Faults(SteppedClock())
     dispatcher = Hooks(faults)
-    for name, plugin in (hooks or {}).items():
-        dispatcher.register(name, plugin)
+    dispatcher.register_in_order(list((hooks or {}).items()))
     return Policy(
         settings=settings or Settings(),
         estimator=("binpacking", estimator or Binpacking(Binpacking.Config())),

@@ -10,7 +10,7 @@ from nodewright.decision.scaledown.drain.drainability import Drainability
 from nodewright.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
 from nodewright.objects.budget import BudgetSpec, BudgetStatus
 from nodewright.objects.volume import EmptyDir, Volume
-from nodewright.strategies.drain_rules.terminal import Terminal
+from nodewright.strategies.drain_rules import Terminal
 from nodewright.testing.builders import a_node, a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world

@@ -31,7 +31,7 @@ class NearData(Expander):
 
 
 def zone(option: Option) -> str:
-    """Where the option's nodes would be; empty if nobody knows."""
+    """Where the option's nodes would be; empty if that is unknown."""
     return option.group.template.labels.get(ZONE, "") if option.group.template else ""
 
 

@@ -1,4 +1,4 @@
-"""The least IAM policy for what is configured: ``python -m nodewright_aws.policy`` writes it."""
+"""The least IAM policy for a configuration: ``python -m nodewright_aws.policy`` writes it."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from typing import Any
 
 from nodewright_aws.calls.rights import RIGHTS, Part
 
-#: Needed by everybody who does not only watch.
+#: Needed always, except in a dry run.
 BASIC = frozenset({Part.READ_GROUPS, Part.RESIZE_GROUPS})
 
 
@@ -17,12 +17,12 @@ def policy(
 ) -> dict[str, Any]:
     """Return the least IAM policy for *parts*.
 
-    Groups can be resized that have the tag ``k8s.io/cluster-autoscaler/`` and the name of the *cluster*, or
-    ``enabled`` if it has no name. *queue* and *role* are ARNs.
+    It allows resizing groups with the tag ``k8s.io/cluster-autoscaler/`` plus the name of the *cluster*, or ``enabled``
+    without a name. *queue* and *role* are ARNs.
     """
     tag = f"aws:ResourceTag/k8s.io/cluster-autoscaler/{cluster or 'enabled'}"
     narrower: dict[Part, dict[str, Any]] = {
-        # Most operations that only read can't be granted for less than everything.
+        # Most operations that only read can't be restricted to resources.
         Part.RESIZE_GROUPS: {
             "Resource": f"arn:{partition}:autoscaling:*:*:autoScalingGroup:*:autoScalingGroupName/*",
             "Condition": {"Null": {tag: "false"}},
@@ -47,17 +47,19 @@ def policy(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the policy for what is asked on the command line."""
+    """Write the policy for the options on the command line."""
     parser = ArgumentParser(prog="python -m nodewright_aws.policy", description="The least IAM policy.")
-    parser.add_argument("--cluster", default="", help="allow to resize groups with this cluster's tag only")
+    parser.add_argument("--cluster", default="", help="allow resizing only groups with this cluster's tag")
     parser.add_argument("--read-only", action="store_true", help="for a dry run, which resizes nothing")
     parser.add_argument("--eks", action="store_true", help="some groups are managed node groups of EKS")
     parser.add_argument("--image-parameters", action="store_true", help="launch templates name images by parameters")
     parser.add_argument("--spot-prices", action="store_true", help="prices: {spot: history}")
     parser.add_argument("--price-list", action="store_true", help="prices: {onDemand: api}")
     parser.add_argument("--queue", default="", metavar="ARN", help="interruptions: {queue: ...}")
-    parser.add_argument("--role", default="", metavar="ARN", help="assumeRole: {arn: ...}; for the role that takes it")
-    parser.add_argument("--partition", default="aws", help="aws-cn or aws-us-gov, if it is one of them")
+    parser.add_argument(
+        "--role", default="", metavar="ARN", help="assumeRole: {arn: ...}; for the role that assumes it"
+    )
+    parser.add_argument("--partition", default="aws", help="the partition, if it is aws-cn or aws-us-gov")
     asked = parser.parse_args(arguments)
     wanted = {
         Part.READ_GROUPS: True,

@@ -1,15 +1,15 @@
-"""Capacity pools: what AWS takes machines from, and what runs dry."""
+"""Capacity pools: what AWS launches instances from, and what runs dry."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-#: Annotation of a template that lists the pools that its group draws from, by name, separated by commas.
+#: Annotation of a template with the names of the pools that its group launches from, separated by commas.
 POOLS_ANNOTATION = "aws.nodewright.dev/pools"
 
 
 class Lifecycle(StrEnum):
-    """How a machine is bought."""
+    """The purchase option of an instance."""
 
     ON_DEMAND = "on-demand"
     SPOT = "spot"
@@ -17,7 +17,7 @@ class Lifecycle(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Pool:
-    """Machines of one type in one zone, bought in one way."""
+    """Capacity for instances of one type in one zone with one purchase option."""
 
     zone: str
     instance_type: str
@@ -40,10 +40,10 @@ class Pool:
 
 
 def join(pools: Iterable[Pool]) -> str:
-    """Return *pools* as `POOLS_ANNOTATION` has them."""
+    """Return *pools* as the value of `POOLS_ANNOTATION`."""
     return ",".join(map(str, pools))
 
 
 def split(annotation: str) -> tuple[Pool, ...]:
-    """Return the pools that a `POOLS_ANNOTATION` lists; raises `ValueError`."""
+    """Return the pools in a value of `POOLS_ANNOTATION`; raises `ValueError`."""
     return tuple(Pool.parse(name) for name in annotation.split(",") if name)

@@ -16,24 +16,22 @@ from nodewright.api import (
     hookimpl,
 )
 
-from nodewright_aws.attempts import Attempts
+from nodewright_aws.autoscaling.discovery import Discovery, SizeLimits
+from nodewright_aws.autoscaling.processes import notes
 from nodewright_aws.calls import Aws, metrics
 from nodewright_aws.config import AwsConfig
-from nodewright_aws.groups.bounds import Bounds
-from nodewright_aws.groups.discovery import Discovery
-from nodewright_aws.groups.group import AwsNodeGroup, Surroundings
-from nodewright_aws.groups.machines import Machines, instance_id
-from nodewright_aws.groups.orders import Orders
-from nodewright_aws.groups.processes import notes
-from nodewright_aws.groups.specs import TagRule, check_any, check_limits, parse_group_spec, parse_rule
-from nodewright_aws.troubles import Troubles
+from nodewright_aws.group_specs import TagRule, check_any, check_limits, parse_group_spec, parse_rule
+from nodewright_aws.groups.instances import KnownInstances, instance_id
+from nodewright_aws.groups.node_group import AwsNodeGroup, GroupServices
+from nodewright_aws.groups.orders import RecentOrders
+from nodewright_aws.warn_once import WarnOnce
 
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
 
     from nodewright_aws.parts import Parts
 
-#: Says of a node that nobody should look for its machine.
+#: An annotation that says not to look for the node's machine.
 _NOT_OURS = ("k8s.io/cluster-autoscaler-enabled", "false")
 
 
@@ -54,8 +52,8 @@ _GPU_TYPES = frozenset(
 class AwsProvider(Provider):
     """Auto Scaling groups of one account and region of AWS.
 
-    `refresh` reads the groups first, without which nothing can be decided. What comes after may fail, and then keeps
-    what it knew: templates with their instance types, failed activities, interruptions, prices.
+    `refresh` reads the groups first, because nothing can be decided without them. The other parts may fail, and then
+    keep what they knew: templates with their instance types, failed activities, interruptions, prices.
     """
 
     Config = AwsConfig
@@ -73,7 +71,7 @@ class AwsProvider(Provider):
             "k8s.amazonaws.com/eniConfig",
             "lifecycle",
             "topology.ebs.csi.aws.com/zone",
-            # Of larger machines, whose places in the network differ from machine to machine.
+            # Larger machines have these; the values differ from machine to machine.
             *(f"topology.k8s.aws/network-node-layer-{layer}" for layer in (1, 2, 3, 4)),
             "topology.k8s.aws/zone-id",
         }
@@ -88,76 +86,75 @@ class AwsProvider(Provider):
         self._settings = config
         self._aws = Aws(config, user_agent=context.user_agent)
         self._discovery = Discovery(self._aws, rules, named)
-        self._bounds = Bounds(named)
-        self._machines = Machines()
-        self._troubles = Troubles()
-        self._orders = Orders(context.clock)
-        self._attempts = Attempts()
+        self._limits = SizeLimits(named)
+        self._instances = KnownInstances()
+        self._warnings = WarnOnce()
+        self._orders = RecentOrders(context.clock)
         self._parts: Parts | None = None
         self._groups: Mapping[str, AwsNodeGroup] = {}
 
     def refresh(self) -> None:
-        """Read all groups, and what is unknown or old of the rest."""
-        readings = tuple(map(self._orders.carried_out, self._discovery.read()))
+        """Read all groups, and what is unknown or old of the other parts."""
+        groups = tuple(map(self._orders.applied_to, self._discovery.read()))
         parts = self._parts = self._parts or self._make_parts()
-        parts.refresh(readings, self._attempts)
-        self._machines.update(readings)
-        self._troubles.tell(
-            {(each.name, note): f"group {each.name}: {note}" for each in readings for note in notes(each)}
+        parts.refresh(groups)
+        self._instances.update(groups)
+        self._warnings.warn(
+            {(each.name, note): f"group {each.name}: {note}" for each in groups for note in notes(each)}
         )
-        surroundings = Surroundings(
+        services = GroupServices(
             aws=self._aws,
             templates=parts.templates,
             activities=parts.activities,
-            machines=self._machines,
+            instances=self._instances,
             orders=self._orders,
-            doomed=dict(parts.interruptions.doomed),
+            interrupted=dict(parts.interruptions.interrupted),
             prefix=self._settings.prefix,
         )
-        groups = (AwsNodeGroup(each, self._bounds.of(each), surroundings) for each in readings)
-        self._groups = {group.id: group for group in groups}
+        node_groups = (AwsNodeGroup(each, self._limits.of(each), services) for each in groups)
+        self._groups = {group.id: group for group in node_groups}
 
     def groups(self) -> Sequence[NodeGroup]:
-        """All groups as of the last refresh, by name."""
+        """All groups as of the last refresh, sorted by name."""
         return tuple(self._groups.values())
 
     def group_of(self, node: Node) -> str | None:
         """The group of the node's machine."""
-        machine = instance_id(node.spec.provider_id)
-        name = self._machines.group_of(machine) if machine else None
+        instance = instance_id(node.spec.provider_id)
+        name = self._instances.group_of(instance) if instance else None
         return None if name is None else self._settings.prefix + name
 
     def has_instance(self, node: Node) -> bool | None:
-        """Whether the node's machine is there; only known of those that were seen in one of the groups."""
+        """Whether the node's machine exists; known only for machines that were seen in one of the groups."""
         key, value = _NOT_OURS
-        machine = instance_id(node.spec.provider_id)
-        if machine is None or node.metadata.annotations.get(key) == value:
+        instance = instance_id(node.spec.provider_id)
+        if instance is None or node.metadata.annotations.get(key) == value:
             return None
-        return self._machines.is_there(machine)
+        return self._instances.is_there(instance)
 
     def pricing(self) -> PricingModel | None:
         """Prices as of the last refresh."""
         return self._parts.prices.model() if self._parts else None
 
     def gpu_types(self) -> frozenset[str]:
-        """Accelerators as the label has them."""
+        """Accelerators, as the label names them."""
         return _GPU_TYPES
 
     def gpu_config(self, labels: Mapping[str, str]) -> GpuConfig | None:
-        """The accelerator that the label tells."""
+        """The accelerator that the label names."""
         accelerator = labels.get(self.gpu_label)
         return GpuConfig(label=self.gpu_label, type=accelerator, resource="nvidia.com/gpu") if accelerator else None
 
     @hookimpl
     def adjust_template(self, group: GroupFacts, template: NodeTemplate) -> NodeTemplate | None:
-        """Add to a template that was taken of a real node what such a node does not tell."""
+        """Complete a template that was taken from a real node."""
         ours = self._groups.get(group.id)
         if ours is None or self._parts is None:
             return None
-        return self._parts.templates.complete(ours.reading, template)
+        return self._parts.templates.complete(ours.auto_scaling_group, template)
 
     def collectors(self) -> "Iterable[Collector]":
-        """How often AWS is called, by all providers of this kind."""
+        """Metrics of calls, shared by all providers of this kind."""
         return (metrics().durations, metrics().retries)
 
     def close(self) -> None:
@@ -165,7 +162,7 @@ class AwsProvider(Provider):
         self._aws.close()
 
     def _make_parts(self) -> "Parts":
-        # The greater part of this plugin, for those who use it.
-        from nodewright_aws.parts import make_parts
+        # Most of this plugin: loaded only if the provider is used.
+        from nodewright_aws.parts import Parts
 
-        return make_parts(self._aws, self._settings, self.context.clock)
+        return Parts(self._aws, self._settings, self.context.clock)

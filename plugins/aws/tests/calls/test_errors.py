@@ -59,11 +59,11 @@ def describe(aws):
         ("OptInRequired", AccessDeniedError, "may not use autoscaling here .*; enable the service or the region"),
         ("AccessDenied", AccessDeniedError, "allow autoscaling:DescribeAutoScalingGroups in the policy of the role"),
         ("UnauthorizedOperation", AccessDeniedError, "in the policy of the role"),
-        ("ScalingActivityInProgress", TemporaryError, "still at something else"),
-        ("ResourceContention", TemporaryError, "still at something else"),
-        ("InvalidNextToken", TemporaryError, "does not go on with the list of .* read anew in the next loop"),
-        ("InvalidPaginationToken", TemporaryError, "does not go on with the list"),
-        ("ResourceInUse", TemporaryError, "still at something else"),
+        ("ScalingActivityInProgress", TemporaryError, "still busy with another operation"),
+        ("ResourceContention", TemporaryError, "still busy with another operation"),
+        ("InvalidNextToken", TemporaryError, "can't continue the list of .* the next loop reads it"),
+        ("InvalidPaginationToken", TemporaryError, "can't continue the list"),
+        ("ResourceInUse", TemporaryError, "still busy with another operation"),
         ("InternalFailure", CloudUnavailableError, "could not answer"),
         ("ServiceUnavailable", CloudUnavailableError, "could not answer"),
         ("LimitExceeded", PermanentError, "AWS refuses autoscaling:DescribeAutoScalingGroups: no .LimitExceeded."),
@@ -211,12 +211,12 @@ def test_missing_credentials_are_told_with_where_they_may_come_from(connect, mon
 
 
 def test_a_profile_that_does_not_exist_is_a_mistake_in_the_configuration(connect):
-    with pytest.raises(ConfigurationError, match=r"the set-up for AWS can't be used: .*\(nobody\)"):
+    with pytest.raises(ConfigurationError, match=r"the SDK's configuration for AWS can't be used: .*\(nobody\)"):
         describe(connect(profile="nobody"))
 
 
 def test_a_call_that_does_not_exist_is_our_fault(connect):
-    with pytest.raises(PermanentError, match="fault of nodewright-aws"):
+    with pytest.raises(PermanentError, match="bug in nodewright-aws"):
         connect().call("autoscaling", "set_desired_capacity")
 
 

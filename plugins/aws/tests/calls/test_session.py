@@ -146,7 +146,7 @@ def test_price_lists_are_asked_for_where_there_are_some(connect, region, nearest
         ),
         ({"assumeRole": {"arn": "scaler"}}, ("assumeRole", "arn"), "no role: write its ARN, such as arn:aws:iam::"),
         ({"discover": [{"tags": {}}]}, ("discover", 0, "tags"), "at least 1 item"),
-        ({"interruptions": {"rebalance": "avoid"}}, ("interruptions",), "needs a queue to hear of it: set queue"),
+        ({"interruptions": {"rebalance": "avoid"}}, ("interruptions",), "needs a queue: set queue"),
     ],
 )
 def test_mistakes_are_found_when_the_configuration_is_checked(config, place, why):

@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 from nodewright.testing import EPOCH
-from nodewright_aws.groups.reading import GroupReading, InstanceReading
+from nodewright_aws.autoscaling.group import AutoScalingGroup, AutoScalingInstance
 
 _numbers = count(1)
 
@@ -40,17 +40,19 @@ class AnAws:
         return sum(name == operation for name, _ in self.asked)
 
 
-def a_reading(
-    name: str = "spot", *, desired: int = 3, instances: Sequence[InstanceReading] = (), **more: Any
-) -> GroupReading:
+def a_group(
+    name: str = "spot", *, desired: int = 3, instances: Sequence[AutoScalingInstance] = (), **more: Any
+) -> AutoScalingGroup:
     """An Auto Scaling group."""
     settings = {"arn": "", "min_size": 0, "max_size": 10, "zones": ("eu-west-1a",)} | more
-    return GroupReading(name=name, desired=desired, instances=tuple(instances), **settings)
+    return AutoScalingGroup(name=name, desired=desired, instances=tuple(instances), **settings)
 
 
-def an_instance(number: int, state: str = "InService") -> InstanceReading:
+def an_instance(number: int, state: str = "InService") -> AutoScalingInstance:
     """A machine of a group."""
-    return InstanceReading(id=f"i-{number:017x}", zone="eu-west-1a", instance_type="m5.large", lifecycle_state=state)
+    return AutoScalingInstance(
+        id=f"i-{number:017x}", zone="eu-west-1a", instance_type="m5.large", lifecycle_state=state
+    )
 
 
 def a_launch(

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from nodewright.api import CloudUnavailableError, ErrorClass, PermanentError, ThrottledError
 from nodewright.testing import EPOCH, SteppedClock
-from nodewright_aws.groups.activities import Activities
+from nodewright_aws.autoscaling.activities import Activities
 from nodewright_aws.pools import Pool
 
-from .an_aws import AnAws, a_launch, a_reading, an_instance
+from .an_aws import AnAws, a_group, a_launch, an_instance
 
 NO_SPOT = "There is no Spot capacity available that matches your request. Launching EC2 instance failed."
-SHORT = a_reading(desired=3)
+SHORT = a_group(desired=3)
 SPOT_A = Pool.parse("eu-west-1a/m5.large/spot")
 
 
@@ -125,7 +125,7 @@ def test_a_failure_is_found_behind_hundreds_of_successes(world: World) -> None:
 def test_who_gets_no_answer_for_one_group_does_not_wait_for_that_of_the_next(world: World) -> None:
     world.aws.answers["describe_scaling_activities"] = CloudUnavailableError("AWS did not answer")
     with pytest.raises(CloudUnavailableError):
-        world.activities.refresh([a_reading(f"group-{number}") for number in range(5)])
+        world.activities.refresh([a_group(f"group-{number}") for number in range(5)])
     assert world.aws.count("describe_scaling_activities") == 1
 
 
@@ -137,7 +137,7 @@ def test_machines_that_came_do_not_hide_that_others_failed_together_with_them(wo
 
 
 def test_a_machine_that_is_on_its_way_does_not_hide_that_the_others_failed(world: World) -> None:
-    group = a_reading(desired=3, instances=[an_instance(1, "Pending")])
+    group = a_group(desired=3, instances=[an_instance(1, "Pending")])
     world.activities.asked("spot")
     world.show(a_launch("InProgress", 6, instance=1), a_launch("Failed", 5, NO_SPOT))
     assert world.code(group) == "InsufficientInstanceCapacity"
@@ -237,12 +237,12 @@ def test_a_group_that_vanished_does_not_keep_others_from_being_read(world: World
 
     world.aws.answers["describe_scaling_activities"] = answer
     with pytest.raises(PermanentError, match="not found"):
-        world.activities.refresh([a_reading("gone"), SHORT])
+        world.activities.refresh([a_group("gone"), SHORT])
     assert world.activities.failure(SHORT) is not None
 
 
 def test_many_groups_are_read_with_one_list(world: World) -> None:
-    groups = [a_reading(f"group-{number}") for number in range(50)]
+    groups = [a_group(f"group-{number}") for number in range(50)]
     world.show(*[a_launch("Failed", 5, NO_SPOT, group=group.name) for group in groups])
     world.activities.refresh(groups)
     assert world.aws.asked == [("describe_scaling_activities", {})]
@@ -254,13 +254,13 @@ def test_a_list_without_end_is_read_for_a_few_pages_only(world: World) -> None:
     world.activities.refresh([SHORT])
     assert world.aws.count("describe_scaling_activities") == 2
     world.aws.asked.clear()
-    world.activities.refresh([a_reading(f"group-{number}") for number in range(50)])
+    world.activities.refresh([a_group(f"group-{number}") for number in range(50)])
     assert world.aws.count("describe_scaling_activities") == 8
 
 
 def test_pages_of_an_earlier_time_are_not_asked_for(world: World) -> None:
     world.aws.answers["describe_scaling_activities"] = [_page(5), _page(-7200), _page(-9000)]
-    world.activities.refresh([a_reading(f"group-{number}") for number in range(50)])
+    world.activities.refresh([a_group(f"group-{number}") for number in range(50)])
     assert world.aws.count("describe_scaling_activities") == 2
 
 
@@ -270,7 +270,7 @@ def test_nothing_is_asked_while_no_group_is_short(world: World) -> None:
 
 
 def test_a_group_that_may_not_launch_says_so_without_an_attempt(world: World) -> None:
-    group = a_reading(suspended_processes=frozenset({"Launch"}))
+    group = a_group(suspended_processes=frozenset({"Launch"}))
     failure = world.activities.failure(group)
     assert failure is not None
     assert failure.error_class is ErrorClass.CONFIGURATION

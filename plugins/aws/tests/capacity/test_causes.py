@@ -2,7 +2,7 @@
 
 import pytest
 from nodewright.api import ErrorClass
-from nodewright_aws.groups.causes import cause_of
+from nodewright_aws.autoscaling.causes import cause_of
 from nodewright_aws.pools import Pool
 
 STOCK_OUT, QUOTA = ErrorClass.STOCK_OUT, ErrorClass.QUOTA

@@ -2,9 +2,8 @@
 
 import pytest
 from nodewright.api import InstanceState
-from nodewright_aws.groups.lifecycle import is_counted, missing, state_of
 
-from .an_aws import a_reading, an_instance
+from .an_aws import a_group, an_instance
 
 CREATING, RUNNING, DELETING = InstanceState.CREATING, InstanceState.RUNNING, InstanceState.DELETING
 
@@ -37,23 +36,23 @@ def test_a_state_is_told_and_counted_as_desired_capacity_counts_it(
     lifecycle_state: str, state: InstanceState | None
 ) -> None:
     machine = an_instance(1, lifecycle_state)
-    assert state_of(machine) is state
-    assert is_counted(machine) == (state in (CREATING, RUNNING))
+    assert machine.state is state
+    assert machine.is_counted == (state in (CREATING, RUNNING))
 
 
 def test_every_state_that_the_sdk_knows_has_a_meaning() -> None:
     from botocore.session import Session
-    from nodewright_aws.groups import lifecycle
+    from nodewright_aws.autoscaling import group
 
     model = Session().get_service_model("autoscaling").shape_for("LifecycleState")
-    assert {state.partition(":")[0] for state in model.enum} == set(lifecycle._STATES)
+    assert {state.partition(":")[0] for state in model.enum} == set(group._STATES)
 
 
 def test_machines_on_their_way_out_or_in_standby_leave_their_places_open() -> None:
     states = ["InService", "Pending:Wait", "Terminating", "Standby", "Warmed:Stopped"]
-    group = a_reading(desired=4, instances=[an_instance(n, state) for n, state in enumerate(states)])
-    assert missing(group) == 2
+    group = a_group(desired=4, instances=[an_instance(n, state) for n, state in enumerate(states)])
+    assert group.missing == 2
 
 
 def test_a_group_with_more_machines_than_asked_for_misses_none() -> None:
-    assert missing(a_reading(desired=1, instances=[an_instance(1), an_instance(2)])) == 0
+    assert a_group(desired=1, instances=[an_instance(1), an_instance(2)]).missing == 0

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from nodewright.config.document import load
 from nodewright.plugins import Registry
+from nodewright_aws.autoscaling.causes import CODES
 from nodewright_aws.calls.rights import Part
-from nodewright_aws.config import AwsConfig
-from nodewright_aws.groups.causes import CODES
-from nodewright_aws.interruptions.settings import InterruptionSettings
+from nodewright_aws.config import AwsConfig, InterruptionSettings
 from nodewright_aws.policy import BASIC, policy
 
 PAGE = (Path(__file__).parents[4] / "docs/providers/aws.md").read_text("utf-8")

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from nodewright_aws.groups.processes import can_grow, notes
+from nodewright_aws.autoscaling.processes import can_grow, notes
 
-from .an_aws import a_reading
+from .an_aws import a_group
 
 ZONES = ("eu-west-1a", "eu-west-1b")
 QUIET = frozenset({"AZRebalance"})
@@ -21,7 +21,7 @@ QUIET = frozenset({"AZRebalance"})
     ],
 )
 def test_a_set_up_that_people_should_know_of_is_noted(settings: dict[str, Any], note: str) -> None:
-    (said,) = notes(a_reading(**settings))
+    (said,) = notes(a_group(**settings))
     assert said.startswith(note)
 
 
@@ -35,9 +35,9 @@ def test_a_set_up_that_people_should_know_of_is_noted(settings: dict[str, Any], 
     ],
 )
 def test_a_group_that_is_in_order_is_not_talked_of(settings: dict[str, Any]) -> None:
-    assert notes(a_reading(**settings)) == ()
+    assert notes(a_group(**settings)) == ()
 
 
 def test_only_a_suspended_launch_keeps_a_group_from_growing() -> None:
-    assert can_grow(a_reading(suspended_processes=QUIET))
-    assert not can_grow(a_reading(suspended_processes=QUIET | {"Launch"}))
+    assert can_grow(a_group(suspended_processes=QUIET))
+    assert not can_grow(a_group(suspended_processes=QUIET | {"Launch"}))

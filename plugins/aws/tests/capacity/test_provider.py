@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 from nodewright.api import ErrorClass, GroupFacts, Instance, InstanceState, NodeGroup, NodeTemplate, ProviderContext
+from nodewright_aws.autoscaling.group import parse_group
 from nodewright_aws.config import AwsConfig
-from nodewright_aws.groups.reading import parse_group
 from nodewright_aws.provider import AwsProvider
 from nodewright_aws.testing import AwsDouble
 from nodewright_aws.testing.interruptions import Notice

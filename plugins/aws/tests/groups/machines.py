@@ -1,4 +1,4 @@
-"""Machines in boto3's words, and the nodes they become."""
+"""Instances in boto3's words, and the nodes they become."""
 
 from nodewright.testing import a_node
 

@@ -76,7 +76,7 @@ def test_growth_beyond_a_maximum_that_was_lowered_meanwhile_is_refused(aws, work
 def test_growth_never_takes_back_what_somebody_else_changed(aws, workers):
     group = workers()
     asg(aws)["DesiredCapacity"] = 6
-    with pytest.raises(TemporaryError, match="group workers was resized by somebody else, from 3 to 6"):
+    with pytest.raises(TemporaryError, match="group workers was resized by another client, from 3 to 6"):
         group.increase(1)
     assert asg(aws)["DesiredCapacity"] == 6
     assert group.target_size == 3
@@ -155,7 +155,7 @@ def test_growth_after_a_deletion_in_the_same_loop_knows_of_it(aws, workers):
 def test_nothing_is_deleted_if_one_node_is_foreign(aws, workers, foreign):
     aws.add("others", machines=[machine(7)])
     group = workers()
-    with pytest.raises(ForeignNodeError, match="is no machine of group workers: nothing is deleted"):
+    with pytest.raises(ForeignNodeError, match="is not a machine of group workers: nothing is deleted"):
         group.delete_nodes([node(1), foreign])
     assert terminating(aws) == []
 
@@ -316,7 +316,7 @@ def test_forced_deletion_below_the_minimum_of_aws_has_machines_replaced(aws, wor
 
 def test_forced_deletion_can_not_give_up_what_aws_insists_on(workers):
     group = workers(low=3, machines=[machine(1)], desired=3)
-    with pytest.raises(SizeLimitError, match="goes on to wait for 1 machines: AWS keeps its minimum of 3"):
+    with pytest.raises(SizeLimitError, match="still waits for 1 machines: AWS keeps its minimum of 3"):
         group.force_delete_nodes([placeholder(2)])
 
 

@@ -3,7 +3,7 @@
 import pytest
 from nodewright.api import ConfigurationError, GroupSpec, ThrottledError
 from nodewright_aws.config import AwsConfig
-from nodewright_aws.groups.specs import parse_rule
+from nodewright_aws.group_specs import parse_rule
 from pydantic import ValidationError
 
 ENABLED = "k8s.io/cluster-autoscaler/enabled"

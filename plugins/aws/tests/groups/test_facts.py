@@ -73,7 +73,7 @@ def test_placeholders_tell_why_machines_do_not_come(aws, start, monkeypatch):
 
 
 def test_a_machine_that_is_about_to_be_interrupted_is_on_its_way_out(aws, start, monkeypatch):
-    monkeypatch.setattr("nodewright_aws.parts.Interruptions.doomed", {machine_id(1): "spot interruption"})
+    monkeypatch.setattr("nodewright_aws.parts.Interruptions.interrupted", {machine_id(1): "spot interruption"})
     aws.add("workers", machines=[machine(1), machine(2)])
     (group,) = start().groups()
     assert states(group) == [InstanceState.DELETING, InstanceState.RUNNING]
@@ -187,7 +187,7 @@ def test_a_part_that_can_not_be_read_is_told_once_and_freezes_nothing(aws, start
         provider.refresh()
         provider.refresh()
     assert provider.groups()[0].target_size == 3
-    assert caplog.text.count("could not be read, and what was known of them stays") == 1
+    assert caplog.text.count("could not be read, so what was known of them stays") == 1
     provider.refresh()
     assert "can be read again" in caplog.text
 

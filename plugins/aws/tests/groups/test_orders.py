@@ -71,7 +71,7 @@ def test_growth_never_lowers_the_size_though_an_answer_falls_back_behind_the_las
     assert again(provider).target_size == 7
 
     replica.behind = late
-    with pytest.raises(TemporaryError, match="AWS may not tell yet what group workers was asked for last"):
+    with pytest.raises(TemporaryError, match="AWS may not show the last order of group workers yet"):
         again(provider).increase(2)
     assert desired(aws) == 7
 
@@ -138,9 +138,9 @@ def test_nothing_is_given_up_while_aws_does_not_tell_what_became_of_the_order(aw
     aws.groups["workers"]["Instances"] += [machine(4), machine(5)]
 
     group = again(provider)
-    with pytest.raises(TemporaryError, match="AWS does not tell yet what group workers was asked for last"):
+    with pytest.raises(TemporaryError, match="AWS does not show the last order of group workers yet"):
         group.delete_nodes([node(1), *(placeholder(number) for number in (3, 4, 5, 6))])
-    with pytest.raises(TemporaryError, match="AWS does not tell yet what group workers was asked for last"):
+    with pytest.raises(TemporaryError, match="AWS does not show the last order of group workers yet"):
         group.decrease_target(4)
     assert desired(aws) == 7
     assert aws.calls["terminate_instance_in_auto_scaling_group"] == 0

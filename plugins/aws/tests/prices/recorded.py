@@ -1,14 +1,14 @@
-"""AWS as far as prices go: answers in boto3's shape, and a record of what was asked."""
+"""AWS as far as prices go: answers in boto3's form, and a record of what was asked."""
 
 import json
 from datetime import timedelta
 from random import Random
 
 from nodewright.testing import EPOCH
+from nodewright_aws.config import PriceSettings
+from nodewright_aws.instance_types.info import Gpu, InstanceTypeInfo
 from nodewright_aws.pools import Lifecycle, Pool
 from nodewright_aws.prices.prices import Prices
-from nodewright_aws.prices.settings import PriceSettings
-from nodewright_aws.shapes.shape import Gpu, Shape
 
 REGION = "eu-west-1"
 HOUR = timedelta(hours=1)
@@ -92,20 +92,22 @@ def spot(instance_type, zone="eu-west-1a"):
     return Pool(zone=zone, instance_type=instance_type, lifecycle=Lifecycle.SPOT)
 
 
-SHAPES = {
-    shape.name: shape
-    for shape in (
-        Shape(name="m5.large", vcpus=2, memory_mib=8192),
-        Shape(name="m5.xlarge", vcpus=4, memory_mib=16384),
-        Shape(name="c5.large", vcpus=2, memory_mib=4096),
-        Shape(name="g4dn.xlarge", vcpus=4, memory_mib=16384, gpu=Gpu(name="T4", manufacturer="NVIDIA", count=1)),
+INFOS = {
+    info.name: info
+    for info in (
+        InstanceTypeInfo(name="m5.large", vcpus=2, memory_mib=8192),
+        InstanceTypeInfo(name="m5.xlarge", vcpus=4, memory_mib=16384),
+        InstanceTypeInfo(name="c5.large", vcpus=2, memory_mib=4096),
+        InstanceTypeInfo(
+            name="g4dn.xlarge", vcpus=4, memory_mib=16384, gpu=Gpu(name="T4", manufacturer="NVIDIA", count=1)
+        ),
     )
 }
 
 
-def prices_of(aws, clock, region=REGION, shapes=SHAPES.get, **settings):
+def prices_of(aws, clock, region=REGION, infos=INFOS.get, **settings):
     """`Prices` with *settings* as in YAML, and no chance in when it asks again."""
-    return Prices(aws, PriceSettings.model_validate(settings), clock, region, shapes=shapes, chance=_Steady())
+    return Prices(aws, PriceSettings.model_validate(settings), clock, region, infos=infos, chance=_Steady())
 
 
 class _Steady(Random):

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 from nodewright.testing import EPOCH, a_pod, a_template
 from nodewright_aws.pools import POOLS_ANNOTATION, join
-from nodewright_aws.prices.table import bundled
+from nodewright_aws.prices.on_demand import bundled
 
-from .recorded import HOUR, SHAPES, a_spot_price, on_demand, prices_of, spot
+from .recorded import HOUR, INFOS, a_spot_price, on_demand, prices_of, spot
 
 
 def a_template_of(*pools, **fields):
@@ -111,13 +111,13 @@ def test_pods_cost_what_the_cheapest_pool_of_a_type_does(aws, clock, order):
 
 
 def test_the_model_is_made_anew_only_when_something_changed(aws, clock):
-    shapes = {}
-    prices = prices_of(aws, clock, shapes=shapes.get)
+    infos = {}
+    prices = prices_of(aws, clock, infos=infos.get)
     prices.refresh([on_demand("m5.large")])
     before = prices.model()
     prices.refresh([on_demand("m5.large")])
     assert prices.model() is before
     assert before.pod_price(a_pod(), EPOCH, EPOCH + HOUR) is None
-    shapes["m5.large"] = SHAPES["m5.large"]
+    infos["m5.large"] = INFOS["m5.large"]
     prices.refresh([on_demand("m5.large")])
     assert prices.model().pod_price(a_pod(), EPOCH, EPOCH + HOUR) > 0, "by now it is known what the type has"

@@ -1,4 +1,4 @@
-"""Prices on demand: the table that comes along, and the price list of AWS."""
+"""On-demand prices: the bundled table, and the price list of AWS."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ from time import perf_counter
 
 import pytest
 from nodewright.api import AccessDeniedError
-from nodewright_aws.prices.table import Table, bundled
+from nodewright_aws.prices.on_demand import PriceTable, bundled
 
 from .recorded import RecordedAws, a_product, on_demand, prices_of
 from .test_model import price_of
@@ -31,7 +31,9 @@ def test_the_table_knows_usual_types_in_usual_regions(region, instance_type, pri
 
 
 def test_what_nobody_noted_has_no_price():
-    table = Table({"base": "a", "regions": {"a": {"prices": {"m5": {"large": 0.1}}}, "b": {"factors": {"m5": 1.5}}}})
+    table = PriceTable(
+        {"base": "a", "regions": {"a": {"prices": {"m5": {"large": 0.1}}}, "b": {"factors": {"m5": 1.5}}}}
+    )
     assert table.price("b", "m5.large") == 0.15
     assert table.price("b", "m5.xlarge") is None
     assert table.price("b", "m6.large") is None
@@ -45,9 +47,7 @@ def test_the_table_is_small_and_read_at_once_when_it_is_needed_and_not_before():
     bundled.cache_clear()
     best = min(_seconds_to_read() for _ in range(3))
     assert best < 0.03, f"reading the table took {best:.3f} s"
-    script = (
-        "import sys, nodewright_aws.prices, nodewright_aws.prices.table as t; assert not t.bundled.cache_info().misses"
-    )
+    script = "import sys, nodewright_aws.prices.on_demand as t; assert not t.bundled.cache_info().misses"
     subprocess.run([sys.executable, "-c", f"{script}; assert 'boto3' not in sys.modules"], check=True, timeout=30)
 
 
@@ -169,7 +169,7 @@ def test_types_without_a_price_are_told_once(aws, clock, caplog):
         prices.refresh([on_demand("m5.large"), on_demand("m99.large"), on_demand("m98.large")])
     assert prices.unpriced == {"m98.large", "m99.large"}
     assert (
-        caplog.text.count("no price is known of 2 of 3 instance types in use in eu-west-1 (m98.large, m99.large)") == 1
+        caplog.text.count("no price is known for 2 of 3 instance types in use in eu-west-1 (m98.large, m99.large)") == 1
     )
     prices_of(aws, clock, onDemand="off").refresh([on_demand("m5.large")])
     assert "1 of 1 instance types" in caplog.text

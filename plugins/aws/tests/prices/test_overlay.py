@@ -1,7 +1,7 @@
 """What users know better than AWS."""
 
 import pytest
-from nodewright_aws.prices.settings import PriceSettings
+from nodewright_aws.config import PriceSettings
 from pydantic import ValidationError
 
 from .recorded import a_spot_price, on_demand, prices_of, spot

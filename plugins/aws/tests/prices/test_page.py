@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from nodewright.config.document import load
 from nodewright.plugins import Registry
-from nodewright_aws.prices.settings import PriceSettings
-from nodewright_aws.prices.table import bundled
+from nodewright_aws.config import PriceSettings
+from nodewright_aws.prices.on_demand import bundled
 
 from .recorded import on_demand, prices_of, spot
 from .test_model import price_of

@@ -95,7 +95,7 @@ def test_after_a_fault_known_prices_stay_and_nobody_asks_for_a_while(aws, clock,
     prices.refresh([spot("m5.large")])
     told = [record.getMessage() for record in caplog.records if "can't be read" in record.getMessage()]
     assert len(told) == 1, "the same trouble is told once"
-    assert told[0].startswith(f"spot prices can't be read, and stay as they were: {fault}")
+    assert told[0].startswith(f"spot prices can't be read, so they stay as they were: {fault}")
 
 
 def test_an_answer_that_makes_no_sense_is_trouble_like_any_other(aws, clock, caplog):
@@ -104,7 +104,7 @@ def test_an_answer_that_makes_no_sense_is_trouble_like_any_other(aws, clock, cap
     prices.refresh([spot("m5.large")])
     prices.refresh([spot("m5.large")])
     assert price_of(prices, spot("m5.large")) is None
-    assert "AWS' answer can't be understood (ValueError: could not convert string to float: 'n/a')" in caplog.text
+    assert "AWS' answer can't be parsed (ValueError: could not convert string to float: 'n/a')" in caplog.text
     assert len(aws.calls) == 1
 
 

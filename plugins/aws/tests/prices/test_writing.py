@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from nodewright_aws.prices.table import Table
+from nodewright_aws.prices.on_demand import PriceTable
 from nodewright_aws.prices.writing import Listing, main, read_api, read_libcloud, read_listing, table_of
 
 from .recorded import RecordedAws
@@ -35,7 +35,7 @@ def test_families_whose_prices_go_together_are_one_factor_and_others_are_written
     entry = content["regions"]["eu-west-1"]
     assert entry["factors"] == {"m5": 1.2, "c5": 1.25}
     assert entry["prices"] == {"x9": {"large": 3.0}}
-    assert {name: Table(content).price("eu-west-1", name) for name in prices} == pytest.approx(prices)
+    assert {name: PriceTable(content).price("eu-west-1", name) for name in prices} == pytest.approx(prices)
     uneven = written(exact={"eu-west-1": listing(prices | {"m5.xlarge": 0.25})})["regions"]["eu-west-1"]
     assert uneven["prices"]["m5"] == {"large": 0.12, "metal": 6.0, "xlarge": 0.25}
 
@@ -45,24 +45,24 @@ def test_of_a_rough_listing_the_lowest_price_counts_that_several_sizes_agree_on(
     dear = {"m5.xlarge": 0.264, "m5.4xlarge": 1.056, "m5.8xlarge": 2.112}
     prices = {"m5.large": 0.12, "m5.2xlarge": 0.48, "m5.metal": 5.0, "c5.large": 0.0} | dear
     content = written(rough={"eu-west-1": listing(prices)})
-    assert Table(content).price("eu-west-1", "m5.xlarge") == 0.24
-    assert Table(content).price("eu-west-1", "c5.large") is None
+    assert PriceTable(content).price("eu-west-1", "m5.xlarge") == 0.24
+    assert PriceTable(content).price("eu-west-1", "c5.large") is None
 
 
 def test_a_price_that_aws_changed_since_a_rough_listing_is_changed_everywhere():
     rough = {"us-east-1": listing({"p5.48xlarge": 98.0}), "eu-west-1": listing({"p5.48xlarge": 117.6})}
     content = written(rough=rough)
-    assert Table(content).price("us-east-1", "p5.48xlarge") == 55.0
-    assert Table(content).price("eu-west-1", "p5.48xlarge") == pytest.approx(66.0, rel=1e-3)
+    assert PriceTable(content).price("us-east-1", "p5.48xlarge") == 55.0
+    assert PriceTable(content).price("eu-west-1", "p5.48xlarge") == pytest.approx(66.0, rel=1e-3)
 
 
 def test_an_exact_listing_beats_a_rough_one_and_other_regions_stay_as_they_were():
     rough = {"eu-west-1": listing({"m5.large": 0.5}), "eu-west-2": listing({"m5.large": 0.3})}
     known = written(rough=rough)
     content = table_of({"eu-west-1": listing({"m5.large": 0.11})}, {}, known)
-    assert Table(content).price("eu-west-1", "m5.large") == 0.11
-    assert Table(content).price("eu-west-2", "m5.large") == 0.3
-    assert Table(content).price("us-east-1", "m5.large") == 0.1
+    assert PriceTable(content).price("eu-west-1", "m5.large") == 0.11
+    assert PriceTable(content).price("eu-west-2", "m5.large") == 0.3
+    assert PriceTable(content).price("us-east-1", "m5.large") == 0.1
 
 
 def test_listings_are_read_from_text_region_by_region():
@@ -99,5 +99,5 @@ def test_the_command_writes_a_table_that_can_be_read(tmp_path):
     (tmp_path / "listing").write_text('"us-east-1": {"m5.large": 0.1}, "eu-west-1": {"m5.large": 0.12}')
     out = tmp_path / "table.json"
     main(["--out", str(out), "--source", "a test", "--listing", f"2026-07-20:{tmp_path / 'listing'}"])
-    table = Table(json.loads(out.read_text()))
+    table = PriceTable(json.loads(out.read_text()))
     assert table.price("eu-west-1", "m5.large") == 0.12

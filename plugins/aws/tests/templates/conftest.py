@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import pytest
 from nodewright.api import NodewrightError, PermanentError
 from nodewright.testing import SteppedClock
-from nodewright_aws.groups.reading import GroupReading, parse_group
-from nodewright_aws.shapes.shape import Gpu, Shape
-from nodewright_aws.templates.settings import TemplateSettings
+from nodewright_aws.autoscaling.group import AutoScalingGroup, parse_group
+from nodewright_aws.config import TemplateSettings
+from nodewright_aws.instance_types.info import Gpu, InstanceTypeInfo
 from nodewright_aws.templates.templates import Templates
 
 
 class SmallAws:
-    """Answers in boto3's shape. Implements `nodewright_aws.calls.Calls`."""
+    """Answers in boto3's form. Implements `nodewright_aws.calls.Calls`."""
 
     region = "eu-west-1"
 
@@ -134,8 +134,8 @@ class SmallAws:
         return {"nodegroup": self.nodegroups[name]}
 
 
-def _a_shape(name: str, vcpus: int, gib: int, **more) -> Shape:
-    return Shape(name=name, vcpus=vcpus, memory_mib=gib * 1024, ebs_attachments=27, **more)
+def _an_info(name: str, vcpus: int, gib: int, **more) -> InstanceTypeInfo:
+    return InstanceTypeInfo(name=name, vcpus=vcpus, memory_mib=gib * 1024, ebs_attachments=27, **more)
 
 
 class SmallCatalogue:
@@ -147,21 +147,21 @@ class SmallCatalogue:
         self.trouble: NodewrightError | None = None
         self.static = False
         self.shapes = {
-            shape.name: shape
-            for shape in (
-                _a_shape("m5.large", 2, 8, interfaces=3, addresses_per_interface=10),
-                _a_shape("m5.xlarge", 4, 16, interfaces=4, addresses_per_interface=15),
-                _a_shape("c5.xlarge", 4, 8, interfaces=4, addresses_per_interface=15),
-                _a_shape("m6g.large", 2, 8, interfaces=3, addresses_per_interface=10, arch="arm64"),
-                _a_shape("g5.xlarge", 4, 16, gpu=Gpu(name="A10G", manufacturer="NVIDIA", count=1)),
-                _a_shape("mac1.metal", 12, 32, interfaces=8, addresses_per_interface=30, spot=False),
+            info.name: info
+            for info in (
+                _an_info("m5.large", 2, 8, interfaces=3, addresses_per_interface=10),
+                _an_info("m5.xlarge", 4, 16, interfaces=4, addresses_per_interface=15),
+                _an_info("c5.xlarge", 4, 8, interfaces=4, addresses_per_interface=15),
+                _an_info("m6g.large", 2, 8, interfaces=3, addresses_per_interface=10, arch="arm64"),
+                _an_info("g5.xlarge", 4, 16, gpu=Gpu(name="A10G", manufacturer="NVIDIA", count=1)),
+                _an_info("mac1.metal", 12, 32, interfaces=8, addresses_per_interface=30, spot=False),
             )
         }
 
     def refresh(self, names) -> None:
         self.asked.append(set(names))
 
-    def get(self, name: str) -> Shape | None:
+    def get(self, name: str) -> InstanceTypeInfo | None:
         return None if self.trouble is not None else self.shapes.get(name)
 
 
@@ -196,10 +196,10 @@ def templates(make_templates) -> Templates:
 
 
 @pytest.fixture
-def a_reading():
+def a_group():
     """Makes the reading of a group: zones by letter, machines as ``a:i-1`` or ``a:i-1:m5.large:Pending``."""
 
-    def make(name: str = "workers", *, zones: str = "a", machines: str = "", tags=None, **body) -> GroupReading:
+    def make(name: str = "workers", *, zones: str = "a", machines: str = "", tags=None, **body) -> AutoScalingGroup:
         def machine(text: str) -> dict:
             zone, instance, *rest = text.split(":")
             return {

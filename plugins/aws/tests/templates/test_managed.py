@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 from nodewright.api import AccessDeniedError, CloudUnavailableError, GroupOptions, Taint
-from nodewright_aws.shapes.allocatable import capacity_and_allocatable
-from nodewright_aws.shapes.settings import KubeletSettings
+from nodewright_aws.config import KubeletSettings
+from nodewright_aws.instance_types.allocatable import capacity_and_allocatable
 
 TAG = "k8s.io/cluster-autoscaler/node-template"
 EKS = {"eks:cluster-name": "prod", "eks:nodegroup-name": "web"}
@@ -13,7 +13,7 @@ DESCRIBE = "describe_nodegroup"
 
 
 @pytest.fixture
-def web(aws, a_reading, mixed):
+def web(aws, a_group, mixed):
     """A managed node group ``web``, and the reading of its Auto Scaling group with further tags."""
     aws.templates["lt-1"] = [{"ImageId": "ami-1"}]
     aws.nodegroups["prod", "web"] = {
@@ -29,7 +29,7 @@ def web(aws, a_reading, mixed):
     }
 
     def make(name: str = "eks-web-1", **tags: str):
-        return a_reading(name, tags=EKS | tags, MixedInstancesPolicy=mixed("lt-1", "m5.large"))
+        return a_group(name, tags=EKS | tags, MixedInstancesPolicy=mixed("lt-1", "m5.large"))
 
     return make
 
@@ -107,7 +107,7 @@ def test_disk_and_pods_are_those_that_eks_gives(template_of, web, catalogue):
 
 
 def test_an_image_of_the_user_s_own_lets_in_as_many_pods_as_the_settings_say(
-    aws, make_templates, a_reading, mixed, web, catalogue
+    aws, make_templates, a_group, mixed, web, catalogue
 ):
     catalogue.shapes["m5.large"] = replace(catalogue.shapes["m5.large"], interfaces=15, addresses_per_interface=50)
     templates, group = make_templates(), web()
@@ -130,11 +130,11 @@ def test_the_kind_of_image_tells_which_disk_is_for_pods(aws, template_of, web, c
     assert template_of(web()).capacity == expected
 
 
-def test_no_image_is_named_if_there_are_several(aws, template_of, a_reading, mixed, web):
+def test_no_image_is_named_if_there_are_several(aws, template_of, a_group, mixed, web):
     web()
     aws.templates["lt-2"] = [{"ImageId": "ami-2"}]
     other = {"InstanceType": "m5.xlarge", "LaunchTemplateSpecification": {"LaunchTemplateId": "lt-2", "Version": "1"}}
-    template = template_of(a_reading(tags=EKS, MixedInstancesPolicy=mixed("lt-1", "m5.large", other)))
+    template = template_of(a_group(tags=EKS, MixedInstancesPolicy=mixed("lt-1", "m5.large", other)))
     assert "eks.amazonaws.com/nodegroup-image" not in template.labels
     assert template.labels["eks.amazonaws.com/nodegroup"] == "web"
 
@@ -150,14 +150,14 @@ def test_windows_is_told_by_the_kind_of_image(aws, template_of, web):
     assert template_of(web()).labels["kubernetes.io/os"] == "windows"
 
 
-def test_requirements_are_matched_for_the_kind_of_image_if_nobody_may_read_it(aws, templates, a_reading, mixed, web):
+def test_requirements_are_matched_for_the_kind_of_image_if_nobody_may_read_it(aws, templates, a_group, mixed, web):
     web()
     aws.failures["describe_images"] = AccessDeniedError("no")
     aws.nodegroups["prod", "web"]["amiType"] = "BOTTLEROCKET_ARM_64"
     wishes = {"VCpuCount": {"Min": 2}, "MemoryMiB": {"Min": 1}}
     aws.matching.append((wishes, ["m6g.large"]))
     policy = mixed("lt-1", {"InstanceRequirements": wishes})
-    templates.refresh([a_reading(tags=EKS, MixedInstancesPolicy=policy)])
+    templates.refresh([a_group(tags=EKS, MixedInstancesPolicy=policy)])
     (asked,) = aws.arguments("get_instance_types_from_instance_requirements")
     assert asked["ArchitectureTypes"] == ["arm64"]
 
@@ -175,8 +175,8 @@ def test_without_eks_templates_go_by_tags(aws, templates, web, caplog, error):
     assert aws.counts[DESCRIBE] == 1
     (message,) = caplog.messages
     assert message == (
-        "EKS does not tell what nodes of the managed node group 'web' of cluster 'prod' and 1 more look like, so that "
-        f"templates go by the tags of their Auto Scaling groups: {error}"
+        "EKS does not describe the nodes of managed node group 'web' of cluster 'prod' and 1 more, so templates use "
+        f"the tags of their Auto Scaling groups only: {error}"
     )
 
 

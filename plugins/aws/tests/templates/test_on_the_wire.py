@@ -2,10 +2,10 @@
 
 import pytest
 from nodewright.api import Taint
+from nodewright_aws.autoscaling.group import parse_group
 from nodewright_aws.calls import Aws
 from nodewright_aws.config import AwsConfig
-from nodewright_aws.groups.reading import parse_group
-from nodewright_aws.shapes.catalogue import Catalogue
+from nodewright_aws.instance_types.catalogue import Catalogue
 from nodewright_aws.templates.templates import Templates
 
 TYPE = "node.kubernetes.io/instance-type"

@@ -1,3 +1,3 @@
-"""An expander for Nodewright that asks a server of yours, by Cluster Autoscaler's protocol for it."""
+"""An expander for Nodewright that asks your server, by Cluster Autoscaler's gRPC protocol."""
 
 __version__ = "0.1.0"

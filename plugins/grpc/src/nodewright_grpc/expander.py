@@ -1,4 +1,4 @@
-"""Expander ``grpc``: a server of yours chooses."""
+"""Expander ``grpc``: your server chooses."""
 
 import os
 from collections.abc import Sequence
@@ -13,15 +13,15 @@ from nodewright_grpc.protocol import make_question, read_answer
 if TYPE_CHECKING:
     from nodewright_grpc.connection import Connection
 
-#: So many groups that nobody offered are named.
+#: At most this many groups that were not offered are named in a notice.
 _NAMED = 5
 
 
 class Grpc(Expander):
-    """Asks a server of yours, by Cluster Autoscaler's protocol for it.
+    """Asks your server, by Cluster Autoscaler's gRPC protocol.
 
-    All options are kept if there is no answer in time, or one that names none of the groups that were offered; an
-    answer without any group means that none of them may grow.
+    Without an answer in time, or if it names none of the offered groups, all options are kept. An answer without any
+    group means that none of them may grow.
     """
 
     Config = GrpcConfig
@@ -36,7 +36,7 @@ class Grpc(Expander):
         """Return the options that the server names."""
         began = monotonic()
         question = make_question(options, legacy_fields=self.config.legacy_fields)
-        answer = self._connected().ask(question, max(0.0, self.config.timeout - (monotonic() - began)))
+        answer = self._open().ask(question, max(0.0, self.config.timeout - (monotonic() - began)))
         try:
             groups = read_answer(answer)
         except ValueError as error:
@@ -44,15 +44,15 @@ class Grpc(Expander):
         return self._kept(groups, options, context)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         if self._connection is not None:
             self._connection.close()
 
-    def _connected(self) -> "Connection":
+    def _open(self) -> "Connection":
         if self._connection is None:
-            # It writes lines of its own for each failure, past all logging; we report failures ourselves.
+            # gRPC would print each failure to stderr, outside logging; we report failures ourselves.
             os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-            # gRPC is large, and starts threads: not before somebody is asked.
+            # gRPC is large and starts threads, so it is loaded when the first question is asked.
             from nodewright_grpc.connection import Connection
 
             self._connection = Connection(self.config)

@@ -1,6 +1,6 @@
 """Kubernetes' own protobuf messages: the fields of pods and nodes that Nodewright knows, by name and number.
 
-A field that is not listed is not sent, which is legal: whoever reads the message finds it empty.
+Fields that are not listed are not sent, which is legal: the reader finds them empty.
 """
 
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from nodewright_grpc.wire import bytes_field, map_field, number_field, text_field
 
-#: For each message the attributes of the struct that it is made of, with number and kind. The kind is that of each item
-#: of a list and of each value of a map: another message, or, where there is none, a text, a number or a truth value.
+#: For each message, the attributes of the struct that it is made of, each with its field number and message. For lists
+#: and maps, the message is that of each item or value. Without a message it is a string, a number or a boolean.
 _MESSAGES = {
     "ObjectMeta": "name 1, namespace 3, labels 11, annotations 12, owner_references 13 OwnerReference",
     "OwnerReference": "kind 1, name 3, uid 4, api_version 5, controller 6",
@@ -52,11 +52,11 @@ _MESSAGES = {
 class _Field(NamedTuple):
     attribute: str
     number: int
-    kind: str
+    message: str
 
 
 def encode(message: str, struct: object) -> bytes:
-    """Return *struct* as the *message* that stands for it in Kubernetes."""
+    """Return *struct* as the Kubernetes *message* of that name."""
     return b"".join(
         _field(field, struct if field.attribute == "self" else getattr(struct, field.attribute))
         for field in _fields(message)
@@ -65,29 +65,29 @@ def encode(message: str, struct: object) -> bytes:
 
 def _field(field: _Field, value: Any) -> bytes:
     match value:
-        # Not so numbers: Go tells a priority of 0 from none.
+        # Zero is not left out: Go distinguishes a priority of 0 from none.
         case None | "":
             return b""
         case tuple():
             return b"".join(_item(field, item) for item in value)
         case Mapping():
-            return map_field(field.number, ((key, _content(field.kind, each)) for key, each in value.items()))
+            return map_field(field.number, ((key, _content(field.message, each)) for key, each in value.items()))
     return _item(field, value)
 
 
 def _item(field: _Field, value: Any) -> bytes:
     if isinstance(value, int):
         return number_field(field.number, value)
-    return bytes_field(field.number, _content(field.kind, value))
+    return bytes_field(field.number, _content(field.message, value))
 
 
-def _content(kind: str, value: Any) -> bytes:
-    if kind == "Quantity":
+def _content(message: str, value: Any) -> bytes:
+    if message == "Quantity":
         return text_field(1, str(value))
-    return encode(kind, value) if kind else bytes(value, "utf-8")
+    return encode(message, value) if message else bytes(value, "utf-8")
 
 
 @cache
 def _fields(message: str) -> tuple[_Field, ...]:
     fields = (stated.split() for stated in _MESSAGES[message].split(", "))
-    return tuple(_Field(attribute, int(number), "".join(kind)) for attribute, number, *kind in fields)
+    return tuple(_Field(attribute, int(number), "".join(of)) for attribute, number, *of in fields)

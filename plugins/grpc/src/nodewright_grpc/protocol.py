@@ -22,14 +22,14 @@ from nodewright_grpc.messages import encode
 from nodewright_grpc.wire import bytes_field, contents, map_field, number_field, text_field
 
 METHOD = "/grpcplugin.Expander/BestOptions"
-#: Longest message that is made or taken, in bytes: as much as Cluster Autoscaler takes.
+#: The longest message that is sent or accepted, in bytes: the limit of Cluster Autoscaler.
 LONGEST = 128 << 20
 
 _HOSTNAME = "kubernetes.io/hostname"
 
 
 def make_question(options: Sequence[Option], *, legacy_fields: bool) -> bytes:
-    """Return the request about *options*; with *legacy_fields*, for servers of before release 1.35 as well.
+    """Return the request about *options*; with *legacy_fields*, also for servers of releases before 1.35.
 
     Raises `PermanentError` if it would be longer than `LONGEST`.
     """
@@ -46,13 +46,13 @@ def make_question(options: Sequence[Option], *, legacy_fields: bool) -> bytes:
 
 
 def read_answer(answer: bytes) -> list[str]:
-    """Return ids of the groups in a response, in its order. Raises `ValueError` if it can't be read."""
+    """Return the ids of the groups in a response, in its order. Raises `ValueError` if it can't be parsed."""
     ids = ([b"", *contents(option, 1)] for option in contents(answer, 1))
     return [given[-1].decode() for given in ids]
 
 
 class _Alike:
-    """Pods that differ in nothing but their names."""
+    """Pods that differ only in their names."""
 
     def __init__(self, pod: Pod) -> None:
         nameless = msgspec.structs.replace(pod.metadata, name="", namespace="")
@@ -60,7 +60,7 @@ class _Alike:
         self._rest = bytes_field(2, encode("PodSpec", pod.spec)) + bytes_field(3, encode("PodStatus", pod.status))
 
     def pod(self, key: str) -> bytes:
-        """Return the one that is called *key*, ``namespace/name``."""
+        """Return the pod with the *key* ``namespace/name``."""
         namespace, _, name = key.rpartition("/")
         return bytes_field(1, text_field(1, name) + text_field(3, namespace) + self._metadata) + self._rest
 
@@ -71,14 +71,14 @@ def _refuse_too_long(options: Sequence[Option], known: Mapping[int, _Alike], cop
     if length > LONGEST:
         raise PermanentError(
             f"{len(options)} options with {sum(map(len, sets))} pods in all take more than {LONGEST >> 20} MiB, which "
-            "is too much to ask at once: let another expander leave fewer options, or lower scaleUp.maxNodesPerScaleUp"
+            "is too much for one request: let another expander leave fewer options, or lower scaleUp.maxNodesPerScaleUp"
         )
 
 
 def _option(option: Option, known: Mapping[int, _Alike], pod_fields: Sequence[int]) -> bytes:
     group = option.group
-    told = f"{group.id} ({group.min_size} to {group.max_size}, now {group.target_size})"
-    parts = [text_field(1, group.id), number_field(2, option.nodes), text_field(3, told)]
+    debug = f"{group.id} ({group.min_size} to {group.max_size}, now {group.target_size})"
+    parts = [text_field(1, group.id), number_field(2, option.nodes), text_field(3, debug)]
     for pods in option.pods:
         alike = known[id(pods.pod)]
         for pod in map(alike.pod, pods.keys):
@@ -87,7 +87,7 @@ def _option(option: Option, known: Mapping[int, _Alike], pod_fields: Sequence[in
 
 
 def _node(group: str, template: NodeTemplate) -> bytes:
-    """Return a new node of *group*, which counts as ready."""
+    """Return a new node of *group*, which is ready."""
     name = f"template-node-for-{group}"
     node = {
         "metadata": {

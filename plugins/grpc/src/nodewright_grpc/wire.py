@@ -1,38 +1,38 @@
-"""Protocol buffers on the wire: the few kinds of fields that the protocol of expanders needs."""
+"""Protocol buffers on the wire: the few field types that the expander protocol needs."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 _VARINT, _EIGHT_BYTES, _LENGTH, _FOUR_BYTES = 0, 1, 2, 5
 _SIZES = {_EIGHT_BYTES: 8, _FOUR_BYTES: 4}
-#: Negative numbers are written as they stand in 64 bits.
+#: Negative numbers are written in 64-bit two's complement.
 _MASK = (1 << 64) - 1
 
 
 def number_field(number: int, value: int) -> bytes:
-    """Return field *number* with an integer or a truth value."""
+    """Return field *number* with an integer or a boolean."""
     return _varint(number << 3 | _VARINT) + _varint(value & _MASK)
 
 
 def bytes_field(number: int, content: bytes) -> bytes:
-    """Return field *number* with bytes or a message, which look the same."""
+    """Return field *number* with bytes or a message, which are encoded alike."""
     return _varint(number << 3 | _LENGTH) + _varint(len(content)) + content
 
 
 def text_field(number: int, text: str) -> bytes:
-    """Return field *number* with a text."""
+    """Return field *number* with a string."""
     return bytes_field(number, text.encode())
 
 
 def map_field(number: int, entries: Iterable[tuple[str, bytes]]) -> bytes:
-    """Return field *number* with a map from texts to bytes, texts or messages."""
+    """Return field *number* with a map from strings to bytes, strings or messages."""
     return b"".join(bytes_field(number, text_field(1, key) + bytes_field(2, value)) for key, value in entries)
 
 
 def contents(message: bytes, number: int) -> Iterator[bytes]:
-    """Yield what the fields *number* of *message* hold: bytes, texts or messages; other fields are passed over.
+    """Yield the contents of the fields *number* of *message*: bytes, strings or messages. Skips other fields.
 
-    Raises `ValueError` if this is no message.
+    Raises `ValueError` if this is not a message.
     """
     position = 0
     while position < len(message):
@@ -46,16 +46,16 @@ def contents(message: bytes, number: int) -> Iterator[bytes]:
         elif wire in _SIZES:
             size = _SIZES[wire]
         else:
-            raise ValueError(f"there is no wire type {wire}")
+            raise ValueError(f"the wire type {wire} is unknown")
         end = position + size
         if end > len(message):
-            raise ValueError("it breaks off in the middle")
+            raise ValueError("it is cut off")
         if tag >> 3 == number and wire == _LENGTH:
             yield message[position:end]
         position = end
 
 
-@lru_cache(maxsize=4096)  # tags and lengths are the same over and over
+@lru_cache(maxsize=4096)  # tags and lengths repeat
 def _varint(value: int) -> bytes:
     written = bytearray()
     while value > 0x7F:
@@ -69,7 +69,7 @@ def _read_varint(message: bytes, position: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         if position >= len(message):
-            raise ValueError("it breaks off in the middle")
+            raise ValueError("it is cut off")
         byte = message[position]
         position += 1
         value |= (byte & 0x7F) << shift

@@ -1,4 +1,4 @@
-"""The search over all ways to make a plan: what holds in simulation and costs least wins."""
+"""The choice among plans: the one that works in simulation and costs least wins."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,25 +6,25 @@ from dataclasses import dataclass
 from nodewright.api import ExpanderContext, Option
 
 from nodewright_least_cost.market import Market, sets_of
-from nodewright_least_cost.rehearsal import Proposal
+from nodewright_least_cost.proposal import Proposal
 from nodewright_least_cost.rounds import rounds
 from nodewright_least_cost.search import Plan, cheapest_plan
 
-#: How often pods that are spread over nodes are tried to be spread better.
+#: Attempts to spread pods over nodes more evenly.
 _ATTEMPTS = 4
 _EPSILON = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
 class Winner:
-    """A plan that holds, and how far it can be from the cheapest, as a share of its cost."""
+    """A plan that works, and how far it can be above the cheapest, as a share of its cost."""
 
     proposal: Proposal
     gap: float
 
 
 class Auction:
-    """Collects plans for all pods that *options* can help; *elapsed* tells the seconds since the beginning."""
+    """Collects plans for all pods that *options* can help; *elapsed* returns the seconds since the start."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Auction:
         self._proposals: list[Proposal] = []
 
     def winner(self) -> Winner:
-        """Return the plan that helps most pods and, with these, costs least."""
+        """Return the plan that helps the most pods, and of those the cheapest."""
         market = self._market({})
         plan = cheapest_plan(market.problem, self._seconds, self._gap, self._elapsed)
         served = sum(market.problem.demand) - sum(plan.left)
@@ -57,7 +57,7 @@ class Auction:
         return Winner(proposal=best, gap=min(1.0, above / best.cost) if significant and best.cost else 0.0)
 
     def _even_out(self, market: Market, plan: Plan) -> None:
-        """Plan anew, with fewer and fewer of the pods on a node that are to be spread over nodes, until it holds."""
+        """Plan anew, with ever fewer pods per node of those that are spread over nodes, until the plan works."""
         for attempt in range(_ATTEMPTS):
             last = attempt == _ATTEMPTS - 1 or self._is_over()
             caps = market.least_caps() if last else market.even_caps(plan.purchases)
@@ -69,12 +69,12 @@ class Auction:
                 return
 
     def _go_by_rounds(self) -> None:
-        """Take options one after the other, as long as there is time."""
+        """Take options one after the other while there is time."""
         context = self._context
         self._proposals += rounds(self._options, self._sets, context.simulation, context.room, self._is_over)
 
     def _propose(self, market: Market, plan: Plan) -> int:
-        """Note what holds of *plan*, and return how many pods it helps."""
+        """Add what works of *plan* to the proposals, and return how many pods it helps."""
         self._proposals.append(market.proposal(plan.purchases, self._is_over))
         return self._proposals[-1].helped
 

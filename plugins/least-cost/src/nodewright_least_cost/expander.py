@@ -1,4 +1,4 @@
-"""Expander ``least-cost``: the cheapest set of nodes over all groups that serves all pods."""
+"""Expander ``least-cost``: the cheapest set of nodes from all groups that serves all pods."""
 
 from collections.abc import Sequence
 from time import monotonic
@@ -12,24 +12,31 @@ from nodewright_least_cost.auction import Auction
 class LeastCostConfig(PluginConfig):
     """What YAML may say under ``least-cost``."""
 
-    time_limit: float = Field(default=1.0, gt=0, le=60, description="seconds that one search may take")
-    currency: str = Field(default="", description="currency of the prices that count; empty: whatever they are in")
-    gap: float = Field(default=0.0, ge=0, lt=1, description="stop when proven to be so close: 0.01 is one percent")
+    time_limit: float = Field(default=1.0, gt=0, le=60, description="time limit of one search, in seconds")
+    currency: str = Field(
+        default="", description="currency of the prices to compare; empty: the currency of the first price"
+    )
+    gap: float = Field(
+        default=0.0,
+        ge=0,
+        lt=1,
+        description="stop when the plan is proven to be this close to the cheapest: 0.01 is one percent",
+    )
 
 
 class LeastCost(Expander):
-    """Plans the cheapest set of nodes over all groups that serves all pods, solved as a whole.
+    """Plans the cheapest set of nodes from all groups that serves all pods, as one problem.
 
-    Groups without a price, or with one in another currency, take no part, nor do groups that are used whole or not at
-    all: for pods that only these can help, the option that costs least for each pod is taken, after the others have
-    been served.
+    Groups without a price, or with one in another currency, take no part. Neither do groups that grow to their maximum
+    or not at all. Pods that only such groups can help are served after the others, by the option with the least cost
+    per pod.
     """
 
     Config = LeastCostConfig
     config: LeastCostConfig
 
     def plan(self, options: Sequence[Option], context: ExpanderContext) -> Sequence[Option] | None:
-        """Return the cheapest plan that was found in time; None if there is nothing to plan with."""
+        """Return the cheapest plan found in time; None if no group takes part."""
         began = monotonic()
         priced = [option for option in self._priced(options, context) if not _is_whole(option)]
         if not priced:
@@ -39,12 +46,12 @@ class LeastCost(Expander):
         if not winner.proposal.options:
             return None
         context.notice(
-            "LeastCostPlan", self._told(winner.proposal.nodes, winner.proposal.cost, winner.gap), warning=False
+            "LeastCostPlan", self._message(winner.proposal.nodes, winner.proposal.cost, winner.gap), warning=False
         )
         return winner.proposal.options
 
     def best(self, options: Sequence[Option], context: ExpanderContext) -> Sequence[Option]:
-        """Return the options that cost least for each pod that they help; all of them if none has a price."""
+        """Return the options with the least cost per pod; all of them if none has a price."""
         priced = self._priced(options, context)
         if not priced:
             context.notice("NoPrices", "least-cost keeps all options: no group that could grow has a price")
@@ -54,7 +61,7 @@ class LeastCost(Expander):
         return [option for option, cost in zip(priced, costs, strict=True) if cost == least]
 
     def _priced(self, options: Sequence[Option], context: ExpanderContext) -> list[Option]:
-        """Return the options whose prices can be compared."""
+        """Return the options with comparable prices."""
         wanted = self.config.currency
         priced = []
         for option in options:
@@ -70,12 +77,12 @@ class LeastCost(Expander):
                 context.notice("OtherCurrency", message)
         return priced
 
-    def _told(self, nodes: int, cost: float, gap: float) -> str:
+    def _message(self, nodes: int, cost: float, gap: float) -> str:
         proof = f"at most {gap:.1%} above the cheapest" if gap else "proven to be the cheapest"
         currency = f" {self.config.currency}" if self.config.currency else ""
         return f"{nodes} nodes for {cost:.4g}{currency} an hour, {proof}"
 
 
 def _is_whole(option: Option) -> bool:
-    """Tell whether the group grows to its maximum, or not at all."""
+    """Tell whether the group grows either to its maximum or not at all."""
     return option.group.options.zero_or_max_node_scaling

@@ -1,16 +1,21 @@
-"""Ways to fill one node."""
+"""Ways to fill one node: greedily, all of them, or the most valuable."""
 
 from collections.abc import Iterator, Sequence
 
+from nodewright_least_cost.model import Model
 from nodewright_least_cost.problem import Amounts, Filling, Problem
+
+_GAP = 0.003
+_SECONDS = 0.05
+_EPSILON = 1e-6
 
 
 def fill(
     problem: Problem, number: int, order: Sequence[int], left: Sequence[int], begun: Filling | None = None
 ) -> Filling:
-    """Put pods onto one node of an offer until no more fit, set by set in *order*; no more of each than are *left*.
+    """Fill one node of an offer set by set, in *order*, with no more pods of each than are *left*.
 
-    The node is empty, or *begun* already.
+    The node starts empty, or as *begun*.
     """
     offer = problem.offers[number]
     filling = list(begun or (0,) * len(problem.demand))
@@ -30,9 +35,9 @@ def fill(
 
 
 def all_fillings(problem: Problem, number: int, budget: int) -> list[Filling] | None:
-    """Return every way to fill a node of an offer to which no pod can be added; None if that takes too many steps.
+    """Return every way to fill a node of an offer completely; None if that takes too many steps.
 
-    Of pods that huddle on one node, ways with fewer of them are among these: all other nodes have none.
+    For sets that must be on one node, this includes ways with fewer of their pods: all other nodes have none.
     """
     offer, sets = problem.offers[number], problem.by_size[number]
     caps = {index: min(offer.most[index], problem.demand[index]) for index in sets}
@@ -66,8 +71,54 @@ def all_fillings(problem: Problem, number: int, budget: int) -> list[Filling] | 
     return None if steps > budget else [each for each in found if any(each)]
 
 
+def best_filling(
+    problem: Problem, number: int, worth: Sequence[float], seconds: float, *, exact: bool
+) -> tuple[Filling, float] | None:
+    """Return a valuable filling of one node of an offer, and an upper bound on the value of any.
+
+    This is a knapsack problem. If *exact*, it is solved in whole pods as well as time allows; else in fractions of
+    pods, which are then rounded down. None if there was too little time.
+    """
+    offer = problem.offers[number]
+    sets = [index for index, most in enumerate(offer.most) if most and worth[index] > 0]
+    if not sets:
+        return (0,) * len(problem.demand), 0.0
+    model = Model()
+    counts = {
+        index: model.variable(cost=-worth[index], upper=min(offer.most[index], problem.demand[index]), whole=True)
+        for index in sets
+    }
+    for row, free in enumerate(offer.free):
+        # Shares of the node keep bytes and CPUs in the same order of magnitude.
+        unit = max(1, free)
+        entries = [(counts[index], problem.sizes[index][row] / unit) for index in sets if problem.sizes[index][row]]
+        if entries:
+            model.row(entries, upper=free / unit)
+    if exact and problem.foes:
+        _keep_foes_apart(problem, model, counts, offer.most)
+    # A nearly optimal filling is enough, as long as the bound is right.
+    found = model.solve(min(seconds, _SECONDS), whole=exact, gap=_GAP)
+    if found is None or not (exact or found.optimal):
+        return None
+    values = {index: found.values[variable] for index, variable in counts.items()}
+    whole_pods = tuple(int(values.get(index, 0.0) + _EPSILON) for index in range(len(problem.demand)))
+    filling = fill(problem, number, sorted(sets, key=lambda index: -values[index] * worth[index]), whole_pods)
+    # Rounding down leaves room, which goes first to the sets that lost the largest fractions.
+    by_part = sorted(sets, key=lambda index: whole_pods[index] - values[index])
+    return fill(problem, number, by_part, problem.demand, filling), -found.bound
+
+
+def _keep_foes_apart(problem: Problem, model: Model, counts: dict[int, int], most: Filling) -> None:
+    present = {index: model.variable(upper=1, whole=True) for index in counts if problem.foes[index] & counts.keys()}
+    for index, variable in present.items():
+        model.row([(counts[index], 1.0), (variable, -float(most[index]))], upper=0)
+        for foe in problem.foes[index]:
+            if index < foe and foe in present:
+                model.row([(variable, 1.0), (present[foe], 1.0)], upper=1)
+
+
 def _times(size: Amounts, free: Amounts) -> int:
-    """Return how many times *size*, which is not nothing, fits into *free*."""
+    """Return how many times *size*, which is not zero, fits into *free*."""
     least = -1
     for want, have in zip(size, free, strict=True):
         if want:

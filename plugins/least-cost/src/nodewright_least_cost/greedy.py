@@ -1,16 +1,16 @@
-"""Plans that take the best option again and again: where the search for a better one starts."""
+"""Greedy plans, from which the search starts: they take the best option again and again."""
 
 from collections.abc import Callable, Iterator, Sequence
 
 from nodewright_least_cost.filling import fill
 from nodewright_least_cost.problem import Filling, Problem, Purchase, total, trimmed
 
-#: Tells how good it is to buy nodes of one offer with these fillings; the least is the best.
+#: Scores buying nodes of one offer with these fillings; the least is the best.
 Score = Callable[[Problem, Sequence[Purchase]], float]
 
 
 def greedy_plans(problem: Problem, quota: Sequence[int], begun: Sequence[Purchase] = ()) -> Iterator[list[Purchase]]:
-    """Yield the plan of each rule: what an expander of options would come to, loop after loop, after *begun*.
+    """Yield one plan for each score: what an expander would come to, loop after loop, after *begun*.
 
     No cell gets more pods than its *quota*.
     """
@@ -33,7 +33,7 @@ class _Greed:
         self._problem = problem
         self._quota = quota
         self._begun = begun
-        #: By offer, and how many pods of each set could be on one node: most of the time that is what it was before.
+        #: By offer and the most pods of each set on one node, which seldom change.
         self._fillings: dict[tuple[int, Filling], Filling] = {}
 
     def plan(self, score: Score, option: Callable[[int, Sequence[int], int], list[Purchase]]) -> list[Purchase]:
@@ -54,7 +54,7 @@ class _Greed:
         return taken
 
     def serve_all(self, number: int, left: Sequence[int], limit: int) -> list[Purchase]:
-        """Return as many nodes of one offer as serve all pods that may run there."""
+        """Return enough nodes of one offer for all pods that may run there."""
         purchases: list[Purchase] = []
         rest = list(left)
         while limit and (more := self._alike(number, rest, limit)):
@@ -76,7 +76,7 @@ class _Greed:
         if filling is None:
             filling = self._fillings[number, wanted] = fill(problem, number, problem.by_size[number], wanted)
         times = [have // count for have, count in zip(here, filling, strict=True) if count]
-        # Pods that huddle are on one node, and nowhere else.
+        # Pods of a huddled set are all on one node.
         lonely = any(filling[index] for index in problem.huddled)
         nodes = min(1 if lonely else min(times, default=0), limit)
         return Purchase(offer=number, filling=filling, nodes=nodes) if nodes > 0 else None
@@ -91,8 +91,7 @@ def _take_off(problem: Problem, left: list[int], purchase: Purchase) -> None:
 
 
 def _worth(problem: Problem) -> list[float]:
-    """What a pod of each set costs at least, by its share of the node that is cheapest for it."""
-
+    """Return the least cost of a pod of each set: by its share of the node on which it costs least."""
     return [
         min(
             (

@@ -1,4 +1,4 @@
-"""Options made into a problem in numbers, and its answer made into options."""
+"""Converts options into a numeric problem, and its solution back into options."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,18 +9,18 @@ from nodewright.api import Option, Pod, PodSet, Resources, Simulation
 from nodewright_least_cost.neighbours import Neighbourhood
 from nodewright_least_cost.places import is_spread_over_nodes, most_on
 from nodewright_least_cost.problem import Amounts, Filling, Offer, Problem, Purchase
-from nodewright_least_cost.rehearsal import Proposal, rehearse
+from nodewright_least_cost.proposal import Proposal, try_out
 
 #: The pods of one node.
 _Load = tuple[PodSet, ...]
 #: Nodes of an option, by their pods.
 _Part = tuple[Option, list[_Load]]
-#: Parts into which an option is taken apart where first fit does not find the way.
+#: Pieces into which an option is split if first fit does not find the places.
 _PIECES = 16
 
 
 class Market:
-    """What is offered for which pods. A node takes no more pods of a set than its cap, by number, where it has one."""
+    """The offers for the waiting pods. *caps* limits how many pods of a set, by number, one node takes."""
 
     def __init__(
         self,
@@ -51,18 +51,18 @@ class Market:
         )
 
     def proposal(self, purchases: Sequence[Purchase], is_over: Callable[[], bool]) -> Proposal:
-        """Return *purchases* as options whose pods find their places by first fit, as far as that can be.
+        """Return *purchases* as options whose pods find their places by first fit, as far as possible.
 
-        When time *is_over*, the shortest way is taken.
+        When time *is_over*, it takes the fastest way.
         """
         parts = self._parts(purchases)
-        proposal = self._rehearsed(parts, is_over)
+        proposal = self._tried_out(parts, is_over)
         if not proposal.short or is_over():
             return proposal
-        # Pods that are spread over nodes find them more even before there are others.
+        # Nodes are more even for pods that are spread over nodes before other pods are placed.
         first = [part for number, part in enumerate(parts) if number in proposal.short]
         rest = [part for number, part in enumerate(parts) if number not in proposal.short]
-        return max(proposal, self._rehearsed(first + rest, is_over), key=lambda each: each.helped)
+        return max(proposal, self._tried_out(first + rest, is_over), key=lambda each: each.helped)
 
     def _parts(self, purchases: Sequence[Purchase]) -> list[_Part]:
         """Return the nodes of each option with the pods on them."""
@@ -75,11 +75,11 @@ class Market:
                 parts.append((option, loads))
         return parts
 
-    def _rehearsed(self, parts: list[_Part], is_over: Callable[[], bool]) -> Proposal:
-        """Return what holds of *parts*, which are taken apart in place where first fit does not find the way."""
+    def _tried_out(self, parts: list[_Part], is_over: Callable[[], bool]) -> Proposal:
+        """Return what works of *parts*; splits those in place for which first fit does not find the places."""
         while True:
             plan = [replace(option, nodes=len(loads), pods=_together(option, loads)) for option, loads in parts]
-            proposal = rehearse(plan, self._simulation)
+            proposal = try_out(plan, self._simulation)
             if all(len(parts[number][1]) == 1 for number in proposal.short):
                 return proposal
             pieces = max(map(len, (loads for _, loads in parts))) if is_over() else _PIECES
@@ -90,7 +90,7 @@ class Market:
             ]
 
     def even_caps(self, purchases: Sequence[Purchase]) -> dict[int, int]:
-        """Return caps with which pods that are spread over nodes would be evenly on those of *purchases*."""
+        """Return caps that would spread pods evenly over the nodes of *purchases*."""
         caps = {}
         for index, skew in self._skews().items():
             offers = [number for number, offer in enumerate(self.problem.offers) if offer.most[index]]
@@ -101,11 +101,11 @@ class Market:
         return caps
 
     def least_caps(self) -> dict[int, int]:
-        """Return caps with which pods that are spread over nodes may be on them whatever is on others."""
+        """Return caps with which the skew over nodes holds whatever is on other nodes."""
         return self._skews()
 
     def _skews(self) -> dict[int, int]:
-        """Return the largest skew that sets allow of which there may be more on a node."""
+        """Return the allowed skew of the sets that may have more pods than that on one node."""
         found: dict[int, int] = {}
         for index, (same, rules) in enumerate(zip(self._sets, self._neighbourhood.rules, strict=True)):
             skews = [rule.max_skew for rule in rules if is_spread_over_nodes(same.pod, rule)]
@@ -131,19 +131,19 @@ class Market:
             )
 
     def _load(self, filling: Filling, waiting: Sequence[Iterator[str]]) -> _Load:
-        """Take the pods of one node off those that are waiting."""
+        """Take the pods of one node from those that are waiting."""
         taken = [tuple(islice(keys, count)) for count, keys in zip(filling, waiting, strict=True)]
         return tuple(PodSet(pod=same.pod, keys=keys) for same, keys in zip(self._sets, taken, strict=True) if keys)
 
 
 def limit_of(option: Option) -> int:
-    """Return how many nodes the option's group may gain; what its siblings may gain is in options of their own."""
+    """Return how many nodes the option's own group may gain; similar groups have options of their own."""
     limit = max(option.nodes, option.limit)
     return min(limit, option.group.max_size - option.group.target_size) if option.similar else limit
 
 
 def sets_of(options: Sequence[Option], pending: Sequence[PodSet]) -> list[PodSet]:
-    """Return the pods that any of *options* helps, and those *pending* that are like them, like ones together."""
+    """Return the pods that any of *options* helps, plus equal *pending* pods, as sets of equal pods."""
     keys: dict[str, dict[str, None]] = {}
     pods: dict[str, Pod] = {}
     for same in (same for option in options for same in option.pods):
@@ -156,7 +156,7 @@ def sets_of(options: Sequence[Option], pending: Sequence[PodSet]) -> list[PodSet
 
 
 def size_on(option: Option, pods: PodSet) -> float:
-    """Return what share of a node of *option* one of *pods* takes, CPU and memory added up."""
+    """Return the share of a node of *option* that one of *pods* takes: CPU plus memory."""
     allocatable: Mapping[str, int] = option.group.template.allocatable if option.group.template else {}
     requests = pods.pod.requests
     return sum(requests.get(name, 0) / allocatable[name] for name in ("cpu", "memory") if allocatable.get(name))
@@ -168,7 +168,7 @@ def _pieces(loads: list[_Load], count: int) -> list[list[_Load]]:
 
 
 def _together(option: Option, loads: Sequence[_Load]) -> tuple[PodSet, ...]:
-    """Return the pods of several nodes, set by set, the biggest first."""
+    """Return the pods of several nodes, set by set, the largest first."""
     sets: dict[str, PodSet] = {}
     for same in (same for load in loads for same in load):
         before = sets.get(same.pod.key)

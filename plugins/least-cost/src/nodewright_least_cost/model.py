@@ -1,4 +1,4 @@
-"""Linear and integer programs, put together row by row and solved by HiGHS."""
+"""Linear and integer programs, built row by row and solved by HiGHS."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ class Solution:
 
     #: By variable.
     values: Sequence[float]
-    #: What one more of each row's bound would cost; of programs without whole numbers only.
+    #: Dual value of each row; only for linear programs.
     duals: Sequence[float]
     objective: float
-    #: No solution is cheaper.
+    #: A lower bound on the objective.
     bound: float
     optimal: bool
 
 
 class Model:
-    """A program to be made as cheap as can be."""
+    """A program whose cost is minimized."""
 
     def __init__(self) -> None:
         self._costs: list[float] = []
@@ -55,12 +55,12 @@ class Model:
     def solve(
         self, seconds: float, *, whole: bool, gap: float = 0.0, start: Mapping[int, float] | None = None
     ) -> Solution | None:
-        """Return the best solution found in *seconds*, or the first within *gap* of the best; None if there was none.
+        """Return the best solution found in *seconds*, or the first within *gap* of the best; None if there is none.
 
-        If not *whole*, variables may have any value. The search begins with *start*, which need not name all variables.
-        The same program has the same solution, if there is time enough.
+        If not *whole*, variables may be fractional. The search begins with *start*, which may leave out variables.
+        Given enough time, the same program always has the same solution.
         """
-        # HiGHS takes a moment to load, and is not needed before there is something to solve.
+        # HiGHS loads slowly, so it is imported when there is something to solve.
         import highspy
 
         solver = highspy.Highs()  # type: ignore[no-untyped-call]

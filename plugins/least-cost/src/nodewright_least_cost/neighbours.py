@@ -1,4 +1,4 @@
-"""The rules of pods about their neighbours made into cells and rules in numbers."""
+"""Converts spread, affinity and anti-affinity of pods into cells and numeric rules."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -8,12 +8,12 @@ from nodewright.api import NodeTemplate, Option, PlacementRule, PodSet, RuleKind
 from nodewright_least_cost.places import HOSTNAME, is_at_odds
 from nodewright_least_cost.rules import Apart, Domain, Spread, Together
 
-#: A set, by its number, and the values that a node in the cell has of the labels that matter for it.
+#: A set, by number, and the values of the labels that tell its cells apart.
 _Cell = tuple[int, Mapping[str, str | None]]
 
 
 class Neighbourhood:
-    """What pods of several sets, on nodes of several options, have to do with each other."""
+    """The rules between pods of several sets on nodes of several options."""
 
     def __init__(self, sets: Sequence[PodSet], options: Sequence[Option], simulation: Simulation) -> None:
         self._sets = sets
@@ -33,7 +33,7 @@ class Neighbourhood:
 
     @cached_property
     def foes(self) -> tuple[frozenset[int], ...]:
-        """The sets that can't share a node with each set; empty if all can."""
+        """For each set, the sets that can't share a node with it; empty if all can."""
         numbers = range(len(self._sets))
         pods = [same.pod for same in self._sets]
         odds = {
@@ -72,7 +72,7 @@ class Neighbourhood:
 
     @cached_property
     def _wide(self) -> list[tuple[int, PlacementRule]]:
-        """The rules that bind pods of the plan to each other over more than a node, each with its set."""
+        """The rules between pods of the plan about domains larger than nodes, each with its set."""
         return [
             (index, rule)
             for index, rules in enumerate(self.rules)
@@ -82,13 +82,13 @@ class Neighbourhood:
 
     def _binds(self, rule: PlacementRule) -> bool:
         if rule.kind is RuleKind.TOGETHER:
-            # Where selected pods are now, any number may join them.
+            # Any number of pods may join selected pods that are already running.
             return not rule.counts
         return rule.kind is RuleKind.SPREAD or any(rule.selects(same.pod) for same in self._sets)
 
     @cached_property
     def _keys(self) -> list[list[str]]:
-        """The labels that tell cells of each set apart."""
+        """The labels that tell the cells of each set apart."""
         keys: list[dict[str, None]] = [{} for _ in self._sets]
         for index, rule in self._wide:
             keys[index][rule.key] = None

@@ -1,4 +1,4 @@
-"""Where pods may be, as far as other pods of the plan do not matter: how many of a set one new node takes."""
+"""How many pods of a set one new node takes, regardless of the plan's other pods."""
 
 from collections.abc import Sequence
 
@@ -11,9 +11,9 @@ _Port = tuple[int, str, str]
 
 
 def most_on(node: str, pods: PodSet, rules: Sequence[PlacementRule], simulation: Simulation) -> int:
-    """Return how many of *pods* one empty *node* takes, if they may be there at all, now or once others rise.
+    """Return how many of *pods* one empty *node* takes, now or once other domains have more pods.
 
-    Where pods are spread over nodes, a node may have many if all others do: that is counted on.
+    For pods that are spread over nodes, it assumes that all other nodes get as many.
     """
     refusal = simulation.why_not(pods, node)
     has_volumes = bool(pods.pod.spec.volumes) and not _keeps_to_itself(pods.pod)
@@ -49,7 +49,7 @@ def is_at_odds(pod: Pod, other: Pod, rules: Sequence[PlacementRule]) -> bool:
 
 
 def host_ports(pod: Pod) -> list[_Port]:
-    """Return the ports of nodes that *pod* wants for itself."""
+    """Return the host ports of *pod*."""
     spec = pod.spec
     return [
         (port.host_port, port.protocol, port.host_ip)
@@ -65,7 +65,7 @@ def _clash(one: _Port, other: _Port) -> bool:
 
 
 def _keeps_to_itself(pod: Pod) -> bool:
-    """Tell whether none of the pod's volumes is anything to other pods or to the node."""
+    """Tell whether the pod's volumes matter neither to other pods nor to the node."""
     return not any(
         volume.persistent_volume_claim or volume.ephemeral or volume.csi or volume.names_disk
         for volume in pod.spec.volumes
@@ -73,5 +73,5 @@ def _keeps_to_itself(pod: Pod) -> bool:
 
 
 def _times(request: Resources, free: Resources) -> int:
-    """Return how many times *request*, which is not nothing, fits into *free*."""
+    """Return how many times *request*, which is not zero, fits into *free*."""
     return max(0, min(free.get(name, 0) // amount for name, amount in request.items() if amount))

@@ -1,4 +1,4 @@
-"""The problem in numbers: pods that need a place, and nodes that can be bought."""
+"""The numeric problem: pods that need a place, and nodes that can be bought."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ Amounts = tuple[int, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """One kind of node that can be bought."""
+    """A type of node that can be bought."""
 
     price: float
-    #: How many of them there are.
+    #: How many can be bought.
     limit: int
-    #: What pods may take of one.
+    #: Room for pods on one node.
     free: Amounts
-    #: How many pods of each set fit on one if they have it for themselves; 0 if they may not run there.
+    #: How many pods of each set fit on an otherwise empty node; 0 if they may not run there.
     most: Filling
-    #: The cell of each set in which the node is; by default each set has one, of its own number.
+    #: For each set, the cell that the node is in; by default, the cell with the set's number.
     cells: tuple[int, ...] = ()
 
     def cell(self, index: int) -> int:
@@ -33,7 +33,7 @@ class Offer:
 
 @dataclass(frozen=True, kw_only=True)
 class Purchase:
-    """So many nodes of one offer, all filled alike."""
+    """A number of nodes of one offer, all filled alike."""
 
     offer: int
     filling: Filling
@@ -42,20 +42,20 @@ class Purchase:
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """Sets of like pods, each with a number and a size, and the offers of nodes for them.
+    """Sets of equal pods, each with a count and a size, and the offers of nodes for them.
 
-    Pods of one set can be in several *cells*: parts of the cluster that rules about neighbours tell apart.
+    Pods of one set can be in several *cells*: parts of the cluster that spread and affinity tell apart.
     """
 
     demand: Filling
     sizes: tuple[Amounts, ...]
     offers: tuple[Offer, ...]
-    #: How many nodes may be bought in all; None: as many as are offered.
+    #: How many nodes may be bought in total; None for all that are offered.
     room: int | None = None
-    #: The set of each cell; by default each set has one, of its own number.
+    #: The set of each cell; by default, each set has one cell, with the set's number.
     set_of: tuple[int, ...] = ()
     rules: tuple[Spread | Apart | Together, ...] = ()
-    #: Sets that can't share a node with each set; by default any can.
+    #: For each set, the sets that can't share a node with it; by default all can.
     foes: tuple[frozenset[int], ...] = ()
     #: Sets all of whose pods have to be on one node.
     huddled: frozenset[int] = frozenset()
@@ -67,12 +67,12 @@ class Problem:
 
     @cached_property
     def penalty(self) -> float:
-        """What it costs to leave out a pod: more than serving all pods can, so that none is left out for its cost."""
+        """The cost of leaving out a pod: more than serving all pods, so that cost never leaves one out."""
         return max((offer.price for offer in self.offers), default=0.0) * (sum(self.demand) + 1) or 1.0
 
     @cached_property
     def shares(self) -> tuple[tuple[float, ...], ...]:
-        """How much of a node of each offer one pod of each set takes: its shares of all resources, added up."""
+        """For each offer, how much of a node one pod of each set takes: the sum of its shares of all resources."""
         return tuple(
             tuple(_share(size, offer.free) if most else 0.0 for size, most in zip(self.sizes, offer.most, strict=True))
             for offer in self.offers
@@ -80,7 +80,7 @@ class Problem:
 
     @cached_property
     def by_size(self) -> tuple[tuple[int, ...], ...]:
-        """The sets that may run on each offer, the one whose pods take the largest shares first."""
+        """For each offer, the sets that may run on it, the one with the largest shares first."""
         return tuple(
             tuple(sorted((index for index, most in enumerate(offer.most) if most), key=_falling(shares)))
             for offer, shares in zip(self.offers, self.shares, strict=True)
@@ -111,7 +111,7 @@ class Problem:
         return tuple(max(0, each) for each in left)
 
     def keeps_rules(self, purchases: Sequence[Purchase]) -> bool:
-        """Tell whether no rule about neighbours is broken."""
+        """Tell whether all rules hold."""
         served, bought = self.served(purchases), {each.offer for each in purchases}
         return all(rule.holds(served, bought) for rule in self.rules) and all(
             sum(each.nodes for each in purchases if each.filling[index]) <= 1 for index in self.huddled
@@ -123,7 +123,7 @@ class Problem:
 
 
 def trimmed(problem: Problem, purchases: Sequence[Purchase], quota: Sequence[int]) -> list[Purchase]:
-    """Return *purchases* without the pods that are too many for the *quota* of their cell; nodes left empty go."""
+    """Return *purchases* without the pods beyond the *quota* of their cell, and without nodes that become empty."""
     pods = list(quota)
     kept = []
     for each in purchases:
@@ -142,7 +142,7 @@ def trimmed(problem: Problem, purchases: Sequence[Purchase], quota: Sequence[int
 
 
 def total(values: Sequence[float], filling: Sequence[int]) -> float:
-    """Return what the pods of *filling* are worth, if each is worth the value of its set."""
+    """Return the total value of the pods of *filling*, given the value of a pod of each set."""
     return sum(value * count for value, count in zip(values, filling, strict=True))
 
 

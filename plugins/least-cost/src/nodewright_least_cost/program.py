@@ -1,4 +1,4 @@
-"""The program in which nodes are bought by column: an offer, and a way to fill one of its nodes."""
+"""The integer program that buys nodes by column: an offer, and a way to fill one of its nodes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,22 +15,22 @@ Column = tuple[int, Filling]
 
 @dataclass(frozen=True, kw_only=True)
 class Relaxed:
-    """The answer if parts of nodes could be bought."""
+    """The solution if fractions of nodes could be bought."""
 
     objective: float
-    #: What one more pod of each set would cost, by offer: what it is worth on a node of that offer.
+    #: By offer, the value of a pod of each set on its nodes: what one more such pod would cost.
     worth: tuple[tuple[float, ...], ...]
-    #: What a node of each offer has to bring in above its price, as there are not more of them.
+    #: By offer, the value that a node must have above its price, because the offer is limited.
     nodes: tuple[float, ...]
-    #: The same for a node with pods that huddle, by set.
+    #: The same for nodes with a huddled set, by set.
     huddles: dict[int, float]
-    #: The whole nodes in it, parts left off.
+    #: The whole nodes of the solution, fractions left out.
     purchases: tuple[Purchase, ...]
     #: Pods in each cell.
     pods: tuple[float, ...]
 
     def gain(self, problem: Problem, column: Column) -> float:
-        """Return what a node that is filled like this is worth above its price."""
+        """Return the value of a node filled like this, minus its price."""
         number, filling = column
         worth = sum(value * count for value, count in zip(self.worth[number], filling, strict=True))
         fees = sum(fee for index, fee in self.huddles.items() if filling[index])
@@ -39,15 +39,15 @@ class Relaxed:
 
 @dataclass(frozen=True, kw_only=True)
 class Whole:
-    """The best answer in whole nodes that was found in time."""
+    """The best solution in whole nodes that was found in time."""
 
     purchases: tuple[Purchase, ...]
-    #: No answer made of the same columns is cheaper.
+    #: A lower bound on the cost of any solution with the same columns.
     bound: float
 
 
 class Program:
-    """Buys nodes by column, or leaves pods out by set, so that limits and rules are kept."""
+    """Buys nodes by column or leaves pods out by set, within limits and rules."""
 
     def __init__(self, problem: Problem, columns: Sequence[Column]) -> None:
         self._problem = problem
@@ -79,7 +79,7 @@ class Program:
             rule.constrain(model, variables)
 
     def relaxed(self, seconds: float) -> Relaxed | None:
-        """Solve with parts of nodes; None if HiGHS could not."""
+        """Solve with fractions of nodes; None if HiGHS could not."""
         found = self._model.solve(seconds, whole=False)
         if found is None or not found.optimal:
             return None
@@ -98,7 +98,7 @@ class Program:
         )
 
     def whole(self, start: Sequence[Purchase], seconds: float, gap: float) -> Whole | None:
-        """Solve in whole nodes, from the plan *start*, until proven to within *gap*; None if nothing was found."""
+        """Solve in whole nodes, starting from the plan *start*, to within *gap*; None if nothing was found."""
         hint = dict.fromkeys(self._bought, 0.0)
         numbers = {column: number for number, column in enumerate(self._columns)}
         for each in start:
@@ -113,7 +113,7 @@ class Program:
         return Whole(purchases=tuple(trimmed(self._problem, self._purchases(bought), pods)), bound=found.bound)
 
     def _add_cells(self) -> list[int]:
-        """Add a row for each cell, with no more pods than there is room bought for, and for the pods of each set."""
+        """Add a row for each cell, which limits its pods to the room bought, and one for the pods of each set."""
         problem, model = self._problem, self._model
         rooms: list[list[tuple[int, float]]] = [[] for _ in problem.cells]
         for bought, (number, filling) in zip(self._bought, self._columns, strict=True):
@@ -141,7 +141,7 @@ class Program:
 
 
 def _most_pods(problem: Problem) -> list[int]:
-    """Return how many pods can be in each cell at most."""
+    """Return the largest number of pods in each cell."""
     rooms = [0] * len(problem.cells)
     for offer in problem.offers:
         for index, most in enumerate(offer.most):

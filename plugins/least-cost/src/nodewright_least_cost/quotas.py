@@ -1,16 +1,16 @@
-"""Where greedy plans start: how many pods of each set are to be in each cell, so that rules are kept."""
+"""Quotas of greedy plans: how many pods of each set each cell gets, so that rules hold."""
 
 from collections.abc import Collection, Iterator, Sequence
 
 from nodewright_least_cost.problem import Problem
 from nodewright_least_cost.rules import Spread
 
-#: How often all pods are tried in only some of the domains.
+#: The most parts of the cluster that are tried one by one.
 _MOST_PARTS = 8
 
 
 def quotas(problem: Problem) -> Iterator[list[int]]:
-    """Yield ways to share the pods out over all offers, and over the offers of each single part of the cluster."""
+    """Yield ways to divide the pods among all offers, and among the offers of each part of the cluster."""
     if not problem.rules:
         yield list(problem.demand)
         return
@@ -22,9 +22,9 @@ def quotas(problem: Problem) -> Iterator[list[int]]:
 
 
 def shared_out(problem: Problem, offers: Collection[int], begun: Sequence[int] = ()) -> list[int]:
-    """Put pod after pod into the cell whose domains have fewest, as long as no rule is broken by it.
+    """Assign each pod to the cell whose domains have the fewest, as long as that breaks no rule.
 
-    Cells of *offers* get more than they have *begun* with.
+    Only cells of *offers* get pods, in addition to those that they have *begun* with.
     """
     served = list(begun or (0,) * len(problem.cells))
     left = list(problem.demand)

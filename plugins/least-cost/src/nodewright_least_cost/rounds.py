@@ -1,4 +1,4 @@
-"""Options taken one after the other in simulation, whatever rules their pods have: what a better plan has to beat."""
+"""Plans made by taking one option after the other in simulation. They work with all rules; others must beat them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from nodewright.api import Option, PodSet, Simulation
 
 from nodewright_least_cost.market import limit_of, size_on
-from nodewright_least_cost.rehearsal import Proposal, Stage
+from nodewright_least_cost.proposal import Proposal, SimulatedOption
 
 
 def _cost_per_pod(option: Option) -> float:
@@ -32,9 +32,9 @@ def rounds(
     room: int | None,
     is_over: Callable[[], bool],
 ) -> Iterator[Proposal]:
-    """Yield what comes of taking the best option again and again, for several ideas of what is best.
+    """Yield the plans of repeatedly taking the best option, by several scores of what is best.
 
-    Ends, with what there is, when time *is_over*.
+    Ends early, with the plan so far, when time *is_over*.
     """
     for score in (_cost_per_pod, _waste, _cost_for_size):
         with simulation.fork() as trial:
@@ -46,7 +46,7 @@ def rounds(
 @dataclass(frozen=True, kw_only=True)
 class _Estimate:
     option: Option
-    #: Number of the option among all.
+    #: The option's number.
     number: int
 
 
@@ -59,14 +59,14 @@ class _Rounds:
         self._simulation = simulation
         self._limits = [limit_of(option) for option in options]
         self._room = sum(self._limits) if room is None else room
-        self._stages: list[Stage] = []
+        self._simulated: list[SimulatedOption] = []
 
     def run(self, score: Callable[[Option], float], is_over: Callable[[], bool]) -> Proposal:
-        """Take options until none helps."""
+        """Take options until none helps any pod."""
         while self._left and not is_over() and (estimates := self._estimates()):
             best = min(estimates, key=lambda each: score(each.option))
             self._take(best)
-        return Proposal(options=tuple(filter(None, (stage.result() for stage in self._stages))))
+        return Proposal(options=tuple(filter(None, (each.result() for each in self._simulated))))
 
     def _estimates(self) -> list[_Estimate]:
         estimates = []
@@ -81,41 +81,41 @@ class _Rounds:
         option = best.option
         self._limits[best.number] -= option.nodes
         self._room -= option.nodes
-        stage = Stage(option, self._simulation.add_nodes(option.group, option.nodes))
-        self._stages.append(stage)
+        simulated = SimulatedOption(option, self._simulation.add_nodes(option.group, option.nodes))
+        self._simulated.append(simulated)
         helped = {same.pod.key: same for same in option.pods}
         for same in [helped[each.pod.key] for each in self._left if each.pod.key in helped]:
-            stage.place(same, self._simulation)
+            simulated.place(same, self._simulation)
         self._left = _without(self._left, option.pods)
         self._use_room()
 
     def _use_room(self) -> None:
-        """Put more pods onto the nodes that are bought: where they are spread, others have risen by now."""
+        """Place more pods on the bought nodes: pods that are spread may fit now that other domains have more."""
         before = None
         while self._left and before != self._left:
             before = self._left
-            for stage in self._stages:
-                self._left = [rest for same in self._left if (rest := stage.place(same, self._simulation))]
+            for each in self._simulated:
+                self._left = [rest for same in self._left if (rest := each.place(same, self._simulation))]
 
 
 def _filled(option: Option, sets: Sequence[PodSet], simulation: Simulation, limit: int) -> Option | None:
-    """Return *option* for as many of *sets* as its nodes take, biggest first; None if it helps none."""
+    """Return *option* with as many of *sets* as its nodes hold, the largest first; None if it helps none."""
     nodes: list[str] = []
-    stage = Stage(option, nodes)
+    simulated = SimulatedOption(option, nodes)
     for same in sorted(sets, key=lambda same: size_on(option, same), reverse=True):
-        rest = stage.place(same, simulation) if nodes else same
+        rest = simulated.place(same, simulation) if nodes else same
         added = 1
         while rest and len(nodes) < limit:
             fresh = simulation.add_nodes(option.group, min(added, limit - len(nodes)))
             before = len(rest)
             nodes.extend(fresh)
-            rest = stage.place(rest, simulation)
+            rest = simulated.place(rest, simulation)
             got = before - (len(rest) if rest else 0)
             if not got:
                 break
-            # Equal pods fill equal nodes alike: what the first one held tells how many more it takes.
+            # Equal pods fill equal nodes alike: what one node held tells how many more are needed.
             added = max(1, -(-(len(rest) if rest else 0) * len(fresh) // got))
-    return stage.result()
+    return simulated.result()
 
 
 def _without(sets: Sequence[PodSet], helped: Sequence[PodSet]) -> list[PodSet]:

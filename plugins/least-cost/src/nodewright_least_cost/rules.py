@@ -1,4 +1,4 @@
-"""Rules about neighbours, in numbers: what they mean for how many pods are in each cell."""
+"""Spread, affinity and anti-affinity as numeric rules about how many pods are in each cell."""
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from nodewright_least_cost.model import Model
 class Domain:
     """One domain of a rule's topology key."""
 
-    #: Selected pods that are there now.
+    #: Selected pods that are running in it.
     count: int = 0
-    #: Whether it counts now; if not, it does once a node of one of the offers is bought.
+    #: Whether it counts now; otherwise it does once a node of one of the offers is bought.
     counts: bool = False
     offers: tuple[int, ...] = ()
     #: Cells of the pods that have the rule.
     own: tuple[int, ...] = ()
-    #: Cells of the pods that the rule speaks of.
+    #: Cells of the pods that the rule selects.
     selected: tuple[int, ...] = ()
 
 
@@ -36,14 +36,14 @@ class Variables:
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """Where there are pods that have the rule, there are no more than *skew* above the domain with fewest."""
+    """A domain with pods that have the rule has at most *skew* more selected pods than the domain with the fewest."""
 
     domains: tuple[Domain, ...]
     skew: int
     min_domains: int = 1
 
     def holds(self, served: Sequence[int], bought: Container[int]) -> bool:
-        """Tell whether so many pods may be in the cells when nodes of these offers are bought."""
+        """Tell whether the cells may have that many pods if nodes of these offers are bought."""
         levels = [each.count + _sum(served, each.selected) for each in self.domains]
         counted = [
             level
@@ -58,11 +58,11 @@ class Spread:
         )
 
     def level(self, cell: int, served: Sequence[int]) -> int:
-        """Return how many pods are in the domain of *cell* if that is a cell of those that have the rule; else 0."""
+        """Return how many pods are in the domain of *cell* if its pods have the rule; else 0."""
         return next((each.count + _sum(served, each.selected) for each in self.domains if cell in each.own), 0)
 
     def constrain(self, model: Model, variables: Variables) -> None:
-        """Add rows that keep the rule; `level` is a variable that no domain which counts is below."""
+        """Add rows that keep the rule; `level` is a variable that is at most the pods of any domain that counts."""
         highest = max(each.count + _sum(variables.most_pods, each.selected) for each in self.domains)
         level = model.variable(upper=highest, whole=True)
         counted = sum(each.counts for each in self.domains)
@@ -85,7 +85,7 @@ class Spread:
             entries = [*((variables.pods[cell], 1.0) for cell in each.selected), (level, -1.0)]
             slack = 0
             if each.count - least > self.skew:
-                # There are too many there already, unless the others rise: then none of these pods may be there.
+                # It already has too many, unless the others get more: otherwise none of these pods may join.
                 slack = each.count + _sum(variables.most_pods, each.selected) - self.skew
                 present = _presence(model, variables, each.own)
                 entries.append((present, float(slack)))
@@ -94,12 +94,12 @@ class Spread:
 
 @dataclass(frozen=True, kw_only=True)
 class Apart:
-    """No domain has pods that have the rule, and others of which it speaks."""
+    """No domain has both a pod that has the rule and another that the rule selects."""
 
     domains: tuple[Domain, ...]
 
     def holds(self, served: Sequence[int], bought: Container[int]) -> bool:
-        """Tell whether so many pods may be in the cells."""
+        """Tell whether the cells may have that many pods."""
         return all(
             _sum(served, each.selected) + (0 if served[cell] and cell in each.selected else 1) <= 1
             for each in self.domains
@@ -127,7 +127,7 @@ class Together:
     domains: tuple[Domain, ...]
 
     def holds(self, served: Sequence[int], bought: Container[int]) -> bool:
-        """Tell whether so many pods may be in the cells."""
+        """Tell whether the cells may have that many pods."""
         return sum(_sum(served, each.own) > 0 for each in self.domains) <= 1
 
     def constrain(self, model: Model, variables: Variables) -> None:

@@ -1,44 +1,43 @@
-"""The search for the cheapest plan: which ways to fill nodes are worth a look, and how far off the answer may be."""
+"""The search for the cheapest plan: which fillings of nodes to consider, and how far the result may be off."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from nodewright_least_cost.filling import all_fillings
+from nodewright_least_cost.filling import all_fillings, best_filling
 from nodewright_least_cost.greedy import greedy_plans
-from nodewright_least_cost.knapsack import best_filling
 from nodewright_least_cost.problem import Filling, Offer, Problem, Purchase
 from nodewright_least_cost.program import Column, Program, Relaxed
 from nodewright_least_cost.quotas import quotas, shared_out
 
-#: Steps of looking for all ways to fill a node, over all offers, before only promising ones are looked for.
+#: Steps of the search for all fillings of all offers; beyond that, only promising fillings are searched for.
 _STEPS = 20_000
-#: Most columns of a program in which every way to fill every node is present.
+#: The most columns of a program with all fillings.
 _COLUMNS = 4_000
-#: Part of the time that goes into greedy plans at the beginning.
+#: Share of the time for greedy plans at the start.
 _GREED = 0.3
-#: Part of the time until columns are found; the rest is for buying whole nodes.
+#: Share of the time until columns are found; the rest is for buying whole nodes.
 _PREPARATION = 0.7
 _EPSILON = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What to buy, and how far it can be from the cheapest."""
+    """What to buy, and how far that can be above the cheapest."""
 
     purchases: tuple[Purchase, ...]
     cost: float
     #: Pods of each set that have no place.
     left: Filling
-    #: What all plans cost at least, pods that are left out included.
+    #: A lower bound on the cost of all plans, including the penalty for pods that are left out.
     bound: float
-    #: How much of its cost could be saved at most, as a share; 0 if it is proven to be the cheapest.
+    #: The largest share of its cost that could be saved; 0 if it is proven to be the cheapest.
     gap: float
 
 
 def cheapest_plan(problem: Problem, seconds: float, gap: float, elapsed: Callable[[], float]) -> Plan:
-    """Return the cheapest plan that can be found in *seconds*, or one proven to be within *gap* of it.
+    """Return the cheapest plan found in *seconds*, or one proven to be within *gap* of it.
 
-    Serving a pod goes before cost. *elapsed* tells the seconds since the beginning.
+    Serving a pod comes before cost. *elapsed* returns the seconds since the start.
     """
     search = _Search(problem, gap, lambda share: seconds * share - elapsed())
     search.begin()
@@ -50,21 +49,21 @@ def cheapest_plan(problem: Problem, seconds: float, gap: float, elapsed: Callabl
 
 
 class _Search:
-    """The best plan so far, the columns that better ones may be made of, and what all cost at least."""
+    """The best plan so far, the columns for better ones, and a lower bound on the cost of all."""
 
     def __init__(self, problem: Problem, gap: float, left: Callable[[float], float]) -> None:
         self._problem = problem
         self._gap = gap
-        #: Seconds that are left of a share of the time.
+        #: Returns the seconds that are left of a share of the time.
         self._left = left
         self._best: Sequence[Purchase] = ()
         self._bound = 0.0
-        #: Whether every way to fill every node is among the columns.
+        #: Whether the columns contain all fillings.
         self._complete = False
         self.columns: dict[Column, None] = {}
 
     def begin(self) -> None:
-        """Make greedy plans: at least one of each kind, with pods in all cells."""
+        """Make greedy plans: at least one of each score, with pods in all cells."""
         for quota in quotas(self._problem):
             self._consider(greedy_plans(self._problem, quota))
             if self._left(_GREED) <= 0:
@@ -75,27 +74,27 @@ class _Search:
         return self._left(1.0) <= 0 or self._distance() <= self._gap * self._problem.cost(self._best)
 
     def find_columns(self) -> None:
-        """Find columns: all if there are few, else as long as buying parts of nodes gets cheaper by them."""
+        """Find columns: all if there are few, else as long as they make buying fractions of nodes cheaper."""
         everything = _every_column(self._problem)
         self._complete = everything is not None
         self.columns |= dict.fromkeys(everything or ())
         exact = False
         prices = self._prices()
         while prices is not None and not self._complete and self._left(_PREPARATION) > 0:
-            # What pods are worth now says which filling of a node would be worth more than the node costs.
+            # The values of pods show which fillings are worth more than their node costs.
             found = self._fillings(prices, exact=exact)
             self._bound = max(self._bound, _bound(self._problem, prices, [best for _, best in found]))
             better = [column for column, _ in found if column not in self.columns and self._pays(prices, column)]
             if self.is_done() or (exact and not better):
                 break
-            # Once the quick way finds nothing any more, the thorough one is worth its time.
+            # Search exactly once the fast search finds nothing new.
             exact = exact or not better
             self.columns |= dict.fromkeys(better)
             prices = self._prices() or prices
         if prices is not None:
             if self._complete:
                 self._bound = max(self._bound, prices.objective)
-            # The whole nodes of it are a good beginning.
+            # Its whole nodes are a good start.
             self._consider(greedy_plans(self._problem, self._quota(prices), prices.purchases))
 
     def _prices(self) -> Relaxed | None:
@@ -104,7 +103,7 @@ class _Search:
     def buy_whole_nodes(self) -> None:
         """Solve in whole nodes, from the best plan so far."""
         program = Program(self._problem, list(self.columns))
-        # The gap is a share of the cost; HiGHS takes it as one of the cost with the penalty for pods left out.
+        # Our gap is a share of the cost; that of HiGHS is a share of the cost plus the penalty for pods left out.
         share = self._problem.cost(self._best) / (self._problem.objective(self._best) or 1.0)
         found = program.whole(self._best, self._left(1.0), self._gap * share)
         if found is not None:
@@ -129,7 +128,7 @@ class _Search:
         return max(0.0, self._problem.objective(self._best) - self._bound)
 
     def _consider(self, plans: Iterable[Sequence[Purchase]]) -> None:
-        """Keep the best plan; all of them show columns."""
+        """Keep the best plan; add the columns of all."""
         for plan in plans:
             self.columns |= dict.fromkeys((each.offer, each.filling) for each in plan)
             better = self._problem.objective(plan) < self._problem.objective(self._best) - _EPSILON
@@ -137,14 +136,14 @@ class _Search:
                 self._best = plan
 
     def _quota(self, prices: Relaxed) -> list[int]:
-        """Return how many pods are to be in each cell, as they are in a plan with parts of nodes."""
+        """Return the quota of each cell: its pods in a plan with fractions of nodes."""
         problem = self._problem
         if not problem.rules:
             return list(problem.demand)
         return shared_out(problem, range(len(problem.offers)), [int(count + _EPSILON) for count in prices.pods])
 
     def _fillings(self, prices: Relaxed, *, exact: bool) -> list[tuple[Column, float]]:
-        """Return for each offer a filling worth much at these prices, and a bound of what one can be worth."""
+        """Return a valuable filling for each offer at these prices, and an upper bound on the value of any."""
         found = []
         for number, offer in enumerate(self._problem.offers):
             worth = prices.worth[number]
@@ -161,7 +160,7 @@ class _Search:
 
 
 def _every_column(problem: Problem) -> list[Column] | None:
-    """Return all ways to fill all nodes; None if there are too many."""
+    """Return all fillings of all offers; None if there are too many."""
     columns: list[Column] = []
     for number in range(len(problem.offers)):
         fillings = all_fillings(problem, number, _STEPS // len(problem.offers))
@@ -172,9 +171,9 @@ def _every_column(problem: Problem) -> list[Column] | None:
 
 
 def _bound(problem: Problem, prices: Relaxed, best: Sequence[float]) -> float:
-    """Return what all pods cost at least, if a node of each offer can hold pods worth *best* at these prices.
+    """Return a lower bound on the cost of all pods if nodes of each offer hold pods worth at most *best*.
 
-    Either every offer is as scarce as it is, or pods are worth so little that no node pays: the better of both.
+    It is the better of two bounds: one by the limits of offers, one by lowering values until no node pays.
     """
     won, scale = 0.0, 1.0
     for value, fee, offer in zip(best, prices.nodes, problem.offers, strict=True):
@@ -185,7 +184,7 @@ def _bound(problem: Problem, prices: Relaxed, best: Sequence[float]) -> float:
 
 
 def _rough(problem: Problem, worth: Sequence[float], offer: Offer) -> float:
-    """Return a bound of what pods on one node of *offer* can be worth: if its scarcest resource were the only one."""
+    """Return an upper bound on the value of a node of *offer*: as if its scarcest resource were the only one."""
     bounds = [float("inf")]
     for row, free in enumerate(offer.free):
         sets = [index for index, most in enumerate(offer.most) if most]

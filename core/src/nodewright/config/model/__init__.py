@@ -3,7 +3,6 @@
 from typing import Literal
 
 from nodewright.config.addresses import NamespaceName
-from nodewright.config.mention import Mention
 from nodewright.config.model.base import Section
 from nodewright.config.model.disruption import Disruption, DisruptionBudget, DisruptionReason, Schedule
 from nodewright.config.model.groups import GroupRule, GroupScaleDown
@@ -28,11 +27,13 @@ from nodewright.config.model.process import (
 )
 from nodewright.config.model.scale_down import DrainPriority, ScaleDown, SoftTaints
 from nodewright.config.model.scale_up import Balancing, Proactive, ScaleUp
+from nodewright.config.reference import Reference
 from nodewright.config.values import (
     Group,
     Hooks,
     Name,
     PendingPodsSteps,
+    PriceModels,
     Providers,
     ScaleDownCandidatesSteps,
     Switch,
@@ -61,13 +62,13 @@ __all__ = [
     "Loop",
     "Memory",
     "MemoryLimit",
-    "Mention",
     "Metrics",
     "NodeLimit",
     "Proactive",
     "Processors",
     "ProvisioningRequests",
     "Record",
+    "Reference",
     "ScaleDown",
     "ScaleUp",
     "Schedule",
@@ -86,11 +87,11 @@ class Processors(Section):
     """The steps that narrow down what is decided about."""
 
     pending_pods: PendingPodsSteps = (
-        Mention(name="clear-tpu-requests"),
-        Mention(name="filter-expendable"),
-        Mention(name="add-returning-pods"),
-        Mention(name="filter-schedulable"),
-        Mention(name="filter-daemonset-pods"),
+        Reference(name="clear-tpu-requests"),
+        Reference(name="filter-expendable"),
+        Reference(name="add-returning-pods"),
+        Reference(name="filter-schedulable"),
+        Reference(name="filter-daemonset-pods"),
     )
     """The plugins that take pods off the list of those that need nodes, or add to it, in order."""
     scale_down_candidates: ScaleDownCandidatesSteps = ()
@@ -118,6 +119,8 @@ class Settings(Section):
     """Node groups by hand, as min:max:name; most providers find theirs."""
     discovery: tuple[Name, ...] = ()
     """Rules by which a provider finds its node groups, as in --node-group-auto-discovery."""
+    prices: PriceModels = ()
+    """The plugins that know prices better than the providers, in order."""
     loop: Loop = Loop()
     """How often it is decided."""
     scale_up: ScaleUp = ScaleUp()

@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 
-from nodewright.config.mention import Mention
 from nodewright.config.model.base import Section
 from nodewright.config.model.disruption import Disruption
+from nodewright.config.reference import Reference
 from nodewright.config.values import (
     Count,
     DrainRules,
@@ -115,19 +115,19 @@ class ScaleDown(Section):
     evict_daemonsets_from_empty_nodes: Switch = False
     """Evict DaemonSet pods from all other nodes, too."""
     drain_rules: DrainRules = (
-        Mention(name="mirror"),
-        Mention(name="long-terminating"),
-        Mention(name="do-not-disrupt"),
-        Mention(name="replica-count"),
-        Mention(name="daemon-set"),
-        Mention(name="safe-to-evict"),
-        Mention(name="terminal"),
-        Mention(name="on-completion"),
-        Mention(name="not-replicated"),
-        Mention(name="system"),
-        Mention(name="not-safe-to-evict"),
-        Mention(name="local-storage"),
-        Mention(name="disruption-budget"),
+        Reference(name="mirror"),
+        Reference(name="long-terminating"),
+        Reference(name="do-not-disrupt"),
+        Reference(name="replica-count"),
+        Reference(name="daemon-set"),
+        Reference(name="safe-to-evict"),
+        Reference(name="terminal"),
+        Reference(name="on-completion"),
+        Reference(name="not-replicated"),
+        Reference(name="system"),
+        Reference(name="not-safe-to-evict"),
+        Reference(name="local-storage"),
+        Reference(name="disruption-budget"),
     )
     """The plugins that tell what draining a node means for a pod; the first with an opinion decides."""
     skip_system_pods: Switch = True

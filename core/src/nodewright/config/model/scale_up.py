@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from nodewright.config.mention import Mention
 from nodewright.config.model.base import Section
+from nodewright.config.reference import Reference
 from nodewright.config.values import ChosenEstimator, Count, Duration, Expanders, Names, Ratio, Switch, Whole
 
 
@@ -34,9 +34,9 @@ class Proactive(Section):
 class ScaleUp(Section):
     """How pending pods bring nodes."""
 
-    estimator: ChosenEstimator = Mention(name="binpacking")
+    estimator: ChosenEstimator = Reference(name="binpacking")
     """The plugin that computes how many nodes a set of pods needs."""
-    expanders: Expanders = (Mention(name="least-waste"),)
+    expanders: Expanders = (Reference(name="least-waste"),)
     """The plugins that choose among the groups that could grow, in order; chance decides between the last ones."""
     options_per_loop: Count = 0
     """How many options may be taken in one loop, one after the other; 0 is as many as help."""

@@ -115,7 +115,11 @@ class OptionFinder:
             elif estimate.nodes < 1 or not estimate.pods:
                 verdicts[facts.id] = Verdict(reason=Reason.NO_HELP)
             else:
-                options.append(self._option(facts, estimate, similar))
+                offered = self._policy.hooks.adjust_estimate(facts, fit.fitting, estimate)
+                if offered.nodes < 1 or not offered.pods:
+                    verdicts[facts.id] = Verdict(reason=Reason.FILTERED, detail="a hook")
+                else:
+                    options.append(self._option(facts, offered, similar))
         refusals = {group: fit.refusals for group, fit in fits.items()}
         if self._settings.explain_skipped_groups:
             left_out = [facts for facts in groups if facts.id not in fits and facts.template is not None]

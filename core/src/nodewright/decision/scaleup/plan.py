@@ -25,7 +25,7 @@ from nodewright.decision.scaleup.expansion import Expansion
 from nodewright.decision.scaleup.gangs import INCOMPLETE, gang_of, incomplete_gangs
 from nodewright.decision.scaleup.options import OptionFinder
 from nodewright.decision.world import World
-from nodewright.plugins.prices import GuardedPricing
+from nodewright.plugins.pricing import GuardedPricing
 from nodewright.scheduling import ClusterSimulation
 
 

@@ -14,7 +14,7 @@ from nodewright.explain.explanation import Look
 from nodewright.explain.status import Status, absence, initializing, status_of
 from nodewright.kube.events import EventWriter
 from nodewright.kube.lease import Lease
-from nodewright.kube.status import StatusMap, StatusText
+from nodewright.kube.status import StatusText, StatusWriter
 from nodewright.kube.transport import Transport
 from nodewright.memory_store import WriteResult
 from nodewright.plugins import Fault
@@ -22,7 +22,7 @@ from nodewright.record.decision_record import DecisionRecord
 from nodewright.runtime.leadership import Leadership
 from nodewright.runtime.reporting.decision_events import DecisionEvents
 from nodewright.runtime.reporting.node_events import NodeEvents
-from nodewright.serve.metrics import Metrics, Sight
+from nodewright.serve.metrics import LoopResult, Metrics
 from nodewright.serve.snapshots import Snapshots
 from nodewright.shadow.finding import Finding
 from nodewright.shadow.sighting import Deeds
@@ -54,7 +54,7 @@ class Reporter:
         self._status_transport = transport.through(leadership.permit)
         self._clock = clock
         self._rights = transport.rights
-        self._status: StatusMap | None = None
+        self._status: StatusWriter | None = None
         #: When the status was last written, and the conditions then.
         self._written: tuple[datetime, Mapping[str, Conditions]] | None = None
         self._events = EventWriter(
@@ -83,8 +83,8 @@ class Reporter:
         It was made on *world* and the memory *before*, and left *memory*.
         """
         self._record.looped(decision.at)
-        sight = Sight(world=world, decision=decision, memory=memory, settings=self._settings, findings=findings)
-        self.metrics.note_loop(sight, before)
+        loop = LoopResult(world=world, decision=decision, memory=memory, settings=self._settings, findings=findings)
+        self.metrics.note_loop(loop, before)
         self._decision_events.decided(decision, before, memory, world, self._settings)
         if self._settings.events.nodes:
             self._node_events.write(decision, before, memory, world)
@@ -166,7 +166,7 @@ class Reporter:
 
     def _begin_status(self) -> None:
         if self._status is None and self._settings.status.write and not self._settings.dry_run:
-            self._status = StatusMap(self._status_transport, self._settings.namespace, self._settings.status.name)
+            self._status = StatusWriter(self._status_transport, self._settings.namespace, self._settings.status.name)
             self._written = None
             self._write_status(initializing(self._clock.now()))
 

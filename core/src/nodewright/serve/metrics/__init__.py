@@ -1,6 +1,6 @@
-"""Metrics for Prometheus: Cluster Autoscaler's by its names, labels and meaning, and our own."""
+"""Metrics for Prometheus: Cluster Autoscaler's by name, label and meaning, and our own."""
 
+from nodewright.serve.metrics.loop import LoopResult
 from nodewright.serve.metrics.metrics import Metrics
-from nodewright.serve.metrics.sight import Sight
 
-__all__ = ["Metrics", "Sight"]
+__all__ = ["LoopResult", "Metrics"]

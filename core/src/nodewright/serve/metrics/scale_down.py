@@ -1,44 +1,48 @@
-"""Metrics of scale-down, with Cluster Autoscaler's names and labels where it has some."""
+"""Metrics of scale-down: why nodes stay, how many went, and how long that took."""
 
 from collections import Counter as Counts
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Metric
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric
 
 from nodewright.api.decision import DeleteInstances, Outcome
 from nodewright.api.provider import GpuConfig
 from nodewright.api.reasons import Reason
 from nodewright.decision.health.readiness import is_ready
-from nodewright.serve.metrics.gpu import GPU_LABELS, gpu_values
-from nodewright.serve.metrics.panel import Lasting, gauge, gauges
-from nodewright.serve.metrics.removal_latency import RemovalLatency
-from nodewright.serve.metrics.sight import Sight
+from nodewright.serve.metrics.loop import LoopResult
+from nodewright.serve.metrics.series import GPU_LABELS, ZeroFilled, gauge, gauges, gpu_values
 
-#: Verdicts on nodes that don't count as unremovable: they could go, or are none of ours.
+#: Nodes with these verdicts don't count as unremovable: they could go, or belong to no group.
 _NOT_UNREMOVABLE = frozenset(
     [Reason.EMPTY, Reason.MOVABLE, Reason.COOLING_DOWN, Reason.BUDGET, Reason.NOT_OURS, Reason.CLUSTER_UNHEALTHY]
 )
+_LATENCY_BUCKETS = [1.5**power for power in range(19)]
+#: Nodes with these verdicts are not eligible yet.
+_WAITING = (Reason.NOT_LONG_ENOUGH, Reason.NOT_UNREADY_LONG_ENOUGH)
+#: With these verdicts nothing delays the removal of a node.
+_FREE = (Reason.EMPTY, Reason.MOVABLE, Reason.BEING_DELETED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Deletion:
-    """A machine that the cloud was asked to delete."""
+    """A machine whose deletion was requested from the cloud."""
 
-    #: The node that goes with it; empty if it never was one.
+    #: Its node; empty if it never registered one.
     node: str = ""
-    #: Why, in Cluster Autoscaler's words.
+    #: The reason, as Cluster Autoscaler names it.
     reason: str = ""
     gpu: GpuConfig | None = None
 
 
 class ScaleDownMetrics:
-    """Why nodes stay, and how many went. Written on the loop's thread; series are as many as there are reasons."""
+    """Counts nodes that stay, by reason, and nodes that went. Written on the loop's thread."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._removed = Counter(
             "cluster_autoscaler_scaled_down_nodes",
-            "Nodes removed, by the reason and by their GPUs.",
+            "Nodes removed, by reason and GPU.",
             ("reason", *GPU_LABELS, "dra_drivers"),
             registry=registry,
         )
@@ -50,14 +54,14 @@ class ScaleDownMetrics:
         )
         self._evicted = Counter(
             "cluster_autoscaler_evicted_pods",
-            "Pods asked to leave a node that goes, by how that went.",
+            "Evictions of pods from nodes being removed, by result.",
             ("eviction_result",),
             registry=registry,
         )
-        # Its name there does not end as names of counters have to.
+        # A gauge, because Cluster Autoscaler's name lacks the suffix that counters must have.
         self._unregistered = Gauge(
             "cluster_autoscaler_old_unregistered_nodes_removed_count",
-            "Machines removed that never became nodes.",
+            "Machines removed that never registered a node.",
             registry=registry,
         )
         for result in ("succeeded", "failed"):
@@ -65,60 +69,56 @@ class ScaleDownMetrics:
         for reason in ("underutilized", "empty", "unready"):
             self._removed.labels(reason, *gpu_values(None))
         self._latency = RemovalLatency(registry)
-        self._unremovable = Lasting()
-        self._blocked = Lasting()
-        #: By the target of their outcome.
+        self._unremovable = ZeroFilled()
+        self._blocked = ZeroFilled()
+        #: Requested deletions by the target that their outcome will have.
         self._deletions: dict[str, list[_Deletion]] = {}
 
-    def note_loop(self, sight: Sight) -> None:
-        """Take over what was decided."""
-        for delete in sight.decision.delete:
-            self._deletions[delete.target] = list(_deletions(delete, sight))
-        if sight.settings.metrics.node_removal_latency:
-            self._latency.note_loop(sight)
+    def note_loop(self, loop: LoopResult) -> None:
+        """Take up the decision of a loop."""
+        for delete in loop.decision.delete:
+            self._deletions[delete.target] = list(_deletions(delete, loop))
+        if loop.settings.metrics.node_removal_latency:
+            self._latency.note_loop(loop)
         else:
             self._latency.forget()
 
-    def gauges(self, sight: Sight) -> Iterator[Metric]:
-        """Yield why nodes stay."""
-        decision, memory = sight.decision, sight.memory
-        # Converted only once they are counted: every node is looked at in every loop.
+    def gauges(self, loop: LoopResult) -> Iterator[Metric]:
+        """Yield the gauges of nodes that stay."""
+        decision, memory = loop.decision, loop.memory
+        # Reasons become text after counting, as this runs in every loop over all nodes.
         reasons = Counts(verdict.reason for verdict in decision.nodes.values())
         counts = {reason.value: count for reason, count in reasons.items() if reason not in _NOT_UNREMOVABLE}
         causes = Counts(
             standing.cause for standing in memory.verdicts.last.values() if standing.reason is Reason.BLOCKED_BY_POD
         )
         just_came = any(verdict.reason is Reason.JUST_CREATED for verdict in decision.pods.values())
-        cooling = just_came or memory.cooldown.pause(sight.settings.scale_down, decision.at) is not None
+        cooling = just_came or memory.cooldown.pause(loop.settings.scale_down, decision.at) is not None
         yield gauge(
             "cluster_autoscaler_unneeded_nodes_count", "Nodes that could be removed.", len(memory.unneeded.since)
         )
         yield gauges(
             "cluster_autoscaler_unremovable_nodes_count",
-            "Nodes that can't be removed now, by the reason.",
+            "Nodes that can't be removed now, by reason.",
             ("reason",),
-            self._unremovable.filled(counts),
+            self._unremovable.fill(counts),
         )
         yield gauges(
             "nodewright_nodes_blocked_by_pods",
-            "Nodes that stay for a pod that must not be moved, by what is the matter with it.",
+            "Nodes kept by a pod that must not be moved, by cause.",
             ("cause",),
-            self._blocked.filled(causes),
+            self._blocked.fill(causes),
         )
         yield gauge("cluster_autoscaler_scale_down_in_cooldown", "Whether scale-down pauses after a change.", cooling)
-        yield gauge(
-            "cluster_autoscaler_pending_node_deletions",
-            "Nodes whose removal is under way.",
-            len(memory.leaving.removals),
-        )
+        yield gauge("cluster_autoscaler_pending_node_deletions", "Nodes being removed.", len(memory.leaving.removals))
         yield gauge(
             "cluster_autoscaler_max_node_skip_eval_duration_seconds",
-            "For how long, at most, a node has not been looked at for lack of time. 0 unless asked for.",
-            _longest_unexamined(sight) if sight.settings.metrics.node_skip_time else 0.0,
+            "Longest time for which a node has not been examined for lack of time. 0 unless enabled.",
+            _longest_unexamined(loop) if loop.settings.metrics.node_skip_time else 0.0,
         )
 
     def note_outcomes(self, outcomes: Iterable[Outcome]) -> None:
-        """Count what was done; outcomes may come later than their decision."""
+        """Count outcomes, which may belong to the decision of an earlier loop."""
         for outcome in outcomes:
             if outcome.action == "delete-instances":
                 deletions = self._deletions.pop(outcome.target, [])
@@ -126,7 +126,7 @@ class ScaleDownMetrics:
                     self._count(deletions)
                     self._latency.note_deleted((deletion.node for deletion in deletions), outcome.at)
             elif outcome.action == "evict" and (outcome.ok or not outcome.temporary):
-                # What is refused for the moment is tried again.
+                # A temporary refusal is tried again and counts as neither.
                 self._evicted.labels(eviction_result="succeeded" if outcome.ok else "failed").inc()
 
     def _count(self, deletions: Iterable[_Deletion]) -> None:
@@ -139,22 +139,77 @@ class ScaleDownMetrics:
                 self._gpus_removed.labels(deletion.reason, gpu.resource, gpu.type).inc()
 
 
-def _deletions(delete: DeleteInstances, sight: Sight) -> Iterator[_Deletion]:
+def _deletions(delete: DeleteInstances, loop: LoopResult) -> Iterator[_Deletion]:
     if delete.verdict.reason is Reason.NEVER_REGISTERED:
         yield from (_Deletion() for _ in delete.instances)
         return
-    world = sight.world
+    world = loop.world
     for name in delete.nodes:
         node = world.cluster.nodes.get(name)
         if node is not None:
-            ready = is_ready(node, world, sight.settings.templates)
-            # Nodes that were empty go in one call with others that were not.
-            removal = sight.memory.leaving.removals.get(name)
+            ready = is_ready(node, world, loop.settings.templates)
+            # One call may delete both empty and drained nodes.
+            removal = loop.memory.leaving.removals.get(name)
             drains = delete.verdict.reason is Reason.DRAINED if removal is None else removal.drains
             drained = "underutilized" if drains else "empty"
             yield _Deletion(node=name, reason=drained if ready else "unready", gpu=world.gpus.get(name))
 
 
-def _longest_unexamined(sight: Sight) -> float:
-    since = [each.since for each in sight.memory.verdicts.last.values() if each.reason is Reason.NOT_EXAMINED]
-    return (sight.decision.at - min(since)).total_seconds() if since else 0.0
+def _longest_unexamined(loop: LoopResult) -> float:
+    since = [each.since for each in loop.memory.verdicts.last.values() if each.reason is Reason.NOT_EXAMINED]
+    return (loop.decision.at - min(since)).total_seconds() if since else 0.0
+
+
+@dataclass(kw_only=True)
+class _Eligible:
+    """A node that may be removed."""
+
+    since: datetime
+    #: The code of the reason that last delayed its removal.
+    delay: str = ""
+
+
+class RemovalLatency:
+    """Measures how long an eligible node takes until it is deleted or needed again. Written on the loop's thread."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._seconds = Histogram(
+            "cluster_autoscaler_node_removal_latency_seconds",
+            "Time from when a node had been unneeded for long enough until it was deleted or needed again, "
+            "by the reason that last delayed it.",
+            ("deleted", "delay_reason"),
+            buckets=_LATENCY_BUCKETS,
+            registry=registry,
+        )
+        self._eligible: dict[str, _Eligible] = {}
+
+    def note_loop(self, loop: LoopResult) -> None:
+        """Take up which nodes are eligible now, and which no longer are."""
+        decision, memory = loop.decision, loop.memory
+        staying = [
+            name for name in self._eligible if name not in memory.unneeded.since and name not in memory.leaving.removals
+        ]
+        for name in staying:
+            self._ended(name, decision.at, deleted=False)
+        for name in memory.unneeded.since:
+            verdict = decision.nodes.get(name)
+            if verdict is None or verdict.reason in _WAITING:
+                continue
+            known = self._eligible.setdefault(name, _Eligible(since=decision.at))
+            if verdict.reason not in _FREE:
+                known.delay = verdict.reason.value
+
+    def note_deleted(self, nodes: Iterable[str], at: datetime) -> None:
+        """Note that *nodes* were deleted."""
+        for name in nodes:
+            self._ended(name, at, deleted=True)
+
+    def forget(self) -> None:
+        """Forget all nodes, as when the metric is switched off."""
+        self._eligible.clear()
+
+    def _ended(self, name: str, at: datetime, *, deleted: bool) -> None:
+        known = self._eligible.pop(name, None)
+        if known is not None:
+            seconds = max(0.0, (at - known.since).total_seconds())
+            self._seconds.labels("true" if deleted else "false", known.delay).observe(seconds)

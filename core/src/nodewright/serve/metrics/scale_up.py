@@ -1,4 +1,4 @@
-"""Counters of growth: how many nodes were asked for, and what came in the way."""
+"""Metrics of scale-up: how many nodes were ordered, and which orders failed or were limited."""
 
 from collections.abc import Iterable
 
@@ -12,11 +12,10 @@ from nodewright.decision.memory import Memory
 from nodewright.decision.scaledown.selection.floors import floor_of
 from nodewright.decision.world import World
 from nodewright.objects.node import INSTANCE_TYPE
-from nodewright.serve.metrics.few import Few
-from nodewright.serve.metrics.gpu import GPU_LABELS, gpu_values
-from nodewright.serve.metrics.sight import Sight
+from nodewright.serve.metrics.loop import LoopResult
+from nodewright.serve.metrics.series import GPU_LABELS, BoundedLabel, gpu_values
 
-#: Reasons of failed growth that Cluster Autoscaler has itself; clouds have codes of their own.
+#: Cluster Autoscaler's own reasons of a failed scale-up; clouds add their codes.
 _CLOUD, _TIMEOUT = "cloudProviderError", "timeout"
 _KNOWN_FAILURES = (_CLOUD, "apiCallError", _TIMEOUT)
 _LIMITED = {"cpu": "CpuResourceLimit", "memory": "MemoryResourceLimit"}
@@ -24,49 +23,49 @@ _HETEROGENEITY = (1, 2, 4, 8, 16, 32)
 
 
 class ScaleUpMetrics:
-    """How groups grew and failed to. Written on the loop's thread."""
+    """Counts orders of nodes and their failures. Written on the loop's thread."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._added = Counter(
             "cluster_autoscaler_scaled_up_nodes",
-            "Nodes that clouds were asked for, by their GPUs.",
+            "Nodes requested from clouds, by GPU.",
             (*GPU_LABELS, "dra_drivers"),
             registry=registry,
         )
         self._gpus_added = Counter(
             "cluster_autoscaler_scaled_up_gpu_nodes",
-            "Nodes with GPUs that clouds were asked for.",
+            "Nodes with GPUs requested from clouds.",
             GPU_LABELS,
             registry=registry,
         )
         self._failed = Counter(
             "cluster_autoscaler_failed_scale_ups",
-            "Growth that failed: refused, not delivered in time, or with machines that could not be made.",
+            "Failed scale-ups: refused, not delivered in time, or with machines that could not be created.",
             ("reason", *GPU_LABELS, "dra_drivers"),
             registry=registry,
         )
         self._gpus_failed = Counter(
             "cluster_autoscaler_failed_gpu_scale_ups",
-            "Growth that failed, of groups whose nodes have GPUs.",
+            "Failed scale-ups of groups whose nodes have GPUs.",
             ("reason", *GPU_LABELS),
             registry=registry,
         )
-        self._unmade = Counter(
+        self._uncreated = Counter(
             "cluster_autoscaler_failed_node_creations",
-            "Machines that clouds could not make, by the cloud's code.",
+            "Machines that clouds could not create, by the cloud's code.",
             ("reason",),
             registry=registry,
         )
-        # Its name there does not end as names of counters have to.
+        # A gauge, because Cluster Autoscaler's name lacks the suffix that counters must have.
         self._skipped = Gauge(
             "cluster_autoscaler_skipped_scale_events_count",
-            "How often a group did not grow, or a node did not go, as a limit of the cluster was reached.",
+            "How often a limit of the cluster kept a group from growing or a node from being removed.",
             ("direction", "reason"),
             registry=registry,
         )
         self._heterogeneity = Histogram(
             "cluster_autoscaler_binpacking_heterogeneity",
-            "How many kinds of pods a group grows for at once.",
+            "Number of pod classes for which a group grows at once.",
             ("instance_type", "cpu_count", "namespace_count"),
             buckets=_HETEROGENEITY,
             registry=registry,
@@ -77,30 +76,30 @@ class ScaleUpMetrics:
         for direction in ("up", "down"):
             for reason in _LIMITED.values():
                 self._skipped.labels(direction, reason)
-        self._codes = Few(_KNOWN_FAILURES)
-        #: What groups were asked to grow by and their GPUs, until it is known how that went.
+        self._codes = BoundedLabel(_KNOWN_FAILURES)
+        #: Orders without an outcome yet, by group: how many nodes, and the group's GPUs.
         self._ordered: dict[str, tuple[int, GpuConfig | None]] = {}
-        #: Groups that had machines in the last loop that did not come in time.
+        #: Groups whose machines were late in the last loop.
         self._late: frozenset[str] = frozenset()
 
-    def note_loop(self, sight: Sight, before: Memory) -> None:
-        """Count what a loop found out about growth of earlier ones; *before* is the memory that it began with."""
-        self._note_late(sight)
-        self._note_unmade(sight, before)
-        for verdict in sight.decision.groups.values():
+    def note_loop(self, loop: LoopResult, before: Memory) -> None:
+        """Count what a loop found out about earlier orders; *before* is the memory that it began with."""
+        self._note_late(loop)
+        self._note_uncreated(loop, before)
+        for verdict in loop.decision.groups.values():
             self._skip("up", short_of(verdict))
-        for verdict in sight.decision.nodes.values():
+        for verdict in loop.decision.nodes.values():
             if verdict.reason is Reason.LIMIT_MIN_RESOURCES:
                 self._skip("down", {floor_of(verdict)})
 
     def note_orders(self, decision: Decision, world: World) -> None:
-        """Take up what groups are about to be asked for."""
+        """Take up the orders that are about to be placed."""
         for grow in decision.grow:
             self._ordered[grow.group] = grow.count, world.group_gpus.get(grow.group)
-            self._note_kinds(grow, world)
+            self._note_heterogeneity(grow, world)
 
     def note_outcomes(self, outcomes: Iterable[Outcome]) -> None:
-        """Count what came of orders, of whatever loop they were."""
+        """Count the outcomes of orders, of this loop or an earlier one."""
         for outcome in outcomes:
             if outcome.action != "grow" or (ordered := self._ordered.pop(outcome.target, None)) is None:
                 continue
@@ -112,27 +111,27 @@ class ScaleUpMetrics:
             if gpu:
                 self._gpus_added.labels(gpu.resource, gpu.type).inc(count)
 
-    def _note_late(self, sight: Sight) -> None:
-        decision = sight.decision
+    def _note_late(self, loop: LoopResult) -> None:
+        decision = loop.decision
         late = {each.group for each in decision.shrink if each.verdict.reason is Reason.UNMET_TARGET}
         late |= {each.group for each in decision.delete if each.verdict.reason is Reason.NEVER_REGISTERED}
-        # Machines that can't be deleted are late in every loop, but failed once.
+        # Machines that can't be deleted are late in every loop, but count as one failure.
         for group in late - self._late:
-            self._fail(_TIMEOUT, sight.world.group_gpus.get(group))
+            self._fail(_TIMEOUT, loop.world.group_gpus.get(group))
         self._late = frozenset(late)
 
-    def _note_unmade(self, sight: Sight, before: Memory) -> None:
-        fresh = sight.memory.health.failed_since.keys() - before.health.failed_since.keys()
+    def _note_uncreated(self, loop: LoopResult, before: Memory) -> None:
+        fresh = loop.memory.health.failed_since.keys() - before.health.failed_since.keys()
         if not fresh:
             return
-        for facts in sight.world.groups:
+        for facts in loop.world.groups:
             codes = [each.error.code for each in facts.instances if each.id in fresh and each.error]
             for code in codes:
-                self._unmade.labels(self._codes.of(code)).inc()
+                self._uncreated.labels(self._codes.of(code)).inc()
             for code in set(codes):
-                self._fail(code, sight.world.group_gpus.get(facts.id))
+                self._fail(code, loop.world.group_gpus.get(facts.id))
 
-    def _note_kinds(self, grow: Grow, world: World) -> None:
+    def _note_heterogeneity(self, grow: Grow, world: World) -> None:
         pods = [pod for key in grow.pods if (pod := world.cluster.pending.get(key)) is not None]
         template = next((facts.template for facts in world.groups if facts.id == grow.group), None)
         if not pods or template is None:

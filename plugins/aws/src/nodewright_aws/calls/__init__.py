@@ -1,4 +1,4 @@
-"""Calls of AWS: clients, retries, counts, and errors in Nodewright's words."""
+"""Calls to AWS: clients, retries, metrics, and errors as errors of the contract."""
 
 from nodewright_aws.calls.aws import Aws, Calls
 from nodewright_aws.calls.metrics import metrics

@@ -1,4 +1,4 @@
-"""AWS, as the rest of this plugin sees it: one way to make a call, one to read all pages."""
+"""AWS as the rest of this plugin sees it: one way to make a call, one to read all pages."""
 
 from collections.abc import Callable, Iterator
 from threading import Lock
@@ -8,10 +8,10 @@ from typing import Any, Protocol
 from nodewright_aws.calls.cloud_config import read_cloud_config
 from nodewright_aws.calls.errors import code_of, retries_of, translate
 from nodewright_aws.calls.metrics import observe
-from nodewright_aws.calls.session import client_settings, find_region, open_session, take_on
+from nodewright_aws.calls.session import assume, client_settings, find_region, open_session
 from nodewright_aws.config import AwsConfig
 
-#: Price lists are served in few regions, each for all: the nearest one, by the first word of ours.
+#: Few regions serve price lists, and each serves those of all regions: the nearest, by the first word of ours.
 _PRICE_LISTS = {"ap": "ap-south-1", "cn": "cn-northwest-1", "eu": "eu-central-1"}
 
 
@@ -32,12 +32,12 @@ class Calls(Protocol):
         ...
 
     def pages(self, service: str, operation: str, **arguments: Any) -> Iterator[dict[str, Any]]:
-        """Make as many calls as the answer has pages, one for each that is asked for."""
+        """Make one call for each page of the answer, when that page is needed."""
         ...
 
 
 class Aws:
-    """The account and region that a configuration names. The SDK is loaded, and clients are made, when first needed.
+    """The account and region of a configuration. The SDK is loaded, and clients are made, when first needed.
 
     Raises `ConfigurationError` if the file of ``cloudConfig`` can't be used.
     """
@@ -49,13 +49,13 @@ class Aws:
         self._user_agent = user_agent
         self._lock = Lock()
         self._session: Any = None
-        self._rightful: Any = None
+        self._authorized: Any = None
         self._region = ""
         self._clients: dict[str, Any] = {}
 
     @property
     def region(self) -> str:
-        """The region that calls go to. Found out once; no call of AWS."""
+        """The region that calls go to. Determined once; makes no call to AWS."""
         with self._lock:
             return str(self._ask("", "", self._locate))
 
@@ -67,7 +67,7 @@ class Aws:
         return answer
 
     def pages(self, service: str, operation: str, **arguments: Any) -> Iterator[dict[str, Any]]:
-        """Make as many calls as the answer has pages, one for each that is asked for."""
+        """Make one call for each page of the answer, when that page is needed."""
         client = self._client(service, operation)
         paginator = self._ask(service, operation, lambda: client.get_paginator(operation))
         pages = iter(paginator.paginate(**arguments))
@@ -82,7 +82,7 @@ class Aws:
             self._clients.clear()
 
     def _measured(self, client: Any, service: str, operation: str, ask: Callable[[], Any]) -> Any:
-        """Return what *ask* returns, which makes a call unless it returns None."""
+        """Return what *ask* returns and measure it as a call, unless it returns None."""
         endpoint = client.meta.method_to_api_mapping[operation]
         began = perf_counter()
         try:
@@ -116,16 +116,16 @@ class Aws:
         region = self._locate()
         settings = client_settings(self._session, self._user_agent)
         role = self._config.assume_role
-        if self._rightful is None:
-            url, _ = self._place("sts", region)
-            self._rightful = (
-                take_on(role, self._session, region=region, sts_url=url, settings=settings) if role else self._session
+        if self._authorized is None:
+            url, _ = self._endpoint("sts", region)
+            self._authorized = (
+                assume(role, self._session, region=region, sts_url=url, settings=settings) if role else self._session
             )
-        url, signed_for = self._place(service, region)
-        return self._rightful.client(service, region_name=signed_for, endpoint_url=url, config=settings)
+        url, signed_for = self._endpoint(service, region)
+        return self._authorized.client(service, region_name=signed_for, endpoint_url=url, config=settings)
 
-    def _place(self, service: str, region: str) -> tuple[str | None, str]:
-        """Where a service is, if not where everybody's is, and for which region its requests are signed."""
+    def _endpoint(self, service: str, region: str) -> tuple[str | None, str]:
+        """Return the URL of a service, None for the usual one, and the region that its requests are signed for."""
         if service in self._endpoints:
             return self._endpoints[service], region
         for override in self._overrides:

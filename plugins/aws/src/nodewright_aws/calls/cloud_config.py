@@ -1,4 +1,4 @@
-"""The file that Cluster Autoscaler is given with ``--cloud-config``: where the services of AWS are."""
+"""The file of Cluster Autoscaler's ``--cloud-config``: endpoints of AWS' services."""
 
 import logging
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from nodewright.api import ConfigurationError, Problem
 
 _log = logging.getLogger(__name__)
 
-#: Without these Cluster Autoscaler refuses an override.
+#: Cluster Autoscaler refuses an override without these.
 _NEEDED = ("Service", "Region", "URL", "SigningRegion")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Override:
-    """Where a service is, for those who are in *region*."""
+    """The endpoint of a service for clients in *region*."""
 
     service: str
     region: str
@@ -23,8 +23,8 @@ class Override:
 
 
 def read_cloud_config(path: str) -> tuple[Override, ...]:
-    """Return the overrides of a file; warn of what has no effect. Raises `ConfigurationError` with all mistakes."""
-    # Few have such a file, and everybody who installs the plugin imports this module.
+    """Return the overrides in a file; warn of what has no effect. Raises `ConfigurationError` with all mistakes."""
+    # Few users have such a file, but every process with this plugin imports this module.
     from configparser import ConfigParser
     from configparser import Error as ParserError
 
@@ -39,7 +39,7 @@ def read_cloud_config(path: str) -> tuple[Override, ...]:
     overrides: dict[tuple[str, str], Override] = {}
     for section in parser.sections():
         kind = section.partition(" ")[0].lower()
-        # Case does not count in names of this format.
+        # Names are case-insensitive in this format.
         values = {name: value.strip().strip('"').strip() for name, value in parser.items(section)}
         if kind != "serviceoverride":
             _warn_of_others(path, section, kind, values)

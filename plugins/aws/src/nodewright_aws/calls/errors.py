@@ -1,4 +1,4 @@
-"""What AWS and the SDK refuse, as errors of the contract."""
+"""Errors of AWS and the SDK, as errors of the contract."""
 
 import re
 from typing import Any
@@ -38,7 +38,7 @@ _THROTTLED = frozenset(
 _EXPIRED = frozenset(
     {"ExpiredToken", "ExpiredTokenException", "RequestExpired", "RequestInTheFuture", "TokenRefreshRequired"}
 )
-#: What services say with the code for a wrong signature, if only the clock is wrong.
+#: In the message of a wrong signature, if only the clock is wrong.
 _CLOCK = re.compile(r"signature (expired|not yet current)", re.I)
 _UNKNOWN_CREDENTIALS = frozenset(
     {
@@ -77,7 +77,7 @@ _BUSY = frozenset(
         "ScalingActivityInProgress",
     }
 )
-#: The token of a page is no more, or not yet, known.
+#: AWS does not know the token of a page any more, or not yet.
 _LOST_PLACE = frozenset({"InvalidNextToken", "InvalidPaginationToken", "ExpiredNextTokenException"})
 _DOWN = frozenset(
     {
@@ -92,7 +92,7 @@ _DOWN = frozenset(
     }
 )
 
-#: What Auto Scaling says with the code ValidationError, which it has for everything.
+#: Messages of Auto Scaling with the code ValidationError, which it uses for almost everything.
 _VALIDATION: tuple[tuple[re.Pattern[str], type[NodewrightError]], ...] = (
     (re.compile(r"(AutoScalingGroup|Group) .*not found|AutoScalingGroup name not found", re.I), GroupNotFoundError),
     (
@@ -110,7 +110,7 @@ _VALIDATION: tuple[tuple[re.Pattern[str], type[NodewrightError]], ...] = (
     (re.compile(r"pending delete|is not in a valid state|not in InService", re.I), TemporaryError),
 )
 
-#: Exceptions of botocore, by their names: to import them takes a fifth of a second.
+#: Exceptions of botocore, by name: importing them takes a fifth of a second.
 _NO_CREDENTIALS = frozenset(
     {
         "CredentialRetrievalError",
@@ -145,23 +145,27 @@ _MISCONFIGURED = frozenset(
         "UnknownServiceError",
     }
 )
-#: Of what somebody says who may not be AWS.
+#: Length of a message that may not come from AWS.
 _LONGEST = 200
 _MISTAKES = frozenset({"OperationNotPageableError", "ParamValidationError", "ValidationError"})
 
 
+#: After these errors, the next call would fail in the same way, and late.
+HOPELESS = (AccessDeniedError, CloudUnavailableError, ThrottledError)
+
+
 def code_of(error: Exception) -> str:
-    """Return the code with which AWS refused, ``error`` if it did not come to that."""
+    """Return the error code of AWS; ``error`` if AWS did not answer."""
     return str(_answer(error).get("Error", {}).get("Code") or "error")
 
 
 def retries_of(error: Exception) -> int:
-    """Return how many more times the SDK had tried."""
+    """Return how many times the SDK retried."""
     return int(_answer(error).get("ResponseMetadata", {}).get("RetryAttempts", 0))
 
 
 def translate(error: Exception, service: str, operation: str) -> NodewrightError:
-    """Return what the SDK raised in a call, *operation* as AWS writes it, as an error of the contract."""
+    """Return an exception of the SDK as an error of the contract; *operation* is in AWS' spelling."""
     if isinstance(error, NodewrightError):
         return error
     names = {kind.__name__ for kind in type(error).__mro__}
@@ -174,7 +178,7 @@ def _refusal(error: Exception, service: str, operation: str) -> NodewrightError:
     answer = _answer(error)
     code = code_of(error)
     status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    # Credentials may have to be asked for on the way, with a call of another service.
+    # The SDK may have called another service to get credentials.
     real = getattr(error, "operation_name", operation)
     call = f"{service}:{operation}" if real == operation else f"sts:{real}"
     text = _sentence(answer, code)
@@ -201,9 +205,9 @@ def _refusal(error: Exception, service: str, operation: str) -> NodewrightError:
             status=status,
         )
     if code in _LOST_PLACE:
-        return TemporaryError(f"AWS does not go on with the list of {call}: {text}; it is read anew in the next loop")
+        return TemporaryError(f"AWS can't continue the list of {call}: {text}; the next loop reads it from the start")
     if code in _BUSY:
-        return TemporaryError(f"AWS is still at something else ({call}): {text}")
+        return TemporaryError(f"AWS is still busy with another operation ({call}): {text}")
     if code in _DOWN or status >= 500:
         return CloudUnavailableError(f"AWS could not answer {call}: {text}")
     if code == "ValidationError":
@@ -219,14 +223,14 @@ def _failure(error: Exception, names: set[str], call: str) -> NodewrightError:
             f"there are no usable credentials for AWS: {error}; give the pod a role (IRSA or Pod Identity), or set "
             "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile"
         )
-    # What botocore raises when new credentials are as old as those before.
+    # botocore raises this if renewed credentials are as old as the previous ones.
     if isinstance(error, RuntimeError) and "expired" in str(error):
         return AccessDeniedError(f"the credentials for AWS have expired: {error}")
     if names & _MISCONFIGURED:
-        return ConfigurationError(Problem(message=f"the set-up for AWS can't be used: {error}"))
+        return ConfigurationError(Problem(message=f"the SDK's configuration for AWS can't be used: {error}"))
     if names & _MISTAKES:
-        return PermanentError(f"{call} can't be called like this, which is a fault of nodewright-aws: {error}")
-    # An answer that is well-formed, but not AWS', ends in a look-up of what is not in it.
+        return PermanentError(f"{call} can't be called like this, which is a bug in nodewright-aws: {error}")
+    # An answer that is well-formed but not AWS' fails when a field is looked up.
     if "ResponseParserError" in names or isinstance(error, LookupError | AttributeError):
         return CloudUnavailableError(
             f"the answer to {call} can't be read: see what is at that endpoint, or on the way ({_first_line(error)})"
@@ -244,11 +248,11 @@ def _answer(error: Exception) -> dict[str, Any]:
 def _sentence(answer: dict[str, Any], code: str) -> str:
     error = answer.get("Error", {})
     message = str(error.get("Message", ""))
-    # EC2 adds a blob of a kilobyte that only another call can read.
+    # EC2 adds a kilobyte that only another call can decode.
     message = message.partition(" Encoded authorization failure message:")[0].strip().rstrip(".")
-    # Where there is none, botocore takes the status for a code, or has none.
+    # If there is no code, botocore uses the status, or nothing.
     if str(error.get("Code") or "0").isdecimal():
-        # A page of whoever answers in AWS' place tells people nothing, and is long.
+        # An HTML page of a proxy is long and useless.
         message = "" if message.startswith("<") else message[:_LONGEST]
         status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         code = f"status {status} without a code of AWS: see what is at that endpoint, or on the way"

@@ -1,4 +1,4 @@
-"""How often AWS is called, how long that takes, and how it ends."""
+"""Metrics of calls to AWS: how many, how long, with which result."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -18,21 +18,21 @@ class Metrics:
 
 @cache
 def metrics() -> Metrics:
-    """Return the one set of metrics that there is."""
-    # Half as long to import as everything else of this plugin together.
+    """Return the process' only set of metrics."""
+    # Takes half as long to import as the rest of this plugin.
     from prometheus_client import Counter, Histogram
 
     return Metrics(
         durations=Histogram(
             "cluster_autoscaler_aws_request_duration_seconds",
-            "Time that calls of AWS take, retries included, by operation and by success or the code of the refusal.",
+            "Duration of calls to AWS, including retries, by operation and by result: success or the error code.",
             ["endpoint", "status"],
             buckets=(0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0),
             registry=None,
         ),
         retries=Counter(
             "nodewright_aws_request_retries",
-            "Times that calls of AWS were tried again, by operation.",
+            "Retries of calls to AWS, by operation.",
             ["endpoint"],
             registry=None,
         ),
@@ -40,7 +40,7 @@ def metrics() -> Metrics:
 
 
 def observe(endpoint: str, status: str, *, seconds: float, retries: int) -> None:
-    """Count a call of *endpoint*, an operation as AWS writes it, that ended with *status*."""
+    """Count a call of *endpoint*, an operation in AWS' spelling, that ended with *status*."""
     metrics().durations.labels(endpoint, status).observe(seconds)
     if retries:
         metrics().retries.labels(endpoint).inc(retries)

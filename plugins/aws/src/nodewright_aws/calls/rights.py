@@ -1,6 +1,6 @@
-"""The rights that calls need.
+"""The permissions that calls need.
 
-Every operation that this plugin calls is in `RIGHTS`, and none besides: a test compares it with the code.
+`RIGHTS` lists exactly the operations that this plugin calls: a test compares it with the code.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Part(StrEnum):
-    """What a right is for; each is a statement of the policy, by this name."""
+    """What a right is for. Each value is the name of a statement of the policy."""
 
     READ_GROUPS = "ReadGroups"
     RESIZE_GROUPS = "ResizeGroups"
@@ -23,10 +23,10 @@ class Part(StrEnum):
 
 @dataclass(frozen=True)
 class Right:
-    """A right, and what for."""
+    """An allowed action, and what it is for."""
 
     part: Part
-    #: As policies have it.
+    #: As written in policies.
     action: str
 
 
@@ -59,7 +59,7 @@ RIGHTS: Mapping[tuple[str, str], Right] = {
     ("sqs", "get_queue_url"): Right(Part.INTERRUPTIONS, "sqs:GetQueueUrl"),
     ("sqs", "receive_message"): Right(Part.INTERRUPTIONS, "sqs:ReceiveMessage"),
     ("sqs", "delete_message_batch"): Right(Part.INTERRUPTIONS, "sqs:DeleteMessage"),
-    # Made by the SDK, when a role is configured.
+    # Called by the SDK if a role is configured.
     ("sts", "assume_role"): Right(Part.TAKE_ROLE, "sts:AssumeRole"),
 }
 
@@ -67,5 +67,5 @@ _ACTIONS = {(service, _as_written(operation)): right.action for (service, operat
 
 
 def action_of(service: str, operation: str) -> str:
-    """Return the action that policies allow for an *operation*, as AWS writes it, of a *service*."""
+    """Return the action to allow in policies for an *operation*, in AWS' spelling, of a *service*."""
     return _ACTIONS.get((service, operation), f"{service}:{operation}")

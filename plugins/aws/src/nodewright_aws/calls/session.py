@@ -1,4 +1,4 @@
-"""Sessions of the SDK: which region, and by whose right."""
+"""Sessions of the SDK: which region, and with which credentials."""
 
 import logging
 import os
@@ -7,9 +7,9 @@ from typing import Any
 
 from nodewright.api import ConfigurationError, Problem
 
-from nodewright_aws.config import AwsConfig, Role
+from nodewright_aws.config import AwsConfig, RoleSettings
 
-#: Seconds; and how often a call is tried in all. Together they end before a refresh has to (`loop.refreshTimeout`).
+#: Seconds, and attempts for each call. Together they stay within the deadline of a refresh (`loop.refreshTimeout`).
 CONNECT_TIMEOUT = 3.0
 READ_TIMEOUT = 10.0
 ATTEMPTS = 3
@@ -18,18 +18,18 @@ _CONNECTIONS = 25
 
 def open_session(config: AwsConfig) -> Any:
     """Return a session of boto3 for the profile that *config* names. Imports the SDK; makes no call."""
-    # Takes a fifth of a second and 25 MB: only for those who configured this provider.
+    # Costs a fifth of a second and 25 MB, so it is loaded only if this provider is configured.
     import boto3
 
     return boto3.session.Session(botocore_session=_botocore_session(), profile_name=config.profile or None)
 
 
 def find_region(config: AwsConfig, session: Any) -> str:
-    """Return the region that is configured, else the environment's or profile's, else the one this machine is in.
+    """Return the configured region, else the environment's or the profile's, else that of this machine.
 
-    Asks the machine's metadata service only if nobody else says. Raises `ConfigurationError` if nobody knows.
+    Asks the machine's metadata service only as a last resort. Raises `ConfigurationError` if no source has a region.
     """
-    # The SDK for Go reads AWS_REGION, and charts set it; that for Python knows only AWS_DEFAULT_REGION.
+    # The SDK for Go reads AWS_REGION, and charts set it; the SDK for Python reads only AWS_DEFAULT_REGION.
     region = config.region or os.environ.get("AWS_REGION") or session.region_name
     if not region:
         from botocore.utils import IMDSRegionProvider
@@ -40,17 +40,17 @@ def find_region(config: AwsConfig, session: Any) -> str:
             Problem(
                 path="region",
                 message="no region of AWS is known: set region of provider aws (region: eu-west-1), or AWS_REGION; "
-                "the machine's metadata service does not tell",
+                "the machine's metadata service does not know it",
             )
         )
     return str(region)
 
 
 def client_settings(session: Any, user_agent: str) -> Any:
-    """Return how clients behave: timeouts, retries, connections."""
+    """Return the timeouts, retries and connections of clients."""
     from botocore.config import Config
 
-    # As in Cluster Autoscaler, AWS_MAX_ATTEMPTS has the last word.
+    # AWS_MAX_ATTEMPTS overrides our default, as in Cluster Autoscaler.
     attempts = session._session.get_config_variable("max_attempts") or ATTEMPTS
     return Config(
         user_agent_extra=user_agent,
@@ -62,10 +62,10 @@ def client_settings(session: Any, user_agent: str) -> Any:
     )
 
 
-def take_on(role: Role, session: Any, *, region: str, sts_url: str | None, settings: Any) -> Any:
-    """Return a session with the rights of *role*, which *session* may take on. Makes no call until one is needed.
+def assume(role: RoleSettings, session: Any, *, region: str, sts_url: str | None, settings: Any) -> Any:
+    """Return a session with the permissions of *role*, which *session* may assume. Calls AWS when first used.
 
-    Its credentials are renewed on the way, some minutes before they expire.
+    Its credentials are renewed as calls are made, some minutes before they expire.
     """
     import boto3
     from botocore.credentials import (
@@ -104,24 +104,24 @@ def take_on(role: Role, session: Any, *, region: str, sts_url: str | None, setti
 def _botocore_session() -> Any:
     import botocore.session
 
-    logging.getLogger("botocore.credentials").addFilter(_is_news)
+    logging.getLogger("botocore.credentials").addFilter(_without_stack)
     session = botocore.session.get_session()
-    session.register_component("data_loader", _descriptions(session.get_config_variable("data_path")))
+    session.register_component("data_loader", _service_models(session.get_config_variable("data_path")))
     return session
 
 
-def _is_news(record: logging.LogRecord) -> bool:
-    """Shorten what the SDK says of credentials that can't be renewed; drop it where it is raised as well.
+def _without_stack(record: logging.LogRecord) -> bool:
+    """Log failed renewals of credentials without their stack; drop those that are also raised.
 
-    It would be in the log with its whole stack in every loop.
+    The whole stack would be logged in every loop.
     """
     record.exc_info = None
     return "mandatory" not in (record.args or ())
 
 
 @cache
-def _descriptions(path: str | None) -> Any:
-    """What the SDK knows of services: megabytes of JSON, read once for all providers of a process."""
+def _service_models(path: str | None) -> Any:
+    """Load the SDK's service models: megabytes of JSON, read once for all providers of a process."""
     from botocore.loaders import create_loader
 
     return create_loader(path)

@@ -1,1 +1,1 @@
-"""Auto Scaling groups: found, read and changed."""
+"""Auto Scaling groups as node groups: their facts for the core, and the orders it gives."""

@@ -1,4 +1,4 @@
-"""What groups were asked for a moment ago, as AWS may go on for a while to tell of the time before."""
+"""Recent orders to groups: AWS' answers are eventually consistent and may not show them yet."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -6,81 +6,83 @@ from threading import Lock
 
 from nodewright.api import Clock
 
-from nodewright_aws.groups.reading import GroupReading
+from nodewright_aws.autoscaling.group import AutoScalingGroup
 
-#: AWS' answers are not behind by more than this.
-_LATE = timedelta(minutes=1)
+#: AWS' answers lag behind by no more than this.
+_LAG = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Order:
-    """The size that a group was last given here."""
+class _Resize:
+    """The size that this process last gave a group."""
 
     at: datetime
     desired: int
-    #: The sizes that it had before, as far back as an answer may be late.
+    #: Earlier sizes that an answer of AWS may still show.
     before: frozenset[int] = frozenset()
-    #: Whether AWS has told of it.
-    shown: bool = False
+    #: Whether an answer of AWS has shown the new size.
+    confirmed: bool = False
 
 
-class Orders:
-    """Corrects readings by orders that they can't tell of yet. Safe to use from any thread."""
+class RecentOrders:
+    """Applies orders to groups whose answers may not show them yet. Safe to use from any thread."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._lock = Lock()
-        self._orders: dict[str, _Order] = {}
-        #: When machines were told to go, by id.
-        self._ended: dict[str, datetime] = {}
+        self._resizes: dict[str, _Resize] = {}
+        #: When instances were terminated, by id.
+        self._terminated: dict[str, datetime] = {}
 
     def resized(self, name: str, before: int, desired: int) -> None:
-        """Note that AWS has taken an order to change the size of a group."""
+        """Note that AWS accepted an order to change the size of a group."""
         with self._lock:
             known = self._recent(name)
             earlier = (known.before | {known.desired, before} if known else {before}) - {desired}
-            self._orders[name] = _Order(at=self._clock.now(), desired=desired, before=frozenset(earlier))
+            self._resizes[name] = _Resize(at=self._clock.now(), desired=desired, before=frozenset(earlier))
 
-    def ended(self, machine: str) -> None:
-        """Note that AWS has taken an order to end a machine."""
+    def terminated(self, instance: str) -> None:
+        """Note that AWS accepted an order to terminate an instance."""
         now = self._clock.now()
         with self._lock:
-            self._ended = {each: at for each, at in self._ended.items() if now - at < _LATE} | {machine: now}
+            recent = {each: at for each, at in self._terminated.items() if now - at < _LAG}
+            self._terminated = recent | {instance: now}
 
-    def carried_out(self, group: GroupReading) -> GroupReading:
-        """Return *group*, which was just read, as it is with our orders if the reading may be of before them.
+    def applied_to(self, group: AutoScalingGroup) -> AutoScalingGroup:
+        """Return *group*, which was just read, with the orders that the answer may not show yet.
 
-        Who sets a group back to just the size that it had is believed once AWS has told of ours, or a minute later.
+        If another client sets the group back to exactly its earlier size, that counts once AWS has shown our size, or a
+        minute later.
         """
         now = self._clock.now()
         with self._lock:
-            ended = {machine for machine, at in self._ended.items() if now - at < _LATE}
+            terminated = {each for each, at in self._terminated.items() if now - at < _LAG}
             order = self._recent(group.name)
             desired = group.desired
-            if order is not None and desired in order.before and not order.shown:
+            if order is not None and desired in order.before and not order.confirmed:
                 desired = order.desired
             elif order is not None and desired == order.desired:
-                self._orders[group.name] = replace(order, shown=True)
+                self._resizes[group.name] = replace(order, confirmed=True)
             elif order is not None and desired not in order.before:
-                # Somebody else's, and newer.
-                del self._orders[group.name]
+                # A newer order, of another client.
+                del self._resizes[group.name]
         instances = tuple(
-            replace(each, lifecycle_state="Terminating") if each.id in ended else each for each in group.instances
+            replace(each, lifecycle_state="Terminating") if each.id in terminated else each for each in group.instances
         )
         return replace(group, desired=desired, instances=instances)
 
-    def undoes(self, group: GroupReading, target: int) -> bool:
-        """Tell whether growth to *target* would be none, if *group* has in truth the size that was ordered last."""
+    def is_undone_by(self, group: AutoScalingGroup, target: int) -> bool:
+        """Tell whether growth to *target* would shrink *group* if its last order is in effect but not shown."""
         with self._lock:
             order = self._recent(group.name)
         return order is not None and group.desired in order.before and target < order.desired
 
-    def untold(self, name: str) -> bool:
-        """Tell whether AWS has told nothing yet of what the group was asked for last: of its machines neither, then."""
+    def is_unconfirmed(self, name: str) -> bool:
+        """Tell whether AWS has not shown the group's last order yet; then it may not list its instances either."""
         with self._lock:
             order = self._recent(name)
-        return order is not None and not order.shown
+        return order is not None and not order.confirmed
 
-    def _recent(self, name: str) -> _Order | None:
-        order = self._orders.get(name)
-        return order if order is not None and self._clock.now() - order.at < _LATE else None
+    def _recent(self, name: str) -> _Resize | None:
+        order = self._resizes.get(name)
+        return order if order is not None and self._clock.now() - order.at < _LAG else None

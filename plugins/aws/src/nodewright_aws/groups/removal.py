@@ -1,70 +1,58 @@
-"""Machines that are to go: which of them are ours and still there, and what became of each."""
+"""Removal of instances: which of them belong to the group and still exist, and what became of each."""
 
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
-from nodewright.api import (
-    AccessDeniedError,
-    CloudUnavailableError,
-    ForeignNodeError,
-    Node,
-    NodewrightError,
-    PermanentError,
-    TemporaryError,
-    ThrottledError,
-)
+from nodewright.api import ForeignNodeError, Node, NodewrightError, PermanentError, TemporaryError
 
+from nodewright_aws.autoscaling.group import AutoScalingGroup
 from nodewright_aws.calls import Calls
-from nodewright_aws.groups.lifecycle import is_counted
-from nodewright_aws.groups.machines import Machines, instance_id
-from nodewright_aws.groups.reading import GroupReading
-
-#: After these the next call would end in the same way, and late.
-HOPELESS = (AccessDeniedError, CloudUnavailableError, ThrottledError)
+from nodewright_aws.calls.errors import HOPELESS
+from nodewright_aws.groups.instances import KnownInstances, instance_id
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """What a deletion is asked for."""
+class Removal:
+    """What a deletion asks for."""
 
-    #: Ids of machines, each once.
-    machines: tuple[str, ...]
-    #: How many of those that are still to come.
-    to_come: int
+    #: Ids of instances, each once.
+    instances: tuple[str, ...]
+    #: How many placeholders of instances that do not exist yet.
+    placeholders: int
 
 
-def wanted(nodes: Sequence[Node], group: GroupReading, placeholder: str, machines: Machines) -> Wanted:
-    """Return what to delete for *nodes*; raises `ForeignNodeError` if one is none of *group*.
+def removal_of(nodes: Sequence[Node], group: AutoScalingGroup, placeholder: str, known: KnownInstances) -> Removal:
+    """Return what to delete for *nodes*; raises `ForeignNodeError` if one does not belong to *group*.
 
-    Ids of machines that are still to come begin with *placeholder*.
+    Ids of instances that do not exist yet begin with *placeholder*.
     """
     here = {each.id for each in group.instances}
     ids: dict[str, None] = {}
-    to_come: set[str] = set()
+    placeholders: set[str] = set()
     for node in nodes:
         _, slash, last = node.spec.provider_id.partition(f"/{placeholder}")
-        machine = instance_id(node.spec.provider_id)
+        instance = instance_id(node.spec.provider_id)
         if slash and last.isdecimal():
-            to_come.add(last)
-        elif machine is not None and (machine in here or machines.former_group(machine) == group.name):
-            ids[machine] = None
+            placeholders.add(last)
+        elif instance is not None and (instance in here or known.former_group(instance) == group.name):
+            ids[instance] = None
         else:
             raise ForeignNodeError(
-                f"node {node.name} ({node.spec.provider_id or 'without a provider ID'}) is no machine of group "
+                f"node {node.name} ({node.spec.provider_id or 'without a provider ID'}) is not a machine of group "
                 f"{group.name}: nothing is deleted"
             )
-    return Wanted(machines=tuple(ids), to_come=len(to_come))
+    return Removal(instances=tuple(ids), placeholders=len(placeholders))
 
 
-def going(group: GroupReading, ids: Sequence[str]) -> tuple[str, ...]:
-    """Return those of *ids* that are there and not on their way out already."""
-    counted = {each.id for each in group.instances if is_counted(each)}
+def removable(group: AutoScalingGroup, ids: Sequence[str]) -> tuple[str, ...]:
+    """Return those of *ids* that exist and are not on their way out already."""
+    counted = {each.id for each in group.instances if each.is_counted}
     return tuple(each for each in ids if each in counted)
 
 
-def without(group: GroupReading, gone: Sequence[str], desired: int) -> GroupReading:
-    """Return *group* as it is once machines that are *gone* were told to go."""
+def without(group: AutoScalingGroup, gone: Sequence[str], desired: int) -> AutoScalingGroup:
+    """Return *group* with the instances that are *gone* on their way out."""
     return replace(
         group,
         desired=desired,
@@ -74,20 +62,20 @@ def without(group: GroupReading, gone: Sequence[str], desired: int) -> GroupRead
     )
 
 
-def terminate(aws: Calls, machine: str, *, decrement: bool) -> None:
-    """End *machine*, and with *decrement* its place in desired capacity; `ForeignNodeError` if it is gone."""
+def terminate(aws: Calls, instance: str, *, decrement: bool) -> None:
+    """Terminate *instance* and, with *decrement*, lower desired capacity; `ForeignNodeError` if it is gone."""
     aws.call(
         "autoscaling",
         "terminate_instance_in_auto_scaling_group",
-        InstanceId=machine,
+        InstanceId=instance,
         ShouldDecrementDesiredCapacity=decrement,
     )
 
 
 def one_by_one(ids: Sequence[str], remove: Callable[[str], None]) -> tuple[tuple[str, ...], dict[str, NodewrightError]]:
-    """Call *remove* with each of *ids*; return those that went, and why the others did not.
+    """Call *remove* with each of *ids*; return those that are gone, and the errors of the others.
 
-    Once AWS does not answer, or answers to nobody like us, the rest is not tried.
+    Once AWS does not answer, or refuses every call, the rest is not tried.
     """
     gone: list[str] = []
     failed: dict[str, NodewrightError] = {}
@@ -107,15 +95,15 @@ def one_by_one(ids: Sequence[str], remove: Callable[[str], None]) -> tuple[tuple
 
 
 def summary(group: str, failed: dict[str, NodewrightError], of: int) -> NodewrightError:
-    """Return one error that names the machines of *group* that did not go, and why."""
+    """Return one error that names the instances of *group* that could not be deleted, and why."""
     why: dict[str, list[str]] = {}
-    for machine, error in failed.items():
-        why.setdefault(str(error), []).append(machine)
-    reasons = "; ".join(f"{', '.join(machines)}: {reason}" for reason, machines in why.items())
+    for instance, error in failed.items():
+        why.setdefault(str(error), []).append(instance)
+    reasons = "; ".join(f"{', '.join(instances)}: {reason}" for reason, instances in why.items())
     message = f"{len(failed)} of {of} machines of group {group} could not be deleted: {reasons}"
     kinds = {type(error) for error in failed.values()}
     if len(kinds) == 1:
-        # With what the first says besides, such as when to try again.
+        # A copy keeps the other fields, such as when to try again.
         error = copy(next(iter(failed.values())))
         error.args = (message,)
         return error

@@ -1,1 +1,1 @@
-"""Which machines AWS is about to take away."""
+"""Instances that AWS is about to interrupt."""

@@ -7,50 +7,54 @@ from enum import Enum
 from typing import Any
 
 
-class Kind(Enum):
-    """What an event announces."""
+class EventType(Enum):
+    """What an event announces; the value is the sentence that is logged."""
 
-    INTERRUPTION = "AWS takes the spot machine back"
-    REBALANCE = "AWS expects to take the spot machine back"
+    INTERRUPTION = "AWS interrupts the spot machine"
+    REBALANCE = "AWS expects to interrupt the spot machine"
     STOPPING = "the machine was told to stop"
     MAINTENANCE = "AWS has scheduled maintenance of the machine"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """News about machines."""
+    """An announcement about instances."""
 
-    kind: Kind
+    type: EventType
     instances: tuple[str, ...]
-    #: What distinguishes it from others of its kind: the action, the state, the code of the maintenance.
+    #: The action, the state, or the code of the maintenance.
     detail: str = ""
 
     def __str__(self) -> str:
-        return f"{self.kind.value} ({self.detail})" if self.detail else self.kind.value
+        return f"{self.type.value} ({self.detail})" if self.detail else self.type.value
 
 
 def parse_event(body: str) -> Event | None:
-    """Return the event in a message; None if it is about something else. Raises `ValueError` if it is no event."""
+    """Return the event in a message; None if it is of another type. Raises `ValueError` if it is no event."""
     event = _object(body)
     if event.get("Type") == "Notification" and "Message" in event:
-        # It came by way of SNS.
+        # Delivered through SNS.
         event = _object(event["Message"])
     if "detail-type" not in event or not isinstance(event.get("detail"), dict):
         raise ValueError("the message is no event of EventBridge")
     detail: Mapping[str, Any] = event["detail"]
     match event["detail-type"]:
         case "EC2 Spot Instance Interruption Warning":
-            return Event(kind=Kind.INTERRUPTION, instances=_machine(detail), detail=detail.get("instance-action", ""))
+            return Event(
+                type=EventType.INTERRUPTION, instances=_machine(detail), detail=detail.get("instance-action", "")
+            )
         case "EC2 Instance Rebalance Recommendation":
-            return Event(kind=Kind.REBALANCE, instances=_machine(detail))
+            return Event(type=EventType.REBALANCE, instances=_machine(detail))
         case "EC2 Instance State-change Notification":
             state = detail.get("state", "")
             if state in ("shutting-down", "terminated", "stopping", "stopped"):
-                return Event(kind=Kind.STOPPING, instances=_machine(detail), detail=state)
+                return Event(type=EventType.STOPPING, instances=_machine(detail), detail=state)
         case "AWS Health Event":
             if detail.get("service") == "EC2" and detail.get("eventTypeCategory") == "scheduledChange":
                 return Event(
-                    kind=Kind.MAINTENANCE, instances=_affected(event, detail), detail=detail.get("eventTypeCode", "")
+                    type=EventType.MAINTENANCE,
+                    instances=_affected(event, detail),
+                    detail=detail.get("eventTypeCode", ""),
                 )
     return None
 

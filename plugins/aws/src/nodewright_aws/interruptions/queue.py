@@ -1,18 +1,18 @@
-"""The queue that brings events: read a few messages at a time, without waiting for more."""
+"""The queue of events: read a few messages at a time, without waiting for more."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from nodewright_aws.calls import Calls
-from nodewright_aws.interruptions.settings import InterruptionSettings
+from nodewright_aws.config import InterruptionSettings
 
-#: AWS gives ten messages at a time; what is left comes in the next loop.
+#: AWS returns at most ten messages per call. Messages beyond these reads wait for the next loop.
 _READS = 10
-_AT_A_TIME = 10
+_PER_READ = 10
 
 
 class Queue:
-    """An SQS queue, by name or URL. Raises `NodewrightError` for what AWS refuses."""
+    """An SQS queue, by name or URL. Raises `NodewrightError` if a call fails."""
 
     def __init__(self, aws: Calls, settings: InterruptionSettings) -> None:
         self._aws = aws
@@ -20,7 +20,7 @@ class Queue:
         self._url = settings.queue if "://" in settings.queue else ""
 
     def bodies(self) -> Iterator[str]:
-        """Read what is there, up to a hundred messages; each is taken off the queue once its body was handled."""
+        """Yield the bodies of up to a hundred messages; each message is deleted after its body was handled."""
         seen: set[str] = set()
         for _ in range(_READS):
             messages = self._receive()
@@ -36,13 +36,13 @@ class Queue:
     def _receive(self) -> Sequence[Mapping[str, Any]]:
         if not self._url:
             self._url = self._aws.call("sqs", "get_queue_url", QueueName=self._settings.queue)["QueueUrl"]
-        # Messages that stay on the queue stay visible, too: they are somebody else's.
+        # Messages that are not deleted stay visible for the queue's other readers.
         hidden: dict[str, Any] = {} if self._settings.delete_messages else {"VisibilityTimeout": 0}
         answer = self._aws.call(
             "sqs",
             "receive_message",
             QueueUrl=self._url,
-            MaxNumberOfMessages=_AT_A_TIME,
+            MaxNumberOfMessages=_PER_READ,
             WaitTimeSeconds=0,
             **hidden,
         )
@@ -52,5 +52,5 @@ class Queue:
         entries = [
             {"Id": str(number), "ReceiptHandle": message["ReceiptHandle"]} for number, message in enumerate(messages)
         ]
-        # One that could not be deleted comes again, and says nothing new then.
+        # A message that could not be deleted comes again, and is known by then.
         self._aws.call("sqs", "delete_message_batch", QueueUrl=self._url, Entries=entries)

@@ -1,1 +1,1 @@
-"""What machines cost."""
+"""What instances cost."""

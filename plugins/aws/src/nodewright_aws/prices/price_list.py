@@ -1,4 +1,4 @@
-"""Prices on demand, from the price list API of AWS."""
+"""On-demand prices from the price list API of AWS."""
 
 import json
 from collections.abc import Collection, Iterator
@@ -16,7 +16,7 @@ _LINUX = {
 _SHARED = "Shared"
 _ON_DEMAND = "OnDemand"
 _BARE = "Compute Instance (bare metal)"
-#: Types for one request: a filter's value has at most 1,024 characters.
+#: Types per request: the value of a filter has at most 1,024 characters.
 _TYPES = 40
 
 
@@ -26,9 +26,9 @@ def currency_of(region: str) -> str:
 
 
 def on_demand_prices(aws: Calls, place: str, types: Collection[str] = ()) -> dict[str, float]:
-    """Ask what Linux machines cost for an hour in *place*: those of *types*, or all if there are none.
+    """Return the hourly prices of Linux machines in *place*: of *types*, or of all types if that is empty.
 
-    Types that the price list does not know are missing from the answer. Raises `NodewrightError`.
+    Types that the price list lacks are left out. Raises `NodewrightError`.
     """
     prices: dict[str, float] = {}
     for batch in _batches(sorted(types)):
@@ -45,14 +45,14 @@ def on_demand_prices(aws: Calls, place: str, types: Collection[str] = ()) -> dic
 
 
 def _is_for_everyone(product: dict[str, Any]) -> bool:
-    """Tell whether it is a machine as groups launch them: shared, but those of bare metal, and no block of capacity."""
+    """Tell whether groups launch this product: shared tenancy or bare metal, and no capacity block."""
     attributes = product["attributes"]
     is_shared = attributes.get("tenancy") == _SHARED or product.get("productFamily") == _BARE
     return is_shared and attributes.get("marketoption", _ON_DEMAND) == _ON_DEMAND
 
 
 def _price(product: dict[str, Any], currency: str) -> float | None:
-    """Return the price of an hour; reservations and blocks of capacity have none, or nothing."""
+    """Return the hourly price; reservations and capacity blocks have none, or a price of 0."""
     terms = product.get("terms", {}).get(_ON_DEMAND, {}).values()
     dimensions = (dimension for term in terms for dimension in term["priceDimensions"].values())
     amounts = (float(each["pricePerUnit"].get(currency, 0)) for each in dimensions if each["unit"] == "Hrs")
@@ -64,7 +64,7 @@ def _filter(field: str, value: str) -> dict[str, str]:
 
 
 def _batches(names: list[str]) -> Iterator[list[str]]:
-    """Cut *names* up; nothing is one batch of nothing."""
+    """Yield *names* in batches; one empty batch if there are none."""
     rest = iter(names)
     yield list(islice(rest, _TYPES))
     while batch := list(islice(rest, _TYPES)):

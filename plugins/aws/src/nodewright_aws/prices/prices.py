@@ -1,4 +1,4 @@
-"""What machines cost in a region."""
+"""Prices in a region."""
 
 import logging
 from collections.abc import Callable, Collection
@@ -7,21 +7,21 @@ from random import Random
 from nodewright.api import Clock, PricingModel
 
 from nodewright_aws.calls import Calls
+from nodewright_aws.config import PriceSettings, SpotSource
+from nodewright_aws.instance_types.info import InstanceTypeInfo
 from nodewright_aws.pools import Lifecycle, Pool
 from nodewright_aws.prices.book import PriceBook
-from nodewright_aws.prices.model import AwsPricing, Machine, resources_of
+from nodewright_aws.prices.model import AwsPricing, PricedType, resources_of
 from nodewright_aws.prices.on_demand import OnDemandPrices
 from nodewright_aws.prices.price_list import currency_of
-from nodewright_aws.prices.settings import PriceSettings, SpotSource
 from nodewright_aws.prices.spot import SpotPrices
-from nodewright_aws.shapes.shape import Shape
 
 _log = logging.getLogger(__name__)
 _NAMED = 5
 
 
 class Prices:
-    """Prices of the pools in use. *shapes* tells what a type has, if anybody knows, and must not call AWS."""
+    """Prices of the pools in use. *infos* returns an instance type, None if it is unknown, and makes no call."""
 
     def __init__(
         self,
@@ -30,25 +30,25 @@ class Prices:
         clock: Clock,
         region: str,
         *,
-        shapes: Callable[[str], Shape | None],
+        infos: Callable[[str], InstanceTypeInfo | None],
         chance: Random | None = None,
     ) -> None:
         chance = chance or Random()
         self._settings = settings
         self._region = region
-        self._shapes = shapes
+        self._infos = infos
         self._on_demand = OnDemandPrices(aws, clock, settings, region, chance)
         self._spot = SpotPrices(aws, clock, settings.spot_interval, chance)
         self._model = AwsPricing(PriceBook(region=region, settings=settings), currency=self._currency)
-        #: What the model was made from, so that it is made anew only when something has changed.
+        #: What the model was made from: it is made anew only when that changes.
         self._basis: object = None
-        #: Instance types in use of which no pool has a known price.
+        #: Instance types in use without any pool of known price.
         self.unpriced: frozenset[str] = frozenset()
 
     def refresh(self, pools: Collection[Pool]) -> None:
-        """Learn the prices of *pools*, all those that groups draw from. Called in `Provider.refresh`.
+        """Update the prices of *pools*, which are those of all groups. Called in `Provider.refresh`.
 
-        Raises nothing that AWS may do to it: what was known stays known, and the log tells of it once.
+        Raises nothing if calls fail: known prices stay, and the failure is logged once.
         """
         self._on_demand.refresh(pools)
         if self._settings.spot is SpotSource.HISTORY:
@@ -59,31 +59,31 @@ class Prices:
             on_demand=self._on_demand.known,
             spot=self._spot.known,
         )
-        basis = book, frozenset(pools), frozenset(filter(self._shapes, {pool.instance_type for pool in pools}))
+        basis = book, frozenset(pools), frozenset(filter(self._infos, {pool.instance_type for pool in pools}))
         if basis != self._basis:
             self._basis = basis
             self._note_unpriced(book, pools)
-            self._model = AwsPricing(book, currency=self._currency, machines=self._machines(book, pools))
+            self._model = AwsPricing(book, currency=self._currency, types=self._priced_types(book, pools))
 
     def model(self) -> PricingModel:
-        """Return the prices as of the last refresh. They do not change any more."""
+        """Return the prices as of the last refresh, which never change."""
         return self._model
 
     @property
     def _currency(self) -> str:
         return self._settings.currency or currency_of(self._region)
 
-    def _machines(self, book: PriceBook, pools: Collection[Pool]) -> list[Machine]:
-        """Return the kinds of machines in use, each at the price of its cheapest pool."""
+    def _priced_types(self, book: PriceBook, pools: Collection[Pool]) -> list[PricedType]:
+        """Return the instance types in use, each at the price of its cheapest pool."""
         cheapest: dict[str, float] = {}
         for pool in pools:
             price = book.price(pool)
             if price is not None:
                 cheapest[pool.instance_type] = min(price, cheapest.get(pool.instance_type, price))
         return [
-            Machine(resources=resources_of(shape), price=price)
+            PricedType(resources=resources_of(info), price=price)
             for name, price in sorted(cheapest.items())
-            if (shape := self._shapes(name)) is not None
+            if (info := self._infos(name)) is not None
         ]
 
     def _note_unpriced(self, book: PriceBook, pools: Collection[Pool]) -> None:
@@ -92,8 +92,8 @@ class Prices:
         if unpriced and unpriced != self.unpriced:
             named = ", ".join(sorted(unpriced)[:_NAMED]) + (", …" if len(unpriced) > _NAMED else "")
             _log.warning(
-                "no price is known of %d of %d instance types in use in %s (%s): groups of these alone take part in no "
-                "comparison of prices; write what they cost in prices.overlay, or use prices.onDemand: api for new "
+                "no price is known for %d of %d instance types in use in %s (%s): groups of only these take no part "
+                "in price comparisons; write their prices in prices.overlay, or use prices.onDemand: api for new "
                 "types, prices.spotRatio for spot",
                 len(unpriced),
                 len(types),

@@ -1,4 +1,4 @@
-"""What spot machines cost, from the history that EC2 keeps of their prices."""
+"""Spot prices, from EC2's price history."""
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta
@@ -10,34 +10,34 @@ from nodewright.api import Clock
 
 from nodewright_aws.calls import Calls
 from nodewright_aws.pools import Pool
-from nodewright_aws.prices.agenda import Agenda, Key
+from nodewright_aws.prices.schedule import Key, RefreshSchedule
 
-#: The same machine is listed by the one name or the other, depending on how old the account is.
+#: Which of the two names a machine is listed by depends on the age of the account.
 _PRODUCTS = ("Linux/UNIX", "Linux/UNIX (Amazon VPC)")
-#: Types for one request, so that it does not grow too long.
+#: Types per request, to limit its length.
 _TYPES = 100
-_REMEDY = "allow ec2:DescribeSpotPriceHistory, or set prices.spot to off"
+_ADVICE = "allow ec2:DescribeSpotPriceHistory, or set prices.spot to off"
 
 
 class SpotPrices:
-    """Knows the newest prices of the pools in use. Prices are in the currency of AWS, for an hour."""
+    """The newest hourly prices of the pools in use, in AWS' currency."""
 
     def __init__(self, aws: Calls, clock: Clock, interval: timedelta, chance: Random) -> None:
         self._aws = aws
         self._clock = clock
-        self._agenda = Agenda("spot prices", _REMEDY, clock, interval, chance)
+        self._schedule = RefreshSchedule("spot prices", _ADVICE, clock, interval, chance)
         #: By zone and instance type.
         self.known: Mapping[Key, float] = {}
 
     def refresh(self, pools: Collection[Pool]) -> None:
-        """Ask for the prices of *pools*, all of them if it is time, and otherwise those that are new.
+        """Ask for the prices of *pools*: all of them once per interval, new ones at once.
 
-        If AWS does not answer, what was known stays known.
+        If AWS does not answer, known prices stay.
         """
         in_use = frozenset((pool.zone, pool.instance_type) for pool in pools)
         self.known = {key: price for key, price in self.known.items() if key in in_use}
-        with self._agenda.questions(in_use) as questions:
-            self.known |= self._read(questions)
+        with self._schedule.due(in_use) as due:
+            self.known |= self._read(due)
 
     def _read(self, wanted: Collection[Key]) -> dict[Key, float]:
         newest: dict[Key, tuple[datetime, float]] = {}
@@ -49,7 +49,7 @@ class SpotPrices:
                 InstanceTypes=types,
                 ProductDescriptions=list(_PRODUCTS),
                 Filters=[{"Name": "availability-zone", "Values": zones}],
-                # The price that holds now is told as well, however long ago it was set.
+                # The answer includes the current price, however old it is.
                 StartTime=self._clock.now(),
             ):
                 for key, at, price in map(_parse, page.get("SpotPriceHistory", ())):

@@ -1,4 +1,4 @@
-"""Writes the table of prices on demand that comes along."""
+"""Writes the bundled table of on-demand prices: ``python -m nodewright_aws.prices.writing``."""
 
 import json
 import re
@@ -15,12 +15,12 @@ from nodewright_aws.config import AwsConfig
 from nodewright_aws.prices.price_list import on_demand_prices
 
 BASE = "us-east-1"
-#: How far a price may be from the base region's times the factor of its family, as a part of it.
+#: How far a price may be from the base region's price times the factor of its family, as a share.
 _TOLERANCE = 0.0005
-#: Ratios that are so close are taken for the same, where prices of one region are known by a rough source only.
+#: Ratios this close count as equal, for regions that only a rough source knows.
 _ROUGHLY = 0.004
 _FAIR_SHARE = 0.25
-#: A price in the base region that is so far from what a rough source says has been changed by AWS since.
+#: If a price in the base region is this far from a rough source's, AWS has changed it since.
 _CHANGED = 0.12
 
 _REGION = re.compile(r'"([a-z]{2}(?:-[a-z]+)+-\d)": *{')
@@ -29,7 +29,7 @@ _PRICE = re.compile(r'"([a-z0-9-]+\.[a-z0-9-]+)": *([0-9.]+)')
 
 @dataclass(frozen=True, kw_only=True)
 class Listing:
-    """Prices of a region for an hour, by instance type."""
+    """Hourly prices of a region, by instance type."""
 
     date: str
     source: str
@@ -39,9 +39,9 @@ class Listing:
 def table_of(
     exact: Mapping[str, Listing], rough: Mapping[str, Listing], known: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the content of the table: of a region that both know, the *exact* listing counts.
+    """Return the content of the table: if both have a region, the *exact* listing counts.
 
-    Regions of which they say nothing are left as they are in the content that is *known*.
+    Regions that neither has stay as they are in the *known* content.
     """
     entries = dict(known["regions"]) if known else {}
     base = exact[BASE].prices if BASE in exact else _joined(entries[BASE]["prices"])
@@ -75,7 +75,7 @@ def read_libcloud(content: Mapping[str, Any]) -> dict[str, Listing]:
 
 
 def read_api(regions: Iterable[str], aws_of: Callable[[str], Calls]) -> dict[str, Listing]:
-    """Return the listings of *regions* that AWS itself gives, asked in each as *aws_of* has it."""
+    """Return AWS' own listings of *regions*, each asked through *aws_of*."""
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     return {
         region: Listing(date=today, source="price list API", prices=on_demand_prices(aws_of(region), region))
@@ -84,7 +84,7 @@ def read_api(regions: Iterable[str], aws_of: Callable[[str], Calls]) -> dict[str
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Read the sources that the command line names, and write what they tell into the table."""
+    """Read the sources on the command line, and write their prices into the table."""
     chosen = _parse_arguments(arguments)
     exact: dict[str, Listing] = {}
     for listing in chosen.listing:
@@ -101,18 +101,18 @@ def _config(region: str, profile: str) -> AwsConfig:
 
 
 def _parse_arguments(arguments: Sequence[str] | None) -> Namespace:
-    parser = ArgumentParser(prog="python -m nodewright_aws.prices.table", description=main.__doc__)
+    parser = ArgumentParser(prog="python -m nodewright_aws.prices.writing", description=main.__doc__)
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("on-demand.json"))
     parser.add_argument("--region", action="append", default=[], help="ask AWS for the prices of this region")
-    parser.add_argument("--profile", default="", help="whose credentials are used for that")
+    parser.add_argument("--profile", default="", help="a profile of the SDK whose credentials are used for that")
     parser.add_argument(
         "--listing",
         metavar="DATE:FILE",
         action="append",
         default=[],
-        help='a file of "region": {"type": price}, and when its prices were noted, as in 2026-07-20',
+        help='a file of "region": {"type": price}, and the date of its prices, such as 2026-07-20',
     )
-    parser.add_argument("--source", default="", help="where the listings come from")
+    parser.add_argument("--source", default="", help="the source of the listings")
     parser.add_argument(
         "--libcloud", type=Path, help="pricing.json of Apache Libcloud, for regions not known otherwise"
     )
@@ -120,7 +120,7 @@ def _parse_arguments(arguments: Sequence[str] | None) -> Namespace:
 
 
 def _exact(region: str, listing: Listing, base: Mapping[str, float]) -> dict[str, Any]:
-    """Return an entry with factors for families whose prices are so many times those of the base, and prices else."""
+    """Return an entry: factors for families whose prices are proportional to the base, prices for the others."""
     factors: dict[str, float] = {}
     prices: dict[str, dict[str, float]] = {}
     for family, sizes in _by_family(listing.prices).items():
@@ -136,7 +136,7 @@ def _exact(region: str, listing: Listing, base: Mapping[str, float]) -> dict[str
 
 
 def _rough(listing: Listing, known_base: Listing | None, base: Mapping[str, float]) -> dict[str, Any]:
-    """Return an entry with a factor for each family: that on which most of its sizes agree."""
+    """Return an entry with a factor for each family: the one that most of its sizes agree on."""
     factors = _agreed(listing.prices, base)
     changes = _agreed(known_base.prices, base) if known_base else {}
     for family, change in changes.items():
@@ -146,7 +146,7 @@ def _rough(listing: Listing, known_base: Listing | None, base: Mapping[str, floa
 
 
 def _agreed(prices: Mapping[str, float], base: Mapping[str, float]) -> dict[str, float]:
-    """Return the ratio of *prices* to *base* for each family. Prices that are nothing are mistakes."""
+    """Return the ratio of *prices* to *base* for each family. Prices of 0 are mistakes."""
     ratios: dict[str, list[float]] = defaultdict(list)
     for name, price in prices.items():
         if price > 0 and name in base:
@@ -155,9 +155,9 @@ def _agreed(prices: Mapping[str, float], base: Mapping[str, float]) -> dict[str,
 
 
 def _agreed_by_most(ratios: list[float]) -> float:
-    """Return the lowest ratio that a fair share of the others is close to, or else that which most are close to.
+    """Return the lowest ratio that a fair share of the others is close to, or else the one that most are close to.
 
-    Dearer ones are those of machines that are not shared, which such sources mix up with the others.
+    Higher ratios are those of dedicated machines, which such sources mix up with shared ones.
     """
     support = {ratio: sum(abs(other - ratio) <= _ROUGHLY * ratio for other in ratios) for ratio in ratios}
     fair = [ratio for ratio, count in support.items() if count >= max(2, _FAIR_SHARE * len(ratios))]
@@ -181,6 +181,10 @@ def _entry(listing: Listing, **fields: Any) -> dict[str, Any]:
 
 
 def _text(table: Mapping[str, Any]) -> str:
-    """Return the table as JSON with a line for each region, so that changes can be read."""
+    """Return the table as JSON with a line for each region, to keep diffs readable."""
     lines = (f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in table["regions"].items())
     return f'{{"base": {json.dumps(table["base"])}, "regions": {{\n' + ",\n".join(lines) + "\n}}\n"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,1 @@
-"""What a new node of a group looks like."""
+"""Templates: what a new node of a group looks like."""

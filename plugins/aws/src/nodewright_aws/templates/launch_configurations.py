@@ -1,4 +1,4 @@
-"""Launch configurations: the older of the two ways to say what a group launches."""
+"""Launch configurations: the older of the two ways to define what a group launches."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -6,8 +6,8 @@ from datetime import timedelta
 from nodewright.api import Clock, NodewrightError, PermanentError
 
 from nodewright_aws.calls import Calls
-from nodewright_aws.templates.launch import Launch, parse_configuration
-from nodewright_aws.templates.memo import Memo
+from nodewright_aws.templates.cache import Cache
+from nodewright_aws.templates.launch_data import LaunchTemplateData, parse_configuration
 
 #: They can't be changed, only deleted.
 _LIFETIME = timedelta(hours=12)
@@ -19,17 +19,17 @@ class LaunchConfigurations:
 
     def __init__(self, aws: Calls, clock: Clock) -> None:
         self._aws = aws
-        self._memo: Memo[str, Launch] = Memo(clock, _LIFETIME)
+        self._cache: Cache[str, LaunchTemplateData] = Cache(clock, _LIFETIME)
 
     def refresh(self, names: Iterable[str]) -> None:
-        """Read those that are not known. Raises nothing: `get` does."""
-        due = self._memo.due(names)
+        """Read those that are unknown. Raises nothing: `get` does."""
+        due = self._cache.due(names)
         for start in range(0, len(due), _NAMES_PER_CALL):
             self._read(due[start : start + _NAMES_PER_CALL])
 
-    def get(self, name: str) -> Launch:
+    def get(self, name: str) -> LaunchTemplateData:
         """Return a launch configuration; raises `NodewrightError`."""
-        return self._memo.get(name)
+        return self._cache.get(name)
 
     def _read(self, names: list[str]) -> None:
         try:
@@ -41,7 +41,7 @@ class LaunchConfigurations:
             )
         except NodewrightError as error:
             for name in names:
-                self._memo.fail(name, error)
+                self._cache.fail(name, error)
             return
         found = {
             body["LaunchConfigurationName"]: parse_configuration(body)
@@ -49,6 +49,6 @@ class LaunchConfigurations:
         }
         for name in names:
             if name in found:
-                self._memo.keep(name, found[name])
+                self._cache.keep(name, found[name])
             else:
-                self._memo.fail(name, PermanentError(f"there is no launch configuration {name!r}"))
+                self._cache.fail(name, PermanentError(f"there is no launch configuration {name!r}"))

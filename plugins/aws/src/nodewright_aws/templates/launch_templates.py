@@ -9,37 +9,37 @@ from typing import Any
 from nodewright.api import Clock, NodewrightError, PermanentError
 
 from nodewright_aws.calls import Calls
-from nodewright_aws.templates.launch import Launch, parse_version
-from nodewright_aws.templates.memo import Memo, concerns_others
+from nodewright_aws.templates.cache import Cache, concerns_others
+from nodewright_aws.templates.launch_data import LaunchTemplateData, parse_version
 
 LATEST, DEFAULT = "$Latest", "$Default"
-#: A version that has a number can't be changed.
+#: A numbered version never changes.
 _LIFETIME = timedelta(hours=12)
-#: Which version is the latest, or the default one, may change at any time.
+#: The latest and the default version may change at any time.
 _LIFETIME_OF_ALIAS = timedelta(minutes=5)
-#: Up to so many templates are asked for one by one; for more, those of the whole account are listed.
+#: Up to this many templates are read one by one; for more, those of the whole account are listed.
 _FEW = 4
 _LARGEST_PAGE = 200
 
 
 @dataclass(frozen=True)
-class Version:
-    """Which version of which launch template; of its id and its name one is empty."""
+class TemplateVersion:
+    """A version of a launch template, which has either an id or a name here."""
 
     id: str
     name: str
     version: str
 
     @classmethod
-    def parse(cls, specification: Mapping[str, str]) -> "Version":
-        """Return what a ``LaunchTemplateSpecification`` of boto3 names."""
+    def parse(cls, specification: Mapping[str, str]) -> "TemplateVersion":
+        """Return the version that a ``LaunchTemplateSpecification`` of boto3 names."""
         template_id = specification.get("LaunchTemplateId", "")
         name = "" if template_id else specification.get("LaunchTemplateName", "")
         return cls(template_id, name, specification.get("Version") or DEFAULT)
 
     @property
     def is_alias(self) -> bool:
-        """Whether the version is not told by its number."""
+        """Whether the version is not a number."""
         return self.version in (LATEST, DEFAULT)
 
     @property
@@ -56,34 +56,33 @@ class LaunchTemplates:
 
     def __init__(self, aws: Calls, clock: Clock) -> None:
         self._aws = aws
-        self._memo: Memo[Version, Launch] = Memo(clock, _LIFETIME)
+        self._cache: Cache[TemplateVersion, LaunchTemplateData] = Cache(clock, _LIFETIME)
 
-    def refresh(self, versions: Iterable[Version]) -> None:
-        """Read those that are not known, and aliases that were read some minutes ago. Raises nothing: `get` does."""
+    def refresh(self, versions: Iterable[TemplateVersion]) -> None:
+        """Read those that are unknown, and aliases that are some minutes old. Raises nothing: `get` does."""
         wanted = list(versions)
-        due = self._memo.due(wanted)
+        due = self._cache.due(wanted)
         try:
             for alias in (LATEST, DEFAULT):
                 self._list(alias, wanted, due)
-                due = self._memo.due(wanted)
-            by_template: dict[tuple[str, str], list[Version]] = {}
+                due = self._cache.due(wanted)
+            by_template: dict[tuple[str, str], list[TemplateVersion]] = {}
             for version in due:
                 by_template.setdefault((version.id, version.name), []).append(version)
             for same_template in by_template.values():
                 self._read(same_template)
         except NodewrightError as error:
-            for version in self._memo.due(wanted):
-                self._memo.fail(version, error)
+            for version in self._cache.due(wanted):
+                self._cache.fail(version, error)
 
-    def get(self, version: Version) -> Launch:
-        """Return what that version launches; raises `NodewrightError`."""
-        return self._memo.get(version)
+    def get(self, version: TemplateVersion) -> LaunchTemplateData:
+        """Return the data of a version; raises `NodewrightError`."""
+        return self._cache.get(version)
 
-    def _list(self, alias: str, wanted: list[Version], due: list[Version]) -> None:
+    def _list(self, alias: str, wanted: list[TemplateVersion], due: list[TemplateVersion]) -> None:
         """Read the versions that *alias* stands for in all templates of the account, if many are due.
 
-        Versions told by number are the latest more often than not. A list with more pages than the calls it could
-        save is not read to its end.
+        A numbered version is usually the latest. The list is read for no more pages than the calls that it could save.
         """
         sought = {version for version in due if version.version == alias or (alias == LATEST and not version.is_alias)}
         templates = {(version.id, version.name) for version in sought}
@@ -103,7 +102,7 @@ class LaunchTemplates:
             if concerns_others(error):
                 raise
 
-    def _read(self, versions: list[Version]) -> None:
+    def _read(self, versions: list[TemplateVersion]) -> None:
         """Read versions of one template."""
         try:
             answer = self._aws.call(
@@ -116,9 +115,9 @@ class LaunchTemplates:
             if concerns_others(error):
                 raise
             if len(versions) == 1:
-                self._memo.fail(versions[0], PermanentError(f"{versions[0]} can't be read: {error}"))
+                self._cache.fail(versions[0], PermanentError(f"{versions[0]} can't be read: {error}"))
                 return
-            # One that is gone spoils the answer for the others.
+            # One version that no longer exists makes the call fail for all.
             for version in versions:
                 self._read([version])
             return
@@ -126,27 +125,27 @@ class LaunchTemplates:
         for version in versions:
             row = _row_of(version, rows)
             if row is None:
-                self._memo.fail(version, PermanentError(f"there is no {version}"))
+                self._cache.fail(version, PermanentError(f"there is no {version}"))
             else:
                 self._keep(version, row)
 
-    def _keep(self, version: Version, row: Mapping[str, Any]) -> None:
-        self._memo.keep(version, parse_version(row), lifetime=_LIFETIME_OF_ALIAS if version.is_alias else _LIFETIME)
+    def _keep(self, version: TemplateVersion, row: Mapping[str, Any]) -> None:
+        self._cache.keep(version, parse_version(row), lifetime=_LIFETIME_OF_ALIAS if version.is_alias else _LIFETIME)
 
 
-def _names_of(row: Mapping[str, Any], versions: set[str]) -> set[Version]:
+def _names_of(row: Mapping[str, Any], versions: set[str]) -> set[TemplateVersion]:
     return {
         name
         for version in versions
         for name in (
-            Version(row.get("LaunchTemplateId", ""), "", version),
-            Version("", row.get("LaunchTemplateName", ""), version),
+            TemplateVersion(row.get("LaunchTemplateId", ""), "", version),
+            TemplateVersion("", row.get("LaunchTemplateName", ""), version),
         )
     }
 
 
-def _row_of(version: Version, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Find *version* among *rows*: among them is the latest, and the default one, if it was asked for."""
+def _row_of(version: TemplateVersion, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Find *version* among *rows*, which include the latest and the default version if these were asked for."""
     match version.version:
         case "$Latest":
             return max(rows, key=lambda row: int(row["VersionNumber"]), default=None)

@@ -1,4 +1,4 @@
-"""Managed node groups of EKS: what EKS makes of the machines of an Auto Scaling group."""
+"""Managed node groups of EKS: what EKS adds to the nodes of an Auto Scaling group."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -9,11 +9,11 @@ from typing import Any
 
 from nodewright.api import Clock, NodewrightError, Taint
 
+from nodewright_aws.autoscaling.group import AutoScalingGroup
 from nodewright_aws.calls import Calls
-from nodewright_aws.groups.reading import GroupReading
-from nodewright_aws.shapes.settings import AmiFamily
-from nodewright_aws.templates.memo import Memo, concerns_others
-from nodewright_aws.troubles import Troubles
+from nodewright_aws.config import AmiFamily
+from nodewright_aws.templates.cache import Cache, concerns_others
+from nodewright_aws.warn_once import WarnOnce
 
 _LIFETIME = timedelta(minutes=6)
 #: EKS answers for one group at a time.
@@ -27,15 +27,15 @@ _FAMILIES = {"AL2023_": AmiFamily.AL2023, "AL2_": AmiFamily.AL2, "BOTTLEROCKET_"
 
 
 @dataclass(frozen=True)
-class ManagedName:
-    """A managed node group."""
+class ManagedGroupName:
+    """The cluster and name of a managed node group."""
 
     cluster: str
     name: str
 
     @classmethod
-    def of(cls, group: GroupReading) -> "ManagedName | None":
-        """Return the managed node group that *group* belongs to, as its tags tell; None if EKS does not manage it."""
+    def of(cls, group: AutoScalingGroup) -> "ManagedGroupName | None":
+        """Return the managed node group of *group*, from its tags; None if EKS does not manage it."""
         cluster, name = group.tags.get("eks:cluster-name"), group.tags.get("eks:nodegroup-name")
         return cls(cluster, name) if cluster and name else None
 
@@ -45,7 +45,7 @@ class ManagedName:
 
 @dataclass(frozen=True, kw_only=True)
 class ManagedGroup:
-    """What EKS says about a managed node group."""
+    """A managed node group as EKS describes it."""
 
     name: str
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -61,12 +61,12 @@ class ManagedGroup:
 
     @property
     def architecture(self) -> str:
-        """As AWS names it; empty if EKS does not tell."""
+        """The architecture, as AWS names it; empty if EKS does not say."""
         return "arm64" if "ARM_64" in self.ami_type else "x86_64" if "x86_64" in self.ami_type else ""
 
     @property
     def family(self) -> AmiFamily | None:
-        """Whose image its machines boot, if EKS tells."""
+        """The family of its image, if EKS says it."""
         return next((family for prefix, family in _FAMILIES.items() if self.ami_type.startswith(prefix)), None)
 
     @property
@@ -75,7 +75,7 @@ class ManagedGroup:
         return self.ami_type.startswith("WINDOWS_")
 
     def node_labels(self, image: str) -> dict[str, str]:
-        """Return the labels that EKS sets on its nodes, which boot *image*."""
+        """Return the labels that EKS sets on nodes that boot *image*."""
         own = {
             "eks.amazonaws.com/nodegroup": self.name,
             "eks.amazonaws.com/capacityType": self.capacity_type,
@@ -87,62 +87,65 @@ class ManagedGroup:
 
 
 class ManagedGroups:
-    """Managed node groups by cluster and name. Templates go by tags alone where EKS does not answer."""
+    """Managed node groups by cluster and name. Without an answer of EKS, templates use tags only."""
 
     def __init__(self, aws: Calls, clock: Clock) -> None:
         self._aws = aws
-        self._memo: Memo[ManagedName, ManagedGroup] = Memo(clock, _LIFETIME)
-        self._troubles = Troubles()
+        self._cache: Cache[ManagedGroupName, ManagedGroup] = Cache(clock, _LIFETIME)
+        self._warnings = WarnOnce()
 
-    def refresh(self, names: Iterable[ManagedName]) -> None:
-        """Ask for those that are not known, or were asked for some minutes ago. What can't be read is warned of."""
+    def refresh(self, names: Iterable[ManagedGroupName]) -> None:
+        """Read those that are unknown or some minutes old. Raises nothing, but warns of failures."""
         wanted = list(dict.fromkeys(names))
-        due = self._memo.due(wanted)
+        due = self._cache.due(wanted)
         for cluster in dict.fromkeys(name.cluster for name in due):
             self._read_all([name for name in due if name.cluster == cluster])
-        self._tell_troubles(wanted)
+        self._warn(wanted)
 
-    def get(self, name: ManagedName) -> ManagedGroup | None:
-        """Return what EKS said, None if it never did."""
+    def get(self, name: ManagedGroupName) -> ManagedGroup | None:
+        """Return a managed node group; None if it is unknown."""
         try:
-            return self._memo.get(name)
+            return self._cache.get(name)
         except NodewrightError:
             return None
 
-    def _read_all(self, names: Sequence[ManagedName]) -> None:
+    def _read_all(self, names: Sequence[ManagedGroupName]) -> None:
         first, *others = names
-        # Where nobody may ask about a cluster, or nobody answers, one call finds it out for all.
+        # If calls about a cluster are denied, or EKS does not answer, one call is enough to find out.
         trouble = self._read(first)
         if trouble is not None and concerns_others(trouble):
             for name in others:
-                self._memo.fail(name, trouble, needed=False)
+                self._cache.fail(name, trouble, needed=False)
         elif others:
             with ThreadPoolExecutor(_CALLS_AT_ONCE, "eks") as threads:
                 list(threads.map(self._read, others))
 
-    def _read(self, name: ManagedName) -> NodewrightError | None:
+    def _read(self, name: ManagedGroupName) -> NodewrightError | None:
         try:
             answer = self._aws.call("eks", "describe_nodegroup", clusterName=name.cluster, nodegroupName=name.name)
         except NodewrightError as error:
-            self._memo.fail(name, error, needed=False)
+            self._cache.fail(name, error, needed=False)
             return error
-        self._memo.keep(name, _managed_group(name, answer["nodegroup"]))
+        self._cache.keep(name, _managed_group(name, answer["nodegroup"]))
         return None
 
-    def _tell_troubles(self, wanted: Sequence[ManagedName]) -> None:
+    def _warn(self, wanted: Sequence[ManagedGroupName]) -> None:
         troubles: dict[Hashable, str] = {}
-        counts = Counter(name.cluster for name in wanted if self._memo.trouble(name))
+        counts = Counter(name.cluster for name in wanted if self._cache.trouble(name))
         for name in wanted:
-            if (error := self._memo.trouble(name)) is not None and (name.cluster, type(error).__name__) not in troubles:
+            if (error := self._cache.trouble(name)) is not None and (
+                name.cluster,
+                type(error).__name__,
+            ) not in troubles:
                 more = f" and {counts[name.cluster] - 1} more" if counts[name.cluster] > 1 else ""
                 troubles[name.cluster, type(error).__name__] = (
-                    f"EKS does not tell what nodes of the {name}{more} look like, so that templates go by the tags of "
-                    f"their Auto Scaling groups: {error}"
+                    f"EKS does not describe the nodes of {name}{more}, so templates use the tags of their Auto Scaling "
+                    f"groups only: {error}"
                 )
-        self._troubles.tell(troubles)
+        self._warnings.warn(troubles)
 
 
-def _managed_group(name: ManagedName, body: Mapping[str, Any]) -> ManagedGroup:
+def _managed_group(name: ManagedGroupName, body: Mapping[str, Any]) -> ManagedGroup:
     return ManagedGroup(
         name=name.name,
         labels=body.get("labels") or {},

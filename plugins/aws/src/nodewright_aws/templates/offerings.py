@@ -1,4 +1,4 @@
-"""Where instance types are offered: not every zone has every type."""
+"""Offerings: which zones have which instance types."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -6,8 +6,8 @@ from datetime import timedelta
 from nodewright.api import Clock, NodewrightError
 
 from nodewright_aws.calls import Calls
-from nodewright_aws.templates.memo import Memo
-from nodewright_aws.troubles import Troubles
+from nodewright_aws.templates.cache import Cache
+from nodewright_aws.warn_once import WarnOnce
 
 _LIFETIME = timedelta(hours=24)
 #: As many values as a filter takes.
@@ -15,23 +15,23 @@ _TYPES_PER_CALL = 200
 
 
 class Offerings:
-    """Zones by instance type. Where they can't be read, every zone counts as having every type."""
+    """Zones by instance type. If they can't be read, every zone counts as having every type."""
 
     def __init__(self, aws: Calls, clock: Clock) -> None:
         self._aws = aws
-        self._memo: Memo[str, frozenset[str]] = Memo(clock, _LIFETIME)
-        self._troubles = Troubles()
+        self._cache: Cache[str, frozenset[str]] = Cache(clock, _LIFETIME)
+        self._warnings = WarnOnce()
 
     def refresh(self, types: Iterable[str]) -> None:
-        """Read the zones of those that are not known. Raises nothing: what can't be read is warned of."""
-        due = self._memo.due(types)
+        """Read the zones of those that are unknown. Raises nothing, but warns of failures."""
+        due = self._cache.due(types)
         for start in range(0, len(due), _TYPES_PER_CALL):
             self._read(due[start : start + _TYPES_PER_CALL])
 
     def zones(self, instance_type: str) -> frozenset[str]:
-        """Return the zones of the region that offer a type; empty if that is not known."""
+        """Return the zones of the region that offer a type; empty if that is unknown."""
         try:
-            return self._memo.get(instance_type)
+            return self._cache.get(instance_type)
         except NodewrightError:
             return frozenset()
 
@@ -48,10 +48,10 @@ class Offerings:
                     zones.setdefault(body["InstanceType"], set()).add(body["Location"])
         except NodewrightError as error:
             for instance_type in types:
-                self._memo.fail(instance_type, error, needed=False)
-            sentence = f"it can't be read which zones offer which instance types, so that all count: {error}"
-            self._troubles.tell({type(error).__name__: sentence})
+                self._cache.fail(instance_type, error, needed=False)
+            sentence = f"the zones that offer instance types can't be read, so all zones count: {error}"
+            self._warnings.warn({type(error).__name__: sentence})
             return
-        self._troubles.tell({})
+        self._warnings.warn({})
         for instance_type in types:
-            self._memo.keep(instance_type, frozenset(zones[instance_type]))
+            self._cache.keep(instance_type, frozenset(zones[instance_type]))

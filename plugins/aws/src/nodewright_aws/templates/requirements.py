@@ -1,4 +1,4 @@
-"""Instance types that meet requirements, in place of a list of names."""
+"""Attribute-based instance type selection: instance types by requirements in place of names."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -9,25 +9,25 @@ from typing import Any
 from nodewright.api import Clock, NodewrightError, PermanentError
 
 from nodewright_aws.calls import Calls
+from nodewright_aws.templates.cache import Cache, concerns_others
 from nodewright_aws.templates.images import Image
-from nodewright_aws.templates.memo import Memo, concerns_others
 
 _LIFETIME = timedelta(minutes=20)
 
 
 @dataclass(frozen=True)
-class Requirements:
-    """What instance types must have, and what the image that they boot asks of them."""
+class InstanceRequirements:
+    """What instance types must have: the group's requirements, and those of its image."""
 
-    #: ``InstanceRequirements`` of boto3 in JSON, sorted.
+    #: ``InstanceRequirements`` of boto3 as sorted JSON.
     text: str
     #: Any, if empty.
     architecture: str = ""
     virtualization: str = ""
 
     @classmethod
-    def of(cls, requirements: Mapping[str, Any], *, arch: str, image: Image | None) -> "Requirements":
-        """Return *requirements* of machines of an architecture (as AWS names it) that boot *image*."""
+    def of(cls, requirements: Mapping[str, Any], *, arch: str, image: Image | None) -> "InstanceRequirements":
+        """Return *requirements* of instances that boot *image*; *arch* is AWS' name of an architecture."""
         return cls(
             json.dumps(requirements, sort_keys=True),
             (image.architecture if image else "") or arch,
@@ -35,31 +35,31 @@ class Requirements:
         )
 
 
-class InstanceTypes:
-    """Names of instance types by requirements, as EC2 matches them."""
+class MatchingTypes:
+    """Names of the instance types that EC2 matches with requirements."""
 
     def __init__(self, aws: Calls, clock: Clock) -> None:
         self._aws = aws
-        self._memo: Memo[Requirements, tuple[str, ...]] = Memo(clock, _LIFETIME)
+        self._cache: Cache[InstanceRequirements, tuple[str, ...]] = Cache(clock, _LIFETIME)
 
-    def refresh(self, requirements: Iterable[Requirements]) -> None:
-        """Ask for what is not known, or was asked for some time ago. Raises nothing: `get` does."""
-        due = self._memo.due(requirements)
+    def refresh(self, requirements: Iterable[InstanceRequirements]) -> None:
+        """Read those that are unknown or too old. Raises nothing: `get` does."""
+        due = self._cache.due(requirements)
         for position, each in enumerate(due):
             try:
                 self._read(each)
             except NodewrightError as error:
-                self._memo.fail(each, error)
+                self._cache.fail(each, error)
                 if concerns_others(error):
                     for other in due[position + 1 :]:
-                        self._memo.fail(other, error)
+                        self._cache.fail(other, error)
                     return
 
-    def get(self, requirements: Requirements) -> tuple[str, ...]:
+    def get(self, requirements: InstanceRequirements) -> tuple[str, ...]:
         """Return the names of all types that meet *requirements*, at least one; raises `NodewrightError`."""
-        return self._memo.get(requirements)
+        return self._cache.get(requirements)
 
-    def _read(self, requirements: Requirements) -> None:
+    def _read(self, requirements: InstanceRequirements) -> None:
         architectures = [requirements.architecture] if requirements.architecture else ["x86_64", "arm64"]
         names = tuple(
             body["InstanceType"]
@@ -76,4 +76,4 @@ class InstanceTypes:
             raise PermanentError(
                 f"no instance type of {' or '.join(architectures)} meets the requirements {requirements.text}"
             )
-        self._memo.keep(requirements, names)
+        self._cache.keep(requirements, names)

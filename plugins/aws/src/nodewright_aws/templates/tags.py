@@ -1,4 +1,4 @@
-"""Tags that tell what Cluster Autoscaler, and so this plugin, can't find out about new nodes."""
+"""Node-template tags: what neither Cluster Autoscaler nor this plugin can find out about new nodes."""
 
 import math
 import re
@@ -20,19 +20,19 @@ _SWITCHES = dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True) | dict.
 
 @dataclass(frozen=True, kw_only=True)
 class NodeTags:
-    """What tags say about the nodes of a group."""
+    """What the tags of a group say about its nodes."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     resources: Mapping[str, int] = field(default_factory=dict)
     #: Values for fields of `GroupOptions`.
     options: Mapping[str, Any] = field(default_factory=dict)
-    #: What is wrong with tags that were passed over, each in a sentence.
+    #: Tags that were ignored and why, each in a sentence.
     mistakes: tuple[str, ...] = ()
 
 
 def read_tags(tags: Mapping[str, str]) -> NodeTags:
-    """Return what *tags* say. Those that can't be understood are passed over, and told as mistakes."""
+    """Return what *tags* say. Tags that can't be parsed are ignored and listed as mistakes."""
     labels: dict[str, str] = {}
     taints: list[Taint] = []
     resources: dict[str, int] = {}
@@ -44,7 +44,7 @@ def read_tags(tags: Mapping[str, str]) -> NodeTags:
         kind, _, name = tag.removeprefix(_PREFIX).partition("/")
         try:
             if not name:
-                raise ValueError("it names nothing after its last slash")
+                raise ValueError("there is no name after its last slash")
             match kind:
                 case "label":
                     labels[name] = _label(value)
@@ -57,16 +57,16 @@ def read_tags(tags: Mapping[str, str]) -> NodeTags:
                     options[option] = parse(value)
                 case _:
                     known = ("label", "taint", "resources", "autoscaling-options")
-                    raise ValueError(f"there is no {kind!r}: write {nearest(kind, known) or ', '.join(known)}")
+                    raise ValueError(f"{kind!r} is unknown: write {nearest(kind, known) or ', '.join(known)}")
         except ValueError as error:
-            mistakes.append(f"tag {tag} with the value {value!r} is passed over: {error}")
+            mistakes.append(f"tag {tag} with the value {value!r} is ignored: {error}")
     return NodeTags(labels=labels, taints=tuple(taints), resources=resources, options=options, mistakes=tuple(mistakes))
 
 
 def _label(value: str) -> str:
     if not _LABEL_VALUE.fullmatch(value):
         raise ValueError(
-            "no label has such a value: write up to 63 letters, digits, dashes, dots and underscores, "
+            "this is no value of a label: write up to 63 letters, digits, dashes, dots and underscores, "
             "with a letter or digit at both ends"
         )
     return value
@@ -110,7 +110,7 @@ def _switch(text: str) -> bool:
 
 
 _PARSERS: Mapping[type, Callable[[str], Any]] = {float: _share, timedelta: _duration, bool: _switch}
-#: By the names that Cluster Autoscaler has for them: those of fields, without underscores.
+#: By Cluster Autoscaler's names: those of the fields, without underscores.
 _OPTIONS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     name.replace("_", ""): (name, _PARSERS[type(default)]) for name, default in vars(GroupOptions()).items()
 }

@@ -1,4 +1,4 @@
-"""An AWS in one process, with all its troubles. Needs the extra ``nodewright-aws[testing]``."""
+"""An AWS in one process, with all its faults. Needs the extra ``nodewright-aws[testing]``."""
 
 from nodewright_aws.testing.double import AwsDouble
 from nodewright_aws.testing.group import Activity, Group, Machine

@@ -1,4 +1,4 @@
-"""An AWS to try things on: ``python -m nodewright_aws.testing``."""
+"""An AWS to try things out on: ``python -m nodewright_aws.testing``."""
 
 import signal
 import sys
@@ -12,7 +12,7 @@ _TAG = "k8s.io/cluster-autoscaler/enabled"
 _GUIDE = """\
 An AWS in this process, with groups web, spot and gpu. Ctrl-C ends it.
 
-Elsewhere, let the SDK find credentials for it:
+In another terminal, let the SDK find credentials for it:
 
 {exports}
 
@@ -27,14 +27,14 @@ Let Nodewright use it, with this in aws.yaml:
         discover: [{{tags: {{{tag}: null}}}}]
         endpoints: {{{endpoints}}}
 
-Hold the provider against the rules:
+Check the provider against the rules:
 
   nodewright conformance --provider aws --config aws.yaml --full --group web --poll 500ms
 """
 
 
 def fill(double: AwsDouble, *, boot: float) -> None:
-    """Make a few groups, whose machines run, or are gone, *boot* seconds after they were ordered or given up."""
+    """Make a few groups, whose machines run, or are gone, *boot* seconds after an order to launch or terminate."""
     tags = {_TAG: "true"}
     double.make_group("web", min_size=1, desired=1, max_size=8, tags=tags)
     double.make_group("spot", types=("m5.large", "m5a.large"), spot=True, desired=1, tags=tags)
@@ -45,7 +45,7 @@ def fill(double: AwsDouble, *, boot: float) -> None:
 
 
 def guide(double: AwsDouble) -> str:
-    """What people have to know to use *double*."""
+    """What people need to know to use *double*."""
     return _GUIDE.format(
         exports="\n".join(f"  export {name}={value}" for name, value in double.environment.items()),
         region=double.region,
@@ -56,7 +56,7 @@ def guide(double: AwsDouble) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until Ctrl-C or SIGTERM."""
-    parser = ArgumentParser(prog="python -m nodewright_aws.testing", description="An AWS to try things on.")
+    parser = ArgumentParser(prog="python -m nodewright_aws.testing", description="An AWS to try things out on.")
     parser.add_argument("--port", type=int, default=0, metavar="P", help="port on 127.0.0.1; any free one if 0")
     parser.add_argument(
         "--boot", type=float, default=1.0, metavar="SECONDS", help="until machines run, or are gone (default: 1)"

@@ -1,4 +1,4 @@
-"""Parts of Auto Scaling's answers, in boto3's words."""
+"""Parts of Auto Scaling's answers, in boto3's form."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -25,7 +25,7 @@ def instance(machine: Machine) -> dict[str, Any]:
 
 def activity(done: Activity) -> dict[str, Any]:
     """Return an activity as AWS lists it."""
-    told: dict[str, Any] = {
+    body: dict[str, Any] = {
         "ActivityId": done.id,
         "AutoScalingGroupName": done.group,
         "Description": done.description,
@@ -36,19 +36,19 @@ def activity(done: Activity) -> dict[str, Any]:
         "Details": done.details,
     }
     if done.ended_at:
-        told["EndTime"] = done.ended_at
+        body["EndTime"] = done.ended_at
     if done.message:
-        told["StatusMessage"] = done.message
-    return told
+        body["StatusMessage"] = done.message
+    return body
 
 
 def age(done: Activity) -> datetime:
-    """When an activity began."""
+    """The start time of an activity."""
     return done.started_at
 
 
 def page(things: Sequence[T], arguments: Mapping[str, Any], *, most: int) -> tuple[Sequence[T], str | None]:
-    """Return the page that a call asks for, and the token of the next if there is one."""
+    """Return the page that a call asks for, and the token of the next page if there is one."""
     size = arguments.get("MaxRecords", most)
     if size > most:
         raise validation_error(

@@ -1,4 +1,4 @@
-"""The service ``autoscaling``: settings of groups are moto's, sizes and machines those of our `Fleet`."""
+"""The service ``autoscaling``: moto keeps the settings of groups, our `Fleet` their sizes and machines."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -6,15 +6,14 @@ from typing import Any
 from nodewright.api import Clock
 
 from nodewright_aws.testing import answers
+from nodewright_aws.testing.allocation import Allocation, allocation_of
 from nodewright_aws.testing.backend import Moto
-from nodewright_aws.testing.fleet import Fleet
+from nodewright_aws.testing.fleet import Fleet, Replica
 from nodewright_aws.testing.group import Group, Machine
-from nodewright_aws.testing.launching import Launch, launch_of
 from nodewright_aws.testing.messages import RefusalError, validation_error
-from nodewright_aws.testing.replica import Replica
 from nodewright_aws.testing.requirements import matching
 
-#: What a call is answered by: arguments and answers are boto3's.
+#: Answers a call; arguments and answers are boto3's.
 Handler = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 _SERVICE = "autoscaling"
@@ -29,11 +28,11 @@ class AutoScaling:
         self._moto = moto
         self._settings: dict[str, Mapping[str, Any]] = {}
         self._hooks: dict[str, frozenset[str]] = {}
-        #: Groups in one answer, at most.
+        #: The most groups in one answer.
         self.page = _PAGE
         self.fleet = Fleet(self, clock, seed=seed)
         self.replica = Replica(self.fleet)
-        #: Of `messages.Request.operation`; moto answers the others.
+        #: By `messages.Request.operation`; moto answers the others.
         self.handlers: Mapping[str, Handler] = {
             "create_auto_scaling_group": self._create,
             "update_auto_scaling_group": self._update,
@@ -51,19 +50,19 @@ class AutoScaling:
             "set_instance_health": self._set_health,
             "complete_lifecycle_action": self._complete,
         }
-        #: In the place of those for who may be told of the time before.
+        #: Replace those for clients whose answers may lag behind.
         self.late: Mapping[str, Handler] = {
             "describe_auto_scaling_groups": lambda arguments: self._describe(arguments, self.replica.group)
         }
 
     def changed(self) -> None:
-        """Settings may have changed."""
+        """Forget cached settings, which may have changed."""
         self._settings.clear()
         self._hooks.clear()
 
-    def launch(self, group: str) -> Launch:
+    def launch(self, group: str) -> Allocation:
         """What a group launches."""
-        return launch_of(
+        return allocation_of(
             self._of(group),
             template=self._template,
             configuration=self._configuration,
@@ -71,18 +70,18 @@ class AutoScaling:
         )
 
     def suspended(self, group: str) -> frozenset[str]:
-        """The processes that a group does not do at present."""
+        """The suspended processes of a group."""
         return frozenset(process["ProcessName"] for process in self._of(group).get("SuspendedProcesses", ()))
 
     def hooks(self, group: str) -> frozenset[str]:
-        """The transitions at which its machines wait."""
+        """The transitions with a lifecycle hook, at which machines of a group wait."""
         if group not in self._hooks:
             found = self._moto.call(_SERVICE, "describe_lifecycle_hooks", AutoScalingGroupName=group)
             self._hooks[group] = frozenset(hook["LifecycleTransition"] for hook in found["LifecycleHooks"])
         return self._hooks[group]
 
     def protects(self, group: str) -> bool:
-        """Whether its new machines are protected from scale-in."""
+        """Whether new machines of a group are protected from scale-in."""
         return bool(self._of(group).get("NewInstancesProtectedFromScaleIn"))
 
     def source(self, group: str) -> Mapping[str, object]:

@@ -1,4 +1,4 @@
-"""moto, which knows what is out there but not how it behaves."""
+"""moto, which keeps resources but does not simulate their behaviour."""
 
 import io
 from itertools import count
@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 from nodewright_aws.testing.messages import Reply, Request
 from nodewright_aws.testing.wire import read_reply, write_request
 
-# What moto keeps, it keeps by account and for the whole process.
+# moto keeps its state by account, for the whole process.
 _accounts = count(100_000_000_001)
 
 
@@ -23,7 +23,7 @@ class Moto:
         self._application: Any = DomainDispatcherApplication(create_backend_app)
 
     def forget(self) -> None:
-        """Begin anew. Of EC2 only launch templates are forgotten: to read all images again takes long."""
+        """Start anew. Of EC2, it forgets only launch templates: reading all images again takes long."""
         from moto.backends import get_backend
 
         for service in ("autoscaling", "eks", "sqs", "ssm"):
@@ -33,7 +33,7 @@ class Moto:
                 self.call("ec2", "delete_launch_template", LaunchTemplateId=template["LaunchTemplateId"])
 
     def answer(self, request: Request) -> Reply:
-        """Return what moto answers."""
+        """Return moto's answer."""
         url = urlsplit(request.path)
         environment: dict[str, Any] = {
             "REQUEST_METHOD": request.method,
@@ -70,6 +70,6 @@ class Moto:
         return Reply(status=status, body=body, headers=headers)
 
     def call(self, service: str, operation: str, **arguments: Any) -> dict[str, Any]:
-        """Ask moto for something on our own account; raises `RefusalError`."""
+        """Make a call to moto on our own behalf; raises `RefusalError`."""
         request = write_request(service, operation, arguments, region=self.region)
         return read_reply(request, self.answer(request))

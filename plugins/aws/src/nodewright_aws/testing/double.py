@@ -1,4 +1,4 @@
-"""An AWS in this process: boto3 speaks to it over HTTP, and the test decides what goes wrong."""
+"""An AWS in this process: boto3 calls it over HTTP, and the test decides what goes wrong."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -27,11 +27,11 @@ _KEY, _SECRET = "AKIADOUBLE0000000000", "nobody-may-see-this"
 class AwsDouble:
     """An account and region of AWS: moto with a layer of faults in front, on the loopback interface.
 
-    Use it as a context manager. What moto has wrong is put right: machines are pending until they are in service,
-    launches fail and are told of as activities, sizes have limits, mixed instances policies and suspended processes
-    are followed. By itself nothing moves on but by `settle`, or with the time of the *clock* if `boots` was called.
-    Nothing in the environment is read or changed: clients get their credentials from `client`, or from `environment`
-    if the test sets it. `reset` gives an empty account on the same server.
+    Use it as a context manager. It corrects moto: machines are pending until they are in service, launches fail and
+    show as activities, sizes have limits, mixed instances policies and suspended processes take effect. Machines change
+    state only with `settle`, or with the *clock* once `boots` was called. It neither reads nor changes the environment:
+    clients get their credentials from `client`, or from `environment` if the test sets it. `reset` empties the account
+    and keeps the server.
     """
 
     def __init__(self, *, region: str = "eu-west-1", clock: Clock | None = None, port: int = 0, seed: int = 0) -> None:
@@ -55,7 +55,7 @@ class AwsDouble:
         self._server.stop()
 
     def reset(self) -> None:
-        """Begin anew: no groups, no faults, nothing counted."""
+        """Start anew: no groups, no faults, nothing counted."""
         with self._layer.lock:
             self._moto.forget()
             self._layer = Layer(self._moto, self.clock, seed=self._seed)
@@ -72,7 +72,7 @@ class AwsDouble:
 
     @property
     def calls(self) -> Counter[tuple[str, str]]:
-        """How often each was called over HTTP, by service and operation in boto3's words; a page is a call."""
+        """Calls over HTTP by service and operation, in boto3's names; each page is a call."""
         return self._layer.calls
 
     @property
@@ -87,7 +87,7 @@ class AwsDouble:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Variables for a process whose SDK is to find credentials for this account, and nothing else."""
+        """Variables with which the SDK of a process finds credentials for this account, and no others."""
         return {
             "AWS_ACCESS_KEY_ID": _KEY,
             "AWS_SECRET_ACCESS_KEY": _SECRET,
@@ -101,7 +101,7 @@ class AwsDouble:
         return {"region": self.region, "endpoints": dict.fromkeys(get_args(Service), self.url), **settings}
 
     def client(self, service: str) -> Any:
-        """A client of boto3 that gets no second try; it is closed with the double."""
+        """A client of boto3 that does not retry; it is closed with the double."""
         import boto3
         from botocore.config import Config
 
@@ -112,15 +112,15 @@ class AwsDouble:
         return self._clients[service]
 
     def do(self, service: str, operation: str, **arguments: Any) -> dict[str, Any]:
-        """Do what somebody else does with the account: not counted, and spared from faults of calls.
+        """Make a call as another user of the account: not counted, and without faults.
 
-        In boto3's words; raises `RefusalError`.
+        In boto3's names; raises `RefusalError`.
         """
         request = write_request(service, operation, arguments, region=self.region)
         return read_reply(request, self._layer.answer(request))
 
     def shorten_pages(self, groups: int) -> None:
-        """Tell of so many groups in one answer from now on, as AWS may do: what is asked for is the most."""
+        """Return at most so many groups in one answer from now on, as AWS may: a caller asks for a maximum."""
         self._layer.shorten_pages(groups)
 
     def make_group(
@@ -146,8 +146,8 @@ class AwsDouble:
         """Make a group, in the first zone of the region if none is given, with its machines in service.
 
         With *types* or *requirements* it has a mixed instances policy: all spot or all on demand unless a percentage
-        is given. *launch_template* or *launch_configuration* (which stands in the other's place) is more data of
-        either in boto3's words, and so are further *arguments* of the group.
+        is given. *launch_template*, or *launch_configuration* in its place, is additional data of either in boto3's
+        form, and so are further *arguments* of the group.
         """
         recipe = Recipe(
             name=name,
@@ -218,7 +218,7 @@ class AwsDouble:
         return self.make_group(f"eks-{name}", tags=tags, **group)
 
     def group(self, name: str) -> Group:
-        """A group's sizes, machines and activities, as they are; raises `RefusalError`."""
+        """A group's present sizes, machines and activities; raises `RefusalError`."""
         with self._layer.lock:
             self._layer.fleet.catch_up()
             return self._layer.fleet.group(name)
@@ -230,21 +230,21 @@ class AwsDouble:
             return [machine for machine in self._layer.fleet.machines() if group in ("", machine.group)]
 
     def settle(self, *groups: str) -> None:
-        """Let everything come to rest that is under way in *groups*, or in all: into service, gone, tried again."""
+        """Finish everything that is under way in *groups*, or in all: launches, terminations, retries."""
         with self._layer.lock:
             self._layer.fleet.settle(groups or None)
 
     def boots(self, seconds: float | None, *, stops: float | None = None, news: float = 0) -> None:
         """Let machines come into service *seconds* after they were ordered, by the clock.
 
-        They are gone *stops* seconds after they were given up. None waits for `settle`. That a launch failed is told
-        *news* seconds later.
+        They are gone *stops* seconds after they were terminated. None waits for `settle`. A failed launch shows *news*
+        seconds later.
         """
         fleet = self._layer.fleet
         fleet.boot_seconds, fleet.stop_seconds, fleet.news_seconds = seconds, stops, news
 
     def lags(self, seconds: float) -> None:
-        """Let clients be told what groups were like *seconds* ago, by the clock; all else is of the moment."""
+        """Let clients see groups as they were *seconds* ago, by the clock; all else is current."""
         with self._layer.lock:
             self._layer.replica.seconds = seconds
             self._layer.replica.look()
@@ -268,7 +268,7 @@ class AwsDouble:
         )
 
     def restock(self) -> None:
-        """Let no launch fail any more."""
+        """End all shortages."""
         self._layer.fleet.supply.clear()
 
     def warm(self, group: str, count: int, *, state: str = "Warmed:Stopped") -> list[Machine]:
@@ -277,7 +277,7 @@ class AwsDouble:
             return self._layer.fleet.warm(self.group(group), count, state)
 
     def spot_price(self, instance_type: str, price: float, *, zone: str = "") -> None:
-        """Let machines of a type cost so many dollars per hour from now on; in the first zone if none is given."""
+        """Set the spot price of a type, in dollars per hour; in the first zone if none is given."""
         pool = Pool(zone=zone or f"{self.region}a", instance_type=instance_type, lifecycle=Lifecycle.SPOT)
         self._layer.ec2.spot_prices.setdefault(pool, []).append((self.clock.now(), price))
 
@@ -286,11 +286,11 @@ class AwsDouble:
         return str(self.do("sqs", "create_queue", QueueName=name)["QueueUrl"])
 
     def notify(self, queue: str, machine: Machine, notice: Notice = Notice.INTERRUPTION) -> None:
-        """Put what EventBridge tells of a machine into a queue."""
+        """Put EventBridge's notice about a machine into a queue."""
         body = notice_body(notice, machine, account=self.account, region=self.region, at=self.clock.now())
         self.do("sqs", "send_message", QueueUrl=queue, MessageBody=body)
 
     def take_away(self, machine: Machine) -> None:
-        """Let a machine be gone at once; its group replaces it."""
+        """Remove a machine at once; its group replaces it."""
         with self._layer.lock:
             self._layer.fleet.vanish(machine.id)

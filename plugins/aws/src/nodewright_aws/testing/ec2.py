@@ -1,4 +1,4 @@
-"""The part of ``ec2`` that has to know of our machines, or that moto lacks."""
+"""The part of ``ec2`` that concerns our machines, or that moto lacks."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,12 +15,12 @@ _PAGE = 1000
 
 
 class Ec2:
-    """Machines of groups as EC2 tells of them, spot prices, and types that meet requirements."""
+    """Instances of groups as EC2 describes them, spot prices, and types that meet requirements."""
 
     def __init__(self, moto: Moto, autoscaling: AutoScaling) -> None:
         self._moto = moto
         self._fleet = autoscaling.fleet
-        #: Dollars per hour and since when, newest last, by pool; moto makes some up while there are none.
+        #: Dollars per hour and since when, newest last, by pool; moto invents prices while there are none.
         self.spot_prices: dict[Pool, list[tuple[datetime, float]]] = {}
         self.handlers: Mapping[str, Handler] = {
             "describe_instances": self._describe,

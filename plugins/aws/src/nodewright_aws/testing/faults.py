@@ -1,4 +1,4 @@
-"""What goes wrong with calls, whatever they ask for."""
+"""Faults of calls, whatever they ask for."""
 
 import time
 from collections import OrderedDict
@@ -15,18 +15,18 @@ _ANSWERS_KEPT = 256
 
 @dataclass(kw_only=True)
 class Fault:
-    """Something that goes wrong with calls of an operation until it is healed, or so many *times*."""
+    """A fault of calls to an operation, until it is healed or for so many *times*."""
 
     #: ``service:operation`` as boto3 names them, with ``*`` and ``|``.
     calls: str
     #: Called with the request and what answers it.
     happen: Callable[[Request, Callable[[Request], Reply]], Reply]
     times: int | None = None
-    #: So many calls are answered before.
+    #: How many calls succeed before.
     spared: int = 0
 
     def takes(self, request: Request) -> bool:
-        """Count a call and tell whether it goes wrong."""
+        """Count a call and tell whether it fails."""
         name = f"{request.service}:{request.operation}"
         if self.times == 0 or not any(fnmatchcase(name, pattern) for pattern in self.calls.split("|")):
             return False
@@ -39,7 +39,7 @@ class Fault:
 
 
 class Faults:
-    """What goes wrong at present; of several faults of a call, the newest.
+    """The present faults; of several faults of a call, the newest counts.
 
     *calls* are named as ``autoscaling:set_desired_capacity``, ``ec2:*``, ``sqs:*|sts:*`` or ``*``. Each fault stays
     until `heal`, or for so many *times*.
@@ -51,7 +51,7 @@ class Faults:
         self._last: OrderedDict[tuple[str, str, bytes], Reply] = OrderedDict()
 
     def heal(self, calls: str = "*") -> None:
-        """Let calls of that name work again: one that was given to a fault, or all."""
+        """Remove the faults with that name, or all."""
         self._faults = [fault for fault in self._faults if not fnmatchcase(fault.calls, calls)]
 
     def throttle(self, calls: str = "*", *, times: int | None = None) -> Fault:
@@ -59,26 +59,26 @@ class Faults:
         return self._add(calls, times, _refuse_as(throttling))
 
     def deny(self, calls: str, *, times: int | None = None) -> Fault:
-        """Refuse calls for lack of a right."""
+        """Refuse calls for lack of a permission."""
         return self._add(calls, times, _refuse_as(denial))
 
     def expire(self, calls: str = "*", *, times: int | None = None) -> Fault:
-        """Refuse the credentials, as their time is over."""
+        """Refuse the credentials as expired."""
         return self._add(calls, times, _refuse_as(expiry))
 
     def fail(self, calls: str = "*", *, times: int | None = None, status: int = 503) -> Fault:
-        """Answer that something is wrong with AWS itself."""
+        """Answer with an error of AWS itself."""
         refusal = RefusalError("ServiceUnavailable" if status == 503 else "InternalFailure", "Please try again.")
         refusal.status = status
         return self._add(calls, times, _refuse_as(lambda request: refusal))
 
     def refuse(self, calls: str, code: str, message: str, *, times: int | None = None, status: int = 400) -> Fault:
-        """Refuse calls in any words."""
+        """Refuse calls with any code and message."""
         refusal = RefusalError(code, message, status=status)
         return self._add(calls, times, _refuse_as(lambda request: refusal))
 
     def drop(self, calls: str = "*", *, times: int | None = None, after: bool = False) -> Fault:
-        """End the connection without an answer: before anything was done, or *after*."""
+        """Close the connection without an answer: before the call takes effect, or *after*."""
 
         def happen(request: Request, answer: Callable[[Request], Reply]) -> Reply:
             if after:
@@ -97,12 +97,12 @@ class Faults:
         return self._add(calls, times, happen)
 
     def garble(self, calls: str = "*", *, times: int | None = None) -> Fault:
-        """Answer what no client understands, as a proxy on the way might."""
+        """Answer with a page that no client can parse, as a proxy might."""
         page = Reply(status=502, body=b"<html><body>Bad Gateway</body></html>", headers={"Content-Type": "text/html"})
         return self._add(calls, times, lambda request, answer: page)
 
     def stale(self, calls: str = "autoscaling:describe_*", *, times: int | None = None) -> Fault:
-        """Give the answers of before once more to who asks the same, as replicas of AWS do that lag behind."""
+        """Repeat the previous answer to the same call, as replicas of AWS do that lag behind."""
 
         def happen(request: Request, answer: Callable[[Request], Reply]) -> Reply:
             return self._last.get(_key(request)) or answer(request)
@@ -131,7 +131,7 @@ class Faults:
 
 
 def throttling(request: Request) -> RefusalError:
-    """How a service says that there were too many calls."""
+    """A service's refusal of too many calls."""
     if request.service == "ec2":
         return RefusalError("RequestLimitExceeded", "Request limit exceeded.", status=503)
     code = "Throttling" if request.service in ("autoscaling", "sts") else "ThrottlingException"
@@ -139,7 +139,7 @@ def throttling(request: Request) -> RefusalError:
 
 
 def denial(request: Request) -> RefusalError:
-    """How a service says that somebody may not do that."""
+    """A service's refusal for lack of a permission."""
     action = f"{request.service}:{request.operation.title().replace('_', '')}"
     who = "User: arn:aws:sts::100000000000:assumed-role/nodewright/session"
     if request.service == "ec2":
@@ -155,7 +155,7 @@ def denial(request: Request) -> RefusalError:
 
 
 def expiry(request: Request) -> RefusalError:
-    """How a service says that credentials are too old."""
+    """A service's refusal of expired credentials."""
     message = "The security token included in the request is expired"
     if request.service == "ec2":
         return RefusalError("RequestExpired", "Request has expired.")

@@ -1,15 +1,17 @@
-"""Auto Scaling at work: machines come, go, fail, and are replaced."""
+"""Auto Scaling at work: machines come, go, fail, and are replaced; and answers that lag behind."""
 
 import random
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from nodewright.api import Clock
 
 from nodewright_aws.pools import Pool
+from nodewright_aws.testing.allocation import Allocation
 from nodewright_aws.testing.group import Activity, Group, Machine
-from nodewright_aws.testing.launching import Launch
 from nodewright_aws.testing.messages import validation_error
 from nodewright_aws.testing.supply import Shortage, Supply, status_message
 
@@ -18,14 +20,14 @@ _RETRY_SECONDS = 60.0
 
 
 class Settings(Protocol):
-    """What a `Fleet` wants to know of the settings of groups, whoever keeps them."""
+    """The settings of groups that a `Fleet` needs."""
 
-    def launch(self, group: str) -> Launch:
-        """What it launches."""
+    def launch(self, group: str) -> Allocation:
+        """What the group launches."""
         ...
 
     def suspended(self, group: str) -> frozenset[str]:
-        """The processes that it does not do at present."""
+        """Its suspended processes."""
         ...
 
     def hooks(self, group: str) -> frozenset[str]:
@@ -42,10 +44,10 @@ class Settings(Protocol):
 
 
 class Fleet:
-    """The groups and machines of a region. Time is the *clock*'s; what is due is done when somebody looks.
+    """The groups and machines of a region, by the *clock*. Changes that are due are made at the next look.
 
-    Machines come into service *boot_seconds* after they were ordered and are gone *stop_seconds* after they were
-    given up, or with `settle`; None leaves all to that. Failures are shown *news_seconds* after they happened.
+    Machines come into service *boot_seconds* after they were ordered, and are gone *stop_seconds* after they were
+    terminated; None leaves both to `settle`. Failures show *news_seconds* after they happened.
     """
 
     def __init__(self, settings: Settings, clock: Clock, *, seed: int = 0) -> None:
@@ -76,7 +78,7 @@ class Fleet:
             yield from group.machines.values()
 
     def add(self, group: Group) -> None:
-        """Begin to look after a group."""
+        """Add a group."""
         self.groups[group.name] = group
         self.work(group)
 
@@ -88,13 +90,13 @@ class Fleet:
     def resize(
         self, group: Group, desired: int, cause: str = "a user request explicitly set group desired capacity"
     ) -> None:
-        """Want another number of machines; what fails is tried at once, whatever failed before."""
+        """Change the desired capacity, and launch at once, even after a failure."""
         group.desired = desired
         group.retry_at = None
         self.work(group, cause)
 
     def terminate(self, machine: Machine, cause: str) -> Activity:
-        """Begin to terminate a machine."""
+        """Start to terminate a machine."""
         group = self.groups[machine.group]
         if not machine.going:
             waits = "autoscaling:EC2_INSTANCE_TERMINATING" in self._settings.hooks(group.name)
@@ -105,7 +107,7 @@ class Fleet:
     def vanish(
         self, number: str, cause: str = "an instance was taken out of service in response to an EC2 health check"
     ) -> None:
-        """Let a machine be gone at once, behind the back of its group, which replaces it."""
+        """Remove a machine at once, without its group, which then replaces it."""
         group = self.groups[self._owners.pop(number)]
         del group.machines[number]
         self._tell(group, f"Terminating EC2 instance: {number}", cause, "Successful")
@@ -117,7 +119,7 @@ class Fleet:
         return [self._make(group, first, state) for _ in range(count)]
 
     def proceed(self, machine: Machine) -> None:
-        """Let a machine go on to its next state."""
+        """Move a machine to its next state."""
         group = self.groups[machine.group]
         machine.next_at = None
         if machine.going:
@@ -130,7 +132,7 @@ class Fleet:
             self._tell(group, f"Launching a new EC2 instance: {machine.id}", "", "Successful")
 
     def settle(self, groups: Iterable[str] | None = None) -> None:
-        """Do now what is under way: launch, come into service, be gone; all but what waits for a lifecycle hook."""
+        """Finish what is under way: launches, starts and terminations, except for lifecycle hooks."""
         for name in list(self.groups if groups is None else groups):
             group = self.groups[name]
             group.retry_at = None
@@ -140,7 +142,7 @@ class Fleet:
                     self.proceed(machine)
 
     def catch_up(self) -> None:
-        """Do what is due."""
+        """Make the changes that are due."""
         now = self.clock.now()
         for group in self.groups.values():
             for machine in [each for each in group.machines.values() if each.next_at and each.next_at <= now]:
@@ -150,7 +152,7 @@ class Fleet:
                 self.work(group)
 
     def work(self, group: Group, cause: str = "a difference between desired and actual capacity") -> None:
-        """Launch what is missing, and terminate what is too much."""
+        """Launch missing machines, and terminate surplus ones."""
         missing = group.desired - len(group.living)
         suspended = self._settings.suspended(group.name) if missing else frozenset()
         if missing > 0 and "Launch" not in suspended and group.retry_at is None:
@@ -190,8 +192,8 @@ class Fleet:
         self._owners[machine.id] = group.name
         return machine
 
-    def _find(self, group: Group, launch: Launch, living: list[Machine], cause: str) -> Pool | None:
-        """The pool of the next machine; zones that have none are told of as failed activities."""
+    def _find(self, group: Group, launch: Allocation, living: list[Machine], cause: str) -> Pool | None:
+        """The pool of the next machine; each zone without one gets a failed activity."""
         for pools in launch.choices(living):
             shortages: list[tuple[Shortage, Pool]] = []
             for pool in pools:
@@ -234,3 +236,32 @@ class Fleet:
 
     def _in(self, seconds: float | None) -> datetime | None:
         return None if seconds is None else self.clock.now() + timedelta(seconds=seconds)
+
+
+class Replica:
+    """A copy of the fleet that is *seconds* behind it; the fleet itself if that is 0."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.seconds = 0.0
+        self._fleet = fleet
+        #: Copies, and until when they were current, the oldest first.
+        self._past: deque[tuple[datetime, Mapping[str, Group]]] = deque()
+
+    def look(self) -> None:
+        """Copy the groups; call it before each change and each answer."""
+        if not self.seconds:
+            self._past.clear()
+            return
+        now = self._fleet.clock.now()
+        self._past.append((now, {name: _copy(group) for name, group in self._fleet.groups.items()}))
+        while self._past[0][0] <= now - timedelta(seconds=self.seconds):
+            self._past.popleft()
+
+    def group(self, name: str) -> Group:
+        """The group as it was; the present group if it did not exist then."""
+        known = self._past[0][1] if self._past else {}
+        return known.get(name) or self._fleet.group(name)
+
+
+def _copy(group: Group) -> Group:
+    return replace(group, machines={number: replace(machine) for number, machine in group.machines.items()})

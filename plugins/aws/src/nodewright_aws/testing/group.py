@@ -1,4 +1,4 @@
-"""What Auto Scaling keeps of a group, beside its settings."""
+"""What Auto Scaling keeps of a group in addition to its settings."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ class Machine:
     state: str = "Pending"
     protected: bool = False
     healthy: bool = True
-    #: When it goes on to the next state by itself; None for never.
+    #: When it moves to the next state by itself; None for never.
     next_at: datetime | None = None
     #: ``LaunchTemplate`` or ``LaunchConfigurationName`` that it was launched from, as boto3 has it.
     source: Mapping[str, object] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Machine:
 
     @property
     def spot(self) -> bool:
-        """Whether it may be taken away."""
+        """Whether it is a spot instance."""
         return self.pool.lifecycle is Lifecycle.SPOT
 
     @property
@@ -45,7 +45,7 @@ class Machine:
 
     @property
     def counts(self) -> bool:
-        """Whether it is one of those that the group wants."""
+        """Whether desired capacity counts it."""
         return self.state.startswith("Pending") or self.state in ("InService", "EnteringStandby")
 
 
@@ -62,7 +62,7 @@ class Activity:
     #: ``Successful``, ``Failed``, ``InProgress``, ...
     status: str
     message: str = ""
-    #: Until when nobody is told of it.
+    #: No answer contains it before this time.
     shown_at: datetime
     details: str = "{}"
 
@@ -78,7 +78,7 @@ class Group:
     machines: dict[str, Machine] = field(default_factory=dict)
     #: Newest last.
     activities: deque[Activity] = field(default_factory=lambda: deque(maxlen=_ACTIVITIES_KEPT))
-    #: When it tries again to launch what failed to.
+    #: When it retries a failed launch.
     retry_at: datetime | None = None
 
     @property

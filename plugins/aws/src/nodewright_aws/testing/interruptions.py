@@ -1,4 +1,4 @@
-"""What EventBridge tells of machines that will go away."""
+"""Notices of EventBridge about instances that will be interrupted."""
 
 import json
 from datetime import datetime
@@ -10,7 +10,7 @@ from nodewright_aws.testing.group import Machine
 
 
 class Notice(StrEnum):
-    """What is told, by ``detail-type``."""
+    """A notice, by its ``detail-type``."""
 
     INTERRUPTION = "EC2 Spot Instance Interruption Warning"
     REBALANCE = "EC2 Instance Rebalance Recommendation"

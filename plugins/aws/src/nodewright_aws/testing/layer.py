@@ -1,4 +1,4 @@
-"""What answers calls: faults in front, what moto lacks or has wrong behind them, and moto for the rest."""
+"""Answers calls: faults first, then our handlers where moto lacks something, then moto."""
 
 from collections import Counter, deque
 from collections.abc import Mapping
@@ -10,21 +10,20 @@ from nodewright_aws.testing.autoscaling import AutoScaling, Handler
 from nodewright_aws.testing.backend import Moto
 from nodewright_aws.testing.ec2 import Ec2
 from nodewright_aws.testing.faults import Faults
-from nodewright_aws.testing.fleet import Fleet
+from nodewright_aws.testing.fleet import Fleet, Replica
 from nodewright_aws.testing.messages import RefusalError, Reply, Request
-from nodewright_aws.testing.replica import Replica
 from nodewright_aws.testing.wire import write_refusal, write_reply
 
 _REQUESTS_KEPT = 10_000
 
 
 class Layer:
-    """The life of one account, from empty. Any thread may call; who looks at the fleet holds `lock`."""
+    """One account, empty at first. Any thread may call; hold `lock` to use the fleet."""
 
     def __init__(self, moto: Moto, clock: Clock, *, seed: int) -> None:
         self.lock = RLock()
         self.faults = Faults()
-        #: How often each was called over HTTP, by service and operation in boto3's words; a page is a call.
+        #: Calls over HTTP by service and operation, in boto3's names; each page is a call.
         self.calls: Counter[tuple[str, str]] = Counter()
         #: The latest of those calls.
         self.requests: deque[Request] = deque(maxlen=_REQUESTS_KEPT)
@@ -43,23 +42,23 @@ class Layer:
         return self._autoscaling.fleet
 
     def shorten_pages(self, groups: int) -> None:
-        """Tell of so many groups in one answer, at most."""
+        """Return at most so many groups in one answer."""
         self._autoscaling.page = groups
 
     @property
     def replica(self) -> Replica:
-        """What is told of them over HTTP."""
+        """The groups as answers over HTTP show them."""
         return self._autoscaling.replica
 
     def serve(self, request: Request) -> Reply:
-        """Answer a call over HTTP, which counts and may go wrong."""
+        """Answer a call over HTTP, which is counted and may fail."""
         with self.lock:
             self.calls[request.service, request.operation] += 1
             self.requests.append(request)
         return self.faults.around(request, lambda request: self._answer(request, self._late))
 
     def answer(self, request: Request) -> Reply:
-        """Answer a call as if nothing ever went wrong with calls, and answers were never late."""
+        """Answer a call without faults and without delay."""
         return self._answer(request, self._handlers)
 
     def _answer(self, request: Request, handlers: Mapping[str, Mapping[str, Handler]]) -> Reply:

@@ -1,4 +1,4 @@
-"""What goes over the wire, as values."""
+"""Requests, replies and refusals as values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A call of AWS; *service*, *operation* and *arguments* are in boto3's words."""
+    """A call of AWS; *service*, *operation* and *arguments* are in boto3's names."""
 
     service: str
     operation: str
@@ -16,16 +16,16 @@ class Request:
     path: str
     headers: Mapping[str, str]
     body: bytes
-    #: Empty for services that this package passes on unread.
+    #: Empty for services whose calls are passed to moto unparsed.
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    #: That the call was signed with.
+    #: The key that the call was signed with.
     access_key: str = ""
     region: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What the client gets."""
+    """The answer to the client."""
 
     status: int = 200
     body: bytes = b""
@@ -33,7 +33,7 @@ class Reply:
 
 
 class RefusalError(Exception):
-    """AWS says no: *code* and message as in its documentation."""
+    """AWS refuses a call; *code* and message are as in its documentation."""
 
     def __init__(self, code: str, message: str, *, status: int = 400) -> None:
         super().__init__(message)
@@ -42,9 +42,9 @@ class RefusalError(Exception):
 
 
 class HangUpError(Exception):
-    """The connection ends without an answer."""
+    """The connection is closed without an answer."""
 
 
 def validation_error(message: str) -> RefusalError:
-    """Return the refusal that Auto Scaling gives for almost everything."""
+    """Return the refusal that Auto Scaling uses for almost everything."""
     return RefusalError("ValidationError", message)

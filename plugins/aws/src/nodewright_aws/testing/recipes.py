@@ -1,4 +1,4 @@
-"""What `AwsDouble.make_group` makes, in boto3's words."""
+"""What `AwsDouble.make_group` makes, in boto3's form."""
 
 import base64
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ _IMAGE = "ami-0123456789abcdef0"
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How a group launches machines."""
+    """What a group launches."""
 
     name: str
     instance_type: str
@@ -38,7 +38,7 @@ class Recipe:
         return {"LaunchTemplateName": f"launch-{self.name}", "LaunchTemplateData": data}
 
     def source(self) -> dict[str, Any]:
-        """The arguments of ``create_auto_scaling_group`` that tell what is launched."""
+        """The arguments of ``create_auto_scaling_group`` that define what is launched."""
         if self.configuration is not None:
             return {"LaunchConfigurationName": self.name}
         template = {"LaunchTemplateName": f"launch-{self.name}", "Version": "$Default"}

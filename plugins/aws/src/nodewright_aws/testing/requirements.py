@@ -1,4 +1,4 @@
-"""Which instance types meet the requirements of a group: moto does not know."""
+"""Which instance types meet the requirements of a group; moto can't match them."""
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -11,7 +11,7 @@ from nodewright_aws.testing.backend import Moto
 def matching(requirements: Mapping[str, Any], moto: Moto, architectures: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the names of the types that meet *requirements*, in order; of all architectures if none is given."""
     allowed = tuple(requirements.get("AllowedInstanceTypes", ()))
-    # A list of plain names spares moto to write down all that there is.
+    # With plain names, moto need not list all types.
     plain = allowed and not any("*" in pattern for pattern in allowed)
     bodies = _some(moto, allowed) if plain else _all(moto.region)
     return tuple(sorted(body["InstanceType"] for body in bodies if _meets(body, requirements, architectures)))
@@ -26,7 +26,7 @@ def _some(moto: Moto, names: Sequence[str]) -> list[dict[str, Any]]:
 
 @cache
 def _all(region: str) -> list[dict[str, Any]]:
-    # Takes seconds: once for a process and region.
+    # Takes seconds, so it is done once per process and region.
     found: list[dict[str, Any]] = Moto(region).call("ec2", "describe_instance_types")["InstanceTypes"]
     return found
 
@@ -57,9 +57,11 @@ def _meets(body: Mapping[str, Any], requirements: Mapping[str, Any], architectur
             not requirements.get("AcceleratorManufacturers")
             or any(each.get("Manufacturer", "").lower() in requirements["AcceleratorManufacturers"] for each in gpus),
             not generations or ("current" if body.get("CurrentGeneration", True) else "previous") in generations,
-            _as_wished(requirements.get("BareMetal", "excluded"), body.get("BareMetal", False)),
-            _as_wished(requirements.get("BurstablePerformance", "excluded"), body.get("BurstablePerformanceSupported")),
-            _as_wished(requirements.get("LocalStorage", "included"), local_gb > 0),
+            _as_required(requirements.get("BareMetal", "excluded"), body.get("BareMetal", False)),
+            _as_required(
+                requirements.get("BurstablePerformance", "excluded"), body.get("BurstablePerformanceSupported")
+            ),
+            _as_required(requirements.get("LocalStorage", "included"), local_gb > 0),
             _within(local_gb, requirements.get("TotalLocalStorageGB")),
             _within(
                 body.get("NetworkInfo", {}).get("MaximumNetworkInterfaces", 0),
@@ -78,7 +80,7 @@ def _one_of(wished: Sequence[str] | None, manufacturer: str) -> bool:
     return not wished or names.get(manufacturer, manufacturer) in wished
 
 
-def _as_wished(wish: str, has: bool | None) -> bool:
+def _as_required(wish: str, has: bool | None) -> bool:
     return wish == "included" or (wish == "required") == bool(has)
 
 

@@ -15,9 +15,9 @@ from nodewright_aws.testing.wire import read_request
 
 
 class Server:
-    """Serves *answer* until it is stopped; `url` is where. A port of 0 is any that is free.
+    """Serves *answer* at `url` until it is stopped. Port 0 is any free port.
 
-    Answers are dated by *clock*.
+    Answers have the date of *clock*.
     """
 
     def __init__(self, answer: Callable[[Request], Reply], clock: Clock, *, port: int = 0) -> None:
@@ -28,11 +28,11 @@ class Server:
         self.url = f"http://127.0.0.1:{self._http.server_port}"
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start to answer."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Answer no more: threads and sockets are gone afterwards."""
+        """Stop: threads and sockets are gone afterwards."""
         self._http.shutdown()
         self._thread.join()
         self._http.hang_up()
@@ -40,7 +40,7 @@ class Server:
 
 
 class _Http(ThreadingHTTPServer):
-    # Their end is waited for in server_close; each ends with its connection.
+    # server_close waits for these threads; each ends with its connection.
     daemon_threads = False
     request_queue_size = 128
     answer: Callable[[Request], Reply]
@@ -62,14 +62,14 @@ class _Http(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def hang_up(self) -> None:
-        """End all connections, also those that clients keep for later."""
+        """Close all connections, also idle ones of clients."""
         with self._lock:
             for connection in self._connections:
-                # The client may have been faster.
+                # The client may have closed it already.
                 _shut(connection)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that go away in the middle are nobody's mistake."""
+        """Ignore clients that disconnect in the middle."""
 
 
 def _shut(connection: socket.socket) -> None:
@@ -79,7 +79,7 @@ def _shut(connection: socket.socket) -> None:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Head and body leave in one piece, or the client's delayed acknowledgement costs 40 ms.
+    # Head and body are sent in one piece, or the client's delayed acknowledgement costs 40 ms.
     wbufsize = 65536
     server: _Http
 
@@ -105,9 +105,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, *arguments: Any) -> None:
-        """Whoever wants to know what was called looks at `AwsDouble.calls`."""
+        """Log nothing: `AwsDouble.calls` has the calls."""
 
 
 def dict_of(headers: Any) -> dict[str, str]:
-    """Return *headers* by their usual spelling."""
+    """Return *headers* in their usual spelling."""
     return {name.title(): value for name, value in headers.items()}

@@ -1,4 +1,4 @@
-"""What EC2 has of each capacity pool, and what it says when it has none."""
+"""Shortages of capacity pools, and EC2's messages about them."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Trouble(StrEnum):
 
 @dataclass(kw_only=True)
 class Shortage:
-    """Launches from pools that match fail, after so many that are still *available*."""
+    """Launches from matching pools fail, except for so many machines that are still *available*."""
 
     #: Pattern of names such as ``eu-west-1a/m5.large`` or ``*/m5.*/spot``.
     pools: str
@@ -32,44 +32,44 @@ class Shortage:
     groups: str = "*"
     trouble: Trouble = Trouble.STOCK_OUT
     available: int = 0
-    #: In place of what AWS says in such a case.
+    #: Replaces AWS' message.
     message: str = ""
-    #: Whether nobody is told that a launch failed.
+    #: Whether the failed launch shows in no activity.
     silent: bool = False
 
     def matches(self, group: str, pool: Pool) -> bool:
-        """Whether a launch of a group from a pool is one of those."""
+        """Whether the shortage affects launches of a group from a pool."""
         return fnmatchcase(str(pool), self.pools) and fnmatchcase(group, self.groups)
 
 
 class Supply:
-    """All shortages at present."""
+    """All present shortages."""
 
     def __init__(self) -> None:
         self._shortages: list[Shortage] = []
 
     def add(self, shortage: Shortage) -> Shortage:
-        """Let there be a shortage."""
+        """Add a shortage."""
         self._shortages.append(shortage)
         return shortage
 
     def clear(self) -> None:
-        """Let there be everything."""
+        """End all shortages."""
         self._shortages.clear()
 
     def shortage(self, group: str, pool: Pool) -> Shortage | None:
-        """Why a machine of a pool can't be had, None if it can."""
+        """The shortage that prevents a launch from a pool; None if there is none."""
         return next((each for each in self._shortages if each.available < 1 and each.matches(group, pool)), None)
 
     def take(self, group: str, pool: Pool) -> None:
-        """Take a machine from what is available."""
+        """Take a machine from the available ones."""
         for shortage in self._shortages:
             if shortage.matches(group, pool):
                 shortage.available -= 1
 
 
 def status_message(shortage: Shortage, pool: Pool, zones: Collection[str], *, mixed: bool) -> str:
-    """Return what the failed activity says: of a *mixed* group it names the way of buying."""
+    """Return the message of the failed activity; for a *mixed* group it names the purchase option."""
     said = shortage.message or _WORDS[shortage.trouble](pool, sorted(set(zones) - {pool.zone}))
     if mixed and not shortage.message:
         kind = "Spot" if pool.lifecycle is Lifecycle.SPOT else "On-Demand"

@@ -1,4 +1,4 @@
-"""AWS' protocols, read and written by the service models that come with botocore."""
+"""AWS' protocols, read and written with botocore's service models."""
 
 import json
 import re
@@ -91,7 +91,7 @@ def read_reply(request: Request, reply: Reply) -> dict[str, Any]:
 
 
 def write_reply(request: Request, answer: Mapping[str, Any]) -> Reply:
-    """Return an answer in boto3's words as the service of *request* writes it."""
+    """Return an answer in boto3's form as the service of *request* writes it."""
     model = _model(request.service)
     protocol = model.metadata["protocol"]
     if protocol not in ("query", "ec2"):
@@ -182,7 +182,7 @@ def _by_path(service: str, method: str, path: str) -> str:
 
 
 def _read(shape: Any, form: Mapping[str, str], prefix: str, *, ec2: bool) -> Any:
-    """Return what a form says of *shape*, None if nothing."""
+    """Return the value of *shape* in a form; None if it has none."""
     if prefix and prefix not in form and not any(key.startswith(prefix + ".") for key in form):
         return None
     if shape.type_name == "structure":

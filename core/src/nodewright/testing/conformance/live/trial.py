@@ -9,10 +9,10 @@ from nodewright import __version__
 from nodewright.api import NodewrightError, PluginError, Provider, nearest
 from nodewright.config.context import provider_context
 from nodewright.config.document import load
-from nodewright.config.mention import Mention, unique_name
+from nodewright.config.reference import Reference, unique_name
 from nodewright.config.secrets import masked, secrets_in, without_secrets
 from nodewright.plugins import Registry
-from nodewright.plugins.entrypoints import KINDS, registrations
+from nodewright.plugins.entrypoints import PLUGIN_KINDS, registrations
 from nodewright.plugins.faults import describe
 from nodewright.runtime.clock import SystemClock
 from nodewright.testing.conformance.cloud import Ability
@@ -31,31 +31,31 @@ class Account:
         settings = load(config, classes=self._registry).settings
         self.name = name
         self.clock = SystemClock()
-        self._mention = _mentioned(settings.providers, name)
+        self._reference = _referenced(settings.providers, name)
         self._context = provider_context(settings, self.clock)
 
     def provider(self) -> Provider:
         """A new provider, not refreshed. Raises `PluginError`."""
-        made = self._registry.create("providers", self._mention.name, self._mention.config, self._context)
+        made = self._registry.create("providers", self._reference.name, self._reference.config, self._context)
         if not isinstance(made, Provider):
-            raise PluginError(self.name, f"{self._mention.name!r} is no Provider")
+            raise PluginError(self.name, f"{self._reference.name!r} is no Provider")
         return made
 
     @property
     def distribution(self) -> str:
         """The distribution of the provider, with its version."""
-        found = [each for each in registrations(KINDS["providers"]) if each.name == self._mention.name]
+        found = [each for each in registrations(PLUGIN_KINDS["providers"]) if each.name == self._reference.name]
         return f"{found[0].distribution} {found[0].version}" if found else ""
 
     @property
     def settings(self) -> Any:
         """What the configuration says, without secrets."""
-        return without_secrets(dict(self._mention.config))
+        return without_secrets(dict(self._reference.config))
 
     @property
     def secrets(self) -> frozenset[str]:
         """What must show nowhere."""
-        return frozenset(secrets_in(dict(self._mention.config)))
+        return frozenset(secrets_in(dict(self._reference.config)))
 
 
 class Trial:
@@ -161,10 +161,10 @@ def open_group(account: Account, group: str, patience: Patience) -> ResizedCloud
     return ResizedCloud(account.provider, group, account.clock, patience)
 
 
-def _mentioned(mentions: Sequence[Mention], name: str) -> Mention:
-    named: dict[str, Mention] = {}
-    for mention in mentions:
-        named[unique_name(mention.name, named)] = mention
+def _referenced(references: Sequence[Reference], name: str) -> Reference:
+    named: dict[str, Reference] = {}
+    for reference in references:
+        named[unique_name(reference.name, named)] = reference
     if name in named:
         return named[name]
     there, meant = ", ".join(named) or "none", nearest(name, named)

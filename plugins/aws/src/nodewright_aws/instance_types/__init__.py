@@ -1,0 +1,1 @@
+"""Instance types, and how much of an instance pods may use."""

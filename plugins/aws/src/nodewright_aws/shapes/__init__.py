@@ -1,1 +1,0 @@
-"""Instance types, and how much of a machine pods may use."""
