@@ -11,8 +11,8 @@ from nodewright.api.verdict import Verdict
 from nodewright.decision.consolidation import (
     Consolidation,
     Consolidator,
+    Follower,
     Replacements,
-    follow_replacements,
     waiting,
 )
 from nodewright.decision.demand.intentions import recall
@@ -31,7 +31,7 @@ from nodewright.decision.memory import (
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown import RemovalPlan, ScaleDown, ScaleDownPlan, advance_removals
 from nodewright.decision.scaledown.removal.soft_taints import SoftTaintPlan, plan_soft_taints
-from nodewright.decision.scaledown.selection.choice import Selector
+from nodewright.decision.scaledown.selection.selector import Selector
 from nodewright.decision.scaleup import ScaleUp, ScaleUpPlan
 from nodewright.decision.templates import Templates, choose_templates
 from nodewright.decision.world import Members, World
@@ -136,7 +136,7 @@ def continue_replacements(
     now: datetime,
 ) -> Replacements:
     """Return what comes of the replacements under way."""
-    return follow_replacements(world, consolidation, orders, leaving, certain.simulation, policy, now)
+    return Follower(world, consolidation, orders, leaving, certain.simulation, policy, now).follow()
 
 
 def shrink(

@@ -9,7 +9,7 @@ from nodewright.api.verdict import Verdict
 from nodewright.config.model import Settings
 from nodewright.decision.memory import Changes, CooldownMemory, Memory, Removal, RemovalMemory, UnneededMemory
 from nodewright.decision.scaledown.removable import Removable
-from nodewright.decision.scaledown.selection.choice import Selector
+from nodewright.decision.scaledown.selection.selector import Selector
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world

@@ -1,13 +1,13 @@
 """The replacement of needed nodes by cheaper ones."""
 
 from nodewright.decision.consolidation.plan import Consolidation, Consolidator, waiting
-from nodewright.decision.consolidation.replacements import Replacements, follow_replacements, reserved_nodes
+from nodewright.decision.consolidation.replacements import Follower, Replacements, reserved_nodes
 
 __all__ = [
     "Consolidation",
     "Consolidator",
+    "Follower",
     "Replacements",
-    "follow_replacements",
     "reserved_nodes",
     "waiting",
 ]

@@ -9,7 +9,7 @@ from functools import cached_property
 from nodewright.api.group import GroupFacts
 from nodewright.api.option import PodSet
 from nodewright.cluster import Cluster
-from nodewright.config.model.scale_down import Consolidation as Settings
+from nodewright.config.model.scale_down import Consolidation as ConsolidationSettings
 from nodewright.decision.consolidation.candidate import Candidate, pod_sets
 from nodewright.decision.limits import Limits
 from nodewright.decision.scaledown.selection.disruption import disruption_of_all
@@ -62,7 +62,7 @@ class _Order:
         return self.group.template.allocatable if self.group and self.group.template else {}
 
 
-class _Outcome(Enum):
+class _Result(Enum):
     """The result of an order."""
 
     GOOD = "good"
@@ -122,7 +122,7 @@ class Moves:
         sources: Iterable[GroupFacts],
         limits: Limits,
         reserve: Reserve,
-        settings: Settings,
+        settings: ConsolidationSettings,
     ) -> None:
         self._world = world
         self._simulation = simulation
@@ -151,10 +151,10 @@ class Moves:
                 if objection is not None:
                     # All orders after it save less.
                     return objection
-                outcome = self._outcome(pods, order)
-                if outcome is _Outcome.GOOD:
+                result = self._try(pods, order)
+                if result is _Result.GOOD:
                     return move
-                if outcome is _Outcome.CROWDED:
+                if result is _Result.CROWDED:
                     refusal = "pods like those that came lately would find less room"
         return refusal
 
@@ -167,7 +167,7 @@ class Moves:
             return f"{move} of {self._settings.threshold:g}"
         return None
 
-    def _orders(self, pods: Sequence[PodSet], before: float) -> list["_Order"]:
+    def _orders(self, pods: Sequence[PodSet], before: float) -> list[_Order]:
         """Return what could be ordered for *pods* that costs less than *before*, the cheapest first."""
         orders = []
         with self._simulation.fork() as fork:
@@ -181,15 +181,15 @@ class Moves:
                 orders += [_Order(facts, count) for count in counts if self._allowed(facts, count) == count]
         return sorted((order for order in orders if order.cost < before), key=lambda order: order.cost)
 
-    def _outcome(self, pods: Sequence[PodSet], order: "_Order") -> "_Outcome":
+    def _try(self, pods: Sequence[PodSet], order: _Order) -> _Result:
         """Try to place *pods* as the scheduler will: it spreads them, and does not fill one node after the other."""
         with self._simulation.fork() as fork:
             fresh = fork.add_nodes(order.group, order.count) if order.group else ()
             if not self._spreading.place(pods[::-1], fresh=fresh, size=order.size):
-                return _Outcome.HOMELESS
+                return _Result.HOMELESS
             # Room on nodes that scale-down is about to remove does not count.
             fork.remove_nodes([name for name in fresh if order.group and self._is_idle(fork, name, order.group)])
-            return _Outcome.GOOD if self._reserve.is_kept(fork) else _Outcome.CROWDED
+            return _Result.GOOD if self._reserve.is_kept(fork) else _Result.CROWDED
 
     def _is_idle(self, simulation: ClusterSimulation, name: str, group: GroupFacts) -> bool:
         """Tell whether so little of a new node is used that scale-down would try to remove it."""
@@ -223,7 +223,7 @@ class Moves:
     def _allowed(self, facts: GroupFacts, count: int) -> int:
         return self._limits.allowed(facts, min(count, facts.max_size - facts.target_size))
 
-    def _move(self, leaving: Sequence[Candidate], order: "_Order") -> Move:
+    def _move(self, leaving: Sequence[Candidate], order: _Order) -> Move:
         totals = [self._total(facts) for facts in {each.group.id: each.group for each in leaving}.values()]
         cost, disruption = (sum(part) for part in zip(*totals, strict=True))
         disturbed = sum(each.disruption for each in leaving) / disruption

@@ -19,7 +19,7 @@ from nodewright.decision.memory import ConsolidationMemory, OrderMemory, Replace
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.drain.drainability import Drainability
 from nodewright.decision.scaledown.eligibility import filter_candidates
-from nodewright.decision.scaledown.selection.choice import Selector
+from nodewright.decision.scaledown.selection.selector import Selector
 from nodewright.decision.world import World
 from nodewright.objects.duration import format_duration
 from nodewright.scheduling import ClusterSimulation

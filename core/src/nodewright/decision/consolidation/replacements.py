@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from nodewright.api.group import GroupFacts
 from nodewright.api.notice import Notice
@@ -38,32 +39,6 @@ class Replacements:
         return frozenset(self.nodes).union(entry.node.name for entry in self.removable)
 
 
-def follow_replacements(
-    world: World,
-    memory: ConsolidationMemory,
-    orders: OrderMemory,
-    leaving: RemovalMemory,
-    simulation: ClusterSimulation,
-    policy: Policy,
-    now: datetime,
-) -> Replacements:
-    """Return which old nodes may begin to go at *now*, as their replacements are ready, and which have to stay.
-
-    *simulation* has the pending pods placed. The pods of nodes that may go are moved in it.
-    """
-    if not (policy.settings.scale_down.enabled and policy.settings.scale_down.consolidation.enabled):
-        return Replacements(memory=memory.switched_off())
-    steps = _Steps(world, memory, orders, leaving, simulation, policy, now)
-    for replacement in memory.replacements:
-        steps.follow(replacement)
-    return Replacements(
-        removable=tuple(steps.removable),
-        nodes=steps.nodes,
-        notices=tuple(steps.notices),
-        memory=memory.followed(tuple(steps.going_on), steps.left_alone),
-    )
-
-
 def reserved_nodes(world: World, memory: ConsolidationMemory, policy: Policy) -> Counter[str]:
     """Return how many nodes on their way will replace others, by group: they are meant for the pods of those."""
     ordered: Counter[str] = Counter()
@@ -73,8 +48,11 @@ def reserved_nodes(world: World, memory: ConsolidationMemory, policy: Policy) ->
     return ordered
 
 
-class _Steps:
-    """Takes the next step of each replacement and gathers the results."""
+class Follower:
+    """Follows the replacements under way, and takes the next step of each at *now*.
+
+    *simulation* has the pending pods placed. The pods of nodes that may go are moved in it.
+    """
 
     def __init__(
         self,
@@ -86,25 +64,44 @@ class _Steps:
         policy: Policy,
         now: datetime,
     ) -> None:
+        self._memory = memory
         self._world = world
         self._requests = orders.requests
         self._removals = leaving.removals
         self._simulation = simulation
         self._policy = policy
         self._now = now
-        self._drainability = Drainability(world, policy, now)
-        self.left_alone = {
+        self._left_alone: dict[str, datetime] = {}
+        self._removable: list[Removable] = []
+        self._verdicts: dict[str, Verdict] = {}
+        self._notices: list[Notice] = []
+        self._going_on: list[Replacement] = []
+
+    def follow(self) -> Replacements:
+        """Return which old nodes may begin to go, as their replacements are ready, and which have to stay."""
+        memory, settings = self._memory, self._policy.settings.scale_down
+        if not (settings.enabled and settings.consolidation.enabled):
+            return Replacements(memory=memory.switched_off())
+        self._left_alone = {
             name: until
             for name, until in memory.left_alone_until.items()
-            if now < until and name in world.cluster.nodes
+            if self._now < until and name in self._world.cluster.nodes
         }
-        self.removable: list[Removable] = []
-        self.nodes: dict[str, Verdict] = {}
-        self.notices: list[Notice] = []
-        self.going_on: list[Replacement] = []
+        for replacement in memory.replacements:
+            self._follow(replacement)
+        return Replacements(
+            removable=tuple(self._removable),
+            nodes=self._verdicts,
+            notices=tuple(self._notices),
+            memory=memory.followed(tuple(self._going_on), self._left_alone),
+        )
 
-    def follow(self, known: Replacement) -> None:
-        """Take the next step of a replacement."""
+    @cached_property
+    def _drainability(self) -> Drainability:
+        # Not every loop has replacements under way.
+        return Drainability(self._world, self._policy, self._now)
+
+    def _follow(self, known: Replacement) -> None:
         there = [name for name, machine in known.nodes.items() if self._is_there(name, machine)]
         going = [name for name in there if name in self._removals]
         waiting = [name for name in there if name not in going and name not in known.begun]
@@ -113,7 +110,7 @@ class _Steps:
             known = replace(known, begun=known.begun + fresh, since=self._now)
         # Pods that have just moved stay where they are for a while, and so do pods that could not move.
         until = self._now + self._policy.settings.scale_down.consolidation.after
-        self.left_alone |= dict.fromkeys([*there, *self._destinations(known)], until)
+        self._left_alone |= dict.fromkeys([*there, *self._destinations(known)], until)
         if waiting:
             self._advance(known, waiting)
         elif going:
@@ -151,7 +148,7 @@ class _Steps:
         if homeless is not None:
             self._give_up(known, waiting, f"{homeless} fits nowhere else any more")
             return
-        self.removable += [each.removable(f"saves {known.saving:.4g}/h") for each in leaving]
+        self._removable += [each.removable(f"saves {known.saving:.4g}/h") for each in leaving]
         self._keep(known)
 
     def _objection(self, known: Replacement, waiting: list[str]) -> str | None:
@@ -182,18 +179,18 @@ class _Steps:
         return None
 
     def _wait(self, known: Replacement, waiting: list[str], why: str) -> None:
-        self.nodes |= dict.fromkeys(waiting, Verdict(reason=Reason.BEING_REPLACED, detail=why))
+        self._verdicts |= dict.fromkeys(waiting, Verdict(reason=Reason.BEING_REPLACED, detail=why))
         self._keep(known)
 
     def _keep(self, known: Replacement) -> None:
         came = _newcomers(known, self._world, self._policy) if known.group else []
         detail = ", ".join(known.nodes)
-        self.nodes |= dict.fromkeys(came, Verdict(reason=Reason.KEPT_FREE, detail=detail))
-        self.going_on.append(known)
+        self._verdicts |= dict.fromkeys(came, Verdict(reason=Reason.KEPT_FREE, detail=detail))
+        self._going_on.append(known)
 
     def _give_up(self, known: Replacement, waiting: list[str], why: str) -> None:
         message = f"{', '.join(waiting)} will not be replaced: {why}"
-        self.notices.append(Notice(reason="ReplacementGivenUp", message=message, warning=False))
+        self._notices.append(Notice(reason="ReplacementGivenUp", message=message, warning=False))
         if any(name in self._removals for name in known.begun):
             self._keep(replace(known, nodes={name: known.nodes[name] for name in known.begun}))
 

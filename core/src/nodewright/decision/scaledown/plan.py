@@ -14,7 +14,7 @@ from nodewright.decision.scaledown.drain.drainability import Drainability
 from nodewright.decision.scaledown.eligibility import Eligibility
 from nodewright.decision.scaledown.removable import Removable
 from nodewright.decision.scaledown.search import Confirmation, Found, Search
-from nodewright.decision.scaledown.selection.choice import Selector
+from nodewright.decision.scaledown.selection.selector import Selector
 from nodewright.decision.world import World
 from nodewright.scheduling import ClusterSimulation
 

@@ -16,7 +16,7 @@ from nodewright.objects.pod import MIRROR
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
+class Judgement:
     """What the chain says about a pod."""
 
     #: What happens to it, or why it keeps its node.
@@ -35,7 +35,7 @@ class DrainChain:
         self._settings = _settings(policy.settings.scale_down)
         self._now = now
 
-    def ask(self, row: PodRow, budgets: Sequence[str], spent: Sequence[str]) -> Answer:
+    def ask(self, row: PodRow, budgets: Sequence[str], spent: Sequence[str]) -> Judgement:
         """Return what the rules say about the pod. *budgets* cover it; those *spent* allow no eviction."""
         pod = _pod(row)
         context = DrainContext(
@@ -52,10 +52,10 @@ class DrainChain:
                 said = _checked(rule.judge(pod, context))
             except Exception as error:
                 self._faults.note(name, "judge", error)
-                return Answer(fate=f"drain rule {name} failed", shared=False)
+                return Judgement(fate=f"drain rule {name} failed", shared=False)
             if said is not None:
-                return Answer(fate=said, shared=shared)
-        return Answer(fate=PodFate.MOVES, shared=shared)
+                return Judgement(fate=said, shared=shared)
+        return Judgement(fate=PodFate.MOVES, shared=shared)
 
     def _controller(self, row: PodRow) -> ControllerFacts | None:
         owner = row.owner

@@ -102,11 +102,11 @@ class Drainability:
 
     def _ask(self, row: PodRow, kept: _Kept, *, budgets_block: bool) -> _Part | str:
         budgets = self._budgets.of(row)
-        answer = self._chain.ask(row, budgets, self._budgets.spent(budgets) if budgets_block else ())
-        part = _part(answer.fate, row)
+        judgement = self._chain.ask(row, budgets, self._budgets.spent(budgets) if budgets_block else ())
+        part = _part(judgement.fate, row)
         if isinstance(part, str) and row.deleted is not None and not budgets_block:
             part = _part(PodFate.MOVES, row)
-        if answer.shared and not self._budgets.is_told_apart(row):
+        if judgement.shared and not self._budgets.is_distinct(row):
             kept.setdefault(row.pod_class, {})["" if row.owner is None else row.owner.name] = part
         return part
 

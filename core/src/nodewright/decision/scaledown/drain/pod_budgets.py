@@ -31,12 +31,12 @@ class PodBudgets:
         """Return the keys of the budgets that cover the pod."""
         if not self._left:
             return ()
-        if self.is_told_apart(row):
+        if self.is_distinct(row):
             return self._look_up({**row.pod_class.pod.metadata.labels, **dict(row.telling)}, row.pod_class.namespace)
         covering = self._covering.get(row.pod_class)
         return self._cover(row.pod_class) if covering is None else covering
 
-    def is_told_apart(self, row: PodRow) -> bool:
+    def is_distinct(self, row: PodRow) -> bool:
         """Tell whether budgets may cover the pod but not others of its class."""
         return bool(self._telling and row.telling and row.pod_class.namespace in self._telling)
 

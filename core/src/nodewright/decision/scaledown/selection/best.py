@@ -60,7 +60,7 @@ def best_of(items: Sequence[Item], left: Sequence[int], allowances: Sequence[All
     chosen, crossed = _take_in_order(items, left, allowances)
     if not crossed:
         return chosen
-    best = _Search(items, left, allowances, chosen).best()
+    best = _BranchAndBound(items, left, allowances, chosen).best()
     # A search that was ended early may leave room.
     left, done = _without(left, best), set(map(id, best))
     more, _ = _take_in_order((item for item in items if id(item) not in done), left, allowances)
@@ -93,7 +93,7 @@ def _without(left: Sequence[int], taken: Iterable[Item]) -> list[int]:
     return rest
 
 
-class _Search:
+class _BranchAndBound:
     """Tries how many nodes to take of each sort, and skips what can't be better.
 
     Nodes of one sort take the same of all allowances, so that the first in order are taken of each sort.

@@ -25,7 +25,7 @@ _LARGEST_CHANGE = timedelta(hours=2)
 _MOST_WINDOWS = 50
 
 
-class Budgets:
+class DisruptionBudgets:
     """What the settings for disruption leave at *now*, given the removals under way."""
 
     def __init__(self, world: World, leaving: RemovalMemory, settings: Disruption, now: datetime) -> None:

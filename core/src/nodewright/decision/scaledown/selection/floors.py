@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Set
 
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.config.model import Limits
+from nodewright.config.model import Limits as LimitSettings
 from nodewright.decision.limits import amounts, is_real
 from nodewright.decision.memory import RemovalMemory
 from nodewright.decision.scaledown.removable import Removable
@@ -25,7 +25,7 @@ class Floors:
         self._world = world
         self._absent = starting | leaving.removals.keys()
 
-    def allowances(self, limits: Limits) -> Iterator[Allowance]:
+    def allowances(self, limits: LimitSettings) -> Iterator[Allowance]:
         """Yield what may go of each resource that has a smallest total."""
         least = {"cpu": limits.cpu.min, "memory": limits.memory.min, **{gpu.type: gpu.min for gpu in limits.gpus}}
         parts: list[tuple[str, Mapping[str, int], str | None]] = [("cluster-wide", least, None)]

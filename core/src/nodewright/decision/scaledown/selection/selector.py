@@ -14,7 +14,7 @@ from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.removable import Removable
 from nodewright.decision.scaledown.selection.allowance import Allowance, Allowances
 from nodewright.decision.scaledown.selection.best import Item, best_of, in_order, worth_of
-from nodewright.decision.scaledown.selection.budgets import Budgets
+from nodewright.decision.scaledown.selection.budgets import DisruptionBudgets
 from nodewright.decision.scaledown.selection.floors import Floors
 from nodewright.decision.scaledown.selection.protection import protection
 from nodewright.decision.world import World
@@ -56,7 +56,7 @@ class Selector:
         self._policy = policy
         self._settings = policy.settings.scale_down
         self._now = now
-        self._budgets = Budgets(world, leaving, self._settings.disruption, now)
+        self._budgets = DisruptionBudgets(world, leaving, self._settings.disruption, now)
 
     def select(
         self,
@@ -77,8 +77,8 @@ class Selector:
         selection = Selection()
         due = list(self._due(removable, pause, selection.verdicts))
         if due:
-            choice = _Choice(due, self._allowances(starting), selection, confirm)
-            choice.choose(self._world, self._leaving)
+            nodes = _DueNodes(due, self._allowances(starting), selection, confirm)
+            nodes.choose(self._world, self._leaving)
         return selection
 
     def _due(self, removable: Sequence[Removable], pause: str, verdicts: dict[str, Verdict]) -> Iterator[Removable]:
@@ -160,8 +160,8 @@ def _busy(most: int, which: str = "") -> Verdict:
     return Verdict(reason=Reason.BUDGET, detail=f"at most {most}{which} at a time")
 
 
-class _Choice:
-    """Chooses among the nodes whose time has come."""
+class _DueNodes:
+    """The nodes whose time has come, and the choice among them."""
 
     def __init__(
         self, due: Sequence[Removable], allowances: Allowances, selection: Selection, confirm: Confirm
