@@ -1,4 +1,4 @@
-"""Nodes that were chosen go only if they can go by themselves."""
+"""Chosen nodes go only if they can go by themselves."""
 
 from nodewright.api import Reason
 from nodewright.api.verdict import Verdict

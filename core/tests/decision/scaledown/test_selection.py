@@ -1,4 +1,4 @@
-"""Which of the nodes that could go begin to go, and what is said to the others."""
+"""Which of the removable nodes begin to go, and why the others stay."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Which groups are alike."""
+"""Which groups are similar."""
 
 import pytest
 from nodewright.api import GroupOptions
