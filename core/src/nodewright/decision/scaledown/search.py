@@ -48,8 +48,8 @@ class Search:
     def among(self, candidates: Sequence[Node], memory: UnneededMemory, *, deadline: float) -> Found:
         """Return which *candidates* could go if all of them that are found went.
 
-        Each finds its pods a place in the simulation, which is used up by that, on nodes that stay. The search ends
-        when the policy's stopwatch is past *deadline*, but not before the first candidate. The next loop begins with
+        The pods of each get a place in the simulation, which is used up by that, on nodes that stay. The search ends
+        when the policy's stopwatch is past *deadline*, but looks at one candidate at least. The next loop begins with
         those that are left.
         """
         judged = [(node, self._drainability.of(node.name)) for node in candidates]
@@ -147,8 +147,8 @@ class Confirmation:
 def _in_turn(judged: list[tuple[Node, Drainable]], memory: UnneededMemory) -> list[tuple[Node, Drainable]]:
     """Return candidates in the order in which they are tried.
 
-    Those for which the last loop had no time come first. Then come empty ones before others, and among them those that
-    were unneeded before, the longest first, so that the same nodes are found again; the rest keep their order.
+    Those for which the last loop had no time come first, and empty ones before others. Within these, nodes that were
+    unneeded before come first, the longest time first, so that they are found again. The rest keep their order.
     """
     turn = {name: number for number, name in enumerate(memory.unexamined)}
     last = len(turn)
