@@ -16,7 +16,7 @@ from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
 from nodewright.decision.memory import Memory
-from nodewright.decision.scaleup import ScaleUpPlan, plan_scale_up
+from nodewright.decision.scaleup import ScaleUp, ScaleUpPlan
 from nodewright.decision.scaleup.expansion import Expansion
 from nodewright.decision.world import World as Seen
 from nodewright.objects import CSINode, DaemonSet, Node, ObjectMeta, OwnerReference, Pod
@@ -261,12 +261,12 @@ def _watched(cluster: Cluster) -> Iterator[Course]:
         original_serve(self, sets)
         course.steps, course.groups, course.home = list(steps), dict(self._groups), dict(self._home)
 
-    def plan(*args: Any, **more: Any) -> ScaleUpPlan:
-        found = plan_scale_up(*args, **more)
+    def plan(self: ScaleUp, turn: int, **more: Any) -> ScaleUpPlan:
+        found = original_plan(self, turn, **more)
         course.steps = course.steps or list(steps)
         return found
 
-    original_serve = Expansion.serve
+    original_serve, original_plan = Expansion.serve, ScaleUp.plan
     with pytest.MonkeyPatch.context() as patch:
         follow("add_nodes", lambda names, *_: Step(added=tuple(names)))
         follow("hide_node", lambda name: Step(taken_out=name))
@@ -277,7 +277,7 @@ def _watched(cluster: Cluster) -> Iterator[Course]:
             ),
         )
         patch.setattr(Expansion, "serve", serve)
-        patch.setattr("nodewright.decision.stages.plan_scale_up", plan)
+        patch.setattr(ScaleUp, "plan", plan)
         yield course
 
 

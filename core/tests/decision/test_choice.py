@@ -149,7 +149,7 @@ def test_of_a_plan_only_what_holds_in_simulation_is_taken():
         return [replace(options[0], nodes=1), replace(options[1], nodes=2, pods=())]
 
     decision, _ = decision_of(two_groups(), planner(optimist))
-    # Eight pods of a CPU each were promised one node of four, and nodes for nobody; the others are left to a next plan.
+    # The plan has one node of four CPUs for eight pods of one CPU each, and nodes for no pod. The rest is left over.
     assert grown(decision) == {"a": (2, 8)}
     assert [(each.group, each.round) for each in decision.options if each.verdict.reason is Reason.CHOSEN] == [
         ("a", 1),

@@ -420,7 +420,7 @@ class TestRoomForThePodsThatComeNext:
         decision, _ = decide_on(a_cluster(pods=pods))
         assert grown(decision) == {"small": 1}
 
-    def test_is_not_left_if_nobody_wants_that(self):
+    def test_is_not_left_if_the_settings_say_so(self):
         world = a_cluster(pods=self.pods(timedelta(minutes=1)))
         decision, _ = decide_on(world, consolidation={"reserve": "0s"})
         assert grown(decision) == {"small": 1}
@@ -446,7 +446,7 @@ class TestRoomForThePodsThatComeNext:
 
 
 def test_room_that_pods_of_unneeded_nodes_move_to_is_not_counted_on_twice():
-    """The node of nobody has four cpus left: three for the pod of the unneeded node, or for those of the large one."""
+    """The node of no group has four cpus left: three for the pod of the unneeded node, or for those of the other."""
     facts = [*groups(small_price=None), a_group("other", size=1, template=LARGE)]
     nodes = {
         "": [a_node("keeper", cpu="8", memory="32Gi")],

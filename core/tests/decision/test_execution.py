@@ -1,4 +1,4 @@
-"""What came of a decision: the world and the memory as they are then, and what else grows."""
+"""The execution of a decision: the world and the memory after it, and what grows instead."""
 
 from dataclasses import replace
 from datetime import timedelta

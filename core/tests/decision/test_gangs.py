@@ -1,4 +1,4 @@
-"""Pods that are of use only all together."""
+"""Pods that are only useful together."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -71,7 +71,7 @@ def test_demand_that_the_cloud_never_met_is_given_up():
     assert memory.orders.requests == {}
 
 
-def test_machines_that_somebody_else_ordered_are_counted_on_once_they_exist():
+def test_machines_that_another_actor_ordered_are_counted_on_once_they_exist():
     group = replace(a_group("a", size=1), target_size=2)
     nodes = {"a": [a_node("n", cpu="1", provider_id="fake://a-0")]}
     pods = [a_pod("here", cpu="600m", node="n"), a_pod(cpu="600m")]
@@ -84,7 +84,7 @@ def test_machines_that_somebody_else_ordered_are_counted_on_once_they_exist():
 
 
 @pytest.mark.parametrize("machines", [0, 1])
-def test_a_target_that_the_cloud_never_meets_is_taken_back_whoever_set_it(machines):
+def test_a_target_that_the_cloud_never_meets_is_taken_back_no_matter_who_set_it(machines):
     nodes = [a_node("n", provider_id="fake://a-0")] * machines
     world = a_world(groups=[replace(a_group("a", size=machines), target_size=3)], nodes={"a": nodes}, pods=[a_pod()])
     first, memory = decide_on(world)
@@ -126,7 +126,7 @@ def test_a_node_that_is_starting_counts_as_upcoming_and_not_as_there():
     assert decision.nodes["n"].reason is Reason.NOT_STARTED
     assert memory.orders.requests["a"].count == 1
     alone, _ = decide_on(world)
-    assert alone.grow, "nobody ordered it, and who knows what it will be"
+    assert alone.grow, "it was not ordered here, and nothing is known about it"
     assert alone.nodes["n"].reason is not Reason.NOT_STARTED
 
 

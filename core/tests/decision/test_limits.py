@@ -1,4 +1,4 @@
-"""How limits on the size of the cluster hold growth back, and what they say."""
+"""How limits on the size of the cluster hold growth back, and which reasons they give."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Groups below their minimum grow to it, if that is wanted."""
+"""Groups below their minimum size grow to it if the settings say so."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Pods of many shapes at once: spread over zones and hosts, kept apart, and plain; one loop serves them all."""
+"""Pods of many shapes at once: spread over zones and hosts, kept apart, and plain. One loop serves them all."""
 
 from collections import Counter
 from datetime import timedelta

@@ -237,7 +237,7 @@ class TestPodsThatReturn:
         decision = self.leaving(*pods, policy=policy_of(allowedSchedulers=["batch"]))
         assert reasons(decision) == {"batch": Reason.HELPED}
 
-    def test_without_the_step_nobody_cares_for_them(self):
+    def test_without_the_step_they_are_ignored(self):
         policy = chain("filter-expendable", "filter-schedulable", "filter-daemonset-pods")
         assert self.leaving(a_pod("leaves", node="n"), policy=policy).pods == {}
 

@@ -1,4 +1,4 @@
-"""A stock-out is remembered for the capacity pool that ran dry, and for what it is."""
+"""A stock-out is remembered with its class, for the capacity pool that ran dry."""
 
 from dataclasses import replace
 from datetime import timedelta

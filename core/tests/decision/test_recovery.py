@@ -1,4 +1,4 @@
-"""What a former life left unanswered is settled by what the cluster and the cloud show."""
+"""What an earlier process left unanswered follows from what the cluster and the cloud show."""
 
 from dataclasses import replace
 from datetime import timedelta

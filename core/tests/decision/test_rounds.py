@@ -155,7 +155,7 @@ def test_a_group_that_is_used_whole_grows_to_its_maximum_or_not_at_all():
     assert decision.pods["default/web"].reason is Reason.LIMIT_NODES
 
 
-def test_a_group_that_is_used_whole_does_not_grow_if_all_of_its_nodes_together_help_nobody():
+def test_a_group_that_is_used_whole_does_not_grow_if_all_of_its_nodes_together_help_no_pod():
     # One node of it would leave the zones even enough, but each brings another pod that counts.
     template = replace(a_template(cpu="4", zone="eu-a"), pods=(a_pod("proxy", labels={"app": "web"}),))
     whole = GroupOptions(zero_or_max_node_scaling=True)

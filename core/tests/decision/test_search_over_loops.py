@@ -1,4 +1,4 @@
-"""How nodes that nobody needs are found, loop after loop: whose turn it is, and who counts on whose room."""
+"""How unneeded nodes are found, loop after loop: which comes first, and which room counts."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -127,7 +127,7 @@ def many_little_used(policy, count=12):
 
 
 def timed(policy, jumps):
-    """*policy* with a stopwatch that jumps, each time somebody looks at it."""
+    """*policy* with a stopwatch that jumps each time it is read."""
     seconds = 0.0
 
     def stopwatch():
@@ -170,7 +170,7 @@ def test_every_node_has_its_turn_however_little_time_there_is(seed):
         unexamined = left_out(course, course.step())
         assert unexamined < candidates
         last |= dict.fromkeys(candidates - unexamined, number)
-        # At least one has its turn in each loop, and nobody has it twice before all others had it.
+        # At least one has its turn in each loop, and none has it twice before all others had it.
         assert number - min(last.values()) <= len(candidates)
 
 

@@ -182,7 +182,7 @@ def test_why_group_tells_how_its_machines_are_and_what_speaks_against_growth():
         (7, 4, False),  # three are always fine
         (12, 8, False),  # four are, too, where that is half of what is there at most
         (8, 4, True),
-        (1, 0, True),  # nothing is there, and nobody ordered it
+        (1, 0, True),  # nothing is there, and nothing was ordered
         (0, 0, False),
     ],
 )

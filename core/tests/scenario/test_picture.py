@@ -40,7 +40,7 @@ from nodewright.decision.memory import (
     UnneededMemory,
     VerdictMemory,
 )
-from nodewright.decision.templates.likeness import fingerprint
+from nodewright.decision.templates.node_template import fingerprint
 from nodewright.objects import ObjectMeta, Pod
 from nodewright.plugins import Registry
 from nodewright.scenario.files import json_pieces, new_file, yaml_pieces

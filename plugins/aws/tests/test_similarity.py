@@ -3,7 +3,7 @@
 import pytest
 from nodewright.cluster import Cluster
 from nodewright.config.model import Balancing
-from nodewright.decision.scaleup.similarity import Similarity
+from nodewright.decision.scaleup.balancing import Similarity
 from nodewright.testing.builders import a_group, a_template
 from nodewright_aws.provider import AwsProvider
 

@@ -1,4 +1,4 @@
-"""The execution of a decision: what came of it, and the world and memory as they are then, without another reading."""
+"""The execution of a decision: its outcomes, and what follows from them for the world and for memory."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ from nodewright.decision.world import World
 
 @dataclass(frozen=True, kw_only=True)
 class Hold:
-    """Why a group is left alone: it is not known yet whether it took its last order."""
+    """Why a group is held: it is not known yet whether it took its last order."""
 
     why: str
-    #: The size that it was to have.
+    #: The size that the order asked for.
     size: int = 0
 
     def over(self, facts: GroupFacts) -> GroupFacts:
@@ -27,13 +27,13 @@ class Hold:
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """What came of *decision*; an action without an outcome was not tried, or its group is *held*."""
+    """The outcomes of *decision*. An action without an outcome was not tried, or its group is *held*."""
 
     decision: Decision
     outcomes: tuple[Outcome, ...] = ()
-    #: Groups with a call under way that took longer than it may, by id.
+    #: Groups with a call under way that takes too long, by id.
     held: Mapping[str, Hold] = field(default_factory=dict)
-    #: Whether nothing was tried, and nothing else is to be: a dry run.
+    #: Whether nothing is to be tried: a dry run.
     withheld: bool = False
 
     @property
@@ -43,19 +43,19 @@ class Execution:
 
     @cached_property
     def undone(self) -> frozenset[str]:
-        """Groups that were to grow and certainly did not: refused for good, or not tried."""
+        """Groups that certainly did not grow as decided: the order was refused for good, or not tried."""
         doubtful = {outcome.target for outcome in self._growth if outcome.ok or outcome.temporary}
         return frozenset(grow.group for grow in self.decision.grow) - doubtful - self.held.keys()
 
     @property
     def calls_for_another(self) -> bool:
-        """Whether other groups are to grow instead of those that did not."""
+        """Whether other groups should grow instead of those that did not."""
         return bool(self.undone) and not self.withheld
 
     def world(self, world: World) -> World:
-        """Return the *world* of the decision as it is now, with the outcomes of growth in it.
+        """Return the *world* of the decision as it is now, with the outcomes of growth, without reading it again.
 
-        A group that may have taken its order is held: its nodes count as on their way, and it takes no other order.
+        A group that may have taken its order is held: its nodes count as on their way, and it gets no other order.
         """
         changes = self._changes()
         deleted = {instance for delete in self._deleted for instance in delete.instances}
@@ -96,7 +96,7 @@ class Execution:
 
     @property
     def doubts(self) -> dict[str, Hold]:
-        """What holds groups until their provider was read again, by id: those that may have taken an order."""
+        """The groups that may have taken an order, by id: they are held until their provider is read again."""
         sizes = {grow.group: grow.from_size + grow.count for grow in self.decision.grow}
         unsure = {
             outcome.target: Hold(why=outcome.error, size=sizes.get(outcome.target, 0))
@@ -128,7 +128,7 @@ class Execution:
 
 
 def to_be_kept(memory: Memory, held: Mapping[str, Hold], decision: Decision | None = None) -> Memory:
-    """Return *memory* with a note of all calls that were not answered, for the next process if this one ends now.
+    """Return *memory* with a note of all unanswered calls, for the next process if this one ends now.
 
     These are the orders that *held* groups may have taken, and what is about to be done if *decision* is carried out.
     """

@@ -1,4 +1,4 @@
-"""Findings: what a decision found out on its way and does not tell itself."""
+"""Findings: what a decision found out that is not part of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,21 +22,21 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """What was found out on the way to a decision, for those who look closer."""
+    """What was found out on the way to a decision, for metrics, status and explanations."""
 
-    #: All groups, with the templates that the decision went by.
+    #: All groups, with the templates that the decision used.
     groups: tuple[GroupFacts, ...] = ()
-    #: Nodes that were counted on though they are not there yet, by group.
+    #: How many nodes that are not there yet were counted on, by group.
     upcoming: Mapping[str, int] = field(default_factory=dict)
-    #: How many machines of each group are in which state.
+    #: How many machines of each group are in each state.
     readiness: Mapping[str, Readiness] = field(default_factory=dict)
     #: The same of the whole cluster, with nodes that belong to no group.
     cluster: Readiness = field(default_factory=Readiness)
-    #: Why groups can't grow now, whether or not a pod waits.
+    #: Why groups can't grow now, whether or not pods wait.
     blocked: Mapping[str, Verdict] = field(default_factory=dict)
-    #: By node, after pending pods were placed; only in depth, as it takes its time for each node.
+    #: By node, after pending pods were placed. Only measured in depth, as it takes time for each node.
     utilization: Mapping[str, Utilization] = field(default_factory=dict)
-    #: Nodes that might start to go but for how many may go at once, in order.
+    #: Nodes that could begin to go if any number might go at once, in order.
     removable_now: tuple[Removable, ...] = ()
 
     @classmethod
@@ -56,7 +56,7 @@ class Findings:
 
 
 def measure(world: World, health: Assessment, policy: Policy, now: datetime) -> Measured:
-    """Return how much of each node is requested as things stand; nodes that are starting are left out."""
+    """Return how much of each node is requested now, without nodes that are starting."""
     utilizations = Utilizations(world.cluster, policy.settings.scale_down, now)
     return Measured(
         utilization={

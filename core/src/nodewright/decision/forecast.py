@@ -1,10 +1,10 @@
-"""The forecast: the cluster as it will be soon, when everything that is under way is done."""
+"""The forecast: the cluster as it will be once everything under way is done."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nodewright.decision.consolidation.replacements import spoken_for
+from nodewright.decision.consolidation.replacements import reserved_nodes
 from nodewright.decision.health import Assessment
 from nodewright.decision.memory import ConsolidationMemory, RemovalMemory
 from nodewright.decision.policy import Policy
@@ -15,7 +15,7 @@ from nodewright.scheduling import ClusterSimulation
 
 @dataclass(frozen=True, kw_only=True)
 class Forecast:
-    """The nodes that pending pods can count on, whether or not they are there yet."""
+    """The nodes that pending pods can count on, there already or not."""
 
     simulation: ClusterSimulation
     #: Names of the nodes in it that are not there yet, by group.
@@ -24,7 +24,7 @@ class Forecast:
 
 @dataclass(frozen=True, kw_only=True)
 class Certain:
-    """The forecast without nodes that may never come, and without those whose machines are going."""
+    """The forecast without nodes that may never come, and without those whose machines are being deleted."""
 
     simulation: ClusterSimulation
 
@@ -32,13 +32,13 @@ class Certain:
 def foresee(
     world: World, health: Assessment, leaving: RemovalMemory, consolidation: ConsolidationMemory, policy: Policy
 ) -> Forecast:
-    """Return the cluster without the nodes that are leaving, and with those that come or come back."""
+    """Return the cluster without nodes that are leaving, and with those that are coming or coming back."""
     absent = health.starting | leaving.removals.keys()
     simulation = ClusterSimulation(world.cluster)
     simulation.remove_nodes([name for name in world.cluster.nodes if name in absent])
     simulation.spare_nodes(coming_back(world, leaving), uncordon=policy.settings.scale_down.cordon)
-    # Nodes that were ordered to replace others are for the pods of these: pending pods do not count on them.
-    reserved: Counter[str] = spoken_for(world, consolidation, policy)
+    # Nodes that were ordered to replace others are for the pods of those: pending pods don't count on them.
+    reserved: Counter[str] = reserved_nodes(world, consolidation, policy)
     upcoming = {
         group.facts.id: simulation.add_nodes(group.facts, count)
         for group in health.groups
@@ -48,7 +48,7 @@ def foresee(
 
 
 def make_certain(forecast: Forecast, world: World, health: Assessment, leaving: RemovalMemory) -> Certain:
-    """Take uncertain nodes out of the *forecast*'s simulation, which is used up by that."""
+    """Take uncertain nodes out of the simulation of *forecast*, which must not be used any more."""
     absent = health.starting | leaving.removals.keys()
     doomed = []
     if world.deleting:

@@ -1,4 +1,4 @@
-"""Limits: how large the cluster, or a part of it, may get."""
+"""Limits: how large the cluster or a part of it may get."""
 
 import re
 from collections import Counter
@@ -14,10 +14,10 @@ from nodewright.decision.health import Assessment
 from nodewright.decision.world import World
 from nodewright.objects import CapacityQuota, Resources
 
-#: As a resource: one for each node.
+#: A resource of which each node counts for one.
 NODES = "nodes"
 _CORE = 1000
-#: A node that stands for another cluster has no size of its own.
+#: A node that represents another cluster has no size of its own.
 _VIRTUAL = ("type", "virtual-kubelet")
 _SHORT = re.compile(r'", resources: ([^;]*)')
 
@@ -37,7 +37,7 @@ def is_real(labels: Mapping[str, str]) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Machine:
+class _Share:
     """What a node counts for in limits."""
 
     provider: str
@@ -47,37 +47,37 @@ class _Machine:
 
 @dataclass(kw_only=True)
 class _Quota:
-    """Most of some resources that certain nodes may have together, and what is left of it."""
+    """The most that certain nodes may have of some resources together, and what is left of it."""
 
     name: str
-    covers: Callable[[_Machine], bool]
+    covers: Callable[[_Share], bool]
     left: dict[str, int] = field(default_factory=dict)
-    #: Whether labels decide which nodes it is about.
+    #: Whether it covers nodes by their labels.
     by_label: bool = False
 
-    def take(self, machine: _Machine, count: int) -> None:
-        """Count *count* more machines."""
+    def take(self, share: _Share, count: int) -> None:
+        """Count *count* more nodes."""
         for resource in self.left:
-            self.left[resource] -= count * machine.amounts.get(resource, 0)
+            self.left[resource] -= count * share.amounts.get(resource, 0)
 
-    def allowed(self, machine: _Machine, count: int) -> int:
-        """Return how many of *count* more machines there may be."""
-        demands = ((max(0, left), machine.amounts.get(name, 0)) for name, left in self.left.items())
+    def allowed(self, share: _Share, count: int) -> int:
+        """Return how many of *count* more nodes there may be."""
+        demands = ((max(0, left), share.amounts.get(name, 0)) for name, left in self.left.items())
         return min([count, *(left // amount for left, amount in demands if amount)])
 
-    def short(self, machine: _Machine, count: int) -> list[str]:
-        """Return the resources of which there is not enough for *count* more machines."""
-        return [name for name, left in self.left.items() if count * machine.amounts.get(name, 0) > max(0, left)]
+    def short(self, share: _Share, count: int) -> list[str]:
+        """Return the resources of which too little is left for *count* more nodes."""
+        return [name for name, left in self.left.items() if count * share.amounts.get(name, 0) > max(0, left)]
 
 
 class Limits:
-    """What may still be added, over all groups and rounds of one scale-up."""
+    """How many nodes may still be added, over all groups and rounds of one scale-up."""
 
     def __init__(self, world: World, health: Assessment, settings: LimitSettings) -> None:
         self._world = world
         present = [name for name in world.cluster.nodes if name not in health.starting]
         there = Counter(world.group_of.get(name) for name in present)
-        # A group that is not waited for may still deliver what it was asked for.
+        # A group that is not waited for may still fill its order.
         coming = {
             group.facts.id: (group.facts, number)
             for group in health.groups
@@ -87,75 +87,75 @@ class Limits:
         #: How many nodes the cluster may gain; None if there is no limit.
         self.room = max(0, settings.nodes.max - total) if settings.nodes.max else None
         self._quotas = _quotas(world, settings)
-        self._machines: dict[str, _Machine] = {}
+        self._shares: dict[str, _Share] = {}
         providers = {group.facts.id: group.facts.provider for group in health.groups}
-        # Nodes alike in all that quotas look at are counted together.
-        kinds: dict[tuple[object, ...], list[str]] = {}
+        # Nodes that are equal in all that quotas look at are counted together.
+        equal: dict[tuple[object, ...], list[str]] = {}
         selecting = any(quota.by_label for quota in self._quotas)
         for name in present:
             node = world.cluster.nodes[name]
             provider = providers.get(world.group_of.get(name, ""), "")
             shown = tuple(node.metadata.labels.items()) if selecting else node.metadata.labels.get(_VIRTUAL[0])
-            kinds.setdefault((provider, node.size, world.gpus.get(name), shown), []).append(name)
-        for names in kinds.values():
+            equal.setdefault((provider, node.size, world.gpus.get(name), shown), []).append(name)
+        for names in equal.values():
             provider = providers.get(world.group_of.get(names[0], ""), "")
             self._count(self._node(names[0], provider), len(names))
         for facts, number in coming.values():
             if facts.template is not None:
-                self._count(self._machine(facts), number)
+                self._count(self._share(facts), number)
 
     def objection(self, facts: GroupFacts, count: int) -> Verdict | None:
-        """Return what forbids to add *count* nodes of a group, which must have a template."""
+        """Return what forbids *count* more nodes of a group, which must have a template; None if they are allowed."""
         if self.room is not None and count > self.room:
             return Verdict(reason=Reason.LIMIT_NODES)
-        machine = self._machine(facts)
-        told = [
+        share = self._share(facts)
+        excesses = [
             f'"{quota.name}", resources: {", ".join(sorted(short))}'
             for quota in self._quotas
-            if quota.covers(machine) and (short := quota.short(machine, count))
+            if quota.covers(share) and (short := quota.short(share, count))
         ]
-        return Verdict(reason=Reason.LIMIT_RESOURCES, detail="; ".join(told)) if told else None
+        return Verdict(reason=Reason.LIMIT_RESOURCES, detail="; ".join(excesses)) if excesses else None
 
     def allowed(self, facts: GroupFacts, count: int) -> int:
-        """Return how many of *count* nodes of a group may be added."""
-        machine = self._machine(facts)
+        """Return how many of *count* more nodes of a group are allowed."""
+        share = self._share(facts)
         if self.room is not None:
             count = min(count, self.room)
         for quota in self._quotas:
-            if quota.covers(machine):
-                count = quota.allowed(machine, count)
+            if quota.covers(share):
+                count = quota.allowed(share, count)
         return count
 
     def take(self, facts: GroupFacts, count: int) -> None:
-        """Count nodes that are added (or, with a negative *count*, given up again)."""
+        """Count *count* nodes as added, or as taken back if it is negative."""
         if self.room is not None:
             self.room -= count
-        self._count(self._machine(facts), count)
+        self._count(self._share(facts), count)
 
-    def _count(self, machine: _Machine, count: int) -> None:
+    def _count(self, share: _Share, count: int) -> None:
         for quota in self._quotas:
-            if quota.covers(machine):
-                quota.take(machine, count)
+            if quota.covers(share):
+                quota.take(share, count)
 
-    def _node(self, name: str, provider: str) -> _Machine:
+    def _node(self, name: str, provider: str) -> _Share:
         node = self._world.cluster.nodes[name]
         counted = amounts(node.capacity, self._world.gpus.get(name))
-        return _Machine(provider=provider, labels=node.metadata.labels, amounts={**counted, NODES: 1})
+        return _Share(provider=provider, labels=node.metadata.labels, amounts={**counted, NODES: 1})
 
-    def _machine(self, facts: GroupFacts) -> _Machine:
-        known = self._machines.get(facts.id)
+    def _share(self, facts: GroupFacts) -> _Share:
+        known = self._shares.get(facts.id)
         if known is None:
             assert facts.template is not None
             counted = amounts(facts.template.capacity, self._world.group_gpus.get(facts.id))
-            known = _Machine(provider=facts.provider, labels=facts.template.labels, amounts={**counted, NODES: 1})
-            self._machines[facts.id] = known
+            known = _Share(provider=facts.provider, labels=facts.template.labels, amounts={**counted, NODES: 1})
+            self._shares[facts.id] = known
         return known
 
 
 def short_of(objection: Verdict) -> frozenset[str]:
-    """Return the resources that an *objection* of `Limits` is about."""
-    told = _SHORT.findall(objection.detail) if objection.reason is Reason.LIMIT_RESOURCES else ()
-    return frozenset(name for names in told for name in names.split(", "))
+    """Return the resources that an *objection* of `Limits` names."""
+    found = _SHORT.findall(objection.detail) if objection.reason is Reason.LIMIT_RESOURCES else ()
+    return frozenset(name for names in found for name in names.split(", "))
 
 
 def _quotas(world: World, settings: LimitSettings) -> list[_Quota]:
@@ -171,7 +171,7 @@ def _of_selector(name: str, quota: CapacityQuota) -> _Quota:
     selector = quota.spec.selector
     return _Quota(
         name=name,
-        covers=lambda machine: _is_real(machine) and (selector is None or selector.matches(machine.labels)),
+        covers=lambda share: _is_real(share) and (selector is None or selector.matches(share.labels)),
         left=dict(quota.maximum),
         by_label=selector is not None,
     )
@@ -180,10 +180,10 @@ def _of_selector(name: str, quota: CapacityQuota) -> _Quota:
 def _of_provider(provider: str, maximum: Resources) -> _Quota:
     return _Quota(
         name=f"provider {provider}",
-        covers=lambda machine: machine.provider == provider and _is_real(machine),
+        covers=lambda share: share.provider == provider and _is_real(share),
         left=dict(maximum),
     )
 
 
-def _is_real(machine: _Machine) -> bool:
-    return is_real(machine.labels)
+def _is_real(share: _Share) -> bool:
+    return is_real(share.labels)

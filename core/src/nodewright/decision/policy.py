@@ -1,4 +1,4 @@
-"""What is wanted: the configuration of a decision, with the strategies that it names."""
+"""The policy of a decision: its settings, and the strategies that they name."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from nodewright.plugins.hooks import Hooks
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """Settings and strategies. One policy serves many loops; a changed configuration makes a new one."""
+    """Settings and strategies. One policy serves many loops. A changed configuration makes a new one."""
 
     settings: Settings
     #: The strategies by the names that YAML gives them, in its order.
@@ -30,12 +30,12 @@ class Policy:
     drain_rules: Mapping[str, DrainRule]
     hooks: Hooks
     faults: Faults
-    #: What expanders that ask outside answered when the decision was made before: they are not asked again, and keep
-    #: all options where nothing is on record. None: they are asked.
+    #: In a replay, the recorded answers of expanders that ask outside: they are not asked again, and keep all options
+    #: where the record has no answer. None: they are asked.
     answers: tuple[Answer, ...] | None = None
-    #: Seconds since some moment, for limits of time that a decision may take.
+    #: Seconds since some moment, for time limits within a decision.
     stopwatch: Callable[[], float] = monotonic
-    #: How long parts of decisions take; nothing is decided by that.
+    #: How long parts of decisions take. No decision depends on it.
     timings: Timings = field(default_factory=Timings)
 
     def options_of(self, group: GroupFacts) -> GroupOptions:

@@ -1,4 +1,4 @@
-"""Recovery: what a process that was killed left open, and what groups that are seen for the first time bring along."""
+"""Recovery: what a killed process left open, and what groups bring along that are seen for the first time."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -12,20 +12,20 @@ from nodewright.decision.scaledown.removal.soft_taints import candidates_by_tain
 from nodewright.decision.world import World
 from nodewright.objects.node import TO_BE_DELETED
 
-#: A call whose caller has died is taken within this time, or never.
+#: A call whose caller has died takes effect within this time, or never.
 _LANDING = timedelta(seconds=15)
-#: A deletion is waited for less long: done twice, it does no harm.
+#: A deletion is waited for for a shorter time: it does no harm if done twice.
 _LANDING_OF_DELETION = timedelta(seconds=5)
-#: How far the clock of another machine, which noted when the call was made, may be ahead of ours.
+#: How far the clock of the machine that noted the time of the call may be ahead of ours.
 _SKEW = timedelta(minutes=1)
 
 
 def recover(world: World, memory: Memory, now: datetime) -> tuple[World, Memory]:
-    """Return *world* and *memory* with what is known by now of the calls that a killed process left unanswered.
+    """Return *world* and *memory* with what is known by now about calls that a killed process left unanswered.
 
-    A group that does not have the size of its last order yet is held while the order may still be taken. Then the order
-    either shows, or was never taken and is forgotten as soon as health is assessed. A deletion that the cloud does not
-    know of a moment later is to be done again. A node without the mark never began to go.
+    A group that does not have the size of its last order yet is held while the order may still take effect. After that
+    the size shows the order, or the assessment of health forgets it. A deletion that the cloud does not know of after a
+    moment is done again. A node without the mark never began to go.
     """
     if not any(request.unanswered for request in memory.orders.requests.values()) and not any(
         removal.unanswered for removal in memory.leaving.removals.values()
@@ -54,8 +54,8 @@ def recover(world: World, memory: Memory, now: datetime) -> tuple[World, Memory]
 def adopt(world: World, memory: Memory, settings: ScaleDown, now: datetime) -> Memory:
     """Return *memory* with what the *world*'s groups, which are seen for the first time, bring along.
 
-    Their open orders count as given at *now*. Nodes are unneeded since their soft taints say so; a node that is younger
-    than its timer had a namesake, and starts anew.
+    Their open orders count as given at *now*. Nodes are unneeded since the time in their soft taints. A node that is
+    younger than its timer has the name of an earlier node, and its timer starts anew.
     """
     nodes = world.cluster.nodes
     namesakes = [

@@ -10,10 +10,9 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.decision.consolidation import (
     Consolidation,
-    Departure,
+    Consolidator,
+    Follower,
     Replacements,
-    consolidate,
-    follow_replacements,
     waiting,
 )
 from nodewright.decision.demand.intentions import recall
@@ -21,7 +20,6 @@ from nodewright.decision.demand.pending import in_turn
 from nodewright.decision.findings import measure
 from nodewright.decision.forecast import Certain, Forecast, foresee, make_certain
 from nodewright.decision.health import Assessment, assess
-from nodewright.decision.limits import Limits
 from nodewright.decision.memory import (
     ConsolidationMemory,
     CooldownMemory,
@@ -31,10 +29,10 @@ from nodewright.decision.memory import (
     VerdictMemory,
 )
 from nodewright.decision.policy import Policy
-from nodewright.decision.scaledown import RemovalPlan, ScaleDownPlan, advance_removals, plan_scale_down
+from nodewright.decision.scaledown import RemovalPlan, ScaleDown, ScaleDownPlan, advance_removals
 from nodewright.decision.scaledown.removal.soft_taints import SoftTaintPlan, plan_soft_taints
-from nodewright.decision.scaleup import ScaleUpPlan, plan_scale_up
-from nodewright.decision.scaleup.minimum import grow_to_minimum
+from nodewright.decision.scaledown.selection.selector import Selector
+from nodewright.decision.scaleup import ScaleUp, ScaleUpPlan
 from nodewright.decision.templates import Templates, choose_templates
 from nodewright.decision.world import Members, World
 
@@ -114,19 +112,11 @@ def grow(
     now: datetime,
 ) -> Growth:
     """Return which groups grow for pending pods, and up to their minimum sizes."""
-    plan = plan_scale_up(
-        world,
-        health,
-        forecast.simulation,
-        policy,
+    plan = ScaleUp(world, health, forecast.simulation, policy, now).plan(
         orders.turn,
-        now,
         leaving=leaving.removals,
         intended=recall(orders.intentions, world.cluster, forecast.upcoming),
     )
-    if policy.settings.scale_up.enforce_min_size:
-        limits = Limits(world, health, policy.settings.limits)
-        plan = replace(plan, grow=grow_to_minimum(health.groups, plan.grow, limits))
     if not plan.grow:
         return Growth(plan=plan, orders=orders.placed((), (), 0, now), cooldown=cooldown)
     return Growth(
@@ -146,7 +136,7 @@ def continue_replacements(
     now: datetime,
 ) -> Replacements:
     """Return what comes of the replacements under way."""
-    return follow_replacements(world, consolidation, orders, leaving, certain.simulation, policy, now)
+    return Follower(world, consolidation, orders, leaving, certain.simulation, policy, now).follow()
 
 
 def shrink(
@@ -162,18 +152,8 @@ def shrink(
     now: datetime,
 ) -> ScaleDownPlan:
     """Return which nodes begin to go."""
-    return plan_scale_down(
-        world,
-        health.starting | replacements.apart,
-        unneeded,
-        leaving,
-        cooldown,
-        certain.simulation,
-        policy,
-        now,
-        pause=growth.pause,
-        replaced=replacements.ripe,
-    )
+    scale_down = ScaleDown(world, unneeded, leaving, cooldown, certain.simulation, policy, now)
+    return scale_down.plan(health.starting | replacements.excluded, pause=growth.pause, replaced=replacements.removable)
 
 
 def replace_nodes(
@@ -192,16 +172,10 @@ def replace_nodes(
     now: datetime,
 ) -> Consolidation:
     """Return which nodes begin to be replaced by cheaper ones, given what scale-down leaves of the cluster."""
-    return consolidate(
-        world,
-        health,
+    selector = Selector(world, unneeded, leaving, cooldown, policy, now)
+    consolidator = Consolidator(world, health, orders, consolidation, selector, certain.simulation, policy, now)
+    return consolidator.plan(
         {**scale_down.nodes, **replacements.nodes},
-        consolidation,
-        orders,
-        Departure(unneeded=unneeded, leaving=leaving, cooldown=cooldown),
-        certain.simulation,
-        policy,
-        now,
         pause=growth.pause or waiting(growth.plan.pods) or ("groups are growing" if growth.plan.grow else ""),
     )
 

@@ -1,4 +1,4 @@
-"""What is: the world as one loop sees it."""
+"""The world as one loop sees it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from nodewright.objects import Node
 
 
 class Members:
-    """The nodes of each group, in the order in which the API server told of them: looked up once for a decision."""
+    """The nodes of each group, in the order of the API server. They are looked up once for a decision."""
 
     def __init__(self) -> None:
         self._by_group: dict[str, list[Node]] | None = None
@@ -34,46 +34,46 @@ class Members:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """All that a decision may look at. Read-only for those who decide."""
+    """All that a decision may look at. Read-only for stages."""
 
     cluster: Cluster
     #: Every group, in the order of providers in YAML and of groups in their provider.
     groups: tuple[GroupFacts, ...] = ()
-    #: Group id by node name; a node that no provider knows is not in it.
+    #: Group id by node name. A node that no provider knows is missing.
     group_of: Mapping[str, str] = field(default_factory=dict)
-    #: What GPUs each node has that has some, by node name.
+    #: The GPUs of each node that has some, by node name.
     gpus: Mapping[str, GpuConfig] = field(default_factory=dict)
-    #: What GPUs a new node of a group has, by the id of each group whose nodes have some.
+    #: The GPUs of a new node, by the id of each group whose nodes have some.
     group_gpus: Mapping[str, GpuConfig] = field(default_factory=dict)
-    #: Limits that providers set themselves, by provider.
+    #: The limits that providers set themselves, by provider.
     resource_limits: Mapping[str, ResourceLimits] = field(default_factory=dict)
-    #: Labels that may differ between groups that are alike, by provider.
+    #: Labels that may differ between similar groups, by provider.
     balancing_ignored_labels: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    #: How the actions of the decisions since the last one went.
+    #: The outcomes of the actions since the last decision.
     outcomes: tuple[Outcome, ...] = ()
-    #: Prices by provider, where it has them.
+    #: Prices, by each provider that has them.
     pricing: Mapping[str, PricingModel] = field(default_factory=dict)
     #: Data of the ConfigMaps that strategies ask for, by name.
     config_maps: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    #: How long it took at most in the past hour until the mark of a node was seen; None if none was marked.
+    #: The longest time in the past hour until the mark of a node was seen; None if none was marked.
     taint_latency: timedelta | None = None
-    #: Which nodes belong to which group: shared by all variants of the world in one decision, as nodes stay the same.
+    #: The nodes of each group. All variants of the world in one decision share it, as nodes stay the same.
     members: Members = field(default_factory=Members, repr=False, compare=False)
 
     def group(self, name: str) -> GroupFacts | None:
-        """Return the group whose id is *name*; None if there is none."""
+        """Return the group with the id *name*; None if there is none."""
         return self._groups.get(name)
 
     def group_on(self, node: str) -> GroupFacts | None:
-        """Return the group of the node called *node*; None if it belongs to none that is there."""
+        """Return the group of the node called *node*; None if it belongs to no known group."""
         return self._groups.get(self.group_of.get(node, ""))
 
     def nodes_of(self, group: str) -> Sequence[Node]:
-        """Return the nodes of the group that is called *group*."""
+        """Return the nodes of the group with the id *group*."""
         return self.members.of(group, self.cluster.nodes, self.group_of)
 
     def without(self, delete: Iterable[DeleteInstances], shrink: Iterable[Shrink] = ()) -> "World":
-        """Return the world with groups of the sizes that they have when machines are given up and deleted as said."""
+        """Return the world with the sizes that groups have after these machines are deleted and given up."""
         leaving = Counter({each.group: each.count for each in shrink})
         for each in delete:
             leaving[each.group] += len(each.instances)
@@ -88,7 +88,7 @@ class World:
 
     @cached_property
     def deleting(self) -> frozenset[str]:
-        """Provider IDs of the machines that the cloud deletes, whoever ordered that."""
+        """Provider IDs of the machines that the cloud is deleting, on anyone's order."""
         return frozenset(
             instance.id
             for facts in self.groups

@@ -10,7 +10,7 @@ import msgspec
 from nodewright.api.group import GroupFacts
 from nodewright.decision.memory import KnownTemplate, Memory, ScaleUpRequest
 from nodewright.decision.memory.memory import in_slices
-from nodewright.decision.templates.likeness import fingerprint
+from nodewright.decision.templates.node_template import fingerprint
 from nodewright.objects.meta import Time
 from nodewright.scenario.fields import Codec, Entry, Field, Form, ListOf, MapOf, name_of, wrong
 from nodewright.scenario.names import Names, Role

@@ -8,7 +8,7 @@ from nodewright.api.decision import Decision
 from nodewright.config.model import Settings
 from nodewright.decision.decide import Decided
 from nodewright.decision.memory import Memory
-from nodewright.decision.scaleup.similarity import Similarity
+from nodewright.decision.scaleup.balancing import Similarity
 from nodewright.decision.world import World
 from nodewright.shadow.cleanups import CleanupComparison
 from nodewright.shadow.following import follow, without_growth

@@ -1,9 +1,9 @@
-"""Nodes that were chosen go only if they can go by themselves."""
+"""Chosen nodes go only if they can go by themselves."""
 
 from nodewright.api import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.decision.scaledown.confirmation import Confirmation
 from nodewright.decision.scaledown.removable import Removable
+from nodewright.decision.scaledown.search import Confirmation
 from nodewright.scheduling import ClusterSimulation
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.worlds import a_world

@@ -73,7 +73,7 @@ def test_a_pod_blocks_whose_controller_is_gone(kind):
     assert fate(pod(owner=f"{kind}/web"), controllers=controllers) == "ControllerNotFound"
 
 
-def test_a_controller_of_a_kind_that_nobody_sees_is_not_missed():
+def test_a_controller_of_an_unwatched_kind_is_not_missed():
     assert fate(pod(owner="ReplicaSet/web"), controllers={"Job": {}}) == "move"
 
 
@@ -92,7 +92,7 @@ def test_a_pod_blocks_whose_replicaset_wants_too_few(kind, replicas, expected):
     assert fate(pod(owner=f"{kind}/web"), controllers=controllers, min_replicas=2) == expected
 
 
-def test_nobody_asks_for_controllers_where_those_of_other_kinds_are_fine():
+def test_controllers_are_not_looked_up_where_those_of_other_kinds_are_fine():
     settings = {"skip_custom_controller_pods": False, "min_replicas": 2}
     assert fate(pod(owner="ReplicaSet/web"), controllers={"ReplicaSet": {}}, **settings) == "move"
     assert fate(pod(owner="ReplicaSet/web"), controllers={"ReplicaSet": {"default/web": 1}}, **settings) == "move"

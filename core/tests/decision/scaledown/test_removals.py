@@ -117,7 +117,7 @@ class TestTheMark:
         assert not going.at(60, running("x")).evict
         assert undone(going.at(121, running("x"))) == {"n1": f"its taint {MARK.key} is not there"}
 
-    def test_that_somebody_takes_off_ends_the_removal(self):
+    def test_that_is_taken_off_by_another_actor_ends_the_removal(self):
         going = Going("n1")
         going.at(5, running("x"))
         going.unmarked = {"n1"}
@@ -134,7 +134,7 @@ class TestTheMark:
         }
         assert going.memory.leaving.removals.keys() == {"n3"}
 
-    def test_of_nobody_comes_off_unless_that_was_just_done_and_is_not_seen_yet(self):
+    def test_of_no_removal_comes_off_unless_that_was_just_done_and_is_not_seen_yet(self):
         going = Going("n1")
         going.memory = Memory()
         assert [restore.verdict.reason for restore in going.at(0).restore] == [Reason.LEFTOVER]
@@ -235,7 +235,7 @@ class TestADrain:
         assert not going.at(179, pod).restore
         assert going.at(181, pod).restore
 
-    def test_is_over_when_somebody_else_deletes_its_node_and_that_is_told(self):
+    def test_is_over_when_another_actor_deletes_its_node_and_that_is_reported(self):
         going = Going("n1")
         going.at(5, running("x"))
         going.names = ()

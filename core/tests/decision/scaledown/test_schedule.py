@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from nodewright.config.model import Schedule
-from nodewright.decision.scaledown.selection.schedule import open_until
+from nodewright.decision.scaledown.selection.budgets import open_until
 
 BERLIN = "Europe/Berlin"
 

@@ -1,4 +1,4 @@
-"""Which of the nodes that could go begin to go, and what is said to the others."""
+"""Which of the removable nodes begin to go, and why the others stay."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -9,7 +9,7 @@ from nodewright.api.verdict import Verdict
 from nodewright.config.model import Settings
 from nodewright.decision.memory import Changes, CooldownMemory, Memory, Removal, RemovalMemory, UnneededMemory
 from nodewright.decision.scaledown.removable import Removable
-from nodewright.decision.scaledown.selection.choice import select
+from nodewright.decision.scaledown.selection.selector import Selector
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -48,7 +48,8 @@ class Scene:
                 memory, unneeded=replace(memory.unneeded, since={entry.node.name: LONG_AGO for entry in entries})
             )
         policy = a_policy(Settings.model_validate(settings or {}))
-        return select(entries, self.world, memory.unneeded, memory.leaving, memory.cooldown, policy, now, **options)
+        selector = Selector(self.world, memory.unneeded, memory.leaving, memory.cooldown, policy, now)
+        return selector.select(entries, **options)
 
 
 def gone(selection):

@@ -1,4 +1,4 @@
-"""Nodes that are not needed are hinted at, and hints say since when."""
+"""Unneeded nodes get a hint, which says since when they are unneeded."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -65,7 +65,7 @@ def test_nodes_that_go_keep_what_they_have():
     assert planned(world_of(hinted=["going-hinted"], plain=["going"]), memory) == ([], [])
 
 
-def test_hints_on_nodes_of_nobody_or_of_a_group_that_can_not_be_read_are_left_alone():
+def test_hints_on_nodes_of_no_group_or_of_a_group_that_can_not_be_read_are_left_alone():
     strangers = a_world(nodes={"": [a_node("stranger", taints=[hint()])]})
     assert planned(strangers, Memory()) == ([], [])
     assert planned(world_of(hinted=["n"], error="cloud down"), Memory()) == ([], [])

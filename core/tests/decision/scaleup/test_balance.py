@@ -1,6 +1,6 @@
-"""How growth is spread over groups that are alike."""
+"""How growth is spread over similar groups."""
 
-from nodewright.decision.scaleup.balance import spread
+from nodewright.decision.scaleup.balancing import spread
 from nodewright.testing.builders import a_group
 
 
@@ -26,7 +26,7 @@ def test_a_group_that_is_full_leaves_its_share_to_the_others():
     assert spread(9, [full, wide], anything) == {"full": 1, "wide": 8}
 
 
-def test_what_nobody_may_take_is_left_over():
+def test_what_no_group_may_take_is_left_over():
     assert spread(9, groups(8, 9), anything) == {"a": 2, "b": 1}
     assert spread(9, groups(0, 0), lambda facts: False) == {}
 

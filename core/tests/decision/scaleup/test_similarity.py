@@ -1,10 +1,10 @@
-"""Which groups are alike."""
+"""Which groups are similar."""
 
 import pytest
 from nodewright.api import GroupOptions
 from nodewright.cluster import Cluster
 from nodewright.config.model import Balancing
-from nodewright.decision.scaleup.similarity import Similarity
+from nodewright.decision.scaleup.balancing import Similarity
 from nodewright.testing.builders import a_group, a_template
 
 

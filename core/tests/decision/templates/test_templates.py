@@ -1,4 +1,4 @@
-"""What a new node of a group is taken to look like, and what is learnt where its provider is wrong."""
+"""Which template a group gets, and what is learnt where its provider is wrong."""
 
 from dataclasses import replace
 from datetime import timedelta

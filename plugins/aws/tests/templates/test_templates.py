@@ -14,7 +14,7 @@ from nodewright.api import (
     Taint,
     ThrottledError,
 )
-from nodewright.decision.templates.likeness import fingerprint
+from nodewright.decision.templates.node_template import fingerprint
 from nodewright_aws.config import KubeletSettings, TemplateSettings
 from nodewright_aws.instance_types.allocatable import capacity_and_allocatable
 from nodewright_aws.instance_types.catalogue import Catalogue

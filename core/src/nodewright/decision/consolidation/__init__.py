@@ -1,14 +1,13 @@
-"""Nodes that are needed and give way to cheaper ones."""
+"""The replacement of needed nodes by cheaper ones."""
 
-from nodewright.decision.consolidation.plan import Consolidation, Departure, consolidate, waiting
-from nodewright.decision.consolidation.replacements import Replacements, follow_replacements, spoken_for
+from nodewright.decision.consolidation.plan import Consolidation, Consolidator, waiting
+from nodewright.decision.consolidation.replacements import Follower, Replacements, reserved_nodes
 
 __all__ = [
     "Consolidation",
-    "Departure",
+    "Consolidator",
+    "Follower",
     "Replacements",
-    "consolidate",
-    "follow_replacements",
-    "spoken_for",
+    "reserved_nodes",
     "waiting",
 ]

@@ -1,8 +1,9 @@
-"""Replacements under way: each loop looks where every one stands. New nodes are ready before old ones begin to go."""
+"""Replacements under way: each loop takes the next step of every one. Old nodes go once the new ones are ready."""
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from nodewright.api.group import GroupFacts
 from nodewright.api.notice import Notice
@@ -23,49 +24,23 @@ from nodewright.scheduling import ClusterSimulation
 
 @dataclass(frozen=True, kw_only=True)
 class Replacements:
-    """How replacements get on."""
+    """The state of the replacements under way."""
 
     #: Nodes that may begin to go.
-    ripe: tuple[Removable, ...] = ()
+    removable: tuple[Removable, ...] = ()
     #: Why others stay for now.
     nodes: dict[str, Verdict] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
     memory: ConsolidationMemory
 
     @property
-    def apart(self) -> frozenset[str]:
-        """Names of all nodes that are not to be looked at for other reasons meanwhile."""
-        return frozenset(self.nodes).union(entry.node.name for entry in self.ripe)
+    def excluded(self) -> frozenset[str]:
+        """Names of all nodes concerned: scale-down does not look at them."""
+        return frozenset(self.nodes).union(entry.node.name for entry in self.removable)
 
 
-def follow_replacements(
-    world: World,
-    memory: ConsolidationMemory,
-    orders: OrderMemory,
-    leaving: RemovalMemory,
-    simulation: ClusterSimulation,
-    policy: Policy,
-    now: datetime,
-) -> Replacements:
-    """Return which old nodes may begin to go at *now*, as their new ones are ready, and which have to stay.
-
-    *simulation* has the pending pods placed; the pods of nodes that may go are moved in it.
-    """
-    if not (policy.settings.scale_down.enabled and policy.settings.scale_down.consolidation.enabled):
-        return Replacements(memory=memory.switched_off())
-    steps = _Steps(world, memory, orders, leaving, simulation, policy, now)
-    for replacement in memory.replacements:
-        steps.follow(replacement)
-    return Replacements(
-        ripe=tuple(steps.ripe),
-        nodes=steps.nodes,
-        notices=tuple(steps.notices),
-        memory=memory.followed(tuple(steps.going_on), steps.left_alone),
-    )
-
-
-def spoken_for(world: World, memory: ConsolidationMemory, policy: Policy) -> Counter[str]:
-    """Return how many nodes on their way are meant for the pods of nodes that give way, by group."""
+def reserved_nodes(world: World, memory: ConsolidationMemory, policy: Policy) -> Counter[str]:
+    """Return how many nodes on their way will replace others, by group: they are meant for the pods of those."""
     ordered: Counter[str] = Counter()
     for known in memory.replacements:
         if known.group:
@@ -73,8 +48,11 @@ def spoken_for(world: World, memory: ConsolidationMemory, policy: Policy) -> Cou
     return ordered
 
 
-class _Steps:
-    """Gathers what comes of each replacement."""
+class Follower:
+    """Follows the replacements under way, and takes the next step of each at *now*.
+
+    *simulation* has the pending pods placed. The pods of nodes that may go are moved in it.
+    """
 
     def __init__(
         self,
@@ -86,34 +64,53 @@ class _Steps:
         policy: Policy,
         now: datetime,
     ) -> None:
+        self._memory = memory
         self._world = world
         self._requests = orders.requests
         self._removals = leaving.removals
         self._simulation = simulation
         self._policy = policy
         self._now = now
-        self._drainability = Drainability(world, policy, now)
-        self.left_alone = {
+        self._left_alone: dict[str, datetime] = {}
+        self._removable: list[Removable] = []
+        self._verdicts: dict[str, Verdict] = {}
+        self._notices: list[Notice] = []
+        self._going_on: list[Replacement] = []
+
+    def follow(self) -> Replacements:
+        """Return which old nodes may begin to go, as their replacements are ready, and which have to stay."""
+        memory, settings = self._memory, self._policy.settings.scale_down
+        if not (settings.enabled and settings.consolidation.enabled):
+            return Replacements(memory=memory.switched_off())
+        self._left_alone = {
             name: until
             for name, until in memory.left_alone_until.items()
-            if now < until and name in world.cluster.nodes
+            if self._now < until and name in self._world.cluster.nodes
         }
-        self.ripe: list[Removable] = []
-        self.nodes: dict[str, Verdict] = {}
-        self.notices: list[Notice] = []
-        self.going_on: list[Replacement] = []
+        for replacement in memory.replacements:
+            self._follow(replacement)
+        return Replacements(
+            removable=tuple(self._removable),
+            nodes=self._verdicts,
+            notices=tuple(self._notices),
+            memory=memory.followed(tuple(self._going_on), self._left_alone),
+        )
 
-    def follow(self, known: Replacement) -> None:
-        """Take the next step of a replacement."""
+    @cached_property
+    def _drainability(self) -> Drainability:
+        # Not every loop has replacements under way.
+        return Drainability(self._world, self._policy, self._now)
+
+    def _follow(self, known: Replacement) -> None:
         there = [name for name, machine in known.nodes.items() if self._is_there(name, machine)]
         going = [name for name in there if name in self._removals]
         waiting = [name for name in there if name not in going and name not in known.begun]
         fresh = tuple(name for name in going if name not in known.begun)
         if fresh:
             known = replace(known, begun=known.begun + fresh, since=self._now)
-        # Pods that have just moved stay where they are for a while, and so do those that could not move.
+        # Pods that have just moved stay where they are for a while, and so do pods that could not move.
         until = self._now + self._policy.settings.scale_down.consolidation.after
-        self.left_alone |= dict.fromkeys([*there, *self._destinations(known)], until)
+        self._left_alone |= dict.fromkeys([*there, *self._destinations(known)], until)
         if waiting:
             self._advance(known, waiting)
         elif going:
@@ -134,7 +131,7 @@ class _Steps:
             self._give_up(known, waiting, f"{known.group} did not deliver")
 
     def _go(self, known: Replacement, waiting: list[str], came: list[str]) -> None:
-        """Let the nodes that are *waiting* go, if their pods still fit elsewhere and it is still worth it."""
+        """Let the *waiting* nodes go if their pods still fit elsewhere and it is still worth it."""
         objection = self._objection(known, waiting)
         if objection is not None:
             self._give_up(known, waiting, objection)
@@ -143,7 +140,7 @@ class _Steps:
         for name in waiting:
             found = candidate(self._world.cluster.nodes[name], self._group_of(name), self._drainability)
             if isinstance(found, str):
-                # A budget recovers when pods that were moved before run again.
+                # A budget recovers once pods that were moved before run again.
                 self._wait(known, waiting, f"{name}: {found}")
                 return
             leaving.append(found)
@@ -151,7 +148,7 @@ class _Steps:
         if homeless is not None:
             self._give_up(known, waiting, f"{homeless} fits nowhere else any more")
             return
-        self.ripe += [each.removable(f"saves {known.saving:.4g}/h") for each in leaving]
+        self._removable += [each.removable(f"saves {known.saving:.4g}/h") for each in leaving]
         self._keep(known)
 
     def _objection(self, known: Replacement, waiting: list[str]) -> str | None:
@@ -164,11 +161,11 @@ class _Steps:
         if not all(map(has_price, concerned)) or (known.group and (new is None or not has_price(new))):
             return "prices are not known any more"
         saving = sum(map(_price, concerned)) - (known.count * _price(new) if new else 0.0)
-        # Once a part of the nodes has gone, the new ones are needed, and all others only cost.
+        # Once some of the nodes have gone, the new ones are needed, and the rest only cost money.
         return f"it saves nothing any more ({saving:.4g}/h)" if saving <= 0 and not known.begun else None
 
     def _move(self, leaving: list[Candidate], came: list[str]) -> str | None:
-        """Move pods in the simulation, onto new nodes before others; or change nothing and return one that can't."""
+        """Move pods in the simulation, to new nodes first; if one can't move, change nothing and return it."""
         with self._simulation.fork() as fork:
             names = [each.node.name for each in leaving]
             guests = [pods for name in names for pods in fork.guests(name)]
@@ -182,18 +179,18 @@ class _Steps:
         return None
 
     def _wait(self, known: Replacement, waiting: list[str], why: str) -> None:
-        self.nodes |= dict.fromkeys(waiting, Verdict(reason=Reason.BEING_REPLACED, detail=why))
+        self._verdicts |= dict.fromkeys(waiting, Verdict(reason=Reason.BEING_REPLACED, detail=why))
         self._keep(known)
 
     def _keep(self, known: Replacement) -> None:
         came = _newcomers(known, self._world, self._policy) if known.group else []
         detail = ", ".join(known.nodes)
-        self.nodes |= dict.fromkeys(came, Verdict(reason=Reason.KEPT_FREE, detail=detail))
-        self.going_on.append(known)
+        self._verdicts |= dict.fromkeys(came, Verdict(reason=Reason.KEPT_FREE, detail=detail))
+        self._going_on.append(known)
 
     def _give_up(self, known: Replacement, waiting: list[str], why: str) -> None:
         message = f"{', '.join(waiting)} will not be replaced: {why}"
-        self.notices.append(Notice(reason="ReplacementGivenUp", message=message, warning=False))
+        self._notices.append(Notice(reason="ReplacementGivenUp", message=message, warning=False))
         if any(name in self._removals for name in known.begun):
             self._keep(replace(known, nodes={name: known.nodes[name] for name in known.begun}))
 
@@ -203,7 +200,7 @@ class _Steps:
         return node is not None and node.spec.provider_id == machine and known
 
     def _destinations(self, known: Replacement) -> set[str]:
-        """Return the nodes that pods of the same controllers came to since it began, wherever they were expected."""
+        """Return the nodes to which pods of the same controllers came since it began, expected there or not."""
         if not known.begun:
             return set()
         owners = frozenset(known.owners)
@@ -215,18 +212,18 @@ class _Steps:
 
     def _group_of(self, name: str) -> GroupFacts:
         group = self._world.group_on(name)
-        assert group is not None, "a replacement is over for nodes that have no group any more"
+        assert group is not None, "nodes without a group are not part of a replacement any more"
         return group
 
     def _patience(self, known: Replacement) -> timedelta:
-        """Return how long may pass until something moves: so long as a node may take to come."""
+        """Return how long it may stand still: as long as a node may take to be ready."""
         facts = self._world.group(known.group)
         options = facts.options if facts else default_options(self._policy.settings)
         return options.max_node_provision_time + options.max_node_startup_time
 
 
 def _newcomers(known: Replacement, world: World, policy: Policy) -> list[str]:
-    """Return the nodes that are ready of those that came since to the group where new ones were ordered."""
+    """Return the ready nodes that came since it began to the group where new ones were ordered."""
     if not known.group:
         return []
     return [

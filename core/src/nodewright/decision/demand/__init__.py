@@ -1,1 +1,1 @@
-"""Demand: which pods want nodes that are not there."""
+"""Demand: which pods need nodes that are not there."""

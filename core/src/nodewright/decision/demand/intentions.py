@@ -12,7 +12,7 @@ from nodewright.objects import Pod
 
 
 def kind_of(pod: Pod, pod_class: PodClass) -> str:
-    """Return what tells pods of one controller that nobody can tell apart; the same after a restart."""
+    """Return a text that is the same for all equal pods of one controller, even after a restart."""
     controller = pod.metadata.controller
     owner = controller.uid if controller else pod.metadata.uid or pod.key
     digest: str | None = pod_class.memo.get("digest")
@@ -24,7 +24,7 @@ def kind_of(pod: Pod, pod_class: PodClass) -> str:
 def recall(
     intentions: Iterable[Intention], cluster: Cluster, ordered: Mapping[str, Sequence[str]]
 ) -> tuple[Intended, ...]:
-    """Return what nodes that were *ordered*, by group, are meant for: pods that are still waiting."""
+    """Return which pods, of those still waiting, the *ordered* nodes (by group) are meant for."""
     intentions = [each for each in intentions if each.group in ordered]
     if not intentions:
         return ()
@@ -33,14 +33,14 @@ def recall(
     for each in intentions:
         pod, keys = waiting.get(each.kind, (None, []))
         if pod is not None and keys:
-            # Which of them made no difference then and makes none now.
+            # Any of them will do: they are equal.
             taken, keys[:] = keys[: each.count], keys[each.count :]
             found.append(Intended(pods=PodSet(pod=pod, keys=tuple(taken)), nodes=ordered[each.group]))
     return tuple(found)
 
 
 def _waiting(cluster: Cluster, kinds: set[str]) -> dict[str, tuple[Pod, list[str]]]:
-    """Return the pods of *kinds* that wait, each kind with one of them."""
+    """Return the waiting pods of *kinds*: one of them, and the keys of all."""
     waiting: dict[str, tuple[Pod, list[str]]] = {}
     for sort, queue in cluster.waiting.sorts.items():
         row = cluster.pending[next(iter(queue))]

@@ -1,6 +1,6 @@
-"""Pending pods: which of them need a node that is not there."""
+"""Pending pods: which of them need a node that is not there, and which pods will be pending soon."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -13,7 +13,7 @@ from nodewright.api.option import PodSet
 from nodewright.api.processor import PendingPodsProcessor, ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.cluster import Cluster, PodClass, PodSort, Rows
+from nodewright.cluster import Cluster, PodClass, PodRow, PodSort, Rows
 from nodewright.config.model import ScaleUp
 from nodewright.decision.demand.pod_age import GPU_RESOURCES, all_new_until, grown_up
 from nodewright.decision.policy import Policy
@@ -22,7 +22,7 @@ from nodewright.objects import Pod
 from nodewright.objects.pod import Scheduling
 from nodewright.plugins.results import added_to, made_from
 
-#: Up to so many sets, pods are placed in the very order in which they came.
+#: Up to so many sets, pods are placed in exactly the order in which they came.
 _MOST_TURNS = 500
 
 #: The turn of each pod of one sort by key, in order.
@@ -35,50 +35,58 @@ class PendingPods:
 
     sets: tuple[PodSet, ...]
     verdicts: dict[str, Verdict]
-    #: Whether there are pods to help, but all so new that more are waited for.
+    #: Whether there are pods to help, but all are so new that more may follow at once.
     all_new: bool = False
-    #: When to look again, as some of the pods will be old enough; None if none is too young.
+    #: When some of the pods that are too young will be old enough; None if there are none.
     again: datetime | None = None
     notices: tuple[Notice, ...] = ()
 
 
 def find_pending(world: World, policy: Policy, context: ProcessorContext) -> PendingPods:
-    """Return the pods to help, after all processors and hooks have had their say."""
-    cluster, settings = world.cluster, policy.settings.scale_up
-    verdicts: dict[str, Verdict] = {}
-    sets: Sequence[PodSet] = in_turn(cluster, settings)
-    for name, processor in policy.pending_pods.items():
-        kept = _processed(sets, name, processor, cluster, policy, context, verdicts)
-        detail = name if processor.reason is Reason.FILTERED else ""
-        _note(verdicts, sets, kept, Verdict(reason=processor.reason, detail=detail))
-        sets = kept
-    if sets:
-        kept = policy.hooks.adjust_pending_pods(sets, context.now)
-        _note(verdicts, sets, kept, Verdict(reason=Reason.FILTERED, detail="a hook"))
-        sets = [pods for pods in kept if pods.keys]
-    old = grown_up(sets, cluster, settings.new_pod_delay, context.now)
-    _note(verdicts, sets, old.sets, Verdict(reason=Reason.TOO_YOUNG))
+    """Return the pods to help. All processors and hooks have their say."""
+    settings = policy.settings.scale_up
+    sieve = _Sieve(world.cluster, policy, context)
+    sets = sieve.processed(in_turn(world.cluster, settings))
+    old = grown_up(sets, world.cluster, settings.new_pod_delay, context.now)
+    sieve.note(sets, old.sets, Verdict(reason=Reason.TOO_YOUNG))
     until = None
-    # Where a scheduler is not waited for, neither are further pods.
+    # Where the scheduler is not waited for, further pods are not either.
     if not settings.bypassed_schedulers:
         gpu_resources = GPU_RESOURCES | {gpu.resource for gpu in world.gpus.values()}
-        until = all_new_until(old.sets, cluster, gpu_resources, context.now)
+        until = all_new_until(old.sets, world.cluster, gpu_resources, context.now)
     if until is not None:
-        _note(verdicts, old.sets, (), Verdict(reason=Reason.JUST_CREATED))
+        sieve.note(old.sets, (), Verdict(reason=Reason.JUST_CREATED))
     return PendingPods(
-        sets=tuple(_united(old.sets, cluster)) if until is None else (),
-        verdicts=verdicts,
+        sets=tuple(_united(old.sets, world.cluster)) if until is None else (),
+        verdicts=sieve.verdicts,
         all_new=until is not None,
         again=min((time for time in (until, old.next_at) if time is not None), default=None),
         notices=old.notices,
     )
 
 
+def returning_pods(cluster: Cluster, leaving: Iterable[str], allowed_schedulers: Collection[str]) -> tuple[PodSet, ...]:
+    """Return the pods on the nodes *leaving* that will be created anew and will be pending then.
+
+    A pod that is already ending counts only if its controller waits for the end: other controllers have created the
+    next one already, or will in a moment. Pods of all schedulers count if *allowed_schedulers* names none.
+    """
+    together: dict[tuple[str, PodClass], list[str]] = {}
+    for node in leaving:
+        for row in cluster.pods_on(node):
+            pod = row.pod_class.pod
+            counts = not allowed_schedulers or pod.scheduler in allowed_schedulers
+            if counts and _comes_back(row) and not pod.is_mirror and not pod.is_daemon:
+                owner = row.owner.uid if row.owner else row.uid
+                together.setdefault((owner, row.pod_class), []).append(row.key)
+    return tuple(PodSet(pod=pod_class.pod, keys=tuple(keys)) for (_, pod_class), keys in together.items())
+
+
 def in_turn(cluster: Cluster, settings: ScaleUp) -> list[PodSet]:
     """Return the pods that count as pending, higher priority first, then as they came; equals together.
 
-    Equals with others in between are sets of their own, so that nobody is overtaken; unless there are very many of
-    them. A pod that is nominated for a node has its place: those that are in its way are being evicted.
+    Equal pods with others in between form sets of their own, so that no pod is overtaken, unless there would be very
+    many sets. A pod that is nominated for a node has its place: the pods in its way are being evicted.
     """
     levels: dict[int, list[_Queue]] = {}
     for sort, queue in cluster.waiting.sorts.items():
@@ -131,32 +139,57 @@ def _runs(queues: Sequence[_Queue], whose: Rows, lengths: Rows) -> Iterator[tupl
         done[queue] += length
 
 
-def _processed(
-    sets: Sequence[PodSet],
-    name: str,
-    processor: PendingPodsProcessor,
-    cluster: Cluster,
-    policy: Policy,
-    context: ProcessorContext,
-    gone: Container[str],
-) -> Sequence[PodSet]:
-    """Return what *processor* makes of *sets*, which are left as they are if that can't be."""
-    if not sets and not processor.adds_pods:
-        return sets
-    keys: Callable[[PodSet], Sequence[str]] = attrgetter("keys")
-    check = added_to(sets, PodSet, keys, gone) if processor.adds_pods else made_from(sets, PodSet, keys)
+class _Sieve:
+    """Passes pending pods through processors and hooks, and notes why pods are left out."""
 
-    def checked(result: object) -> Sequence[PodSet]:
-        checked_sets = [pods for pods in check(result) if pods.keys]
-        for pods in checked_sets:
-            cluster.pod_classes.of(pods.pod)
-        return checked_sets
+    def __init__(self, cluster: Cluster, policy: Policy, context: ProcessorContext) -> None:
+        self._cluster = cluster
+        self._policy = policy
+        self._context = context
+        self.verdicts: dict[str, Verdict] = {}
 
-    return policy.faults.call(name, "process", processor.process, sets, context, default=sets, returns=checked)
+    def processed(self, sets: Sequence[PodSet]) -> Sequence[PodSet]:
+        """Return what all processors and hooks make of *sets*."""
+        for name, processor in self._policy.pending_pods.items():
+            kept = self._process(sets, name, processor)
+            detail = name if processor.reason is Reason.FILTERED else ""
+            self.note(sets, kept, Verdict(reason=processor.reason, detail=detail))
+            sets = kept
+        if not sets:
+            return sets
+        kept = self._policy.hooks.adjust_pending_pods(sets, self._context.now)
+        self.note(sets, kept, Verdict(reason=Reason.FILTERED, detail="a hook"))
+        return [pods for pods in kept if pods.keys]
+
+    def note(self, before: Sequence[PodSet], after: Sequence[PodSet], verdict: Verdict) -> None:
+        """Give *verdict* to the pods that were there *before* and are not there *after*."""
+        stayed = {id(pods) for pods in before} & {id(pods) for pods in after}
+        changed = {key for pods in after if id(pods) not in stayed for key in pods.keys}
+        for pods in before:
+            if id(pods) not in stayed:
+                left = [key for key in pods.keys if key not in changed] if changed else pods.keys
+                self.verdicts.update(dict.fromkeys(left, verdict))
+
+    def _process(self, sets: Sequence[PodSet], name: str, processor: PendingPodsProcessor) -> Sequence[PodSet]:
+        """Return what *processor* makes of *sets*; they stay as they are if it fails."""
+        if not sets and not processor.adds_pods:
+            return sets
+        keys: Callable[[PodSet], Sequence[str]] = attrgetter("keys")
+        check = added_to(sets, PodSet, keys, self.verdicts) if processor.adds_pods else made_from(sets, PodSet, keys)
+
+        def checked(result: object) -> Sequence[PodSet]:
+            checked_sets = [pods for pods in check(result) if pods.keys]
+            for pods in checked_sets:
+                self._cluster.pod_classes.of(pods.pod)
+            return checked_sets
+
+        return self._policy.faults.call(
+            name, "process", processor.process, sets, self._context, default=sets, returns=checked
+        )
 
 
 def _united(sets: Iterable[PodSet], cluster: Cluster) -> list[PodSet]:
-    """Return *sets* with those of equal pods of one controller made one, where the first of them was."""
+    """Return *sets* with all equal pods of one controller in one set, at the place of the first."""
     united: dict[tuple[str, PodClass], list[PodSet]] = {}
     for pods in sets:
         row = cluster.pods.get(pods.keys[0])
@@ -169,11 +202,6 @@ def _united(sets: Iterable[PodSet], cluster: Cluster) -> list[PodSet]:
     ]
 
 
-def _note(verdicts: dict[str, Verdict], before: Sequence[PodSet], after: Sequence[PodSet], verdict: Verdict) -> None:
-    """Give *verdict* to the pods that were there *before* and are not there *after*."""
-    stayed = {id(pods) for pods in before} & {id(pods) for pods in after}
-    changed = {key for pods in after if id(pods) not in stayed for key in pods.keys}
-    for pods in before:
-        if id(pods) not in stayed:
-            left = [key for key in pods.keys if key not in changed] if changed else pods.keys
-            verdicts.update(dict.fromkeys(left, verdict))
+def _comes_back(row: PodRow) -> bool:
+    """Tell whether another pod will take its place that is not there yet."""
+    return row.deleted is None or (row.owner is not None and row.owner.kind == "StatefulSet")

@@ -1,4 +1,4 @@
-"""Youth: pods that have only just come wait a little, for what is to be known of them and for those to follow."""
+"""Pod age: new pods wait a little, until more is known about them and others have followed."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from nodewright.objects.duration import parse_duration
 
 #: On a pod: how old it has to be before it brings nodes, if that is more than the general delay.
 DELAY = "cluster-autoscaler.kubernetes.io/pod-scale-up-delay"
-#: Resources that stand for GPUs whatever the provider says.
+#: Resources that are GPUs whatever the provider says.
 GPU_RESOURCES = frozenset(
     ["nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "habana.ai/gaudi", "microsoft.com/directx"]
 )
 
 _BURST = timedelta(seconds=2)
-#: A burst is over before if none followed for so long. Pods tell the second in which they came.
+#: A burst ends sooner if no pod has followed for so long. Creation times are full seconds.
 _LULL = timedelta(seconds=1)
-#: Pods with GPUs often come one after the other, and their nodes are dear.
+#: Pods with GPUs often come one after the other, and their nodes are expensive.
 _GPU_BURST = timedelta(seconds=30)
 _TICK = timedelta(milliseconds=1)
 
@@ -29,7 +29,7 @@ class GrownUp:
     """Which pods are old enough to bring nodes."""
 
     sets: tuple[PodSet, ...]
-    #: When the first of the others will be; None if there are no others.
+    #: When the first of the others will be old enough; None if there are no others.
     next_at: datetime | None = None
     #: About annotations that can't be read.
     notices: tuple[Notice, ...] = ()
@@ -51,7 +51,7 @@ def grown_up(sets: Sequence[PodSet], cluster: Cluster, delay: timedelta, now: da
         if old := pods.without(young):
             kept.append(old)
         if young:
-            # It has to be older than the delay, not as old.
+            # A pod has to be older than the delay, not just as old.
             due = min(young.values()) + own + _TICK
             next_at = min(due, next_at or due)
     return GrownUp(sets=tuple(kept), next_at=next_at, notices=tuple(notices))
@@ -62,8 +62,8 @@ def all_new_until(
 ) -> datetime | None:
     """Return until when all of *sets* count as new, so that more of their kind may follow; None if some do not.
 
-    That is until the oldest is two seconds old, or none has followed for a second. If there are pods with GPUs among
-    them, those alone decide, and are new for longer.
+    They do until the oldest is two seconds old, or no pod has followed for a second. If some of them request GPUs,
+    those alone decide, and count as new for longer.
     """
     sets = list(sets)
     with_gpus = [pods for pods in sets if not pods.pod.requests.keys().isdisjoint(gpu_resources)]
@@ -90,13 +90,13 @@ def _end_of_burst(
 
 
 def _all_older(pods: PodSet, cluster: Cluster, than: datetime) -> bool:
-    """Tell whether all pods are known to be older, without a look at each."""
+    """Tell whether all pods are certainly older, without a look at each."""
     newest = cluster.waiting.newest
     return pods.keys[0] in cluster.pending and (newest is None or newest < than)
 
 
 def _births(pods: PodSet, cluster: Cluster) -> Iterator[datetime | None]:
-    """Yield when each pod was created; one that does not exist is as old as the pod that stands for its set."""
+    """Yield when each pod was created. A pod that does not exist is as old as the one that represents its set."""
     for key in pods.keys:
         row = cluster.pods.get(key)
         yield row.created if row is not None else pods.pod.metadata.creation_timestamp
@@ -104,11 +104,11 @@ def _births(pods: PodSet, cluster: Cluster) -> Iterator[datetime | None]:
 
 def _delay_of(pods: PodSet, least: timedelta) -> tuple[timedelta, Notice | None]:
     meta = pods.pod.metadata
-    told = meta.annotations.get(DELAY)
-    if told is None:
+    written = meta.annotations.get(DELAY)
+    if written is None:
         return least, None
     try:
-        return max(least, parse_duration(told)), None
+        return max(least, parse_duration(written)), None
     except ValueError as error:
         owner = meta.controller
         whose = (

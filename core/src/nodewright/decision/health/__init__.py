@@ -1,4 +1,4 @@
-"""How the groups are: what is on its way, what failed, and what is left alone for a while."""
+"""The health of the groups: what is on its way, what failed, and what is backed off."""
 
 from nodewright.decision.health.assessment import Assessment, GroupHealth, assess
 from nodewright.decision.health.orders import adopt_orders

@@ -1,4 +1,4 @@
-"""The assessment that every decision starts with."""
+"""The assessment of all groups, with which every decision begins."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,14 +7,19 @@ from datetime import datetime
 
 from nodewright.api.decision import DeleteInstances, Shrink
 from nodewright.api.group import GroupFacts, GroupOptions
-from nodewright.api.instance import ErrorClass, InstanceError
+from nodewright.api.instance import ErrorClass, InstanceError, InstanceState
 from nodewright.api.notice import Notice
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.decision.health.acceptable import AcceptableRange, acceptable_range, cluster_trouble, group_trouble
 from nodewright.decision.health.backoff import TIMEOUT, Backoffs
-from nodewright.decision.health.census import Census, take_census
-from nodewright.decision.health.cleanup import Cleanup
+from nodewright.decision.health.census import (
+    AcceptableRange,
+    Census,
+    acceptable_range,
+    cluster_trouble,
+    group_trouble,
+    take_census,
+)
 from nodewright.decision.health.orders import Orders
 from nodewright.decision.health.readiness import Readiness, State, state_of
 from nodewright.decision.memory import HealthMemory, OrderMemory, RemovalMemory, UnneededMemory
@@ -25,33 +30,33 @@ from nodewright.objects import Node
 
 @dataclass(frozen=True, kw_only=True)
 class GroupHealth:
-    """One group, as it is now."""
+    """The health of one group."""
 
     facts: GroupFacts
     readiness: Readiness = field(default_factory=Readiness)
     #: How many nodes it should have.
     acceptable: AcceptableRange = field(default_factory=AcceptableRange)
-    #: Nodes that were ordered and are not usable yet, those that are starting included.
+    #: How many ordered nodes are not usable yet, with those that are starting.
     upcoming: int = 0
     #: Names of the nodes that are starting.
     starting: tuple[str, ...] = ()
-    #: Why the group can't grow now, if so.
+    #: Why the group can't grow now; None if it can.
     blocked: Verdict | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Assessment:
-    """All groups, what has to be cleaned up in them, and what to remember of them."""
+    """The health of all groups, what has to be cleaned up in them, and what to remember."""
 
     groups: tuple[GroupHealth, ...]
     #: Of the whole cluster, with nodes that belong to no group.
     readiness: Readiness
-    #: Why nothing else should be decided in this loop, if so.
+    #: Why nothing else should be decided in this loop; None if all is well.
     halted: Verdict | None
     delete: tuple[DeleteInstances, ...]
     shrink: tuple[Shrink, ...]
     notices: tuple[Notice, ...]
-    #: Groups have the sizes that are left when machines are given up and deleted.
+    #: Groups have their sizes after machines are given up and deleted.
     world: World
     memory: HealthMemory
     orders: OrderMemory
@@ -72,7 +77,7 @@ def assess(
     policy: Policy,
     now: datetime,
 ) -> Assessment:
-    """Return how every group is at *now*. Groups that could not be read are left as they are."""
+    """Return the health of every group at *now*. Groups that could not be read are left as they are."""
     assessor = _Assessor(world, memory, orders, leaving, policy, now)
     nodes_of = [(facts, world.nodes_of(facts.id)) for facts in world.groups]
     members = [(facts, assessor.census(facts, nodes), nodes) for facts, nodes in nodes_of]
@@ -100,13 +105,47 @@ def assess(
             unhealthy_since=unhealthy_since,
         ),
         orders=orders.followed(assessor.orders.requests),
-        # A node that comes back from such a state has to prove anew that it is not needed.
+        # After such a state, nodes have to be unneeded for the full time again.
         unneeded=unneeded.needed() if trouble else unneeded,
     )
 
 
+class _Cleanup:
+    """Gathers deletions of machines that will never be nodes.
+
+    They leave every group its minimum, unless they are forced where settings ask for it and the provider can do it.
+    """
+
+    def __init__(self) -> None:
+        self.delete: list[DeleteInstances] = []
+
+    def add(self, facts: GroupFacts, instances: Sequence[str], verdict: Verdict, *, force: bool) -> None:
+        """Delete as many of *instances* as the group's minimum allows; those that never came count for it as well."""
+        force = force and facts.force_delete
+        allowed = len(instances) if force else self._room(facts)
+        if allowed > 0:
+            chosen = tuple(instances[:allowed])
+            self.delete.append(DeleteInstances(group=facts.id, instances=chosen, force=force, verdict=verdict))
+
+    def add_whole(self, facts: GroupFacts, nodes: Sequence[Node], verdict: Verdict, *, force: bool) -> None:
+        """Delete all machines of a group that is used whole or not at all, whether or not they are *nodes*; or none."""
+        going = any(delete.group == facts.id for delete in self.delete)
+        force = force and facts.force_delete
+        name_of = {node.spec.provider_id: node.name for node in nodes}
+        instances = tuple(each.id for each in facts.instances if each.state is not InstanceState.DELETING)
+        if not going and (force or len(instances) <= self._room(facts)):
+            names = tuple(name_of.get(instance, instance) for instance in instances)
+            self.delete.append(
+                DeleteInstances(group=facts.id, instances=instances, nodes=names, force=force, verdict=verdict)
+            )
+
+    def _room(self, facts: GroupFacts) -> int:
+        going = sum(len(delete.instances) for delete in self.delete if delete.group == facts.id)
+        return facts.target_size - facts.min_size - going
+
+
 class _Assessor:
-    """Goes from group to group and gathers what is to be done and remembered."""
+    """Assesses one group after the other, and gathers what to do and to remember."""
 
     def __init__(
         self,
@@ -126,20 +165,20 @@ class _Assessor:
         self._corrected: list[str] = []
         self.backoffs = Backoffs(memory.backoffs, memory.pools, self._settings.backoff, now)
         self.orders = Orders(orders.requests, memory.shortages, now)
-        self.cleanup = Cleanup()
+        self.cleanup = _Cleanup()
         self.unregistered_since: dict[str, datetime] = {}
         self.failed_since: dict[str, datetime] = {}
         self.shrink: list[Shrink] = []
         self.orders.forget_all_but({facts.id for facts in world.groups}, self._settings.max_node_provision_time)
         for outcome in world.outcomes:
-            # An order that was refused left the group's size as it was, and is closed by that.
+            # A refused order leaves the group's size as it was, and is closed by that.
             if outcome.action == "grow" and not outcome.ok and not outcome.temporary:
                 group, cause = outcome.target, outcome.cause or _unknown(outcome.error)
                 facts = world.group(group)
                 self.backoffs.note(group, facts.provider if facts else "", cause)
 
     def strangers(self) -> Readiness:
-        """Count the nodes that belong to no group."""
+        """Return the readiness of the nodes that belong to no group."""
         options = GroupOptions(max_node_startup_time=self._settings.max_node_startup_time)
         return Readiness.of(
             [
@@ -150,11 +189,11 @@ class _Assessor:
         )
 
     def census(self, facts: GroupFacts, nodes: Sequence[Node]) -> Census:
-        options = facts.options
-        return take_census(facts, nodes, options, self._memory.unregistered_since, self._now, self._state_of)
+        """Return the census of a group with *nodes*."""
+        return take_census(facts, nodes, self._memory.unregistered_since, self._now, self._state_of)
 
     def frozen(self, facts: GroupFacts, census: Census) -> GroupHealth:
-        """Leave the group as it is; what it was asked for is waited for as long as if it could be read."""
+        """Leave the group as it is. Its open order is waited for as long as if the group could be read."""
         known = {instance.id for instance in facts.instances}
         for seen, kept in (
             (self._memory.unregistered_since, self.unregistered_since),
@@ -176,16 +215,16 @@ class _Assessor:
     def examine(
         self, facts: GroupFacts, census: Census, nodes: Sequence[Node], cluster_trouble: Verdict | None
     ) -> GroupHealth:
-        """Clean up in a group and return how it is; while the cluster is in trouble, only what is overdue goes."""
-        options = facts.options
+        """Clean up in a group and return its health. While the cluster is unhealthy, only overdue machines go."""
+        patience = facts.options.max_node_provision_time
         self.unregistered_since |= census.unregistered_since
-        self._clear_overdue(facts, census, nodes, options)
+        self._clear_overdue(facts, census, nodes)
         self._note_failed(facts, census)
         if cluster_trouble is None:
-            self._clear_failed(facts, census, nodes, options)
+            self._clear_failed(facts, census, nodes)
         self.orders.follow(facts.id, census)
-        lost = self.orders.overdue(facts.id, census, options.max_node_provision_time)
-        if self.orders.short(facts, census, options.max_node_provision_time) and cluster_trouble is None:
+        lost = self.orders.overdue(facts.id, census, patience)
+        if self.orders.short(facts, census, patience) and cluster_trouble is None:
             self._corrected.append(facts.id)
             lost = census.unmet
         if lost:
@@ -198,7 +237,7 @@ class _Assessor:
             in_flight=request.count if request else 0,
             leaving=self._leaving[facts.id],
         )
-        # What a backed-off group was asked for may never come: only machines that are there already are waited for.
+        # The open order of a backed-off group may never be filled: only machines that exist already are waited for.
         certain = request is None or not request.ours or self.backoffs.runs(facts.id)
         expected = census.missing - census.unmet if certain else census.missing
         return GroupHealth(
@@ -211,7 +250,7 @@ class _Assessor:
         )
 
     def corrected(self) -> Verdict | None:
-        """Return which groups' sizes were corrected, if any were: the next loop sees what the cloud made of it."""
+        """Return which groups' sizes were corrected, if any were: the next loop sees the result."""
         if not self._corrected:
             return None
         return Verdict(reason=Reason.SIZES_CORRECTED, detail=", ".join(self._corrected))
@@ -220,7 +259,7 @@ class _Assessor:
         return state_of(node, self._world, self._policy.settings.templates, options.max_node_startup_time, self._now)
 
     def _note_failed(self, facts: GroupFacts, census: Census) -> None:
-        """Back off for machines that are new among the failed; those that can't be deleted fail only once."""
+        """Back off for machines that have newly failed. Those that can't be deleted count only once."""
         seen = self._memory.failed_since
         fresh = [instance for instance in census.failed if instance.id not in seen]
         for cause in dict.fromkeys(instance.error or _unknown("") for instance in reversed(fresh)):
@@ -228,19 +267,19 @@ class _Assessor:
         self.orders.failed(facts.id, len(fresh))
         self.failed_since |= {instance.id: seen.get(instance.id, self._now) for instance in census.failed}
 
-    def _clear_failed(self, facts: GroupFacts, census: Census, nodes: Sequence[Node], options: GroupOptions) -> None:
+    def _clear_failed(self, facts: GroupFacts, census: Census, nodes: Sequence[Node]) -> None:
         if census.failed:
             cause = census.failed[0].error or _unknown("")
             detail = f"{cause.code}: {cause.message}" if cause.message else cause.code
             verdict = Verdict(reason=Reason.CREATE_FAILED, detail=detail)
             failed = [instance.id for instance in census.failed]
-            self._delete(facts, failed, nodes, options, verdict, force=self._settings.force_delete_failed)
+            self._delete(facts, failed, nodes, verdict, force=self._settings.force_delete_failed)
 
-    def _clear_overdue(self, facts: GroupFacts, census: Census, nodes: Sequence[Node], options: GroupOptions) -> None:
+    def _clear_overdue(self, facts: GroupFacts, census: Census, nodes: Sequence[Node]) -> None:
         if census.overdue:
             verdict = Verdict(reason=Reason.NEVER_REGISTERED)
             force = self._settings.force_delete_unregistered
-            self._delete(facts, census.overdue, nodes, options, verdict, force=force)
+            self._delete(facts, census.overdue, nodes, verdict, force=force)
             self.backoffs.note(facts.id, facts.provider, TIMEOUT)
 
     def _delete(
@@ -248,12 +287,11 @@ class _Assessor:
         facts: GroupFacts,
         instances: Sequence[str],
         nodes: Sequence[Node],
-        options: GroupOptions,
         verdict: Verdict,
         *,
         force: bool,
     ) -> None:
-        if options.in_one_piece:
+        if facts.options.in_one_piece:
             self.cleanup.add_whole(facts, nodes, verdict, force=force)
         else:
             self.cleanup.add(facts, instances, verdict, force=force)
@@ -263,7 +301,7 @@ class _Assessor:
         self.backoffs.note(facts.id, facts.provider, TIMEOUT)
 
     def _blocked(self, facts: GroupFacts, census: Census, wanted: AcceptableRange) -> Verdict | None:
-        """Return the first reason that speaks against growth, in Cluster Autoscaler's order."""
+        """Return the first reason against growth, in Cluster Autoscaler's order."""
         trouble = group_trouble(facts, census.readiness, wanted, self._settings) or self.backoffs.against(facts)
         if trouble is not None:
             return trouble
@@ -277,7 +315,7 @@ def _unknown(message: str) -> InstanceError:
 
 
 def _alarm(trouble: Verdict, since: datetime) -> Notice:
-    # The time makes it another notice each time that the cluster falls ill.
+    # The time makes the notice a new one each time that the cluster becomes unhealthy.
     return Notice(
         reason=trouble.reason.value, message=f"Cluster is unhealthy: {trouble.detail}, since {since:%Y-%m-%d %H:%M:%S}"
     )

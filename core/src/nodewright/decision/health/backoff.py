@@ -1,4 +1,4 @@
-"""Back-off: a group that failed to grow, and a capacity pool that ran dry, are left alone, longer each time."""
+"""Back-off: groups that failed to grow and capacity pools that ran dry are left alone, longer each time."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -11,18 +11,18 @@ from nodewright.config.model import BackoffSettings
 from nodewright.decision.memory import Backoff
 from nodewright.objects.node import INSTANCE_TYPE, ZONE
 
-#: Of what a cloud says about a failure, so much is kept.
+#: How many characters of a cloud's message are kept.
 _MOST = 500
 _CUT = "<truncated>"
 TIMEOUT = InstanceError(error_class=ErrorClass.OTHER, code="timeout", message="machines did not come in time")
 
 
 class Backoffs:
-    """What is left alone at *now*: groups by id, and dry pools by provider and pool.
+    """What is backed off at *now*: groups by id, and dry pools by provider and pool.
 
-    A stock-out that names its pool concerns every group that draws from it. A quota, even if it comes with a pool,
-    concerns the group alone: nobody tells which other machines it counts, and an account that has room for those
-    of one group must not be kept from ordering them.
+    A stock-out that names its pool concerns every group that draws from the pool. A quota concerns only the group, even
+    if it names a pool: it is not known which other machines it counts, and groups for which there is room must be
+    able to grow.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Backoffs:
         self.pools = self._remembered(pools)
 
     def note(self, group: str, provider: str, cause: InstanceError) -> None:
-        """Leave *group* alone because of *cause*, and the pool of its *provider* that ran dry, if one did."""
+        """Back off *group* because of *cause*, and the pool of its *provider* that ran dry, if one did."""
         dry = cause.error_class is ErrorClass.STOCK_OUT and bool(cause.pool)
         self.groups[group] = self._after(self.groups.get(group), cause, cause.pool if dry else "")
         if dry:
@@ -42,23 +42,23 @@ class Backoffs:
             self.pools[key] = self._after(self.pools.get(key), cause, cause.pool)
 
     def runs(self, group: str) -> bool:
-        """Tell whether *group* failed itself and is left alone now."""
+        """Tell whether *group* failed itself and is backed off now."""
         known = self.groups.get(group)
         return known is not None and self._now < known.until
 
     def against(self, facts: GroupFacts) -> Verdict | None:
-        """Return why the group is left alone, None if it is not: its own failure, or no pool of its that is not dry."""
+        """Return why the group is backed off: it failed itself, or all its pools are dry. None if it is not."""
         if self.runs(facts.id):
-            return Verdict(reason=Reason.GROUP_BACKED_OFF, detail=_told(self.groups[facts.id]))
+            return Verdict(reason=Reason.GROUP_BACKED_OFF, detail=_described(self.groups[facts.id]))
         dry = self._dry(facts)
-        return None if dry is None else Verdict(reason=Reason.POOL_DRY, detail=_told(dry))
+        return None if dry is None else Verdict(reason=Reason.POOL_DRY, detail=_described(dry))
 
     def of(self, facts: GroupFacts) -> Backoff | None:
-        """Return what the group is left alone for, None if it is not: as `against`."""
+        """Return the back-off that keeps the group from growing, as in `against`; None if there is none."""
         return self.groups[facts.id] if self.runs(facts.id) else self._dry(facts)
 
     def _dry(self, facts: GroupFacts) -> Backoff | None:
-        """Return the first to end of the back-offs of the group's pools, None if one of them is not dry."""
+        """Return the back-off of the group's pools that ends first; None if one of the pools is not dry."""
         if not self.pools:
             return None
         dry = [
@@ -70,9 +70,9 @@ class Backoffs:
         return min(paused, key=lambda known: known.until)
 
     def _after(self, known: Backoff | None, cause: InstanceError, pool: str) -> Backoff:
-        """Return the back-off after a failure now, given what is *known* of earlier ones.
+        """Return the back-off after a failure now; *known* is the last one.
 
-        Failures while a back-off runs don't lengthen it; the next one after its end doubles the pause, up to a maximum.
+        Failures during a back-off don't lengthen it. The first one after its end doubles the pause, up to a maximum.
         """
         if known is not None and self._now < known.until:
             until, pause = known.until, known.pause
@@ -90,9 +90,9 @@ class Backoffs:
         )
 
     def _remembered(self, backoffs: Mapping[str, Backoff]) -> dict[str, Backoff]:
-        """Return *backoffs* without those whose last failure is so long ago that the next counts as the first.
+        """Return *backoffs* without those whose last failure is so long ago that the next one counts as the first.
 
-        Those of the future go as well: the clock was set back, and nobody should be left alone until it catches up.
+        Those of the future go as well: the clock was set back, and no group should wait until it catches up.
         """
         return {
             key: known
@@ -102,9 +102,9 @@ class Backoffs:
 
 
 def _pools_of(facts: GroupFacts, known: Backoff | None) -> set[str]:
-    """Return the pools that the group draws from, as far as is known.
+    """Return the known pools that the group draws from.
 
-    If its provider does not tell: its next machine's, its machines', and the one that failed it.
+    If its provider names none, these are the pools of its next machine and of its machines, and the one that failed.
     """
     if facts.pools:
         return set(facts.pools)
@@ -126,13 +126,13 @@ def _key(provider: str, pool: str) -> str:
 
 
 def _shortened(message: str) -> str:
-    """Return what the status has room for, as Cluster Autoscaler shortens it."""
+    """Return as much of *message* as the status has room for. Cluster Autoscaler shortens it in the same way."""
     return message if len(message) <= _MOST else message[: _MOST - len(_CUT)] + _CUT
 
 
-def _told(known: Backoff) -> str:
+def _described(known: Backoff) -> str:
     what = known.code
-    # Who reads NoCapacity or 409 should see what is wrong; the rest says it already.
+    # A code such as NoCapacity or 409 needs an explanation; one that is the class itself does not.
     if known.error_class is not ErrorClass.OTHER and _plain(known.code) != _plain(known.error_class):
         what += f", {known.error_class}"
     if known.pool:

@@ -1,4 +1,4 @@
-"""Orders: what groups were asked for and what came of it, what the cloud owed when we began, what it never delivers."""
+"""Orders: what groups were asked for, what has come of it, and what the cloud never delivers."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -23,37 +23,37 @@ class Orders:
         self._now = now
 
     def failed(self, group: str, count: int) -> None:
-        """Expect *count* machines less."""
+        """Note that *count* machines failed: they are not expected any more."""
         known = self.requests.get(group)
         if known is not None:
             self.requests[group] = replace(known, count=max(0, known.count - count))
 
     def follow(self, group: str, census: Census) -> None:
-        """Close the order of *group* if all came; what exists on somebody else's order is waited for, too."""
+        """Close the order of *group* if all machines came. Those that another actor ordered are waited for as well."""
         if not census.missing and not census.starting:
             self.requests.pop(group, None)
         elif group not in self.requests and census.missing > census.unmet:
             self.requests[group] = _of_others(self._now, census)
 
     def overdue(self, group: str, census: Census, patience: timedelta) -> int:
-        """Close our order if its time is over, and return how many machines never came; 0 if there is time left."""
+        """Close our order if its time is over, and return how many machines never came; 0 while there is time left."""
         known = self.requests.get(group)
         if known is None or not known.ours or not census.unmet or self._now - known.at <= patience:
             return 0
         del self.requests[group]
         if census.starting or census.missing > census.unmet:
-            # Some did come, and are still worth waiting for.
+            # Some did come and are worth waiting for.
             self.requests[group] = _of_others(known.at, census)
         return min(known.count, census.unmet)
 
     def short(self, facts: GroupFacts, census: Census, patience: timedelta) -> bool:
-        """Tell whether the group has been short of just as many machines for longer than *patience*.
+        """Tell whether the group has lacked the same number of machines for longer than *patience*.
 
-        That is told once; then its time starts anew.
+        It is true once; then the time starts anew.
         """
         machines = facts.target_size - census.unmet
         if not census.unmet or (not machines and facts.id in self.requests):
-            # Before the first machine there is, the order alone tells how long it may take.
+            # Until the first machine exists, only the order limits the time.
             return False
         known = self._known.get(facts.id)
         if known is None or (known.machines, known.target) != (machines, facts.target_size):
@@ -64,7 +64,7 @@ class Orders:
         return False
 
     def forget_all_but(self, groups: Collection[str], patience: timedelta) -> None:
-        """Forget orders of groups that are gone; not at once, as a provider may just not have been read yet."""
+        """Forget orders of groups that are gone, after a while: a provider may only not have been read yet."""
         self.requests = {
             group: known
             for group, known in self.requests.items()
@@ -72,15 +72,15 @@ class Orders:
         }
 
     def freeze(self, group: str) -> None:
-        """Remember of *group*, which could not be read, what was known."""
+        """Keep what is known of *group*, which could not be read."""
         if group in self._known:
             self.shortages[group] = self._known[group]
 
 
 def adopt_orders(world: World, orders: OrderMemory, now: datetime) -> OrderMemory:
-    """Return *orders* with every open order of the world's groups as if it had been given at *now*.
+    """Return *orders* with all open orders of the world's groups as if they were given at *now*.
 
-    For groups that are seen for the first time: whoever gave the orders, nothing should be ordered twice.
+    For groups that are seen for the first time: nothing should be ordered twice, no matter who ordered it first.
     """
     ready = Counter(world.group_of.get(name) for name, node in world.cluster.nodes.items() if node.ready)
     counts = {

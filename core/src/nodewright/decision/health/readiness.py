@@ -1,4 +1,4 @@
-"""Readiness: whether a node is in service, and which of its taints only tell a passing state."""
+"""Readiness: whether a node is in service, and which of its taints only note a passing state."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,12 +41,12 @@ _STATUS_PREFIX = "status-taint.cluster-autoscaler.kubernetes.io/"
 
 
 class State(StrEnum):
-    """What a registered node is like; the first that is true of it."""
+    """The state of a registered node: the first of these that applies."""
 
     BEING_DELETED = "beingDeleted"
     SUSPENDED = "suspended"
     READY = "ready"
-    #: Not ready yet, and young enough for that to be right.
+    #: Not ready yet, and young enough for that to be normal.
     NOT_STARTED = "notStarted"
     #: Not ready because devices are missing that it should have.
     RESOURCE_UNREADY = "resourceUnready"
@@ -55,18 +55,18 @@ class State(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Readiness:
-    """How many machines of a group, or of the whole cluster, are in which class; the words are Cluster Autoscaler's."""
+    """How many machines of a group or of the whole cluster are in each state. The words are Cluster Autoscaler's."""
 
     ready: int = 0
     not_started: int = 0
     suspended: int = 0
     being_deleted: int = 0
-    #: Those whose devices are missing included.
+    #: With those whose devices are missing.
     unready: int = 0
     resource_unready: int = 0
-    #: Machines that are no nodes yet; those that failed are not among them.
+    #: Machines that are not nodes yet, without those that failed.
     unregistered: int = 0
-    #: The same, but past their time.
+    #: The same, whose time is over.
     long_unregistered: int = 0
 
     @property
@@ -91,7 +91,7 @@ class Readiness:
 
 
 def state_of(node: Node, world: World, settings: Templates, startup_time: timedelta, now: datetime) -> State:
-    """Return what *node* is like at *now*, if its machine stays; it may take *startup_time* to become ready."""
+    """Return the state of *node* at *now* if its machine stays. It may take *startup_time* to become ready."""
     # Plain loops and early ends: this is done for every node in every loop.
     for condition in node.status.conditions:
         if condition.type == "Suspended" and condition.status == "True":
@@ -105,27 +105,27 @@ def state_of(node: Node, world: World, settings: Templates, startup_time: timede
 
 
 def is_ready(node: Node, world: World, settings: Templates) -> bool:
-    """Tell whether *node* is in service: ready, without startup taints, and its GPUs, if it has some, are there."""
+    """Tell whether *node* is in service: ready, without startup taints, and with its GPUs if it has some."""
     taints = node.spec.taints
-    if not node.ready or (taints and any(_tells_startup(taint.key, settings) for taint in taints)):
+    if not node.ready or (taints and any(_is_startup(taint.key, settings) for taint in taints)):
         return False
     return not _lacks_gpus(node, world)
 
 
 def lasting(taints: tuple[Taint, ...], settings: Templates) -> tuple[Taint, ...]:
-    """Return those of *taints* that a node has for good, without those that tell its state or that it starts."""
-    return tuple(taint for taint in taints if not _passes(taint, settings))
+    """Return the *taints* that a node keeps, without those that note its state or its start."""
+    return tuple(taint for taint in taints if not _is_passing(taint, settings))
 
 
 def taint_type(key: str, settings: Templates) -> str:
-    """Return as what metrics count taints of a *key*: there are few types, whatever keys people think of."""
+    """Return the type under which metrics count taints with *key*. There are few types, whatever the keys."""
     if key.startswith(_IGNORE_PREFIX):
         return _IGNORE_PREFIX
     if key in _PASSING_TAINTS:
         return key
-    if _tells_startup(key, settings):
+    if _is_startup(key, settings):
         return "startup-taint"
-    return "status-taint" if _tells_status(key, settings) else "other"
+    return "status-taint" if _is_status(key, settings) else "other"
 
 
 def _lacks_gpus(node: Node, world: World) -> bool:
@@ -133,13 +133,13 @@ def _lacks_gpus(node: Node, world: World) -> bool:
     return gpu is not None and node.allocatable.get(gpu.resource, 0) <= 0
 
 
-def _passes(taint: Taint, settings: Templates) -> bool:
-    return taint.key in _PASSING_TAINTS or _tells_startup(taint.key, settings) or _tells_status(taint.key, settings)
+def _is_passing(taint: Taint, settings: Templates) -> bool:
+    return taint.key in _PASSING_TAINTS or _is_startup(taint.key, settings) or _is_status(taint.key, settings)
 
 
-def _tells_startup(key: str, settings: Templates) -> bool:
+def _is_startup(key: str, settings: Templates) -> bool:
     return key in settings.startup_taints or key.startswith((*_STARTUP_PREFIXES, *settings.startup_taint_prefixes))
 
 
-def _tells_status(key: str, settings: Templates) -> bool:
+def _is_status(key: str, settings: Templates) -> bool:
     return key in settings.status_taints or key.startswith(_STATUS_PREFIX)

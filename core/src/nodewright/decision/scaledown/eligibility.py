@@ -16,41 +16,15 @@ from nodewright.decision.world import World
 from nodewright.objects import Node
 from nodewright.plugins.results import part_of
 
-#: What a faulty step leaves over: it must never cause a removal.
+#: What a faulty step keeps: it must never cause a removal.
 _NONE: Sequence[Node] = ()
 _NOT_STARTED = Verdict(reason=Reason.NOT_STARTED)
-
-
-def find_candidates(
-    world: World,
-    apart: Set[str],
-    unneeded: UnneededMemory,
-    leaving: RemovalMemory,
-    policy: Policy,
-    context: ProcessorContext,
-) -> tuple[list[Node], dict[str, Verdict]]:
-    """Return the nodes that may be unneeded, in order of name, and why each other node is not among them.
-
-    Nodes that are *apart* are starting, or are looked at for other reasons.
-    """
-    verdicts: dict[str, Verdict] = {}
-    candidates: list[Node] = []
-    bar = _Bar(world, unneeded, leaving, policy, context.now)
-    for name, node in world.cluster.nodes.items():
-        verdict = _NOT_STARTED if name in apart else bar.objection(node)
-        if verdict is None:
-            candidates.append(node)
-        else:
-            verdicts[name] = verdict
-    # Nodes come as the API server told of them: another order must not lead to another choice.
-    candidates.sort(key=lambda node: node.name)
-    return filter_candidates(candidates, verdicts, policy, context), verdicts
 
 
 def filter_candidates(
     candidates: list[Node], verdicts: dict[str, Verdict], policy: Policy, context: ProcessorContext
 ) -> list[Node]:
-    """Return those of *candidates* that processors and hooks let go; *verdicts* gets the others."""
+    """Return the *candidates* that processors and hooks keep. The verdicts on the others are added to *verdicts*."""
     for step, processor in policy.scale_down_candidates.items():
         subset = part_of(candidates, Node, lambda node: f"node {node.name}")
         kept = policy.faults.call(
@@ -61,8 +35,8 @@ def filter_candidates(
     return _keep(candidates, kept, verdicts, Verdict(reason=Reason.FILTERED, detail="a hook"))
 
 
-class _Bar:
-    """What a node has to pass to be worth a closer look."""
+class Eligibility:
+    """What a node has to pass at *now* to be worth a closer look."""
 
     def __init__(
         self, world: World, unneeded: UnneededMemory, leaving: RemovalMemory, policy: Policy, now: datetime
@@ -70,12 +44,30 @@ class _Bar:
         self._world = world
         self._unremovable_until = unneeded.unremovable_until
         self._removals = leaving.removals
+        self._policy = policy
         self._settings = policy.settings
         self._now = now
         self._utilizations = Utilizations(world.cluster, policy.settings.scale_down, now)
 
-    def objection(self, node: Node) -> Verdict | None:
-        """Return why *node* is not worth it; None if it is."""
+    def candidates(self, excluded: Set[str], context: ProcessorContext) -> tuple[list[Node], dict[str, Verdict]]:
+        """Return the nodes that may be unneeded, in order of name, and why each other node is not among them.
+
+        Nodes that are *excluded* are starting, or are looked at for other reasons.
+        """
+        verdicts: dict[str, Verdict] = {}
+        found: list[Node] = []
+        for name, node in self._world.cluster.nodes.items():
+            verdict = _NOT_STARTED if name in excluded else self._objection(node)
+            if verdict is None:
+                found.append(node)
+            else:
+                verdicts[name] = verdict
+        # The API server lists nodes in any order, which must not change the choice.
+        found.sort(key=lambda node: node.name)
+        return filter_candidates(found, verdicts, self._policy, context), verdicts
+
+    def _objection(self, node: Node) -> Verdict | None:
+        """Return why *node* is not worth a closer look; None if it is."""
         world, group = self._world, self._world.group_on(node.name)
         if group is None:
             return Verdict(reason=Reason.NOT_OURS)
@@ -107,7 +99,7 @@ class _Bar:
 
 @lru_cache(maxsize=65_536)
 def _needed(used: float, threshold: float) -> Verdict:
-    # Most nodes are needed, and as much in one loop as in the last.
+    # Most nodes are needed, with the same utilization as in the last loop.
     return Verdict(reason=Reason.NEEDED, detail=f"{used:.0%} of {threshold:.0%}")
 
 

@@ -1,4 +1,4 @@
-"""The scale-down of one loop: which nodes start to go."""
+"""The scale-down of one loop: which nodes begin to go."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -10,11 +10,11 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.decision.memory import CooldownMemory, Removal, RemovalMemory, UnneededMemory
 from nodewright.decision.policy import Policy
-from nodewright.decision.scaledown.confirmation import Confirmation
-from nodewright.decision.scaledown.eligibility import find_candidates
+from nodewright.decision.scaledown.drain.drainability import Drainability
+from nodewright.decision.scaledown.eligibility import Eligibility
 from nodewright.decision.scaledown.removable import Removable
-from nodewright.decision.scaledown.search import Found, search
-from nodewright.decision.scaledown.selection.choice import select
+from nodewright.decision.scaledown.search import Confirmation, Found, Search
+from nodewright.decision.scaledown.selection.selector import Selector
 from nodewright.decision.world import World
 from nodewright.scheduling import ClusterSimulation
 
@@ -25,87 +25,107 @@ class ScaleDownPlan:
 
     drain: tuple[Drain, ...] = ()
     nodes: dict[str, Verdict] = field(default_factory=dict)
-    #: Nodes that might start to go but for how many may go at once, in order.
+    #: Nodes that could begin to go if any number might go at once, in order.
     removable_now: tuple[Removable, ...] = ()
     memory: UnneededMemory
     leaving: RemovalMemory
 
 
-def plan_scale_down(
-    world: World,
-    apart: Set[str],
-    memory: UnneededMemory,
-    leaving: RemovalMemory,
-    cooldown: CooldownMemory,
-    simulation: ClusterSimulation,
-    policy: Policy,
-    now: datetime,
-    *,
-    pause: str = "",
-    replaced: Sequence[Removable] = (),
-) -> ScaleDownPlan:
-    """Return which nodes start to go at *now*; those that are *apart* are not looked at.
+class ScaleDown:
+    """Plans which nodes begin to go at *now*.
 
-    *simulation* has the pending pods placed; with consolidation it has unneeded nodes out afterwards. *pause* says why
-    none must go in this loop, if so.
-    Nodes that were *replaced* may go as well; what runs on them has its place in *simulation* already.
+    *simulation* has the pending pods placed. If consolidation is on, the unneeded nodes are out of it afterwards.
     """
-    if not policy.settings.scale_down.enabled:
-        return ScaleDownPlan(memory=memory.needed(), leaving=leaving)
-    context = ProcessorContext(now=now, simulation=simulation, groups=world.groups)
-    with policy.timings.time("findUnneeded"):
-        candidates, verdicts = find_candidates(world, apart, memory, leaving, policy, context)
-        deadline = policy.stopwatch() + policy.settings.scale_down.simulation_timeout.total_seconds()
+
+    def __init__(
+        self,
+        world: World,
+        unneeded: UnneededMemory,
+        leaving: RemovalMemory,
+        cooldown: CooldownMemory,
+        simulation: ClusterSimulation,
+        policy: Policy,
+        now: datetime,
+    ) -> None:
+        self._world = world
+        self._unneeded = unneeded
+        self._leaving = leaving
+        self._cooldown = cooldown
+        self._simulation = simulation
+        self._policy = policy
+        self._settings = policy.settings.scale_down
+        self._now = now
+
+    def plan(self, excluded: Set[str], *, pause: str = "", replaced: Sequence[Removable] = ()) -> ScaleDownPlan:
+        """Return which nodes begin to go; *excluded* ones are not looked at.
+
+        *pause* is the reason why no node may go in this loop, if there is one. *replaced* nodes may go as well: their
+        pods have been moved in the simulation already.
+        """
+        if not self._settings.enabled:
+            return ScaleDownPlan(memory=self._unneeded.needed(), leaving=self._leaving)
+        with self._policy.timings.time("findUnneeded"):
+            found, verdicts = self._search(excluded)
+        memory = self._remembered(found, verdicts)
+        removable = [*found.removable, *replaced]
+        selector = Selector(self._world, memory, self._leaving, self._cooldown, self._policy, self._now)
+        with self._policy.timings.time("scaleDown"), Confirmation(self._simulation, found.removable) as confirm:
+            selection = selector.select(removable, starting=excluded, pause=pause, confirm=confirm)
+        if self._settings.consolidation.enabled:
+            found.relocation.repeat()
+        verdicts |= found.verdicts | {entry.node.name: entry.verdict for entry in removable} | selection.verdicts
+        return ScaleDownPlan(
+            drain=tuple(_drain(entry) for entry in selection.chosen),
+            nodes=verdicts,
+            removable_now=tuple(selection.removable_now),
+            memory=memory,
+            leaving=self._begun(selection.chosen),
+        )
+
+    def _search(self, excluded: Set[str]) -> tuple[Found, dict[str, Verdict]]:
+        """Return what the search finds, and the verdicts on the nodes that it does not look at."""
+        world, simulation, policy = self._world, self._simulation, self._policy
+        context = ProcessorContext(now=self._now, simulation=simulation, groups=world.groups)
+        eligibility = Eligibility(world, self._unneeded, self._leaving, policy, self._now)
+        candidates, verdicts = eligibility.candidates(excluded, context)
+        deadline = policy.stopwatch() + self._settings.simulation_timeout.total_seconds()
         with simulation.fork():
-            found = search(candidates, world, memory, simulation, policy, now, deadline=deadline)
-    memory = _remember(found, verdicts, memory, policy, now)
-    removable = [*found.removable, *replaced]
-    with policy.timings.time("scaleDown"), Confirmation(simulation, found.removable) as confirm:
-        selection = select(
-            removable, world, memory, leaving, cooldown, policy, now, starting=apart, pause=pause, confirm=confirm
-        )
-    if policy.settings.scale_down.consolidation.enabled:
-        found.relocation.repeat()
-    removals = {
-        entry.node.name: Removal(
-            group=entry.group.id, provider_id=entry.node.spec.provider_id, started=now, drains=entry.drains
-        )
-        for entry in selection.chosen
-    }
-    return ScaleDownPlan(
-        drain=tuple(_drain(entry) for entry in selection.chosen),
-        nodes=verdicts | found.verdicts | {entry.node.name: entry.verdict for entry in removable} | selection.verdicts,
-        removable_now=tuple(selection.removable_now),
-        memory=memory,
-        leaving=leaving.begun(
-            removals,
-            sum(len(entry.move) for entry in selection.chosen),
-            now,
-            limited=bool(policy.settings.scale_down.disruption.max_evictions_per_hour),
-        ),
-    )
+            search = Search(world, Drainability(world, policy, self._now), simulation, policy)
+            return search.among(candidates, self._unneeded, deadline=deadline), verdicts
 
+    def _remembered(self, found: Found, verdicts: Mapping[str, Verdict]) -> UnneededMemory:
+        """Return the memory after the search. Nodes that can't go are not looked at again for a while.
 
-def _remember(
-    found: Found, verdicts: Mapping[str, Verdict], memory: UnneededMemory, policy: Policy, now: datetime
-) -> UnneededMemory:
-    """Return *memory* with the timers of the nodes that could go, and those that can't left alone for a while.
+        *verdicts* are those on nodes that were not searched.
+        """
+        memory = self._unneeded
+        since = {entry.node.name: memory.since.get(entry.node.name, self._now) for entry in found.removable}
+        # A node that was not looked at, or could not be, keeps its time.
+        unread = (name for name, verdict in verdicts.items() if verdict.reason is Reason.GROUP_FAULTY)
+        unseen = [name for name in (*found.unexamined, *unread) if name in memory.since]
+        since |= {name: memory.since[name] for name in unseen}
+        recheck = self._now + self._settings.unremovable_recheck
+        unexamined = frozenset(found.unexamined)
+        unremovable = {name: recheck for name in found.verdicts if name not in unexamined}
+        hints = {
+            **{name: memory.hints[name] for name in unseen if name in memory.hints},
+            **{entry.node.name: entry.hints for entry in found.removable if entry.hints},
+        }
+        return memory.searched(since, unremovable, found.unexamined, hints, self._now)
 
-    *verdicts* are on the nodes that were not looked for.
-    """
-    since = {entry.node.name: memory.since.get(entry.node.name, now) for entry in found.removable}
-    # Whom nobody looked at, or could look at, keeps its time.
-    unread = (name for name, verdict in verdicts.items() if verdict.reason is Reason.GROUP_FAULTY)
-    unseen = [name for name in (*found.unexamined, *unread) if name in memory.since]
-    since |= {name: memory.since[name] for name in unseen}
-    recheck = now + policy.settings.scale_down.unremovable_recheck
-    unexamined = frozenset(found.unexamined)
-    stuck = {name: recheck for name in found.verdicts if name not in unexamined}
-    hints = {
-        **{name: memory.hints[name] for name in unseen if name in memory.hints},
-        **{entry.node.name: entry.hints for entry in found.removable if entry.hints},
-    }
-    return memory.searched(since, stuck, found.unexamined, hints, now)
+    def _begun(self, chosen: Sequence[Removable]) -> RemovalMemory:
+        """Return the removals under way with those of the *chosen* nodes."""
+        removals = {
+            entry.node.name: Removal(
+                group=entry.group.id,
+                provider_id=entry.node.spec.provider_id,
+                started=self._now,
+                drains=entry.drains,
+            )
+            for entry in chosen
+        }
+        limited = bool(self._settings.disruption.max_evictions_per_hour)
+        return self._leaving.begun(removals, sum(len(entry.move) for entry in chosen), self._now, limited=limited)
 
 
 def _drain(entry: Removable) -> Drain:

@@ -1,4 +1,4 @@
-"""Removable nodes: those that nobody would miss, as the simulation found them."""
+"""Removable nodes: those that could go, by the simulation."""
 
 from dataclasses import dataclass
 
@@ -12,30 +12,30 @@ from nodewright.scheduling.relocation import Hints
 
 @dataclass(frozen=True, kw_only=True)
 class Removable:
-    """A node whose pods all have a place elsewhere, even if all other removable nodes go, too."""
+    """A node whose pods all have a place elsewhere, even if all other removable nodes go as well."""
 
     node: Node
     group: GroupFacts
     #: Pods that have to find another node.
     move: tuple[PodRow, ...]
-    #: Pods that were placed on it in this decision, and would have to find another one, too.
+    #: Pods that were placed on it in this decision, which would have to find another node as well.
     guests: tuple[str, ...] = ()
     #: Why it could go.
     verdict: Verdict
     #: Where its pods went in the simulation, and how many.
     hints: Hints = ()
-    #: Whether it is in service; if not, another waiting time holds.
+    #: Whether it is in service; if not, it has another waiting time.
     ready: bool = True
     #: Whether disruption budgets let only some of its pods leave at a time.
     risky: bool = False
-    #: Pods that it has to wait for until they complete.
+    #: Pods that have to complete before it can go.
     waits: tuple[PodRow, ...] = ()
-    #: Whether cheaper nodes have taken its place: it need not have been unneeded for some time.
+    #: Whether cheaper nodes have taken its place; then it need not have been unneeded for some time.
     replaced: bool = False
 
     @property
     def reason(self) -> DisruptionReason:
-        """What it is removed for, in the words of disruption budgets."""
+        """Why it is removed, in the words of disruption budgets."""
         if self.replaced:
             return "consolidation"
         if not self.ready:

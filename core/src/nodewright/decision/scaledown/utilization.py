@@ -1,4 +1,4 @@
-"""Utilization: how much of a node its pods ask for."""
+"""Utilization: how much of a node its pods request."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from nodewright.objects import Node
 
 @dataclass(frozen=True, kw_only=True)
 class Utilization:
-    """Requested shares of what a node has. A node with GPUs is judged by these alone."""
+    """The requested shares of a node's resources. For a node with GPUs, only these count."""
 
     cpu: float = 0.0
     memory: float = 0.0
@@ -26,15 +26,15 @@ class Utilization:
 
     @property
     def of_cpu(self) -> bool:
-        """Whether cpu is more in demand than memory."""
+        """Whether a larger share of cpu than of memory is requested."""
         return self.cpu > self.memory
 
 
 class Utilizations:
-    """How much of each node is requested as things stand, by pods that were placed there in this decision as well.
+    """How much of each node is requested, also by pods that were placed there in this decision.
 
-    Holds until something is placed. Pods that should be gone by now don't count; those that settings say to leave out
-    are taken off what the node has.
+    Valid until something is placed. Pods that should be gone by now don't count. Those that settings exclude are
+    deducted from what the node has.
     """
 
     def __init__(self, cluster: Cluster, settings: ScaleDown, now: datetime) -> None:
@@ -46,11 +46,11 @@ class Utilizations:
             name: cluster.table.free[index, :size].tolist() for name, index in cluster.table.dimensions.items()
         }
         ending = [pods for pods in cluster.pod_classes.known if pods.terminating and pods.population]
-        #: By row, how many pods are about to end; nearly always none of any node.
+        #: How many pods are about to end, by row; nearly always none.
         self._ending: list[int] = cluster.tally.total(ending)[:size].tolist() if ending else [0] * size
 
     def of(self, node: Node, *, gpu: GpuConfig | None = None, ignore_daemons: bool = False) -> Utilization:
-        """Return how much of *node* is requested; of one with a *gpu*, of that alone."""
+        """Return how much of *node* is requested; if it has a *gpu*, only how much of that."""
         row = self._cluster.table.rows[node.name]
         allocatable = node.allocatable
         leaves_out = ignore_daemons or self._settings.ignore_mirror_pods_utilization
@@ -69,7 +69,7 @@ class Utilizations:
         return Utilization(gpu=shares[0]) if gpu is not None else Utilization(cpu=shares[0], memory=shares[1])
 
     def _gone(self, node: Node, *, ignore_daemons: bool) -> list[tuple[PodRow, bool]]:
-        """Return the pods that do not count, and of each whether its room does not count either."""
+        """Return the pods that don't count, and for each whether its room does not count either."""
         return [
             (pod, ignored)
             for pod in self._cluster.pods_on(node.name)
@@ -79,5 +79,5 @@ class Utilizations:
 
 
 def _is_ignored(pod: PodRow, settings: ScaleDown, *, ignore_daemons: bool) -> bool:
-    kind = pod.pod_class.pod
-    return (ignore_daemons and kind.is_daemon) or (settings.ignore_mirror_pods_utilization and kind.is_mirror)
+    model = pod.pod_class.pod
+    return (ignore_daemons and model.is_daemon) or (settings.ignore_mirror_pods_utilization and model.is_mirror)

@@ -1,5 +1,5 @@
-"""How to grow: options of the groups, and the choice among them."""
+"""How the cluster grows: the options of its groups, and the choice among them."""
 
-from nodewright.decision.scaleup.plan import ScaleUpPlan, plan_scale_up
+from nodewright.decision.scaleup.plan import ScaleUp, ScaleUpPlan
 
-__all__ = ["ScaleUpPlan", "plan_scale_up"]
+__all__ = ["ScaleUp", "ScaleUpPlan"]

@@ -1,4 +1,4 @@
-"""The expansion: options are taken one after the other, until none helps."""
+"""The expansion: options are taken one after the other until none helps."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,37 +12,35 @@ from nodewright.api.option import Option, PodSet
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.decision.demand.intentions import kind_of
-from nodewright.decision.health import Assessment
+from nodewright.decision.health import GroupHealth
 from nodewright.decision.limits import Limits
 from nodewright.decision.memory import Intention
 from nodewright.decision.policy import Policy
-from nodewright.decision.scaleup.balance import spread
-from nodewright.decision.scaleup.choice import Choice, choose
+from nodewright.decision.scaleup.balancing import spread
+from nodewright.decision.scaleup.choice import Choice, Chooser
 from nodewright.decision.scaleup.gangs import gang_of
 from nodewright.decision.scaleup.options import OptionFinder, Options
-from nodewright.decision.scaleup.outside import Outside
-from nodewright.decision.world import World
 from nodewright.scheduling import ClusterSimulation
 
 
 @dataclass(kw_only=True)
 class _Growth:
-    """What one group grows by."""
+    """How one group grows."""
 
     facts: GroupFacts
     why: str
     nodes: list[str] = field(default_factory=list)
     pods: list[str] = field(default_factory=list)
-    #: Whether fewer machines than these are of no use.
+    #: Whether fewer machines than these would be useless.
     whole: bool = False
 
     @cached_property
     def helped(self) -> Verdict:
-        """The verdict on its pods."""
+        """The verdict on the pods that it helps."""
         return Verdict(reason=Reason.HELPED, detail=self.facts.id)
 
     def action(self) -> Grow:
-        """Return what to do."""
+        """Return the action that carries it out."""
         return Grow(
             group=self.facts.id,
             count=len(self.nodes),
@@ -54,25 +52,26 @@ class _Growth:
 
 
 class Expansion:
-    """What a scale-up has come to so far. Works in a fork of the simulation, where what is taken is carried out."""
+    """The state of a scale-up in progress. It works in a fork of the simulation, where it carries out what it takes."""
 
     def __init__(
         self,
-        world: World,
-        health: Assessment,
-        policy: Policy,
+        groups: Sequence[GroupHealth],
         simulation: ClusterSimulation,
+        finder: OptionFinder,
+        chooser: Chooser,
+        limits: Limits,
         context: ExpanderContext,
-        outside: Outside,
+        policy: Policy,
     ) -> None:
-        self._groups = {group.facts.id: group.facts for group in health.groups}
-        self._blocked = {group.facts.id: group.blocked for group in health.groups if group.blocked is not None}
-        self._policy = policy
+        self._groups = {group.facts.id: group.facts for group in groups}
+        self._blocked = {group.facts.id: group.blocked for group in groups if group.blocked is not None}
         self._simulation = simulation
-        self._limits = Limits(world, health, policy.settings.limits)
-        self._finder = OptionFinder(policy, simulation, self._limits, world, tuple(self._groups.values()))
+        self._finder = finder
+        self._chooser = chooser
+        self._limits = limits
         self._context = context
-        self._outside = outside
+        self._policy = policy
         self._growth: dict[str, _Growth] = {}
         #: Group by node that was ordered.
         self._home: dict[str, str] = {}
@@ -88,17 +87,17 @@ class Expansion:
 
     @property
     def helped(self) -> frozenset[str]:
-        """The pods that have a place, or will have one."""
+        """The pods that have a place or will have one."""
         served = (Reason.HELPED, Reason.FITS)
         return frozenset(key for key, verdict in self.pods.items() if verdict.reason in served)
 
     @property
     def grow(self) -> tuple[Grow, ...]:
-        """What to do, in the order in which groups were first taken."""
+        """The actions, in the order in which groups were first taken."""
         return tuple(growth.action() for growth in self._growth.values())
 
     def serve(self, sets: Sequence[PodSet]) -> None:
-        """Take the best option again and again for *sets* of pods."""
+        """Take the best option for *sets* of pods, again and again until none helps or the time is over."""
         settings = self._policy.settings.scale_up
         begun = self._policy.stopwatch()
         for number in count(1):
@@ -118,7 +117,7 @@ class Expansion:
             self.pods.update(dict.fromkeys(pods.keys, self._still_waiting(pods)))
 
     def _take_best(self, sets: Sequence[PodSet], number: int, most: int | None) -> set[str]:
-        """Take the best option, or all of a plan, and return the pods that this helps; nothing if none helps."""
+        """Take the best option, or all of a plan, and return the pods that this helps."""
         groups = tuple(self._groups.values())
         while True:
             with self._policy.timings.time("scaleUp:estimate"):
@@ -126,31 +125,31 @@ class Expansion:
             self._note(found, sets)
             offered = self._policy.hooks.adjust_options(found.options)
             context = replace(self._context, room=self._limits.room, pending=sets, turn=self._context.turn + self.taken)
-            choice = choose(offered, self._policy, context, self._simulation, self._outside, most=most)
+            choice = self._chooser.choose(offered, context, most=most)
             self.options += [_judge(option, choice, offered, number) for option in found.options]
-            # A plan says already what is spread over which groups.
+            # A plan already says which groups it is spread over.
             wanted = [replace(option, similar=()) for option in choice.taken] if choice.planned_by else choice.taken
             helped = self._take(wanted, _why(choice, len(offered), self._policy))
             self.taken += len({option.group.id for option in choice.taken})
             if helped or not choice.taken:
                 return helped
-            # What looked good in the estimate came to nothing: others may do better.
+            # The estimate was too good: other options may do better.
             no_help = Verdict(reason=Reason.NO_HELP)
             self._blocked.update({option.group.id: no_help for option in choice.taken})
 
     def _note(self, found: Options, sets: Sequence[PodSet]) -> None:
         if not self.taken:
-            # What keeps a group out in the beginning says more than that it is full of what it was given since.
+            # The reason at the beginning says more than that the group has become full in this scale-up.
             self.groups = found.groups
         self._found = found
         for pods in sets:
-            against = {
+            reasons = {
                 group: refusals[pods.keys[0]] for group, refusals in found.refusals.items() if pods.keys[0] in refusals
             }
-            self.rejections.update(dict.fromkeys(pods.keys, against))
+            self.rejections.update(dict.fromkeys(pods.keys, reasons))
 
     def _take(self, options: Sequence[Option], why: str) -> set[str]:
-        """Carry *options* out in simulation and return the pods that they really help."""
+        """Carry out *options* in simulation and return the pods that they really help."""
         placed: dict[str, str] = {}
         ordered: list[str] = []
         left: list[tuple[PodSet, Sequence[str]]] = []
@@ -158,7 +157,7 @@ class Expansion:
             fresh = self._order(option, why)
             ordered += fresh
             left += self._place([(pods, fresh) for pods in option.pods if fresh], placed)
-        # What is spread over several groups rises in all of them together.
+        # Pods with spread constraints need their count to rise in all groups together.
         before = 0
         while left and len(placed) > before and len({self._home[name] for name in ordered}) > 1:
             before = len(placed)
@@ -171,7 +170,7 @@ class Expansion:
     def _place(
         self, wanted: Sequence[tuple[PodSet, Sequence[str]]], placed: dict[str, str]
     ) -> list[tuple[PodSet, Sequence[str]]]:
-        """Place pods on the nodes beside them, adding them to *placed*, and return the rest."""
+        """Place each set of pods on its nodes, add it to *placed*, and return the rest."""
         rest = []
         for pods, nodes in wanted:
             here = self._simulation.place(pods, on=nodes)
@@ -195,7 +194,7 @@ class Expansion:
         return fresh
 
     def _shares(self, option: Option) -> dict[str, int]:
-        """Return how many nodes each group gets, and count them: no more than limits allow."""
+        """Return how many nodes each group gets within the limits, and count them."""
         chosen = self._groups[option.group.id]
         if self._is_whole(chosen.id):
             if self._limits.objection(chosen, option.nodes) is not None:
@@ -217,7 +216,7 @@ class Expansion:
         return self._groups[id_].options.zero_or_max_node_scaling
 
     def _give_up(self, idle: Sequence[str]) -> None:
-        """Order no nodes that are *idle*."""
+        """Take back nodes that are *idle*."""
         for name in idle:
             id_ = self._home[name]
             facts = self._groups[id_]
@@ -230,7 +229,7 @@ class Expansion:
                 del self._growth[id_]
 
     def _place_anywhere(self, sets: Sequence[PodSet]) -> list[PodSet]:
-        """Place pods on whatever has room by now, and return the rest."""
+        """Place pods on any node that has room by now, and return the rest."""
         left = []
         for pods in sets:
             placed = self._simulation.place(pods)
@@ -258,7 +257,7 @@ class Expansion:
             self.intentions += [Intention(group=group, kind=kind, count=count) for group, count in by_group.items()]
 
     def _still_waiting(self, pods: PodSet) -> Verdict:
-        """Return why nothing was done for *pods*."""
+        """Return why *pods* still wait."""
         open_to = [group for group in self._groups if pods.keys[0] not in self._found.refusals.get(group, {})]
         if not open_to:
             return Verdict(reason=Reason.NO_GROUP_FITS)

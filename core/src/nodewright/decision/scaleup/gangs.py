@@ -1,4 +1,4 @@
-"""Gangs: pods that are of use only all together, so that they get nodes for all of them or for none."""
+"""Gangs: pods that are only useful together. They get nodes for all of them or for none."""
 
 from collections.abc import Container, Sequence
 
@@ -6,14 +6,14 @@ from nodewright.api.option import PodSet
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 
-#: On pods: ``true`` for those of one controller, any other text for those of a namespace that have the same.
+#: On pods: ``true`` makes the pods of one controller a gang, any other text all pods of a namespace that have the same.
 ALL_OR_NOTHING = "nodewright.dev/all-or-nothing"
 
-TORN = Verdict(reason=Reason.ALL_OR_NOTHING)
+INCOMPLETE = Verdict(reason=Reason.ALL_OR_NOTHING)
 
 
 def gang_of(pods: PodSet) -> str:
-    """Return what names the gang that *pods* belong to; nothing if they are of use one by one."""
+    """Return the name of the gang that *pods* belong to; empty if they are useful one by one."""
     meta = pods.pod.metadata
     name = meta.annotations.get(ALL_OR_NOTHING, "")
     if name in ("", "false"):
@@ -23,7 +23,7 @@ def gang_of(pods: PodSet) -> str:
     return f"{meta.namespace}/{name}"
 
 
-def torn(sets: Sequence[PodSet], helped: Container[str]) -> frozenset[str]:
-    """Return the gangs among *sets* of which not all pods are *helped*."""
+def incomplete_gangs(sets: Sequence[PodSet], helped: Container[str]) -> frozenset[str]:
+    """Return the gangs among *sets* in which at least one pod is not *helped*."""
     gangs = ((gang_of(pods), pods) for pods in sets)
     return frozenset(gang for gang, pods in gangs if gang and not all(key in helped for key in pods.keys))

@@ -8,13 +8,14 @@ from nodewright.api.group import GroupFacts
 from nodewright.api.option import Option, PodSet
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
+from nodewright.cluster import Cluster, PodClass
 from nodewright.decision.limits import Limits
 from nodewright.decision.policy import Policy
-from nodewright.decision.scaleup.kinds import Kinds
-from nodewright.decision.scaleup.similarity import Similarity
-from nodewright.decision.world import World
+from nodewright.decision.scaleup.balancing import Similarity
 from nodewright.plugins.results import instance_of
 from nodewright.scheduling import ClusterSimulation
+from nodewright.scheduling.blank_node import blank_node
+from nodewright.scheduling.filters import inter_pod_affinity
 
 #: The verdict on each set of pods that does not fit a new node, by the set's first pod.
 Refusals = Mapping[str, Verdict]
@@ -22,18 +23,18 @@ Refusals = Mapping[str, Verdict]
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The options of all groups, with what speaks against the rest."""
+    """The options of all groups, and the reasons against the rest."""
 
     options: tuple[Option, ...]
     #: Why a group takes no part.
     groups: Mapping[str, Verdict]
-    #: What each group refuses; of groups that take no part only where the configuration wants to know.
+    #: The refusals of each group; those of groups that take no part only where the configuration asks for them.
     refusals: Mapping[str, Refusals]
 
 
 @dataclass(kw_only=True)
-class _Kind:
-    """What is known of groups that no pending pod can tell apart."""
+class _Fit:
+    """What new nodes of equivalent groups do for the pending pods."""
 
     fitting: tuple[PodSet, ...]
     refusals: Refusals
@@ -41,97 +42,125 @@ class _Kind:
     estimates: dict[int, Estimate | None] = field(default_factory=dict)
 
 
+class _Equivalence:
+    """Tells which groups are equivalent: no pod in *sets* could tell their new nodes apart."""
+
+    def __init__(self, cluster: Cluster, sets: Sequence[PodSet]) -> None:
+        self._cluster = cluster
+        classes = [cluster.pod_classes.of(pods.pod) for pods in sets]
+        # A volume may ask for any label.
+        self._any_label = any(each.has_volumes for each in classes)
+        self._labels = frozenset(label for each in classes for label in _labels_that_matter(cluster, each))
+        self._keys: dict[str, Hashable] = {}
+
+    def key_of(self, facts: GroupFacts) -> Hashable:
+        """Return a key that equivalent groups share. The group must have a template."""
+        known = self._keys.get(facts.id)
+        if known is None:
+            known = self._keys[facts.id] = self._key(facts)
+        return known
+
+    def _key(self, facts: GroupFacts) -> Hashable:
+        blank = blank_node(self._cluster, facts)
+        labels = blank.marks.labels
+        shown = labels.keys() if self._any_label else self._labels & labels.keys()
+        return (
+            tuple(sorted((name, labels[name]) for name in shown)),
+            blank.marks.taints,
+            blank.marks.unschedulable,
+            tuple(sorted(blank.allocatable.items())),
+            tuple(sorted(companion.index for companion in blank.companions)),
+            tuple(sorted(blank.attach_limits.items())),
+        )
+
+
 class OptionFinder:
-    """Finds the options of one round after the other of a scale-up; pods only ever get fewer."""
+    """Finds the options of a scale-up, round after round. The pods only get fewer.
+
+    Options are spread over groups that are *similar*; None: each stands alone.
+    """
 
     def __init__(
-        self,
-        policy: Policy,
-        simulation: ClusterSimulation,
-        limits: Limits,
-        world: World,
-        groups: Sequence[GroupFacts],
+        self, policy: Policy, simulation: ClusterSimulation, limits: Limits, similar: Similarity | None
     ) -> None:
         self._policy = policy
+        self._settings = policy.settings.scale_up
         self._simulation = simulation
         self._limits = limits
-        settings = policy.settings.scale_up
-        self._similarity = (
-            Similarity(world.cluster, settings.balancing, world.balancing_ignored_labels)
-            if settings.balance_similar_groups
-            else None
-        )
-        self._end = policy.stopwatch() + settings.max_binpacking_time.total_seconds()
-        self._sizes = {facts.id: facts.target_size for facts in groups}
-        self._kinds: Kinds | None = None
+        self._similarity = similar
+        self._end = policy.stopwatch() + self._settings.max_binpacking_time.total_seconds()
+        #: The sizes of groups in the first round.
+        self._sizes: dict[str, int] = {}
+        self._equivalence: _Equivalence | None = None
 
     def find(self, groups: Sequence[GroupFacts], blocked: Mapping[str, Verdict], sets: Sequence[PodSet]) -> Options:
         """Return one option for each of *groups* that is not *blocked*, can grow and would help."""
+        self._sizes = self._sizes or {facts.id: facts.target_size for facts in groups}
         verdicts: dict[str, Verdict] = {}
-        kinds = self._ask(groups, blocked, sets, verdicts)
-        able = [facts for facts in groups if facts.id in kinds]
+        fits = self._fits(groups, blocked, sets, verdicts)
+        able = [facts for facts in groups if facts.id in fits]
         options = []
         for facts in able:
-            kind = kinds[facts.id]
+            fit = fits[facts.id]
             if self._policy.stopwatch() > self._end:
                 verdicts[facts.id] = Verdict(reason=Reason.OUT_OF_TIME)
                 continue
-            if not kind.fitting:
+            if not fit.fitting:
                 verdicts[facts.id] = Verdict(reason=Reason.NO_HELP)
                 continue
-            similar = self._similar(facts, able, kinds)
-            estimate = self._estimate(facts, kind, self._limit(facts, similar))
+            similar = self._similar(facts, able, fits)
+            estimate = self._estimate(facts, fit, self._limit(facts, similar))
             if estimate is None:
                 verdicts[facts.id] = Verdict(reason=Reason.STRATEGY_FAILED, detail=self._policy.estimator[0])
             elif estimate.nodes < 1 or not estimate.pods:
                 verdicts[facts.id] = Verdict(reason=Reason.NO_HELP)
             else:
-                offered = self._policy.hooks.adjust_estimate(facts, kind.fitting, estimate)
+                offered = self._policy.hooks.adjust_estimate(facts, fit.fitting, estimate)
                 if offered.nodes < 1 or not offered.pods:
                     verdicts[facts.id] = Verdict(reason=Reason.FILTERED, detail="a hook")
                 else:
                     options.append(self._option(facts, offered, similar))
-        refusals = {group: kind.refusals for group, kind in kinds.items()}
-        if self._policy.settings.scale_up.explain_skipped_groups:
-            left_out = [facts for facts in groups if facts.id not in kinds and facts.template is not None]
+        refusals = {group: fit.refusals for group, fit in fits.items()}
+        if self._settings.explain_skipped_groups:
+            left_out = [facts for facts in groups if facts.id not in fits and facts.template is not None]
             refusals |= {facts.id: self._try(facts, sets).refusals for facts in left_out}
         return Options(options=tuple(options), groups=verdicts, refusals=refusals)
 
-    def _ask(
+    def _fits(
         self,
         groups: Sequence[GroupFacts],
         blocked: Mapping[str, Verdict],
         sets: Sequence[PodSet],
         verdicts: dict[str, Verdict],
-    ) -> dict[str, _Kind]:
-        """Return the kind of each group that may grow; why the others may not goes to *verdicts*."""
-        # Those who are left in later rounds were among the first.
-        self._kinds = kinds = self._kinds or Kinds(self._simulation.cluster, sets)
-        known: dict[Hashable, _Kind] = {}
-        found: dict[str, _Kind] = {}
+    ) -> dict[str, _Fit]:
+        """Return how the pods fit each group that may grow. Why the others may not grow is added to *verdicts*."""
+        # Pods of later rounds were in the first one.
+        self._equivalence = equivalence = self._equivalence or _Equivalence(self._simulation.cluster, sets)
+        known: dict[Hashable, _Fit] = {}
+        found: dict[str, _Fit] = {}
         for facts in groups:
             objection = blocked.get(facts.id) or self._objection(facts)
             if objection is not None:
                 verdicts[facts.id] = objection
                 continue
-            what = kinds.of(facts)
-            if what not in known:
-                known[what] = self._try(facts, sets)
-            found[facts.id] = known[what]
+            key = equivalence.key_of(facts)
+            if key not in known:
+                known[key] = self._try(facts, sets)
+            found[facts.id] = known[key]
         return found
 
     def _objection(self, facts: GroupFacts) -> Verdict | None:
         if facts.target_size >= facts.max_size:
             return Verdict(reason=Reason.GROUP_AT_MAX, detail=f"{facts.target_size} of {facts.max_size}")
         if self._left_of_loop(facts) == 0:
-            most = self._policy.settings.scale_up.max_nodes_per_scale_up
+            most = self._settings.max_nodes_per_scale_up
             return Verdict(reason=Reason.LIMIT_NODES, detail=f"{most} for a group in one loop")
         if facts.options.zero_or_max_node_scaling:
             return self._limits.objection(facts, facts.max_size - facts.target_size)
         return self._limits.objection(facts, 1)
 
-    def _try(self, facts: GroupFacts, sets: Sequence[PodSet]) -> _Kind:
-        """Hold each set of pods against one new node."""
+    def _try(self, facts: GroupFacts, sets: Sequence[PodSet]) -> _Fit:
+        """Try each set of pods on one new node."""
         fitting = []
         refusals = {}
         with self._simulation.fork() as fork:
@@ -142,19 +171,19 @@ class OptionFinder:
                     fitting.append(pods)
                 else:
                     refusals[pods.keys[0]] = refusal
-        return _Kind(fitting=tuple(fitting), refusals=refusals)
+        return _Fit(fitting=tuple(fitting), refusals=refusals)
 
     def _similar(
-        self, facts: GroupFacts, able: Sequence[GroupFacts], kinds: Mapping[str, _Kind]
+        self, facts: GroupFacts, able: Sequence[GroupFacts], fits: Mapping[str, _Fit]
     ) -> tuple[GroupFacts, ...]:
-        """Return the groups like *facts* that the same pods would fit."""
+        """Return the groups similar to *facts* that at least the same pods fit."""
         if self._similarity is None:
             return ()
-        wanted = {pods.keys[0] for pods in kinds[facts.id].fitting}
+        wanted = {pods.keys[0] for pods in fits[facts.id].fitting}
         return tuple(
             other
             for other in self._similarity.among(facts, able)
-            if wanted <= {pods.keys[0] for pods in kinds[other.id].fitting}
+            if wanted <= {pods.keys[0] for pods in fits[other.id].fitting}
         )
 
     def _limit(self, facts: GroupFacts, similar: Sequence[GroupFacts]) -> int:
@@ -172,15 +201,15 @@ class OptionFinder:
         )
 
     def _left_of_loop(self, facts: GroupFacts) -> int | None:
-        """Return how many more nodes a group may get in this loop, by the setting for that; None if it has no limit."""
-        most = self._policy.settings.scale_up.max_nodes_per_scale_up
+        """Return how many more nodes the settings let a group get in this loop; None if there is no limit."""
+        most = self._settings.max_nodes_per_scale_up
         return max(0, most - facts.target_size + self._sizes[facts.id]) if most else None
 
-    def _estimate(self, facts: GroupFacts, kind: _Kind, limit: int) -> Estimate | None:
+    def _estimate(self, facts: GroupFacts, fit: _Fit, limit: int) -> Estimate | None:
         name, estimator = self._policy.estimator
         if estimator.by_template:
-            for known_limit, known in kind.estimates.items():
-                if known is not None and _holds_for(known, known_limit, limit, len(kind.fitting)):
+            for known_limit, known in fit.estimates.items():
+                if known is not None and _holds_for(known, known_limit, limit, len(fit.fitting)):
                     return known
         with self._simulation.fork() as fork:
             estimate = self._policy.faults.call(
@@ -188,18 +217,26 @@ class OptionFinder:
                 "estimate",
                 estimator.estimate,
                 facts,
-                kind.fitting,
+                fit.fitting,
                 fork,
                 limit,
                 default=None,
                 returns=instance_of(Estimate),
             )
-        kind.estimates[limit] = estimate
+        fit.estimates[limit] = estimate
         return estimate
 
 
 def _holds_for(known: Estimate, known_limit: int, limit: int, sets: int) -> bool:
-    """Tell whether an estimate would come out the same with another limit: if neither was in its way."""
-    # Each set may have left a node empty that counted for the limit.
+    """Tell whether an estimate would be the same with another limit: if neither limit affects it."""
+    # Each set may have left one node empty that counted for the limit.
     most = known.nodes + sets
     return limit == known_limit or (most < limit and most < known_limit)
+
+
+def _labels_that_matter(cluster: Cluster, pods: PodClass) -> frozenset[str]:
+    """Return the labels of nodes that matter for *pods*: what they ask for, and what other pods ask of them."""
+    others = inter_pod_affinity.dislikers(cluster, pods)
+    keys = [rule.key for rule in pods.spread]
+    keys += [term.key for term in (*pods.affinity, *pods.anti_affinity, *(term for _, term in others))]
+    return pods.node_labels.union(keys)

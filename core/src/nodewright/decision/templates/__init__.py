@@ -1,4 +1,4 @@
-"""What a new node of each group looks like, told by its nodes, by memory, or by its provider."""
+"""What a new node of each group looks like, by its nodes, by memory, or by its provider."""
 
 from nodewright.decision.templates.choice import Templates, choose_templates
 

@@ -1,4 +1,4 @@
-"""The choice of a template for each group, and what is remembered of its nodes for when there are none."""
+"""The choice of a template for each group, and what is remembered of its nodes for when it has none."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,46 +10,46 @@ from nodewright.api.template import NodeTemplate, TemplateDifference
 from nodewright.decision.health.readiness import is_ready
 from nodewright.decision.memory import KnownTemplate, TemplateMemory
 from nodewright.decision.policy import Policy
-from nodewright.decision.templates import differences, likeness
+from nodewright.decision.templates import differences, node_template
 from nodewright.decision.world import World
 from nodewright.objects import Node
 from nodewright.objects.node import TO_BE_DELETED
 
-#: A node is no model before it has been ready for so long: much about it may still change.
+#: A node is a model once it has been ready for so long: before, much about it may still change.
 _SETTLING = timedelta(minutes=1)
-#: Devices may be announced long after the node is ready; only then is one that lacks them believed.
+#: Devices may be announced long after a node is ready: their lack counts only after this time.
 _DEVICES = timedelta(minutes=15)
-#: So many nodes are asked what a group's nodes are like.
+#: How many nodes of a group are compared with its template.
 _WITNESSES = 3
 
 
 @dataclass(frozen=True, kw_only=True)
 class Templates:
-    """What was found out about templates."""
+    """The groups with their templates, and what to remember of these."""
 
-    #: Each group has the template that decisions go by.
+    #: Each group has the template that the decision uses.
     world: World
     memory: TemplateMemory
-    #: Differences from providers' templates that nobody was told of.
+    #: Differences from provider templates that have not been reported yet.
     learnt: tuple[TemplateDifference, ...]
 
 
 def choose_templates(world: World, memory: TemplateMemory, policy: Policy, now: datetime) -> Templates:
     """Return every group with the template that its next node is expected to be like.
 
-    That is the likeness of a node that has been ready for a minute, else the last such likeness that is remembered,
-    else the provider's template with all that was learnt about it, else the likeness of a node in a poor state.
-    Hooks have the last word.
+    That is the template observed on a node that has been ready for a minute, else the last such template that is
+    remembered, else the provider template with all differences that were learnt, else the template observed on a node
+    in a poor state. Hooks have the last word.
     """
     chooser = _Chooser(world, memory, policy, now)
-    groups = tuple(chooser.settle(facts, world.nodes_of(facts.id)) for facts in world.groups)
+    groups = tuple(chooser.choose(facts, world.nodes_of(facts.id)) for facts in world.groups)
     return Templates(
         world=replace(world, groups=groups), memory=memory.seen(chooser.known), learnt=tuple(chooser.learnt)
     )
 
 
 class _Chooser:
-    """Goes from group to group and gathers what is remembered of them."""
+    """Chooses for one group after the other, and gathers what to remember."""
 
     def __init__(self, world: World, memory: TemplateMemory, policy: Policy, now: datetime) -> None:
         self._world = world
@@ -60,32 +60,32 @@ class _Chooser:
         self.known: dict[str, KnownTemplate] = {}
         self.learnt: list[TemplateDifference] = []
 
-    def settle(self, facts: GroupFacts, nodes: Sequence[Node]) -> GroupFacts:
-        """Return *facts* with the template to go by, and remember what its *nodes* show."""
-        promise = None if facts.template is None else likeness.of_promise(facts.template, self._settings)
+    def choose(self, facts: GroupFacts, nodes: Sequence[Node]) -> GroupFacts:
+        """Return *facts* with the template to use, and note what its *nodes* show."""
+        provided = None if facts.template is None else node_template.of_provider(facts.template, self._settings)
         models = list(islice(self._models(nodes), _WITNESSES))
-        known = self._remember(facts, promise, models)
+        known = self._remember(facts, provided, models)
         if known != KnownTemplate(promised=known.promised):
             self.known[facts.id] = known
         template: NodeTemplate | None
         if known.likeness is not None and models and known.likeness.from_node == models[0].name:
             template = known.likeness
         elif models:
-            template = self._likeness(models[0])
+            template = self._observed(models[0])
         elif known.likeness is not None:
             template = known.likeness
-        elif promise is not None:
-            template = differences.apply(promise, known.differences) if known.differences else promise
+        elif provided is not None:
+            template = differences.apply(provided, known.differences) if known.differences else provided
         else:
-            template = self._likeness(nodes[0]) if nodes else None
-        if template is not None and promise is not None:
-            template = likeness.next_in_zone(template, promise)
+            template = self._observed(nodes[0]) if nodes else None
+        if template is not None and provided is not None:
+            template = node_template.next_in_zone(template, provided)
         if template is not None:
             template = self._policy.hooks.adjust_template(facts, template)
         return replace(facts, template=template)
 
     def _models(self, nodes: Sequence[Node]) -> Iterator[Node]:
-        """Yield the nodes that are in such a state that the next one will be like them."""
+        """Yield the nodes that are in a state in which the next one will be like them."""
         for node in nodes:
             if (
                 not node.spec.unschedulable
@@ -99,24 +99,24 @@ class _Chooser:
         since = node.ready_since
         return timedelta.max if since is None else self._now - since
 
-    def _likeness(self, node: Node) -> NodeTemplate:
-        return likeness.of_node(node, self._world.cluster, self._settings)
+    def _observed(self, node: Node) -> NodeTemplate:
+        return node_template.of_node(node, self._world.cluster, self._settings)
 
-    def _remember(self, facts: GroupFacts, promise: NodeTemplate | None, models: Sequence[Node]) -> KnownTemplate:
-        """Return what is to be remembered of the group.
+    def _remember(self, facts: GroupFacts, provided: NodeTemplate | None, models: Sequence[Node]) -> KnownTemplate:
+        """Return what to remember of the group.
 
-        When the provider's template changes, all is forgotten, and only nodes made since then count.
+        When the provider template changes, all is forgotten, and only nodes created since then count.
         """
-        fingerprint = likeness.fingerprint(facts.template)
+        fingerprint = node_template.fingerprint(facts.template)
         known = self._memory.templates.get(facts.id) or KnownTemplate(promised=fingerprint)
         if known.promised != fingerprint:
             known = KnownTemplate(promised=fingerprint, promised_since=self._now)
         since = known.promised_since
         witnesses = [node for node in models if since is None or _made_after(node, since)]
         if witnesses:
-            found = () if promise is None else self._differences(facts.id, promise, witnesses)
+            found = () if provided is None else self._differences(facts.id, provided, witnesses)
             self.learnt += differences.news(found, known.differences)
-            return replace(known, likeness=self._likeness(witnesses[0]), gone_since=None, differences=found)
+            return replace(known, likeness=self._observed(witnesses[0]), gone_since=None, differences=found)
         if known.likeness is None:
             return known
         if known.gone_since is None:
@@ -126,11 +126,11 @@ class _Chooser:
         return known
 
     def _differences(
-        self, group: str, promise: NodeTemplate, witnesses: Sequence[Node]
+        self, group: str, provided: NodeTemplate, witnesses: Sequence[Node]
     ) -> tuple[TemplateDifference, ...]:
-        seen = [likeness.of_machine(node, self._settings) for node in witnesses]
+        observed = [node_template.of_machine(node, self._settings) for node in witnesses]
         patient = any(self._ready_for(node) > _DEVICES for node in witnesses)
-        found = differences.find(group, promise, seen)
+        found = differences.find(group, provided, observed)
         return found if patient else tuple(each for each in found if not _lacks_devices(each))
 
 

@@ -1,26 +1,26 @@
-"""Differences: what the nodes of a group show that its provider's template does not say."""
+"""Differences between the nodes of a group and its provider's template."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from nodewright.api.template import NodeTemplate, TemplateDifference
-from nodewright.decision.templates.likeness import TEMPLATE_NODE
+from nodewright.decision.templates.node_template import TEMPLATE_NODE
 from nodewright.objects import Resources, Taint
 from nodewright.objects.node import HOSTNAME
 
-#: No group is remembered with more.
+#: No more are remembered for a group.
 _MOST = 50
-#: An amount that was told once is told again when it has moved by more than this part.
+#: An amount is reported again when it has changed by more than this share.
 _NEWS = 0.05
-#: Beginnings of labels that say where a node happens to be, which the next one need not, or what is said elsewhere.
-_UNTOLD = (HOSTNAME, "topology.", "failure-domain.beta.kubernetes.io/", "beta.kubernetes.io/", TEMPLATE_NODE)
+#: Prefixes of labels that say where a node happens to be, as the next one need not, or what other labels say.
+_NOT_COMPARED = (HOSTNAME, "topology.", "failure-domain.beta.kubernetes.io/", "beta.kubernetes.io/", TEMPLATE_NODE)
 
 
-def find(group: str, promised: NodeTemplate, seen: Sequence[NodeTemplate]) -> tuple[TemplateDifference, ...]:
-    """Return in what all of *seen*, likenesses of the group's nodes, agree to differ from *promised*.
+def find(group: str, provided: NodeTemplate, observed: Sequence[NodeTemplate]) -> tuple[TemplateDifference, ...]:
+    """Return how all *observed* templates, of nodes of the group, differ from the *provided* one in the same way.
 
-    Of amounts that differ among them, the smallest counts: it is all that the next node is sure to have. Of devices
-    it is the largest, as a node that shows fewer may not be done yet.
+    If they have different amounts, the smallest counts: the next node is sure to have that much. For devices it is the
+    largest, as a node that shows fewer may not be done yet.
     """
 
     def difference(kind: str, name: str, old: int | str | None, new: int | str | None) -> TemplateDifference:
@@ -30,22 +30,22 @@ def find(group: str, promised: NodeTemplate, seen: Sequence[NodeTemplate]) -> tu
         *(
             difference(kind, *entry)
             for kind, said, shown in (
-                ("capacity", promised.capacity, [each.capacity for each in seen]),
-                ("allocatable", promised.allocatable, [each.allocatable for each in seen]),
+                ("capacity", provided.capacity, [each.capacity for each in observed]),
+                ("allocatable", provided.allocatable, [each.allocatable for each in observed]),
             )
             for entry in _amounts(said, shown)
         ),
-        *(difference("label", *entry) for entry in _texts(_lasting(promised), [_lasting(each) for each in seen])),
+        *(difference("label", *entry) for entry in _texts(_lasting(provided), [_lasting(each) for each in observed])),
         *(
             difference("taint", *entry)
-            for entry in _texts(_by_name(promised.taints), [_by_name(each.taints) for each in seen])
+            for entry in _texts(_by_name(provided.taints), [_by_name(each.taints) for each in observed])
         ),
     ]
     return tuple(found[:_MOST])
 
 
 def apply(template: NodeTemplate, differences: Iterable[TemplateDifference]) -> NodeTemplate:
-    """Return *template* as the nodes that come of it really are."""
+    """Return *template* as the nodes made from it really are."""
     capacity, allocatable = dict(template.capacity), dict(template.allocatable)
     labels, taints = dict(template.labels), _by_name(template.taints)
     parts: dict[str, dict[str, int] | dict[str, str]] = {
@@ -66,13 +66,13 @@ def apply(template: NodeTemplate, differences: Iterable[TemplateDifference]) -> 
 
 
 def news(found: Iterable[TemplateDifference], known: Iterable[TemplateDifference]) -> tuple[TemplateDifference, ...]:
-    """Return those of *found* that are worth telling to who was told what is *known*."""
+    """Return those of *found* that are worth reporting, given what is *known* already."""
     before = {(each.kind, each.name): each for each in known}
     return tuple(each for each in found if _is_news(each, before.get((each.kind, each.name))))
 
 
 def is_device(resource: str) -> bool:
-    """Tell whether *resource* is not the kubelet's own, but announced by a device plugin some time after the start."""
+    """Tell whether a device plugin announces *resource*, some time after the start, and not the kubelet."""
     return "/" in resource
 
 
@@ -84,26 +84,26 @@ def _is_news(found: TemplateDifference, known: TemplateDifference | None) -> boo
     return found.real != known.real
 
 
-def _amounts(promised: Resources, seen: Sequence[Resources]) -> Iterable[tuple[str, int | None, int | None]]:
-    names = {*promised, *(name for each in seen for name in each)}
+def _amounts(provided: Resources, observed: Sequence[Resources]) -> Iterable[tuple[str, int | None, int | None]]:
+    names = {*provided, *(name for each in observed for name in each)}
     for name in sorted(names):
-        real = (max if is_device(name) else min)(each.get(name, 0) for each in seen)
-        if real != promised.get(name, 0):
-            yield name, promised.get(name), real
+        real = (max if is_device(name) else min)(each.get(name, 0) for each in observed)
+        if real != provided.get(name, 0):
+            yield name, provided.get(name), real
 
 
 def _texts(
-    promised: Mapping[str, str], seen: Sequence[Mapping[str, str]]
+    provided: Mapping[str, str], observed: Sequence[Mapping[str, str]]
 ) -> Iterable[tuple[str, str | None, str | None]]:
-    for name in sorted({*promised, *seen[0]}):
-        shown = {each.get(name) for each in seen}
+    for name in sorted({*provided, *observed[0]}):
+        shown = {each.get(name) for each in observed}
         real = next(iter(shown))
-        if len(shown) == 1 and real != promised.get(name):
-            yield name, promised.get(name), real
+        if len(shown) == 1 and real != provided.get(name):
+            yield name, provided.get(name), real
 
 
 def _lasting(template: NodeTemplate) -> dict[str, str]:
-    return {key: value for key, value in template.labels.items() if not key.startswith(_UNTOLD)}
+    return {key: value for key, value in template.labels.items() if not key.startswith(_NOT_COMPARED)}
 
 
 def _by_name(taints: Iterable[Taint]) -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""What draining a node means for its pods: the rules that are asked, and the budgets that they share."""
+"""What draining a node means for its pods: the drain rules, and the budgets that pods share."""

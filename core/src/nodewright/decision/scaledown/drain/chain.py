@@ -1,4 +1,4 @@
-"""The chain of drain rules: asked about one pod, it says what draining the pod's node means for it."""
+"""The chain of drain rules: it says what draining its node means for one pod."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ from nodewright.objects.pod import MIRROR
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
+class Judgement:
     """What the chain says about a pod."""
 
-    #: What becomes of it, or why it keeps its node.
+    #: What happens to it, or why it keeps its node.
     fate: PodFate | str
-    #: Whether pods of its class and controller get the same answer in this loop, as long as budgets last.
+    #: Whether all pods of its class and controller get the same answer in this loop while budgets last.
     shared: bool
 
 
 class DrainChain:
-    """The rules that YAML names, each asked in turn until one has an opinion."""
+    """The rules that YAML names, asked in order until one has an opinion."""
 
     def __init__(self, cluster: Cluster, policy: Policy, now: datetime) -> None:
         self._controllers = cluster.controllers
@@ -35,8 +35,8 @@ class DrainChain:
         self._settings = _settings(policy.settings.scale_down)
         self._now = now
 
-    def ask(self, row: PodRow, budgets: Sequence[str], spent: Sequence[str]) -> Answer:
-        """Return what the rules say about the pod, which *budgets* cover; those *spent* allow no eviction."""
+    def ask(self, row: PodRow, budgets: Sequence[str], spent: Sequence[str]) -> Judgement:
+        """Return what the rules say about the pod. *budgets* cover it; those *spent* allow no eviction."""
         pod = _pod(row)
         context = DrainContext(
             now=self._now,
@@ -52,10 +52,10 @@ class DrainChain:
                 said = _checked(rule.judge(pod, context))
             except Exception as error:
                 self._faults.note(name, "judge", error)
-                return Answer(fate=f"drain rule {name} failed", shared=False)
+                return Judgement(fate=f"drain rule {name} failed", shared=False)
             if said is not None:
-                return Answer(fate=said, shared=shared)
-        return Answer(fate=PodFate.MOVES, shared=shared)
+                return Judgement(fate=said, shared=shared)
+        return Judgement(fate=PodFate.MOVES, shared=shared)
 
     def _controller(self, row: PodRow) -> ControllerFacts | None:
         owner = row.owner
@@ -76,7 +76,7 @@ def _checked(said: object) -> PodFate | str | None:
 
 
 def _pod(row: PodRow) -> Pod:
-    """Return the pod as it runs: what its class says, with what is its own."""
+    """Return the pod as it runs: its class's pod, with its own name, times and labels."""
     model = row.pod_class.pod
     meta = model.metadata
     annotations = {

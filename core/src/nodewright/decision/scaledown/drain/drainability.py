@@ -1,4 +1,4 @@
-"""Drainability: which pods of a node have to move, and which must not."""
+"""Drainability: which pods of a node have to move, and which keep the node."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,20 +21,20 @@ class Drainable:
 
     #: Pods that have to find another node.
     move: tuple[PodRow, ...] = ()
-    #: Pods of DaemonSets, which go with their node.
+    #: DaemonSet pods, which go with their node.
     daemons: tuple[PodRow, ...] = ()
     #: Pods that are waited for before the node is deleted.
     waits: tuple[PodRow, ...] = ()
-    #: Why the node can't be drained: the first pod that must not move. Then nothing is said of the others.
+    #: Why the node can't be drained: the first pod that must not move. Then the other fields are empty.
     blocker: Verdict | None = None
     #: Whether disruption budgets let only some of its pods leave at a time.
     risky: bool = False
-    #: Whether any budget covers one of these pods: once others have spent it, the node may look different.
+    #: Whether any budget covers one of these pods: once other nodes have spent it, the result may be different.
     budgeted: bool = False
 
 
 class _Part(Enum):
-    """What kind of pods a pod is counted among; another answer is why it blocks."""
+    """The pods among which a pod counts. Any other answer is the reason why it blocks."""
 
     MOVES = "move"
     DAEMON = "daemons"
@@ -49,7 +49,7 @@ _Kept = dict[PodClass, dict[str, _Part | str]]
 class Drainability:
     """What the drain rules say about nodes in one loop.
 
-    Rules are asked once about pods that are alike, and about each pod where they want to be.
+    Rules are asked once about equal pods, or about each pod where a rule says that its answer varies.
     """
 
     def __init__(self, world: World, policy: Policy, now: datetime) -> None:
@@ -60,10 +60,10 @@ class Drainability:
         self._kept_whatever_budgets: _Kept = {}
 
     def of(self, node: str, *, budgets_block: bool = True) -> Drainable:
-        """Return what draining *node* means for its pods, in the order of which the first that must not move blocks.
+        """Return what draining *node* means for its pods. The first one that must not move blocks.
 
-        Once a drain is under way, a spent budget only delays it (*budgets_block* False): the API server holds pods
-        back. Nor does a pod keep the node then that is ending already.
+        Once a drain is under way (*budgets_block* False), a spent budget only delays it, as the API server refuses
+        evictions. A pod that is already ending does not keep the node then either.
         """
         kept = self._kept if budgets_block else self._kept_whatever_budgets
         move: list[PodRow] = []
@@ -95,18 +95,18 @@ class Drainability:
         )
 
     def spend(self, drainable: Drainable) -> None:
-        """Let the pods of a node that is taken as removable use up their budgets: less is left for other nodes."""
+        """Let the pods of a removable node use up their budgets, so that less is left for other nodes."""
         if drainable.budgeted:
             for pod_class in self._budgets.spend(self._budgets.claims(drainable.move)):
                 self._kept.pop(pod_class, None)
 
     def _ask(self, row: PodRow, kept: _Kept, *, budgets_block: bool) -> _Part | str:
         budgets = self._budgets.of(row)
-        answer = self._chain.ask(row, budgets, self._budgets.spent(budgets) if budgets_block else ())
-        part = _part(answer.fate, row)
+        judgement = self._chain.ask(row, budgets, self._budgets.spent(budgets) if budgets_block else ())
+        part = _part(judgement.fate, row)
         if isinstance(part, str) and row.deleted is not None and not budgets_block:
             part = _part(PodFate.MOVES, row)
-        if answer.shared and not self._budgets.is_told_apart(row):
+        if judgement.shared and not self._budgets.is_distinct(row):
             kept.setdefault(row.pod_class, {})["" if row.owner is None else row.owner.name] = part
         return part
 

@@ -1,4 +1,4 @@
-"""Pods' disruption budgets: which cover a pod, and what nodes that were found removable leave of them."""
+"""Pod disruption budgets: which ones cover a pod, and what removable nodes leave of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -10,14 +10,14 @@ _Label = tuple[str, str, str]
 
 
 class PodBudgets:
-    """The budgets of one loop. Which of them cover a class of pods is looked up once."""
+    """The budgets of one loop. Which of them cover a pod class is looked up once."""
 
     def __init__(self, budgets: Iterable[PodDisruptionBudget]) -> None:
         self._left: dict[str, int] = {}
-        #: Budgets by one label that their pods must have, with its namespace; and by namespace those that name none.
+        #: Budgets by namespace and one label that their pods must have; those that need none, by namespace.
         self._by_label: dict[_Label, list[PodDisruptionBudget]] = {}
         self._by_namespace: dict[str, list[PodDisruptionBudget]] = {}
-        #: Namespaces with a budget that looks at what classes ignore.
+        #: Namespaces with a budget that looks at labels that pod classes ignore.
         self._telling: set[str] = set()
         self._covering: dict[PodClass, tuple[str, ...]] = {}
         self._covered: dict[str, list[PodClass]] = {}
@@ -31,21 +31,21 @@ class PodBudgets:
         """Return the keys of the budgets that cover the pod."""
         if not self._left:
             return ()
-        if self.is_told_apart(row):
+        if self.is_distinct(row):
             return self._look_up({**row.pod_class.pod.metadata.labels, **dict(row.telling)}, row.pod_class.namespace)
         covering = self._covering.get(row.pod_class)
         return self._cover(row.pod_class) if covering is None else covering
 
-    def is_told_apart(self, row: PodRow) -> bool:
-        """Tell whether budgets may cover the pod, and not others of its class."""
+    def is_distinct(self, row: PodRow) -> bool:
+        """Tell whether budgets may cover the pod but not others of its class."""
         return bool(self._telling and row.telling and row.pod_class.namespace in self._telling)
 
     def spent(self, keys: Sequence[str]) -> tuple[str, ...]:
-        """Return those of the budgets with nothing left."""
+        """Return the budgets with nothing left."""
         return tuple(key for key in keys if self._left[key] < 1)
 
     def claims(self, rows: Sequence[PodRow]) -> dict[str, int]:
-        """Return how many disruptions these pods need of each budget that covers any of them."""
+        """Return how many disruptions these pods need from each budget that covers any of them."""
         claims: dict[str, int] = {}
         covering = {} if self._telling else self._covering
         for row in rows:
@@ -55,7 +55,7 @@ class PodBudgets:
         return claims
 
     def suffice(self, claims: Mapping[str, int]) -> bool:
-        """Tell whether all these disruptions may be at the same time."""
+        """Tell whether all these disruptions may happen at the same time."""
         left = self._left
         for key, number in claims.items():  # noqa: SIM110  a generator would cost more than the comparison
             if number > left[key]:
@@ -63,7 +63,7 @@ class PodBudgets:
         return True
 
     def spend(self, claims: Mapping[str, int]) -> set[PodClass]:
-        """Take these disruptions away; returns the classes of pods for which nothing is left now."""
+        """Take these disruptions away, and return the pod classes for which nothing is left now."""
         stuck: set[PodClass] = set()
         for key, number in claims.items():
             was = self._left[key]

@@ -1,1 +1,1 @@
-"""How nodes go: the steps of the removals under way, and the marks on the nodes."""
+"""How nodes are removed: the steps of the removals under way, and the marks on the nodes."""

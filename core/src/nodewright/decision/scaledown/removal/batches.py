@@ -13,7 +13,7 @@ from nodewright.decision.world import World
 
 @dataclass(kw_only=True)
 class Batches:
-    """Gathers the nodes that are ready to be deleted, and tells whose time has come."""
+    """Gathers the nodes that are ready to be deleted, and deletes batches that are complete."""
 
     world: World
     #: How long a batch waits for more after its first node is ready.
@@ -21,12 +21,12 @@ class Batches:
     now: datetime
     #: Deletions of this loop.
     delete: list[DeleteInstances] = field(default_factory=list)
-    #: When the next batch will be complete.
+    #: When the next batch is due; None if none is waiting.
     again: datetime | None = None
     _ready: dict[str, dict[str, Removal]] = field(default_factory=dict)
 
     def add(self, name: str, removal: Removal) -> None:
-        """Put the node *name*, which nothing keeps any more, into its group's batch."""
+        """Put the node *name*, which is ready to be deleted, into its group's batch."""
         self._ready.setdefault(removal.group, {})[name] = removal
 
     def drop(self, name: str) -> None:
@@ -35,7 +35,7 @@ class Batches:
             batch.pop(name, None)
 
     def close(self, removals: dict[str, Removal]) -> None:
-        """Delete the batches that are complete, and note that in *removals*: all removals under way."""
+        """Delete the batches that are complete, and note that in *removals*, which has all removals under way."""
         for group, batch in self._ready.items():
             if not batch or (self._is_whole(group) and self._has_stragglers(group, removals)):
                 continue

@@ -1,7 +1,7 @@
-"""Removals under way: each loop looks where every one stands and takes its next step.
+"""Removals under way: each loop takes the next step of every one.
 
-Nothing waits in a thread. What a removal needs to go on is the taint on the node and an entry in memory, so a process
-that is killed in any step leaves something that its next life finishes (with memory) or undoes (without).
+Nothing waits in a thread. A removal goes on from the taint on the node and an entry in memory. If a process is killed
+in any step, the next one finishes the removal (with memory) or undoes it (without).
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.drain.drainability import Drainability
 from nodewright.decision.scaledown.removal.batches import Batches
 from nodewright.decision.scaledown.removal.leftovers import Leftovers
-from nodewright.decision.scaledown.removal.news import News
+from nodewright.decision.scaledown.removal.outcomes import RemovalOutcomes
 from nodewright.decision.scaledown.removal.waves import Wave, daemons_to_evict, next_wave
 from nodewright.decision.scaledown.selection.protection import protection
 from nodewright.decision.world import World
@@ -33,7 +33,7 @@ _VANISH_TIME = timedelta(minutes=15)
 #: How long a pod may take to end beyond its grace period.
 _GRACE_HEADROOM = timedelta(seconds=30)
 _RETRY_EVICTION = timedelta(seconds=10)
-#: How often to look whether pods have ended, or somebody lets a node go.
+#: How often to look whether pods have ended, or what delays a deletion is gone.
 _LOOK_AGAIN = timedelta(seconds=5)
 
 
@@ -49,7 +49,7 @@ class RemovalPlan:
     memory: RemovalMemory
     unneeded: UnneededMemory
     cooldown: CooldownMemory
-    #: When the next step is due; None if there is none that waits for the time.
+    #: When the next step is due; None if no step waits for a time.
     again: datetime | None = None
     notices: tuple[Notice, ...] = ()
 
@@ -93,7 +93,7 @@ class _Steps:
         self._settings = policy.settings.scale_down
         self._now = now
         self._before = memory.removals
-        self._news = News(world.outcomes, memory.removals)
+        self._outcomes = RemovalOutcomes(world.outcomes, memory.removals)
         self._drainability = Drainability(world, policy, now)
         self._leftovers = Leftovers(world)
         self.batches = Batches(world=world, interval=self._settings.deletion_batch_interval, now=now)
@@ -106,7 +106,7 @@ class _Steps:
         self.notices: list[Notice] = []
 
     def advance(self, name: str, removal: Removal) -> None:
-        """Take the next step of one removal; one whose node has gone is over."""
+        """Take the next step of one removal. A removal whose node has gone is over."""
         node = self._world.cluster.nodes.get(name)
         if node is None or node.spec.provider_id != removal.provider_id:
             if removal.deleted_at is None and removal.ours:
@@ -115,13 +115,13 @@ class _Steps:
         if not removal.ours:
             self._watch(node, removal)
             return
-        removal = self._news.heard(name, removal)
+        removal = self._outcomes.applied(name, removal)
         if removal.deleted_at is not None:
             self._follow_deletion(node, removal)
         elif removal.provider_id in self._world.deleting:
-            # Somebody else was faster: nobody can keep the node any more.
+            # Another actor deletes the machine: the node can't be kept any more.
             self.removals[name] = replace(removal, deleted_at=self._now)
-        elif trouble := self._news.unmarked(name, removal) or self._objection(node, removal):
+        elif trouble := self._outcomes.unmarked(name, removal) or self._objection(node, removal):
             self._give_up(name, trouble)
         elif node.taint(TO_BE_DELETED) is None:
             self._await_mark(name, removal)
@@ -131,7 +131,7 @@ class _Steps:
             self._empty(node, removal)
 
     def keep_minimums(self) -> None:
-        """Give up removals, those that began last, in groups that can spare fewer nodes by now than are to go."""
+        """Give up removals in groups that can spare fewer nodes by now than are to go: those that began last."""
         going = Counter[str]()
         for name, removal in list(self.removals.items()):
             if removal.deleted_at is None:
@@ -142,7 +142,7 @@ class _Steps:
                     self._give_up(name, f"its group is at its minimum size {facts.min_size} by now")
 
     def roll_back_by_group(self) -> None:
-        """Give up the removals in groups that go as a whole or not at all and in which one failed."""
+        """Give up all removals in a group that goes as a whole or not at all, if one of them failed."""
         for failed, why in list(self.failed.items()):
             group = self._before[failed].group
             facts = self._world.group(group)
@@ -153,17 +153,17 @@ class _Steps:
                     self._give_up(name, f"its group goes as a whole, and {failed} stays: {why}")
 
     def delete_batches(self) -> None:
-        """Delete what is ready and whose time has come."""
+        """Delete the batches that are complete."""
         for name in self.failed:
             self.batches.drop(name)
         self.batches.close(self.removals)
         self._come_back(self.batches.again)
 
     def find_leftovers(self) -> None:
-        """Take marks off that belong to no removal, and follow deletions that an earlier life has ordered."""
+        """Take off marks that belong to no removal, and follow deletions that an earlier process ordered."""
         for node in list(self._leftovers.of(self.removals)):
             name = node.name
-            if name in self.restore or name in self._news.restored:
+            if name in self.restore or name in self._outcomes.restored:
                 continue
             if node.spec.provider_id in self._world.deleting:
                 self.removals[name] = Removal(
@@ -183,7 +183,7 @@ class _Steps:
         return self._settings.delay_after_taint
 
     def _objection(self, node: Node, removal: Removal) -> str:
-        """Return what has changed so that *node* has to stay, whether or not its pods have left; empty if it may go."""
+        """Return why *node* has to stay after all, whether or not its pods have left; empty if it may go."""
         if self._world.group(removal.group) is None or self._world.group_of.get(node.name) != removal.group:
             return f"it is no node of group {removal.group} any more"
         protected = protection(node, self._now)
@@ -197,7 +197,7 @@ class _Steps:
             self.removals[node.name] = removal
 
     def _watch(self, node: Node, removal: Removal) -> None:
-        """Leave the removal to whom it belongs: it is over when the mark has come off."""
+        """Leave the removal to the autoscaler that began it: it is over when the mark is gone."""
         if node.taint(TO_BE_DELETED) is not None and self._world.group(removal.group) is not None:
             drains = removal.drains or bool(self._drainability.of(node.name, budgets_block=False).move)
             self.removals[node.name] = replace(removal, drains=drains)
@@ -211,8 +211,8 @@ class _Steps:
             self._keep(name, removal, until=max(settled, self._now + timedelta(seconds=1)))
 
     def _empty(self, node: Node, removal: Removal) -> None:
-        """Get the pods off *node*, and let it go once none is left."""
-        # A spent budget only delays a drain that has begun: the API server holds pods back.
+        """Get the pods off *node*, and let it go once it has none left that have to move."""
+        # A spent budget only delays a drain that has begun: the API server refuses the evictions.
         begun = removal.evicting_since is not None or removal.emptied_at is not None
         drainable = self._drainability.of(node.name, budgets_block=not begun)
         if drainable.blocker is not None:
@@ -244,11 +244,11 @@ class _Steps:
             self._let_go(node, removal)
 
     def _wait(self, name: str, removal: Removal, wave: Wave) -> None:
-        """Wait until the pods of *wave* have gone; those that were not let go are asked again."""
+        """Wait until the pods of *wave* have gone. Evictions that were refused are tried again."""
         since = removal.evicting_since or self._now
         waited = self._now - since
         staying = self._staying(wave)
-        refusals = (self._news.refusals.get(row.key) for row in staying)
+        refusals = (self._outcomes.refusals.get(row.key) for row in staying)
         removal = replace(removal, refusal=next(filter(None, refusals), removal.refusal))
         stuck = next((row for row in wave.pods if row not in staying and self._is_stuck(row, wave, since)), None)
         if staying and waited > self._settings.max_pod_eviction_time:
@@ -262,7 +262,7 @@ class _Steps:
             self._keep(name, removal, until=self._now + _LOOK_AGAIN)
 
     def _staying(self, wave: Wave) -> tuple[PodRow, ...]:
-        """Return the pods that do not end yet, or on somebody else's order only, and much later."""
+        """Return the pods that are not ending yet, or that another actor lets end much later."""
         now = self._now
         return tuple(
             row for row in wave.pods if row.deleted is None or row.deleted > now + wave.grace(row) + _GRACE_HEADROOM
@@ -280,7 +280,7 @@ class _Steps:
         self._keep(name, replace(removal, evicted_at=self._now), until=self._now + _LOOK_AGAIN)
 
     def _let_go(self, node: Node, removal: Removal) -> None:
-        """Put *node* into the batch of its group, unless somebody wants it to wait."""
+        """Put *node* into the batch of its group, unless an annotation delays that."""
         emptied = removal.emptied_at or self._now
         removal = replace(removal, emptied_at=emptied)
         patience = emptied + self._settings.deletion_delay_timeout

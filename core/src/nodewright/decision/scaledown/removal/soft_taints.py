@@ -1,6 +1,6 @@
-"""Soft taints: hints to the scheduler to prefer other nodes to those that are not needed.
+"""Soft taints: hints to the scheduler to prefer other nodes to unneeded ones.
 
-They say since when, so that a life that remembers nothing can go by them.
+They note since when, so that a process that has lost its memory can go by them.
 """
 
 from collections.abc import Iterator
@@ -19,16 +19,16 @@ from nodewright.objects.node import DELETION_CANDIDATE
 
 @dataclass(frozen=True, kw_only=True)
 class SoftTaintPlan:
-    """Nodes whose hint is to be changed."""
+    """Nodes whose hint changes."""
 
     soft_untaint: tuple[SoftUntaint, ...] = ()
     soft_taint: tuple[SoftTaint, ...] = ()
 
 
 def plan_soft_taints(world: World, unneeded: UnneededMemory, leaving: RemovalMemory, policy: Policy) -> SoftTaintPlan:
-    """Return which nodes get a hint or lose it, within the budget of a loop; those that lose it come first.
+    """Return which nodes get a hint or lose it, within the budget of a loop. Those that lose it come first.
 
-    With a budget of 0 there are no hints, and all that are found go at once.
+    With a budget of 0 there are no hints, and all that are found are removed at once.
     """
     removals = leaving.removals
     wanted = {name: since for name, since in unneeded.since.items() if name not in removals}
@@ -45,7 +45,7 @@ def plan_soft_taints(world: World, unneeded: UnneededMemory, leaving: RemovalMem
 
 
 def candidates_by_taint(world: World, settings: ScaleDown, now: datetime) -> dict[str, datetime]:
-    """Return the nodes that are unneeded by what their soft taints say, and since when, if those are young enough.
+    """Return the nodes that are unneeded by their soft taints, and since when, if these are young enough.
 
     For groups that are seen for the first time: what an earlier process found out about their nodes still holds.
     """
@@ -57,7 +57,7 @@ def candidates_by_taint(world: World, settings: ScaleDown, now: datetime) -> dic
 
 
 def _tainted(world: World) -> Iterator[tuple[str, Node]]:
-    """Yield the nodes with a soft taint whose group can be read: others may be somebody else's."""
+    """Yield the nodes with a soft taint whose group can be read. Other nodes may belong to another autoscaler."""
     for name, node in world.cluster.nodes.items():
         if node.spec.taints and node.taint(DELETION_CANDIDATE):
             group = world.group_on(name)
@@ -66,11 +66,11 @@ def _tainted(world: World) -> Iterator[tuple[str, Node]]:
 
 
 def _lacks(node: Node | None, since: datetime) -> bool:
-    """Tell whether *node* is there and does not say that it is unneeded *since* then."""
+    """Tell whether *node* exists and its taint does not say that it is unneeded *since* then."""
     return node is not None and unneeded_since(node) != since.replace(microsecond=0)
 
 
 def unneeded_since(node: Node) -> datetime | None:
-    """Return since when *node* is unneeded by what its soft taint says; None if it says nothing."""
+    """Return since when *node* is unneeded by its soft taint; None if it has none that says so."""
     taint = node.taint(DELETION_CANDIDATE)
     return None if taint is None else taint.moment

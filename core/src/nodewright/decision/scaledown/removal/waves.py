@@ -18,7 +18,7 @@ class Wave:
     #: The lowest priority of its pods.
     priority: int = 0
     pods: tuple[PodRow, ...]
-    #: Pods that are asked along, once: nobody waits for them, and a refusal is no harm.
+    #: Pods that are evicted along with them, once: they are not waited for, and a refusal does no harm.
     along: tuple[PodRow, ...] = ()
     #: How long any of them may take to end.
     longest: timedelta
@@ -29,10 +29,10 @@ class Wave:
 
 
 def next_wave(move: Sequence[PodRow], daemons: Sequence[PodRow], settings: ScaleDown) -> Wave | None:
-    """Return who leaves next of the pods that have to *move* and the *daemons* that are to be evicted with them.
+    """Return which pods leave next, of those that have to *move* and the *daemons* that are to be evicted with them.
 
-    None if all have gone that are waited for. With priorities, waves follow one another from the lowest upwards, and
-    DaemonSet pods are waited for as all others; a pod below the lowest priority leaves in the first wave.
+    None if all pods that are waited for have gone. With priorities, waves follow one another from the lowest upwards,
+    and DaemonSet pods are waited for like all others. A pod below the lowest priority leaves in the first wave.
     """
     bands = sorted(settings.drain_priorities, key=lambda band: band.priority)
     if not bands:
@@ -50,16 +50,16 @@ def next_wave(move: Sequence[PodRow], daemons: Sequence[PodRow], settings: Scale
 
 
 def daemons_to_evict(daemons: Iterable[PodRow], default: bool, before: datetime) -> tuple[PodRow, ...]:
-    """Return the DaemonSet pods that are to be evicted, by *default* or by their own annotations.
+    """Return the DaemonSet pods that are to be evicted, by their own annotations or else by *default*.
 
-    Those created *before* only: a DaemonSet brings a new one to a marked node if it tolerates the mark.
+    Only those created *before* count: a DaemonSet that tolerates the mark creates a new pod on a marked node.
     """
     return tuple(row for row in daemons if _wants_eviction(row, default) and _was_there(row, before))
 
 
 def _wants_eviction(row: PodRow, default: bool) -> bool:
-    told = row.pod_class.pod.metadata.annotations.get(_EVICT_DAEMON, "")
-    return {"true": True, "false": False}.get(told, default)
+    written = row.pod_class.pod.metadata.annotations.get(_EVICT_DAEMON, "")
+    return {"true": True, "false": False}.get(written, default)
 
 
 def _was_there(row: PodRow, before: datetime) -> bool:

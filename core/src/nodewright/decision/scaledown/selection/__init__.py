@@ -1,1 +1,1 @@
-"""Which of the nodes that could go begin to: what limits them, what protects them, and what is best."""
+"""The selection of removable nodes that begin to go: what limits them, what protects them, and which set is best."""

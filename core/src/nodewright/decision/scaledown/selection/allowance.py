@@ -1,4 +1,4 @@
-"""Allowances: how much may still go of something that there must be enough of."""
+"""Allowances: how much of something the nodes that begin to go may still take away."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from nodewright.decision.scaledown.removable import Removable
 
 
 def each_node(_: Removable) -> int:
-    """Draw one for every node."""
+    """Take one for every node."""
     return 1
 
 
@@ -24,28 +24,28 @@ class Allowance:
 
     #: How much that is.
     left: int
-    #: What is told to a node for which too little is left.
+    #: The verdict on a node for which too little is left.
     refusal: Verdict
     #: How much of it a node takes.
     draw: Callable[[Removable], int] = each_node
-    #: Whose nodes take from it at all.
+    #: The groups whose nodes take from it at all.
     covers: Callable[[GroupFacts], bool] = everywhere
     #: Whether it counts nodes, of one group or of all, or of all that have pods to move: see `best_of`.
     plain: bool = False
     #: Whether it limits how many nodes are on their way out: a group that goes as a whole may exceed it.
     parallel: bool = False
-    #: Whether it does not come back with time: what is left of it is kept for nodes that go before others do.
+    #: Whether it does not come back with time: the rest of it is kept for the nodes that are first in the queue.
     lasting: bool = False
     #: Whether every node takes one of it, so that none can go once there is nothing left.
     for_all: bool = False
 
 
-#: What a node takes of which allowance, by its index.
+#: How much a node takes of each allowance, by the index of that.
 Draws = tuple[tuple[int, int], ...]
 
 
 class Allowances:
-    """All allowances of one loop, and what each node takes of which."""
+    """All allowances of one loop, and how much each node takes of them."""
 
     def __init__(self, shared: list[Allowance], of_group: Callable[[GroupFacts], Allowance]) -> None:
         self.all: list[Allowance] = []
@@ -57,16 +57,16 @@ class Allowances:
         self._shared = range(len(shared))
 
     def draws(self, entry: Removable) -> Draws:
-        """Return what *entry* takes, in the order in which it is told what there is too little of."""
+        """Return what *entry* takes, in the order in which a lack is given as its reason."""
         covering = self._groups.get(entry.group.id)
         if covering is None:
             covering = self._cover(entry.group)
         return tuple((index, amount) for index in covering if (amount := self.all[index].draw(entry)))
 
     def refusals(self, queue: Iterable[Draws]) -> Iterator[Verdict | None]:
-        """Yield why each of those in the *queue*, none of which goes now, does not; None if it could.
+        """Yield why each node in the *queue*, none of which goes now, does not go; None if it could.
 
-        Where it would be kept by something lasting even when all before it in the queue had gone, that is said.
+        A lasting allowance that would keep it even after all before it in the queue have gone has precedence.
         """
         later = list(self.left)
         for draws in queue:

@@ -1,4 +1,4 @@
-"""The best set of nodes to remove, of all that are allowed together."""
+"""The best set of nodes to remove, among all sets that the allowances permit."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from nodewright.decision.scaledown.removable import Removable
 from nodewright.decision.scaledown.selection.allowance import Allowance, Draws
 from nodewright.decision.scaledown.selection.disruption import disruption
 
-#: What a node, or a set of nodes, is worth: empty ones, others, minus risky ones, minus disruption, saving.
+#: The worth of removing a set of nodes: empty ones, others, minus risky ones, minus disruption, saving.
 Worth = tuple[int, int, int, int, int]
 
 _NOTHING: Worth = (0, 0, 0, 0, 0)
-#: So exact are prices.
+#: The precision of prices.
 _MILLIONTHS = 1_000_000
-#: How often the search may look at what is still possible.
+#: How many steps the search may take.
 _PATIENCE = 500
-#: Of more sorts of nodes, the rest is left out of the search.
+#: Sorts of nodes beyond so many are left out of the search.
 _MOST_SORTS = 100
 _ENDLESS = 2**62
 
@@ -30,7 +30,7 @@ class Item:
 
     @cached_property
     def worth(self) -> Worth:
-        """What it is worth to remove it: never nothing."""
+        """The worth of removing it: always positive."""
         price = round((self.entry.group.hourly_price or 0) * _MILLIONTHS)
         if not self.entry.drains:
             return (1, 0, 0, 0, price)
@@ -38,29 +38,29 @@ class Item:
 
 
 def in_order(items: Iterable[Item]) -> list[Item]:
-    """Return *items*, those that are worth most first, equals in the order in which they came."""
+    """Return *items* by falling worth; equal ones keep their order."""
     return sorted(items, key=lambda item: item.worth, reverse=True)
 
 
 def worth_of(items: Iterable[Item]) -> Worth:
-    """Return what *items* are worth together."""
+    """Return the worth of *items* together."""
     return _sum(_NOTHING, *(item.worth for item in items))
 
 
 def best_of(items: Sequence[Item], left: Sequence[int], allowances: Sequence[Allowance]) -> list[Item]:
     """Return the best set of *items*, which are in order, for which enough is *left* of all *allowances*.
 
-    Of two sets, the one with more empty nodes is better; of two with as many, the one with more other nodes; then the
-    one with fewer risky nodes; the one that disrupts less; the one that saves more. No allowed set is better than the
-    one that is returned. Only where allowances cross (a budget for some groups and one for some reasons, say) and the
-    search among them takes too long, there may be one; never one that takes node by node in order. Pure.
+    The set with more empty nodes is better; then the one with more other nodes, with fewer risky nodes, with less
+    disruption, with a higher saving. The returned set is the best one, except where allowances cross (a budget for
+    some groups and another for some reasons, say) and the search takes too long. Even then it is at least as good as
+    taking node by node in order. Pure.
     """
-    # Plain allowances alone leave no choice: if not all empty nodes can go that their groups can spare, no other node
-    # can, and among nodes of one sort the groups are parts of the whole, where the first in order are the best.
+    # Plain allowances alone leave no choice. If some empty node that its group can spare can't go, no other node can.
+    # Among nodes of one sort, groups are parts of the whole, so that the first in order are the best.
     chosen, crossed = _take_in_order(items, left, allowances)
     if not crossed:
         return chosen
-    best = _Search(items, left, allowances, chosen).best()
+    best = _BranchAndBound(items, left, allowances, chosen).best()
     # A search that was ended early may leave room.
     left, done = _without(left, best), set(map(id, best))
     more, _ = _take_in_order((item for item in items if id(item) not in done), left, allowances)
@@ -70,7 +70,7 @@ def best_of(items: Sequence[Item], left: Sequence[int], allowances: Sequence[All
 def _take_in_order(
     items: Iterable[Item], left: Sequence[int], allowances: Sequence[Allowance]
 ) -> tuple[list[Item], bool]:
-    """Take each item that still fits, and tell whether one does not for want of others than plain allowances."""
+    """Take each item that still fits, and tell whether any is refused by allowances none of which is plain."""
     left, chosen, crossed = list(left), list[Item](), False
     for item in items:
         lacking = [index for index, amount in item.draws if amount > left[index]]
@@ -93,10 +93,10 @@ def _without(left: Sequence[int], taken: Iterable[Item]) -> list[int]:
     return rest
 
 
-class _Search:
-    """Goes through the numbers of nodes that may be taken of each sort, and leaves out what can't be better.
+class _BranchAndBound:
+    """Tries how many nodes to take of each sort, and skips what can't be better.
 
-    Nodes of one sort take the same of all allowances, so that of each sort the first in order are taken.
+    Nodes of one sort take the same of all allowances, so that the first in order are taken of each sort.
     """
 
     def __init__(
@@ -135,14 +135,14 @@ class _Search:
             self._take(sort[:count], -1)
 
     def _at_most(self, at: int) -> Worth:
-        """Return a worth that no set exceeds that begins with what is chosen: as if allowances did not cross."""
+        """Return an upper bound for sets that begin with what is chosen: their worth if allowances did not cross."""
         possible = [item for item in self._rest[at] if self._room(item)]
         plain = [left if each.plain else _ENDLESS for left, each in zip(self._left, self._allowances, strict=True)]
         chosen, _ = _take_in_order(possible, plain, self._allowances)
         return _sum(worth_of(self._chosen), worth_of(chosen))
 
     def _room(self, item: Item) -> int:
-        """Return how many nodes like *item* fit, if there were as many."""
+        """Return how many nodes like *item* would fit if there were enough."""
         return max(0, min((self._left[index] // amount for index, amount in item.draws), default=_ENDLESS))
 
     def _take(self, items: Sequence[Item], sign: int) -> None:

@@ -1,4 +1,4 @@
-"""Disruption: what it costs those who work on a node that it goes."""
+"""Disruption: what it costs a node's pods that the node goes."""
 
 from collections.abc import Iterable
 
@@ -6,10 +6,10 @@ from nodewright.cluster import PodClass, PodRow
 from nodewright.objects import Pod
 from nodewright.objects.pod import DELETION_COST
 
-#: What it costs to move an ordinary pod, or to remove a node. Whole numbers, so that sums are exact.
+#: The cost of moving an ordinary pod, or of removing a node. Costs are whole numbers, so that sums are exact.
 ORDINARY = 2**27
 _MOST = 10 * ORDINARY
-#: An ordinary pod more for each so much of priority.
+#: Each such amount of priority counts as one more ordinary pod.
 _PRIORITY = 2**25
 
 
@@ -17,7 +17,7 @@ def disruption(pods: Iterable[PodRow]) -> int:
     """Return what it costs to remove a node that *pods* have to leave: `ORDINARY` for each, and one for the node.
 
     A pod counts for more, up to ten times as much, or for less, down to nothing, by its priority and by the annotation
-    ``controller.kubernetes.io/pod-deletion-cost``, in which its owner says which pods to lose first.
+    ``controller.kubernetes.io/pod-deletion-cost``, with which its owner says which pods to lose first.
     """
     return ORDINARY + sum(_class_disruption(row.pod_class) for row in pods)
 
@@ -48,5 +48,5 @@ def _deletion_cost(pod: Pod) -> int:
     try:
         return int(pod.metadata.annotations.get(DELETION_COST, "0"))
     except ValueError:
-        # The API server does not look at it, and whoever deletes pods takes it for 0, too.
+        # The API server does not validate it, and controllers that delete pods take it for 0, too.
         return 0

@@ -1,4 +1,4 @@
-"""Protection: nodes that must not go because somebody wrote so on them."""
+"""Protection: annotations that keep a node from being removed."""
 
 from datetime import datetime
 
@@ -12,21 +12,21 @@ from nodewright.objects.node import SCALE_DOWN_DISABLED
 def protection(node: Node, now: datetime) -> Verdict | None:
     """Return which annotation of *node* keeps it at *now*; None if none does.
 
-    One that can't be read keeps it, too: who wrote it did not want the node to go.
+    An annotation that can't be parsed keeps it, too: its author did not want the node to go.
     """
-    noted = node.metadata.annotations
-    if noted.get(SCALE_DOWN_DISABLED) == "true":
+    annotations = node.metadata.annotations
+    if annotations.get(SCALE_DOWN_DISABLED) == "true":
         return Verdict(reason=Reason.SCALE_DOWN_DISABLED)
-    if noted.get(KARPENTER_DO_NOT_DISRUPT) == "true":
+    if annotations.get(KARPENTER_DO_NOT_DISRUPT) == "true":
         return Verdict(reason=Reason.PROTECTED, detail=KARPENTER_DO_NOT_DISRUPT)
-    said = noted.get(DO_NOT_DISRUPT)
+    written = annotations.get(DO_NOT_DISRUPT)
     born = node.metadata.creation_timestamp
-    if said is None or not is_protected(noted, born, now):
+    if written is None or not is_protected(annotations, born, now):
         return None
-    if said == "true":
+    if written == "true":
         return Verdict(reason=Reason.PROTECTED, detail=DO_NOT_DISRUPT)
-    until = protected_until(said, born)
+    until = protected_until(written, born)
     if until is None:
-        detail = f'{DO_NOT_DISRUPT}: write true, a time such as 2030-01-31T08:30:00Z or a duration, not "{said}"'
+        detail = f'{DO_NOT_DISRUPT}: write true, a time such as 2030-01-31T08:30:00Z or a duration, not "{written}"'
         return Verdict(reason=Reason.PROTECTED, detail=detail)
     return Verdict(reason=Reason.PROTECTED, detail=f"until {until:%Y-%m-%d %H:%M:%S}")

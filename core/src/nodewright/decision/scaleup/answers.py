@@ -1,4 +1,4 @@
-"""Expanders that ask outside: their answers are recorded, and taken from the record where there is one."""
+"""Answers of expanders that ask outside: they are recorded, and a replay takes them from the record."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,10 +12,10 @@ from nodewright.plugins.faults import describe
 from nodewright.plugins.results import part_of
 
 
-class Outside:
-    """What one decision hears from outside: now or, if the policy has answers, when they were recorded.
+class Answers:
+    """The answers that one decision gets: now, or as recorded if the policy has a record.
 
-    An expander that failed is not asked again by the same decision, so that the loop waits for it once at most.
+    An expander that fails is not asked again in the same decision: the loop waits for it once at most.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -23,14 +23,14 @@ class Outside:
         self._answers: list[Answer] = []
 
     @property
-    def answers(self) -> tuple[Answer, ...]:
+    def given(self) -> tuple[Answer, ...]:
         """The answers so far, in the order in which they were needed."""
         return tuple(self._answers)
 
     def best(
         self, name: str, expander: Expander, options: Sequence[Option], context: ExpanderContext
     ) -> Sequence[Option]:
-        """Return what *expander* keeps of *options*: all of them if it fails, or if nothing is on record."""
+        """Return what *expander* keeps of *options*: all of them if it fails, or if the record has no answer."""
         answer = Answer(
             expander=name,
             offered=tuple(option.group.id for option in options),
@@ -46,15 +46,15 @@ class Outside:
         elif failure:
             answer = replace(answer, error=failure)
         else:
-            answer = self._heard(answer, expander, options, context)
+            answer = self._ask(answer, expander, options, context)
         self._answers.append(answer)
         by_group = {option.group.id: option for option in options}
         return [by_group[group] for group in answer.kept if group in by_group]
 
-    def _heard(self, blank: Answer, expander: Expander, options: Sequence[Option], context: ExpanderContext) -> Answer:
-        """Ask, and return the answer; a failure is a fault that is noted like any other."""
+    def _ask(self, blank: Answer, expander: Expander, options: Sequence[Option], context: ExpanderContext) -> Answer:
+        """Ask *expander* and return its answer. A failure is noted as a fault, like that of any strategy."""
         check = part_of(options, Option, lambda option: f"an option to grow {option.group.id}")
-        told_before = len(context.notices)
+        notices_before = len(context.notices)
         errors: list[str] = []
 
         def best() -> Sequence[Option]:
@@ -69,12 +69,12 @@ class Outside:
             blank,
             kept=tuple(option.group.id for option in kept),
             error="".join(errors),
-            notices=tuple(context.notices[told_before:]),
+            notices=tuple(context.notices[notices_before:]),
         )
 
 
 def _recorded(blank: Answer, answers: Sequence[Answer], context: ExpanderContext) -> Answer | None:
-    """Return the answer to the same question on record, and tell what was told then; None, with a notice, without."""
+    """Return the recorded answer to the same question and repeat its notices; None, with a notice, if there is none."""
     question = (blank.expander, blank.question)
     found = next((each for each in answers if (each.expander, each.question) == question), None)
     if found is None:
@@ -88,7 +88,7 @@ def _recorded(blank: Answer, answers: Sequence[Answer], context: ExpanderContext
 
 
 def _digest(options: Sequence[Option]) -> str:
-    """Return a digest of *options*; the order of pods does not count, as it says nothing."""
+    """Return a digest of *options*. The order of pods does not count, as it has no meaning."""
     digest = sha256()
     for option in options:
         keys = sorted(key for pods in option.pods for key in pods.keys)

@@ -1,4 +1,4 @@
-"""Plans of expanders: held against what was offered, and against the simulation."""
+"""Plans of expanders: checked against what was offered, then tried in simulation."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -8,8 +8,11 @@ from nodewright.plugins.results import sequence_of
 from nodewright.scheduling import ClusterSimulation
 
 
-def plan_for(offered: Sequence[Option], pending: Sequence[PodSet] = ()) -> Callable[[object], tuple[Option, ...]]:
-    """Expect a plan that is made of *offered* for *pending* pods: see `nodewright.api.Expander.plan`."""
+def checked_plan(offered: Sequence[Option], pending: Sequence[PodSet] = ()) -> Callable[[object], tuple[Option, ...]]:
+    """Return a check for a plan made of *offered* options for *pending* pods: see `nodewright.api.Expander.plan`.
+
+    The check raises `TypeError` if the result of an expander is no such plan.
+    """
 
     def check(result: object) -> tuple[Option, ...]:
         nodes = {option.group.id: max(option.nodes, option.limit) for option in offered}
@@ -34,10 +37,10 @@ def plan_for(offered: Sequence[Option], pending: Sequence[PodSet] = ()) -> Calla
     return check
 
 
-def hold(plan: Sequence[Option], simulation: ClusterSimulation, room: int | None) -> tuple[Option, ...]:
-    """Return what of *plan* holds in simulation, in its order; to be carried out in the same order, part by part.
+def workable(plan: Sequence[Option], simulation: ClusterSimulation, room: int | None) -> tuple[Option, ...]:
+    """Return the part of *plan* that works in simulation. It must be carried out in the same order, part by part.
 
-    All groups together get at most *room* nodes, if that is not None. What is tried in simulation is taken back.
+    All groups together get at most *room* nodes, unless that is None. The *simulation* is left as it was.
     """
     left = sum(option.nodes for option in plan) if room is None else room
     with simulation.fork():
@@ -49,14 +52,14 @@ def hold(plan: Sequence[Option], simulation: ClusterSimulation, room: int | None
             trials.append(_Trial(option, simulation.add_nodes(option.group, number)))
             left -= len(trials[-1].nodes)
             trials[-1].place_more(simulation)
-        # What is spread over several options rises in all of them together.
+        # Pods with spread constraints need their count to rise in all options together.
         while sum(trial.place_more(simulation) for trial in trials):
             pass
-    return tuple(filter(None, (trial.held() for trial in trials)))
+    return tuple(filter(None, (trial.result() for trial in trials)))
 
 
 def most_helpful(plan: Sequence[Option], groups: int) -> list[Option]:
-    """Return the part of *plan* that is about so many *groups*, those that help most pods."""
+    """Return the part of *plan* for at most so many *groups*: those that help most pods."""
     helped: dict[str, int] = {}
     for option in plan:
         helped[option.group.id] = helped.get(option.group.id, 0) + option.pod_count
@@ -65,7 +68,7 @@ def most_helpful(plan: Sequence[Option], groups: int) -> list[Option]:
 
 
 class _Trial:
-    """One option of a plan in simulation: its nodes, and which of its pods found a place there."""
+    """One option of a plan in simulation: its nodes, and which of its pods found a place on them."""
 
     def __init__(self, option: Option, nodes: Sequence[str]) -> None:
         self.nodes = nodes
@@ -74,7 +77,7 @@ class _Trial:
         self._placed: list[dict[str, str]] = [{} for _ in option.pods]
 
     def place_more(self, simulation: ClusterSimulation) -> int:
-        """Put pods that have no place yet onto the nodes; return how many found one."""
+        """Place pods that have no place yet on the nodes, and return how many found one."""
         count = 0
         for index, pods in enumerate(self._left if self.nodes else ()):
             if pods is not None:
@@ -84,7 +87,7 @@ class _Trial:
                 count += len(placed)
         return count
 
-    def held(self) -> Option | None:
+    def result(self) -> Option | None:
         """Return the option with those pods and the nodes that they use; None if no pod found a place.
 
         A group that is used whole keeps all of its nodes.

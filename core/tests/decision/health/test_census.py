@@ -2,7 +2,7 @@
 
 import pytest
 from nodewright.config.model import Health
-from nodewright.decision.health.acceptable import AcceptableRange, acceptable_range, cluster_trouble, group_trouble
+from nodewright.decision.health.census import AcceptableRange, acceptable_range, cluster_trouble, group_trouble
 from nodewright.decision.health.readiness import Readiness
 from nodewright.testing.builders import a_group
 

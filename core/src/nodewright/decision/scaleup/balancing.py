@@ -1,6 +1,7 @@
-"""Similarity: which groups are alike, so that growth may be spread over them."""
+"""Balancing: which groups are similar, and how growth is spread over them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from heapq import heapify, heappop, heappush
 
 from nodewright.api.group import GroupFacts
 from nodewright.api.template import NodeTemplate
@@ -9,7 +10,7 @@ from nodewright.config.model import Balancing
 from nodewright.objects import Resources
 from nodewright.scheduling.blank_node import blank_node
 
-#: Labels that differ between groups that are alike, in any cloud.
+#: Labels that may differ between similar groups, in any cloud.
 _IGNORED = frozenset(
     [
         "kubernetes.io/hostname",
@@ -21,12 +22,32 @@ _IGNORED = frozenset(
         "kops.k8s.io/instancegroup",
     ]
 )
-#: What counts as asked for even if nobody does.
-_ALWAYS_ASKED = ("cpu", "memory", "ephemeral-storage")
+#: Resources that are compared even if no pod requests them.
+_ALWAYS_COMPARED = ("cpu", "memory", "ephemeral-storage")
+
+
+def spread(count: int, groups: Sequence[GroupFacts], may_grow: Callable[[GroupFacts], bool]) -> dict[str, int]:
+    """Return how many of *count* nodes each of *groups* gets: each node goes to the group that is smallest by then.
+
+    A group grows while it is below its maximum and *may_grow*, which is called before each node and counts it, says
+    so. Among equals, the first one in *groups* wins. What one group can't take goes to the others.
+    """
+    by_size = sorted(groups, key=lambda facts: facts.target_size)
+    queue = [(facts.target_size, index) for index, facts in enumerate(by_size)]
+    heapify(queue)
+    shares: dict[str, int] = {}
+    while count and queue:
+        size, index = heappop(queue)
+        facts = by_size[index]
+        if size < facts.max_size and may_grow(facts):
+            shares[facts.id] = shares.get(facts.id, 0) + 1
+            count -= 1
+            heappush(queue, (size + 1, index))
+    return shares
 
 
 class Similarity:
-    """Compares the new nodes of groups, by the rules of one configuration. Holds for one decision."""
+    """Compares the new nodes of groups by the rules of one configuration. For one decision."""
 
     def __init__(
         self, cluster: Cluster, settings: Balancing, ignored_by_provider: Mapping[str, frozenset[str]]
@@ -41,10 +62,10 @@ class Similarity:
         self._free: dict[str, Resources] = {}
 
     def among(self, facts: GroupFacts, others: Sequence[GroupFacts]) -> tuple[GroupFacts, ...]:
-        """Return those of *others* that are like *facts*; all must have templates."""
-        return tuple(other for other in others if other.id != facts.id and self._alike(facts, other))
+        """Return those of *others* that are similar to *facts*. All must have templates."""
+        return tuple(other for other in others if other.id != facts.id and self._is_similar(facts, other))
 
-    def _alike(self, one: GroupFacts, other: GroupFacts) -> bool:
+    def _is_similar(self, one: GroupFacts, other: GroupFacts) -> bool:
         pair = frozenset([one.id, other.id])
         known = self._known.get(pair)
         if known is None:
@@ -70,9 +91,9 @@ class Similarity:
         )
 
     def _same_labels(self, one: GroupFacts, other: GroupFacts) -> bool:
-        return self._telling(one, other) == self._telling(other, one)
+        return self._compared_labels(one, other) == self._compared_labels(other, one)
 
-    def _telling(self, facts: GroupFacts, other: GroupFacts) -> dict[str, str]:
+    def _compared_labels(self, facts: GroupFacts, other: GroupFacts) -> dict[str, str]:
         assert facts.template is not None
         ignored = self._ignored.get(facts.provider, self._ignored_by_all) | self._ignored.get(
             other.provider, self._ignored_by_all
@@ -83,23 +104,23 @@ class Similarity:
         if one.keys() != other.keys():
             return False
         return all(
-            _close(amount, other[name], self._settings.memory_difference_ratio)
+            _is_close(amount, other[name], self._settings.memory_difference_ratio)
             if name == "memory"
             else amount == other[name]
             for name, amount in one.items()
         )
 
     def _free_of(self, facts: GroupFacts) -> Resources:
-        """Return what is left of a new node's resources that the pods which come with it ask for."""
+        """Return what the pods that come with a new node leave of the resources that they request."""
         known = self._free.get(facts.id)
         if known is None:
             blank = blank_node(self._cluster, facts)
-            asked = dict.fromkeys(_ALWAYS_ASKED, 0)
+            requested = dict.fromkeys(_ALWAYS_COMPARED, 0)
             for companion in blank.companions:
                 for name, amount in companion.requests.items():
                     if amount and name != "pods":
-                        asked[name] = asked.get(name, 0) + amount
-            known = {name: blank.allocatable.get(name, 0) - amount for name, amount in asked.items()}
+                        requested[name] = requested.get(name, 0) + amount
+            known = {name: blank.allocatable.get(name, 0) - amount for name, amount in requested.items()}
             self._free[facts.id] = known
         return known
 
@@ -109,9 +130,9 @@ def _equal_labels(one: NodeTemplate, other: NodeTemplate, names: Sequence[str]) 
 
 
 def _within(one: Resources, other: Resources, ratio: float) -> bool:
-    return one.keys() == other.keys() and all(_close(amount, other[name], ratio) for name, amount in one.items())
+    return one.keys() == other.keys() and all(_is_close(amount, other[name], ratio) for name, amount in one.items())
 
 
-def _close(one: int, other: int, ratio: float) -> bool:
+def _is_close(one: int, other: int, ratio: float) -> bool:
     larger, smaller = max(one, other), min(one, other)
     return larger - smaller <= larger * ratio

@@ -1,4 +1,4 @@
-"""News of removals: what was heard of the actions of earlier loops."""
+"""Outcomes of removals: what is known by now about the actions of earlier loops."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,18 +8,18 @@ from nodewright.api.decision import Outcome
 from nodewright.decision.memory import Removal
 
 
-class News:
+class RemovalOutcomes:
     """What outcomes say about removals."""
 
     def __init__(self, outcomes: Sequence[Outcome], removals: Mapping[str, Removal]) -> None:
         self._marks: dict[str, Outcome] = {}
-        #: A mark that failed, by whether the nodes that were marked at the same time have pods to be moved.
+        #: One mark that failed, for drains and for others: nodes of one kind are marked together.
         self._unmarked: dict[bool, Outcome] = {}
-        #: Errors of deletions, by group and time of the order: one order deletes several nodes.
+        #: Errors of deletions, by group and time: one call deletes several nodes.
         self._undeleted: dict[tuple[str, datetime], str] = {}
-        #: Why pods were not let go, by pod.
+        #: Why evictions were refused, by pod.
         self.refusals = {each.target: each.error for each in outcomes if each.action == "evict" and not each.ok}
-        #: Nodes whose marks have come off, which may not be seen yet.
+        #: Nodes whose marks were taken off, which may not have been seen yet.
         self.restored = frozenset(each.target for each in outcomes if each.action == "restore" and each.ok)
         for outcome in outcomes:
             removal = removals.get(outcome.target)
@@ -32,8 +32,8 @@ class News:
             elif outcome.action == "delete-instances" and not outcome.ok and removal.deleted_at is not None:
                 self._undeleted[removal.group, removal.deleted_at] = outcome.error
 
-    def heard(self, name: str, removal: Removal) -> Removal:
-        """Return *removal* with what was heard of it."""
+    def applied(self, name: str, removal: Removal) -> Removal:
+        """Return *removal* with its outcomes applied."""
         if removal.deleted_at is not None:
             error = self._undeleted.get((removal.group, removal.deleted_at), removal.error)
             return replace(removal, error=error) if error != removal.error else removal
@@ -41,7 +41,7 @@ class News:
         return replace(removal, started=mark.at) if mark is not None and mark.ok else removal
 
     def unmarked(self, name: str, removal: Removal) -> str:
-        """Return why the node, or one that was to be marked with it, was not; empty if they were."""
+        """Return why this node, or one that was to be marked with it, was not marked; empty if all were."""
         mark = self._marks.get(name)
         if mark is None:
             return ""

@@ -1,4 +1,4 @@
-"""What it costs those who work on a node that it goes."""
+"""What it costs a node's pods that the node goes."""
 
 import pytest
 from nodewright.cluster import Cluster

@@ -1,4 +1,4 @@
-"""Expanders that ask outside: what is recorded of them, and how a decision is made again without asking."""
+"""Expanders that ask outside: their answers are recorded, and a decision is made again without asking."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -73,14 +73,14 @@ def test_expanders_that_do_not_ask_outside_leave_no_answers():
     assert decided(a_policy()).answers == ()
 
 
-def test_a_decision_made_again_with_its_answers_is_the_same_and_nobody_is_asked():
+def test_a_decision_made_again_with_its_answers_is_the_same_and_no_expander_is_asked():
     # Two options are left, in an order of the oracle's own: chance is loaded with it.
     decision = decided(a_policy(expanders={"oracle": Oracle("ac")}))
     assert decision.answers[0].kept == ("c", "a")
-    nobody = a_policy(expanders={"oracle": Oracle()})
-    again = decided(replace(nobody, answers=decision.answers))
+    replaying = a_policy(expanders={"oracle": Oracle()})
+    again = decided(replace(replaying, answers=decision.answers))
     assert again == decision
-    assert not nobody.faults.counts
+    assert not replaying.faults.counts
 
 
 def test_each_question_of_one_decision_has_its_answer():
@@ -90,8 +90,8 @@ def test_each_question_of_one_decision_has_its_answer():
         (("a", "b", "c"), ("b",)),
         (("a", "c"), ("c",)),
     ]
-    nobody = a_policy(expanders={"oracle": Oracle()}, hooks={"veto": Veto("b")})
-    assert decided(replace(nobody, answers=decision.answers)) == decision
+    replaying = a_policy(expanders={"oracle": Oracle()}, hooks={"veto": Veto("b")})
+    assert decided(replace(replaying, answers=decision.answers)) == decision
     assert grown(decision) == ["c"]
 
 
@@ -101,9 +101,9 @@ def test_a_failure_keeps_all_options_and_is_on_record_with_its_reason():
     (answer,) = decision.answers
     assert (answer.kept, answer.error) == (("a", "b", "c"), "TimeoutError: no answer")
     assert policy.faults.counts == {("oracle", "best"): 1}
-    nobody = a_policy(expanders={"oracle": Oracle()})
-    assert decided(replace(nobody, answers=decision.answers)) == decision
-    assert not nobody.faults.counts
+    replaying = a_policy(expanders={"oracle": Oracle()})
+    assert decided(replace(replaying, answers=decision.answers)) == decision
+    assert not replaying.faults.counts
 
 
 def test_who_failed_is_not_waited_for_a_second_time_by_the_same_decision():
@@ -113,8 +113,8 @@ def test_who_failed_is_not_waited_for_a_second_time_by_the_same_decision():
         (count, "TimeoutError: no answer") for count in (3, 2, 1)
     ]
     assert policy.faults.counts == {("oracle", "best"): 1}
-    nobody = a_policy(expanders={"oracle": Oracle()}, hooks={"veto": Veto("abc")})
-    assert decided(replace(nobody, answers=decision.answers)) == decision
+    replaying = a_policy(expanders={"oracle": Oracle()}, hooks={"veto": Veto("abc")})
+    assert decided(replace(replaying, answers=decision.answers)) == decision
 
 
 def test_an_answer_that_breaks_the_contract_counts_as_a_failure():
@@ -136,8 +136,8 @@ def test_an_answer_to_nothing_acceptable_is_an_answer():
 
 def test_answers_to_other_questions_are_not_taken():
     decision = decided(a_policy(expanders={"oracle": Oracle("b")}))
-    nobody = replace(a_policy(expanders={"oracle": Oracle()}), answers=decision.answers)
-    other = decided(nobody, of=world(pods=4))
+    replaying = replace(a_policy(expanders={"oracle": Oracle()}), answers=decision.answers)
+    other = decided(replaying, of=world(pods=4))
     assert other.answers == ()
     assert [notice.message for notice in other.notices] == [
         "oracle was not asked about these options when its answers were recorded; all of them are kept"
@@ -146,13 +146,13 @@ def test_answers_to_other_questions_are_not_taken():
 
 
 def test_no_answers_on_record_are_not_the_same_as_none():
-    nobody = replace(a_policy(expanders={"oracle": Oracle()}), answers=())
-    assert [notice.reason for notice in decided(nobody).notices] == ["NoAnswerOnRecord"]
-    assert not nobody.faults.counts
+    replaying = replace(a_policy(expanders={"oracle": Oracle()}), answers=())
+    assert [notice.reason for notice in decided(replaying).notices] == ["NoAnswerOnRecord"]
+    assert not replaying.faults.counts
 
 
 def test_the_order_in_which_pods_came_does_not_change_the_question():
     decision = decided(a_policy(expanders={"oracle": Oracle("b")}))
     backwards = a_world(groups=[a_group(name) for name in "abc"], pods=[a_pod(f"web-{number}") for number in (2, 1, 0)])
-    nobody = replace(a_policy(expanders={"oracle": Oracle()}), answers=decision.answers)
-    assert decided(nobody, of=backwards).answers == decision.answers
+    replaying = replace(a_policy(expanders={"oracle": Oracle()}), answers=decision.answers)
+    assert decided(replaying, of=backwards).answers == decision.answers
