@@ -21,11 +21,11 @@ def ledger_of(kind, placed, *, nodes=3, apps=2):
     return list(ledger.broken()), list(ledger.placeable(pod for key, pod in pods.items() if key not in chosen))
 
 
-def test_a_right_placement_is_accepted():
+def test_a_right_placement_is_accepted() -> None:
     assert ledger_of("anti", {0: 0, 1: 0, 2: 1, 3: 1, 4: 2, 5: 2}) == ([], [])
 
 
-def test_a_pod_that_could_have_been_placed_is_told():
+def test_a_pod_that_could_have_been_placed_is_told() -> None:
     assert ledger_of("plain", {0: 0})[1][0] == "default/pending-000001 would fit on node-00000"
 
 
@@ -37,11 +37,11 @@ def test_a_pod_that_could_have_been_placed_is_told():
         ("spread", {0: 1, 2: 1}, "default/pending-000000 makes the spread uneven on node-00001"),
     ],
 )
-def test_a_broken_rule_is_told(kind, placed, message):
+def test_a_broken_rule_is_told(kind, placed, message) -> None:
     assert ledger_of(kind, placed)[0][0] == message
 
 
-def test_an_overdrawn_node_is_told():
+def test_an_overdrawn_node_is_told() -> None:
     shape = Shape(nodes=1, groups=1, pending=60)
     pods = {pod.key: pod for pod in shape.pending_pods()}
     ledger = Ledger([shape.node(0)], [])

@@ -39,12 +39,12 @@ def trace_of(tmp_path, monkeypatch):
     return read
 
 
-def test_without_its_folder_there_is_no_trace(tmp_path, monkeypatch):
+def test_without_its_folder_there_is_no_trace(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv(FOLDER, str(tmp_path / "nowhere"))
     assert Trace.read() is None
 
 
-def test_machines_of_a_type_are_counted_and_priced_by_what_they_have(trace_of):
+def test_machines_of_a_type_are_counted_and_priced_by_what_they_have(trace_of) -> None:
     machines = trace_of().machines
     assert {machine.name: count for machine, count in machines.items()} == {
         "8c-32g": 2,
@@ -55,18 +55,18 @@ def test_machines_of_a_type_are_counted_and_priced_by_what_they_have(trace_of):
     assert prices == {"8c-32g": 0.368, "16c-64g-2xt4": 1.436, "16c-64g-2xp100": 2.136}
 
 
-def test_a_share_of_a_gpu_is_a_whole_one(trace_of):
+def test_a_share_of_a_gpu_is_a_whole_one(trace_of) -> None:
     (task,) = trace_of(a_row("a", 5, 9, gpus=1, milli=460, models="T4|P100")).tasks
     assert (task.gpus, task.shared, task.models) == (1, True, ("T4", "P100"))
 
 
-def test_the_densest_day_is_the_one_with_most_arrivals_but_for_the_first(trace_of):
+def test_the_densest_day_is_the_one_with_most_arrivals_but_for_the_first(trace_of) -> None:
     early = [a_row(f"early-{n}", 0, 9 * DAY) for n in range(5)]
     rows = [a_row("a", DAY, 9 * DAY), a_row("b", START + 1, 9 * DAY), a_row("c", START + 2, 9 * DAY)]
     assert trace_of(*early, *rows).densest_day() == START
 
 
-def test_a_replay_counts_waiting_machines_and_pods_that_move(trace_of):
+def test_a_replay_counts_waiting_machines_and_pods_that_move(trace_of) -> None:
     trace = trace_of(
         a_row("resident", 0, 9 * DAY),
         # Finds room beside the resident. The third has none: a machine takes 50 seconds, after 1 in case others follow.

@@ -94,7 +94,7 @@ VERSIONS = ("1.25", kubernetes_validate.latest_version())
 
 
 @pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
-def test_every_object_is_valid_for_kubernetes(render, values):
+def test_every_object_is_valid_for_kubernetes(render, values) -> None:
     objects = render(values)
     assert {each["kind"] for each in objects} >= {"Deployment", "ClusterRole", "Role", "ServiceAccount", "ConfigMap"}
     for each in objects:
@@ -103,12 +103,12 @@ def test_every_object_is_valid_for_kubernetes(render, values):
 
 
 @pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
-def test_helm_finds_nothing_wrong_with_the_chart(render, values):
+def test_helm_finds_nothing_wrong_with_the_chart(render, values) -> None:
     assert "0 chart(s) failed" in helm("lint", "--strict", CHART, "--values", render.values(values))
 
 
 @pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
-def test_the_process_takes_the_flags_and_the_file_that_it_is_given(render, values, tmp_path):
+def test_the_process_takes_the_flags_and_the_file_that_it_is_given(render, values, tmp_path) -> None:
     objects = render(values)
     file = tmp_path / "nodewright.yaml"
     file.write_text(only(objects, "ConfigMap", "nodewright")["data"]["nodewright.yaml"])
@@ -117,7 +117,7 @@ def test_the_process_takes_the_flags_and_the_file_that_it_is_given(render, value
     assert load(flags.config, flags=flags).settings.providers
 
 
-def test_values_for_cluster_autoscaler_say_the_same_here(render):
+def test_values_for_cluster_autoscaler_say_the_same_here(render) -> None:
     objects = render(FOR_CLUSTER_AUTOSCALER, release="ca")
     assert container(objects)["args"] == [
         "--config=/etc/nodewright/nodewright.yaml",
@@ -149,7 +149,7 @@ def test_values_for_cluster_autoscaler_say_the_same_here(render):
     assert only(objects, "ConfigMap", "ca-own")
 
 
-def test_what_has_no_effect_is_told_after_the_installation(render):
+def test_what_has_no_effect_is_told_after_the_installation(render) -> None:
     with World(parse_scenario(a_scenario(a_group("pool", max=1))), FastClock()) as world:
         told = helm(
             *("install", "ca", CHART, "--namespace", "kube-system", "--kubeconfig", world.kubeconfig),
@@ -165,13 +165,13 @@ def test_what_has_no_effect_is_told_after_the_installation(render):
     ]
 
 
-def test_no_value_of_the_chart_counts_as_unknown():
+def test_no_value_of_the_chart_counts_as_unknown() -> None:
     values = yaml.safe_load((CHART / "values.yaml").read_text())
     listed = re.search(r"\$known := list (.*) -}}", (CHART / "templates/_ignored.tpl").read_text())[1]
     assert set(json.loads(f"[{listed.replace(' ', ', ')}]")) == {*values, "global"}
 
 
-def test_groups_of_each_cloud_are_told_as_its_plugin_reads_them(render):
+def test_groups_of_each_cloud_are_told_as_its_plugin_reads_them(render) -> None:
     def found(values):
         return [word for word in container(render(values))["args"] if "discovery" in word or "config=" in word][1:]
 
@@ -189,7 +189,7 @@ def test_groups_of_each_cloud_are_told_as_its_plugin_reads_them(render):
     ]
 
 
-def test_keys_of_a_cloud_are_nowhere_but_in_the_secret(render):
+def test_keys_of_a_cloud_are_nowhere_but_in_the_secret(render) -> None:
     objects = render(AZURE)
     assert only(objects, "Secret")["stringData"]["ClientSecret"] == "secret"
     environment = {each["name"]: each["valueFrom"]["secretKeyRef"] for each in container(objects)["env"]}
@@ -199,11 +199,11 @@ def test_keys_of_a_cloud_are_nowhere_but_in_the_secret(render):
     assert {each["valueFrom"]["secretKeyRef"]["name"] for each in container(objects)["env"]} == {"mine"}
 
 
-def test_without_a_cloud_nothing_is_installed(render):
+def test_without_a_cloud_nothing_is_installed(render) -> None:
     assert "name the cloud that has the nodes: set config.providers" in render.refused("replicaCount: 1")
 
 
-def test_values_of_the_wrong_shape_are_refused(render):
+def test_values_of_the_wrong_shape_are_refused(render) -> None:
     assert "replicaCount: Invalid type. Expected: integer" in render.refused("replicaCount: two")
     assert "maxSize is required" in render.refused("autoscalingGroups: [{name: a, minSize: 1}]")
     assert "config is not valid YAML" in render.refused("config: 'a: ['")
@@ -212,14 +212,14 @@ def test_values_of_the_wrong_shape_are_refused(render):
     )
 
 
-def test_rules_have_an_interval_only_if_one_is_given(render):
+def test_rules_have_an_interval_only_if_one_is_given(render) -> None:
     given = "cloudProvider: fake\nprometheusRule: {enabled: true"
     for values, intervals in ((given + "}", {"none"}), (given + ", interval: 7s}", {"7s"})):
         groups = only(render(values), "PrometheusRule")["spec"]["groups"]
         assert {group.get("interval", "none") for group in groups} == intervals
 
 
-def test_a_file_that_no_volume_is_there_for_is_told_after_the_installation(render):
+def test_a_file_that_no_volume_is_there_for_is_told_after_the_installation(render) -> None:
     with World(parse_scenario(a_scenario(a_group("pool", max=1))), FastClock()) as world:
         told = helm(
             *("install", "ca", CHART, "--namespace", "kube-system", "--kubeconfig", world.kubeconfig),
@@ -229,7 +229,7 @@ def test_a_file_that_no_volume_is_there_for_is_told_after_the_installation(rende
     assert "memory.path" not in told
 
 
-def test_a_configuration_given_as_text_stays_as_it_is(render):
+def test_a_configuration_given_as_text_stays_as_it_is(render) -> None:
     text = "apiVersion: nodewright.dev/v1\nkind: Autoscaler\nproviders: [fake] # ours\nserver: {address: ':9000'}\n"
     (render.folder / "file.yaml").write_text(text)
     objects = render("", "--set-file", f"config={render.folder}/file.yaml")
@@ -238,7 +238,7 @@ def test_a_configuration_given_as_text_stays_as_it_is(render):
     assert container(objects)["ports"][0]["containerPort"] == 9000
 
 
-def test_it_runs_as_nobody_on_a_file_system_that_can_not_be_written(render):
+def test_it_runs_as_nobody_on_a_file_system_that_can_not_be_written(render) -> None:
     objects = render()
     pod = only(objects, "Deployment")["spec"]["template"]["spec"]
     assert pod["securityContext"]["runAsNonRoot"] is True
@@ -264,7 +264,7 @@ def rights(objects):
     }
 
 
-def test_who_only_watches_has_no_right_to_write(render):
+def test_who_only_watches_has_no_right_to_write(render) -> None:
     for values in ("config: {dryRun: true, providers: [fake]}", "cloudProvider: fake\nextraArgs: {dry-run: true}"):
         assert {verb for _, verb, _ in rights(render(values))} == {"list", "watch"}
 
@@ -278,18 +278,18 @@ def test_who_only_watches_has_no_right_to_write(render):
         ("extraArgs: {capacity-quotas-enabled: false}", "capacityquotas"),
     ],
 )
-def test_what_is_switched_off_needs_no_rights(render, values, without):
+def test_what_is_switched_off_needs_no_rights(render, values, without) -> None:
     assert without not in {resource for resource, _, _ in rights(render("cloudProvider: fake\n" + values))}
 
 
-def test_rights_follow_the_names_that_are_set(render):
+def test_rights_follow_the_names_that_are_set(render) -> None:
     values = "config: {providers: [fake], status: {name: told}}\nextraArgs: {leader-elect-resource-name: mine}"
     granted = rights(render(values))
     assert {("leases", "update", "mine"), ("configmaps", "delete", "told")} <= granted
     assert not {name for _, _, name in granted} & {"cluster-autoscaler", "cluster-autoscaler-status"}
 
 
-def test_without_cluster_scope_only_the_rights_in_its_namespace_are_granted(render):
+def test_without_cluster_scope_only_the_rights_in_its_namespace_are_granted(render) -> None:
     kinds = {each["kind"] for each in render("cloudProvider: fake\nrbac: {clusterScoped: false}")}
     assert "Role" in kinds
     assert "ClusterRole" not in kinds

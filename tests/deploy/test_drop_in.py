@@ -45,7 +45,7 @@ def begin(world, tmp_path):
         process.communicate()
 
 
-def test_it_scales_with_the_flags_of_its_namesake_and_ends_with_0(world, begin):
+def test_it_scales_with_the_flags_of_its_namesake_and_ends_with_0(world, begin) -> None:
     process = begin("-v=4", "--address=127.0.0.1:0", "--stderrthreshold=info", "-expander", "most-pods,least-waste")
     until = monotonic() + 60
     while not world.store.list("nodes"):
@@ -57,7 +57,7 @@ def test_it_scales_with_the_flags_of_its_namesake_and_ends_with_0(world, begin):
     assert "grow pool 0 → 1 for 2 pods" in told
 
 
-def test_it_ends_with_255_when_it_can_not_go_on(begin):
+def test_it_ends_with_255_when_it_can_not_go_on(begin) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         process = begin(f"--address=127.0.0.1:{taken.getsockname()[1]}")
         _, told = process.communicate(timeout=20)
@@ -65,7 +65,7 @@ def test_it_ends_with_255_when_it_can_not_go_on(begin):
     assert "Address already in use" in told
 
 
-def test_wrong_flags_end_it_with_2(capsys):
+def test_wrong_flags_end_it_with_2(capsys) -> None:
     assert main(["-scan-intervall=1s", "--max-nodes-total=many"]) == 2
     told = capsys.readouterr().err
     assert "--scan-intervall: unknown flag; did you mean --scan-interval?" in told
@@ -73,12 +73,12 @@ def test_wrong_flags_end_it_with_2(capsys):
 
 
 @pytest.mark.parametrize("word", ["-h", "-help", "--help"])
-def test_help_lists_every_flag(capsys, word):
+def test_help_lists_every_flag(capsys, word) -> None:
     assert main(["--v=4", word]) == 0
     told = capsys.readouterr().out
     assert [name for name in FLAGS if f"--{name} " not in told] == []
 
 
-def test_it_says_what_it_is(capsys):
+def test_it_says_what_it_is(capsys) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"nodewright {__version__}\n"

@@ -39,7 +39,7 @@ def of(name, stage=FILE):
     return [text for word, text in re.findall(r"^([A-Z]+) (.*(?:\\\n.*)*)", stage, re.MULTILINE) if word == name]
 
 
-def test_everything_that_is_copied_is_there_and_not_ignored():
+def test_everything_that_is_copied_is_there_and_not_ignored() -> None:
     sources = [word for text in of("COPY") if "--from" not in text for word in text.split()[:-1]]
     assert sources == ["requirements-dev.lock", "core", "plugins", "deploy/install"]
     kept = [line[1:] for line in (ROOT / "deploy/Dockerfile.dockerignore").read_text().splitlines() if line[0] == "!"]
@@ -48,12 +48,12 @@ def test_everything_that_is_copied_is_there_and_not_ignored():
     assert os.access(ROOT / "deploy/install", os.X_OK)
 
 
-def test_plugins_that_are_installed_by_default_are_there():
+def test_plugins_that_are_installed_by_default_are_there() -> None:
     (plugins,) = re.findall(r'ARG PLUGINS="(.*)"', FILE)
     assert all((ROOT / "plugins" / name / "pyproject.toml").exists() for name in plugins.split())
 
 
-def test_the_last_stage_has_no_installer_and_is_nobody():
+def test_the_last_stage_has_no_installer_and_is_nobody() -> None:
     last = STAGES[-1]
     assert len(STAGES) == 2
     assert re.search(r"^RUN python -m pip uninstall .* pip \\$", last, re.MULTILINE)
@@ -62,7 +62,7 @@ def test_the_last_stage_has_no_installer_and_is_nobody():
     assert "apt" not in FILE
 
 
-def test_the_chart_runs_it_as_the_same_user_with_the_same_entry(render):
+def test_the_chart_runs_it_as_the_same_user_with_the_same_entry(render) -> None:
     objects = render()
     context = only(objects, "Deployment")["spec"]["template"]["spec"]["securityContext"]
     assert f"{context['runAsUser']}:{context['runAsGroup']}" == of("USER")[-1]
@@ -103,7 +103,7 @@ def writable(folder):
 @pytest.mark.install
 @pytest.mark.timeout(400)
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="only root can become nobody")
-def test_it_scales_as_nobody_where_nothing_can_be_written(folder, image):
+def test_it_scales_as_nobody_where_nothing_can_be_written(folder, image) -> None:
     assert writable(image) == []
     assert not list(image.glob("lib/*/site-packages/pip"))
     with World(parse_scenario(a_scenario(a_group("pool", max=5, bootTime="0s"), replicas=2)), FastClock()) as world:

@@ -39,7 +39,7 @@ def comparable(objects):
     return {(each["kind"], each["metadata"]["name"]): each for each in objects}
 
 
-def test_what_is_packaged_is_what_the_chart_renders():
+def test_what_is_packaged_is_what_the_chart_renders() -> None:
     rendered = helm(
         *("template", "nodewright", CHART, "--namespace", "kube-system"),
         *("--values", ROOT / "deploy/manifests.values.yaml"),
@@ -48,7 +48,7 @@ def test_what_is_packaged_is_what_the_chart_renders():
     assert packaged == rendered, "run make manifests"
 
 
-def test_the_chart_is_of_this_version():
+def test_the_chart_is_of_this_version() -> None:
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
     assert chart["appVersion"] == chart["version"] == __version__
 
@@ -64,12 +64,12 @@ def test_the_chart_is_of_this_version():
         "status: {name: told}",
     ],
 )
-def test_they_are_the_objects_of_the_chart_with_the_same_configuration(render, printed, tmp_path, settings):
+def test_they_are_the_objects_of_the_chart_with_the_same_configuration(render, printed, tmp_path, settings) -> None:
     objects = printed(PLAIN + settings)
     assert comparable(objects) == comparable(render("", "--set-file", f"config={tmp_path}/nodewright.yaml"))
 
 
-def test_what_may_differ_is_the_same_in_the_chart(render, printed):
+def test_what_may_differ_is_the_same_in_the_chart(render, printed) -> None:
     values = {
         "config": yaml.safe_load(PLAIN),
         "image": {"repository": "registry.example/nodewright", "tag": "v9"},
@@ -85,18 +85,18 @@ def test_what_may_differ_is_the_same_in_the_chart(render, printed):
     assert comparable(objects) == comparable(render(yaml.safe_dump(values), namespace="autoscaling"))
 
 
-def test_the_file_is_kept_as_it_was_written(printed):
+def test_the_file_is_kept_as_it_was_written(printed) -> None:
     assert only(printed(PLAIN), "ConfigMap")["data"]["nodewright.yaml"] == PLAIN
 
 
-def test_a_configuration_with_mistakes_is_refused(tmp_path, capsys):
+def test_a_configuration_with_mistakes_is_refused(tmp_path, capsys) -> None:
     file = tmp_path / "nodewright.yaml"
     file.write_text(HEADER + "scaleUpp: {}\n")
     assert main(["manifests", "--config", str(file)]) == 2
     assert "did you mean scaleUp" in capsys.readouterr().err
 
 
-def test_it_runs_where_the_configuration_says(printed):
+def test_it_runs_where_the_configuration_says(printed) -> None:
     objects = printed(PLAIN + "namespace: autoscaling\n")
     assert {each["metadata"].get("namespace", "autoscaling") for each in objects} == {"autoscaling"}
     assert container(objects)["args"][-1] == "--namespace=autoscaling"
@@ -111,7 +111,7 @@ def test_it_runs_where_the_configuration_says(printed):
         (["--image", "a b"], "write NAME:TAG, not 'a b'"),
     ],
 )
-def test_words_that_no_cluster_takes_are_refused(tmp_path, capsys, words, told):
+def test_words_that_no_cluster_takes_are_refused(tmp_path, capsys, words, told) -> None:
     file = tmp_path / "nodewright.yaml"
     file.write_text(PLAIN)
     with pytest.raises(SystemExit) as ended:
@@ -120,7 +120,7 @@ def test_words_that_no_cluster_takes_are_refused(tmp_path, capsys, words, told):
     assert told in capsys.readouterr().err
 
 
-def test_what_does_not_work_in_the_container_is_told(tmp_path, capsys):
+def test_what_does_not_work_in_the_container_is_told(tmp_path, capsys) -> None:
     file = tmp_path / "nodewright.yaml"
     file.write_text(
         PLAIN + "server: {address: 'localhost:8085'}\nrecord: {path: /records/r}\nkube: {kubeconfig: /root/k}\n"
@@ -134,7 +134,7 @@ def test_what_does_not_work_in_the_container_is_told(tmp_path, capsys):
     assert "kube.kubeconfig: /root/k is not in the container" in kubeconfig
 
 
-def test_of_a_plain_configuration_nothing_is_told(tmp_path, capsys):
+def test_of_a_plain_configuration_nothing_is_told(tmp_path, capsys) -> None:
     file = tmp_path / "nodewright.yaml"
     file.write_text(PLAIN)
     assert main(["manifests", "--config", str(file)]) == 0
@@ -143,7 +143,7 @@ def test_of_a_plain_configuration_nothing_is_told(tmp_path, capsys):
 
 @pytest.mark.kubectl
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
-def test_an_api_server_takes_them(printed, tmp_path):
+def test_an_api_server_takes_them(printed, tmp_path) -> None:
     file = tmp_path / "manifests.yaml"
     file.write_text(yaml.safe_dump_all(printed(PLAIN)))
     with World(parse_scenario(a_scenario(a_group("pool", max=1))), FastClock()) as world:

@@ -72,7 +72,7 @@ def told(life):
     return "\n".join(life.diary.lines)
 
 
-def test_a_group_grows_from_zero_by_its_tags(begin):
+def test_a_group_grows_from_zero_by_its_tags(begin) -> None:
     life = begin(
         a_deployment(
             "model",
@@ -95,7 +95,7 @@ def test_a_group_grows_from_zero_by_its_tags(begin):
     assert life.sizes() == {"gpu": 2}
 
 
-def test_a_group_of_mixed_instances_grows_from_zero(begin):
+def test_a_group_of_mixed_instances_grows_from_zero(begin) -> None:
     life = begin(a_deployment(replicas=3))
     life.make_group("mixed", types=("m5.xlarge", "m5.large", "m5a.large"), on_demand_base=1, on_demand_percent=0)
     # The group may launch what has room for one pod only: that is what is counted with.
@@ -111,7 +111,7 @@ def test_a_group_of_mixed_instances_grows_from_zero(begin):
     ]
 
 
-def test_a_stock_out_of_spot_is_answered_by_on_demand_in_the_loop_that_sees_it(begin):
+def test_a_stock_out_of_spot_is_answered_by_on_demand_in_the_loop_that_sees_it(begin) -> None:
     life = begin(a_deployment(replicas=2), settings=f"{NEVER}\n{SPOT_FIRST}")
     life.make_group("spot", spot=True)
     life.make_group("on-demand")
@@ -131,7 +131,7 @@ def test_a_stock_out_of_spot_is_answered_by_on_demand_in_the_loop_that_sees_it(b
     assert life.sizes() == {"on-demand": 2}
 
 
-def test_the_machine_of_the_drained_node_is_terminated_and_not_replaced(begin):
+def test_the_machine_of_the_drained_node_is_terminated_and_not_replaced(begin) -> None:
     life = begin(a_deployment(replicas=3), settings=QUICK)
     life.make_group("web", desired=3, max_size=5)
     life.until(lambda: len(life.pods("Running")) == 3)
@@ -152,7 +152,7 @@ def test_the_machine_of_the_drained_node_is_terminated_and_not_replaced(begin):
     assert life.marked == []
 
 
-def test_machines_that_somebody_else_asked_for_are_waited_for(begin):
+def test_machines_that_somebody_else_asked_for_are_waited_for(begin) -> None:
     life = begin(a_deployment(replicas=2))
     life.make_group("web")
     life.go_on(10)
@@ -166,7 +166,7 @@ def test_machines_that_somebody_else_asked_for_are_waited_for(begin):
     assert "4 → " not in told(life)
 
 
-def test_machines_that_somebody_else_gave_up_are_ordered_again(begin):
+def test_machines_that_somebody_else_gave_up_are_ordered_again(begin) -> None:
     life = begin(a_deployment(replicas=3))
     life.make_group("web")
     life.until(lambda: len(life.pods("Running")) == 3)
@@ -178,7 +178,7 @@ def test_machines_that_somebody_else_gave_up_are_ordered_again(begin):
     assert life.sizes() == {"web": 3}
 
 
-def test_a_machine_that_somebody_terminates_by_hand_is_replaced_once(begin):
+def test_a_machine_that_somebody_terminates_by_hand_is_replaced_once(begin) -> None:
     life = begin(a_deployment(replicas=2), settings=QUICK)
     life.make_group("web")
     life.until(lambda: len(life.pods("Running")) == 2)
@@ -193,7 +193,7 @@ def test_a_machine_that_somebody_terminates_by_hand_is_replaced_once(begin):
     assert gone.id not in {machine.id for machine in life.double.machines()}
 
 
-def test_a_maximum_that_somebody_lowers_is_kept_to_at_once(begin):
+def test_a_maximum_that_somebody_lowers_is_kept_to_at_once(begin) -> None:
     life = begin(a_deployment(replicas=2))
     life.make_group("web", max_size=10)
     life.until(lambda: len(life.pods("Running")) == 2)
@@ -206,7 +206,7 @@ def test_a_maximum_that_somebody_lowers_is_kept_to_at_once(begin):
     assert any("max" in message.lower() for message in life.told_to_pods("NotTriggerScaleUp"))
 
 
-def test_a_group_that_is_deleted_is_forgotten_and_another_takes_its_pods(begin):
+def test_a_group_that_is_deleted_is_forgotten_and_another_takes_its_pods(begin) -> None:
     life = begin(a_deployment(replicas=2), settings=f"{NEVER}\n{SPOT_FIRST}")
     life.make_group("spot")
     life.make_group("on-demand")
@@ -219,7 +219,7 @@ def test_a_group_that_is_deleted_is_forgotten_and_another_takes_its_pods(begin):
     assert len(life.nodes) == 2
 
 
-def test_a_group_that_is_tagged_while_the_loop_runs_is_found(begin):
+def test_a_group_that_is_tagged_while_the_loop_runs_is_found(begin) -> None:
     life = begin(a_deployment(replicas=1))
     life.make_group("hidden", tags={ENABLED: "true"}, ours=False)
     life.go_on(30)
@@ -233,7 +233,7 @@ def test_a_group_that_is_tagged_while_the_loop_runs_is_found(begin):
 
 
 @pytest.mark.parametrize("trouble", ["throttle", "fail", "expire", "drop", "garble"])
-def test_nothing_is_lost_while_aws_does_not_answer_as_it_should(begin, trouble):
+def test_nothing_is_lost_while_aws_does_not_answer_as_it_should(begin, trouble) -> None:
     life = begin(a_deployment(replicas=2), settings=QUICK)
     life.make_group("web", min_size=1, max_size=5)
     life.until(lambda: len(life.pods("Running")) == 2)
@@ -252,7 +252,7 @@ def test_nothing_is_lost_while_aws_does_not_answer_as_it_should(begin, trouble):
     assert life.sizes() == {"web": 3}
 
 
-def test_an_order_whose_answer_is_lost_is_not_given_twice(begin):
+def test_an_order_whose_answer_is_lost_is_not_given_twice(begin) -> None:
     life = begin(a_deployment(replicas=2))
     life.make_group("web")
     life.double.faults.drop("autoscaling:set_desired_capacity", times=3, after=True)
@@ -264,7 +264,7 @@ def test_an_order_whose_answer_is_lost_is_not_given_twice(begin):
     assert len(life.launched) == 2
 
 
-def test_who_starts_after_a_kill_waits_for_what_was_ordered(begin):
+def test_who_starts_after_a_kill_waits_for_what_was_ordered(begin) -> None:
     life = begin(a_deployment(replicas=3))
     life.make_group("web")
     life.until(lambda: life.sizes() == {"web": 3})
@@ -278,7 +278,7 @@ def test_who_starts_after_a_kill_waits_for_what_was_ordered(begin):
     assert len(life.launched) == 3
 
 
-def test_who_starts_after_a_kill_ends_the_removal_that_had_begun(begin):
+def test_who_starts_after_a_kill_ends_the_removal_that_had_begun(begin) -> None:
     life = begin(a_deployment(replicas=2), settings=QUICK)
     life.make_group("web", desired=3)
     life.until(lambda: len(life.pods("Running")) == 2)
@@ -297,7 +297,7 @@ def test_who_starts_after_a_kill_ends_the_removal_that_had_begun(begin):
     assert life.marked == []
 
 
-def test_answers_of_before_order_nothing_twice(begin):
+def test_answers_of_before_order_nothing_twice(begin) -> None:
     life = begin(a_deployment(replicas=3))
     life.make_group("web")
     life.go_on(10)
@@ -310,7 +310,7 @@ def test_answers_of_before_order_nothing_twice(begin):
     assert len(life.launched) == 3
 
 
-def test_late_answers_bring_the_machines_that_pods_need_and_end_the_right_ones(begin):
+def test_late_answers_bring_the_machines_that_pods_need_and_end_the_right_ones(begin) -> None:
     life = begin(a_deployment(replicas=3), settings=QUICK)
     life.make_group("web")
     # Nodes are there before AWS tells of their machines.

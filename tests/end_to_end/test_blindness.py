@@ -23,7 +23,7 @@ def eventually(holds):
 
 
 @pytest.mark.parametrize("resource", ["pods", "nodes"])
-def test_while_pods_or_nodes_can_not_be_seen_no_loop_decides_and_then_all_goes_on(begin, monkeypatch, resource):
+def test_while_pods_or_nodes_can_not_be_seen_no_loop_decides_and_then_all_goes_on(begin, monkeypatch, resource) -> None:
     passed = [0.0]
     monkeypatch.setattr(feed, "monotonic", lambda: monotonic() + passed[0])
     life = begin(a_scenario(a_group("pool", min=0), replicas=4), "scaleDown: {unneededTime: 1m, delayAfterAdd: 0s}")

@@ -94,7 +94,7 @@ def conformance(tmp_path, capsys):
         yield Command(tmp_path, world, capsys, installed.install)
 
 
-def test_reading_breaks_no_rule_and_changes_nothing(conformance):
+def test_reading_breaks_no_rule_and_changes_nothing(conformance) -> None:
     status, out, err = conformance()
     assert (status, err) == (0, "")
     assert out.startswith("reads the groups of fake, above all pool, and changes nothing\n")
@@ -105,7 +105,7 @@ def test_reading_breaks_no_rule_and_changes_nothing(conformance):
     assert conformance.orders() == {}
 
 
-def test_a_full_run_resizes_the_group_and_sets_it_back(conformance):
+def test_a_full_run_resizes_the_group_and_sets_it_back(conformance) -> None:
     status, out, err = conformance.full()
     assert (status, err) == (0, "")
     assert out.startswith("resizes group pool of fake (from 1 to 6; now 2 running, asked for 2):\n")
@@ -114,7 +114,7 @@ def test_a_full_run_resizes_the_group_and_sets_it_back(conformance):
     assert conformance.orders()["increase"] > 10
 
 
-def test_a_broken_rule_is_told_when_reading(conformance):
+def test_a_broken_rule_is_told_when_reading(conformance) -> None:
     name = conformance.break_provider(group="min_size = property(lambda self: 99)")
     report = conformance.folder / "report.md"
     status, out, _ = conformance("--report", str(report), provider=name)
@@ -130,7 +130,7 @@ def test_a_broken_rule_is_told_when_reading(conformance):
 EAGER = "increase = lambda self, count: FakeNodeGroup.increase(self, count + 1)"
 
 
-def test_a_full_run_ends_with_the_first_broken_rule_and_sets_the_group_back(conformance):
+def test_a_full_run_ends_with_the_first_broken_rule_and_sets_the_group_back(conformance) -> None:
     name = conformance.break_provider(group=EAGER)
     report = conformance.folder / "report.json"
     status, out, err = conformance.full("--report", str(report), provider=name)
@@ -144,7 +144,7 @@ def test_a_full_run_ends_with_the_first_broken_rule_and_sets_the_group_back(conf
     assert broken["reason"]
 
 
-def test_a_full_run_goes_on_if_it_is_told_to(conformance):
+def test_a_full_run_goes_on_if_it_is_told_to(conformance) -> None:
     name = conformance.break_provider(group=EAGER)
     status, out, _ = conformance.full("--keep-going", provider=name)
     assert status == 1
@@ -153,7 +153,7 @@ def test_a_full_run_goes_on_if_it_is_told_to(conformance):
     assert conformance.sizes()["pool"] == 2
 
 
-def test_a_run_that_is_interrupted_sets_the_group_back(conformance):
+def test_a_run_that_is_interrupted_sets_the_group_back(conformance) -> None:
     code = """
     def increase(self, count):
         super().increase(count)
@@ -174,7 +174,7 @@ def test_a_run_that_is_interrupted_sets_the_group_back(conformance):
     assert conformance.sizes() == {"pool": 2, "other": 1}
 
 
-def test_a_terminal_that_is_closed_sets_the_group_back_however_often_that_is_told(conformance):
+def test_a_terminal_that_is_closed_sets_the_group_back_however_often_that_is_told(conformance) -> None:
     code = """
     def increase(self, count):
         super().increase(count)
@@ -193,7 +193,7 @@ def test_a_terminal_that_is_closed_sets_the_group_back_however_often_that_is_tol
     assert signal.getsignal(signal.SIGHUP) is before
 
 
-def test_a_group_that_can_not_be_set_back_is_told(conformance):
+def test_a_group_that_can_not_be_set_back_is_told(conformance) -> None:
     code = "delete_nodes = lambda self, nodes: None"
     name = conformance.break_provider(group=code)
     status, _, err = conformance.full(provider=name)
@@ -204,7 +204,7 @@ def test_a_group_that_can_not_be_set_back_is_told(conformance):
     assert "set it back by hand" in err
 
 
-def test_secrets_show_nowhere(conformance):
+def test_secrets_show_nowhere(conformance) -> None:
     code = (
         "def resource_limits(self): raise NodewrightError(f'{self.config.api_token} {self.config.external_id} refused')"
     )
@@ -227,35 +227,35 @@ class TestRefusals:
         yield
         assert conformance.orders() == {}
 
-    def test_resizing_needs_a_group(self, conformance):
+    def test_resizing_needs_a_group(self, conformance) -> None:
         message = "nodewright conformance: --full needs --group: name the group to resize\n"
         assert conformance("--full", "--yes") == (2, "", message)
 
-    def test_a_group_that_is_not_there(self, conformance):
+    def test_a_group_that_is_not_there(self, conformance) -> None:
         status, _, err = conformance("--full", "--yes", "--group", "poool")
         assert status == 2
         assert err == (
             "nodewright conformance: fake can't be read: the provider finds no group 'poool'; it finds other, pool\n"
         )
 
-    def test_nobody_is_there_to_agree(self, conformance):
+    def test_nobody_is_there_to_agree(self, conformance) -> None:
         status, out, err = conformance("--full", "--group", "pool")
         assert status == 2
         assert out.startswith("resizes group pool of fake (from 1 to 6; now 2 running, asked for 2):\n")
         assert err == "nodewright conformance: there is no terminal to ask on: add --yes to go ahead\n"
 
-    def test_somebody_does_not_agree(self, conformance, monkeypatch):
+    def test_somebody_does_not_agree(self, conformance, monkeypatch) -> None:
         monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
         monkeypatch.setattr("builtins.input", lambda prompt: "n")
         status, _, err = conformance("--full", "--group", "pool")
         assert (status, err) == (2, "nodewright conformance: nothing was changed\n")
 
-    def test_a_provider_that_is_not_configured(self, conformance):
+    def test_a_provider_that_is_not_configured(self, conformance) -> None:
         status, _, err = conformance(provider="faek")
         assert status == 2
         assert err == "nodewright conformance: no entry of `providers` is 'faek': did you mean 'fake'?\n"
 
-    def test_a_cloud_that_is_not_there(self, conformance):
+    def test_a_cloud_that_is_not_there(self, conformance) -> None:
         conformance.configure({"fake": {"url": "http://127.0.0.1:9"}})
         status, _, err = conformance()
         assert status == 2
@@ -263,12 +263,12 @@ class TestRefusals:
             "nodewright conformance: fake can't be read: the fake cloud at http://127.0.0.1:9 did not"
         )
 
-    def test_pytest_is_not_installed(self, conformance, monkeypatch):
+    def test_pytest_is_not_installed(self, conformance, monkeypatch) -> None:
         monkeypatch.setitem(sys.modules, "pytest", None)
         message = "the suite needs pytest, which is not installed: pip install 'nodewright[conformance]'"
         assert conformance() == (2, "", f"nodewright conformance: {message}\n")
 
-    def test_a_report_of_an_unknown_kind(self, conformance):
+    def test_a_report_of_an_unknown_kind(self, conformance) -> None:
         status, _, err = conformance("--report", "report.pdf")
         assert (status, err) == (
             2,
@@ -276,7 +276,7 @@ class TestRefusals:
         )
 
 
-def test_the_second_provider_of_a_kind_is_called_by_its_number(conformance):
+def test_the_second_provider_of_a_kind_is_called_by_its_number(conformance) -> None:
     url = conformance.world.provider_config["url"]
     conformance.configure({"fake": {"url": url, "only": ["pool"]}}, {"fake": {"url": url, "only": ["other"]}})
     status, out, _ = conformance(provider="fake-2")

@@ -46,7 +46,7 @@ def conformance(double, tmp_path, capsys, monkeypatch):
 CHANGES = {"set_desired_capacity", "terminate_instance_in_auto_scaling_group", "update_auto_scaling_group"}
 
 
-def test_reading_an_account_breaks_no_rule_and_changes_nothing(double, conformance):
+def test_reading_an_account_breaks_no_rule_and_changes_nothing(double, conformance) -> None:
     status, out, err, report = conformance(rules="show or twice")
     assert (status, err) == (0, "")
     assert out.startswith("reads the groups of aws, above all spot, and changes nothing\n")
@@ -56,7 +56,7 @@ def test_reading_an_account_breaks_no_rule_and_changes_nothing(double, conforman
     assert CHANGES.isdisjoint(operation for _, operation in double.calls)
 
 
-def test_a_run_that_is_interrupted_while_the_group_grows_sets_it_back(double, conformance, monkeypatch):
+def test_a_run_that_is_interrupted_while_the_group_grows_sets_it_back(double, conformance, monkeypatch) -> None:
     increase = AwsNodeGroup.increase
 
     def interrupted(self, count):
@@ -79,7 +79,7 @@ def test_a_run_that_is_interrupted_while_the_group_grows_sets_it_back(double, co
     assert double.calls["autoscaling", "set_desired_capacity"] == 1
 
 
-def test_a_right_that_is_missing_is_named(double, conformance):
+def test_a_right_that_is_missing_is_named(double, conformance) -> None:
     double.faults.deny("autoscaling:describe_auto_scaling_groups")
     status, out, err, _ = conformance(rules="")
     assert (status, out) == (2, "")

@@ -113,7 +113,7 @@ def check_that_moved_pods_found_room(day):
         assert decision.at.minute % STEP == 1 or not any(grow.pods for grow in decision.grow)
 
 
-def test_a_day_costs_less_without_back_and_forth_and_nobody_waits_longer(begin):
+def test_a_day_costs_less_without_back_and_forth_and_nobody_waits_longer(begin) -> None:
     plain, thrifty = (Day(begin(WAVES, SETTINGS % switch)) for switch in ("false", "true"))
     assert not consolidated(plain.life)
     assert 5 < len(consolidated(thrifty.life)) < 24
@@ -130,7 +130,7 @@ def test_a_day_costs_less_without_back_and_forth_and_nobody_waits_longer(begin):
     assert thrifty.life.autoscaler.memory.consolidation.replacements == ()
 
 
-def test_the_new_node_is_ready_before_a_pod_leaves_the_old_one(begin):
+def test_the_new_node_is_ready_before_a_pod_leaves_the_old_one(begin) -> None:
     life = begin(QUIET, SETTINGS % "true")
     life.until(lambda: life.sizes() == {"fitting": 1}, within=7200)
     history = {(entry.event, entry.group): entry.at for entry in life.world.cloud.history}
@@ -140,7 +140,7 @@ def test_the_new_node_is_ready_before_a_pod_leaves_the_old_one(begin):
     check_that_all_is_well(life)
 
 
-def test_a_process_that_forgets_a_replacement_leaves_what_there_was(begin):
+def test_a_process_that_forgets_a_replacement_leaves_what_there_was(begin) -> None:
     life = begin(QUIET, SETTINGS % "true")
     life.until(lambda: life.sizes() == {"roomy": 1, "fitting": 1}, within=7200)
     life.config.write_text(life.config.read_text().replace("enabled: true", "enabled: false"))
@@ -150,7 +150,7 @@ def test_a_process_that_forgets_a_replacement_leaves_what_there_was(begin):
     check_that_all_is_well(life)
 
 
-def test_a_cloud_that_has_no_cheaper_machines_leaves_things_as_they_are(begin):
+def test_a_cloud_that_has_no_cheaper_machines_leaves_things_as_they_are(begin) -> None:
     life = begin(QUIET, SETTINGS % "true")
     life.run_out("eu-a/fitting")
     life.go_on(3 * 3600, every=60)

@@ -162,7 +162,7 @@ def check_threads(life):
     assert living["provider-fake"] <= 1
 
 
-def test_a_day_of_faults_breaks_no_limit_and_leaves_nothing_behind(begin):
+def test_a_day_of_faults_breaks_no_limit_and_leaves_nothing_behind(begin) -> None:
     if TRACED:
         tracemalloc.start()
     guard = Guard(every=1 + NODES // 50)

@@ -64,7 +64,7 @@ def decided(file, capfdbinary):
     return json.loads(capfdbinary.readouterr().out)["iterations"][0]
 
 
-def test_the_picture_is_decided_about_as_the_cluster(dump, tmp_path, capfdbinary):
+def test_the_picture_is_decided_about_as_the_cluster(dump, tmp_path, capfdbinary) -> None:
     status, text, trouble = dump()
     assert (status, trouble) == (0, "")
     file = tmp_path / "picture.json"
@@ -77,7 +77,7 @@ def test_the_picture_is_decided_about_as_the_cluster(dump, tmp_path, capfdbinary
     assert (len(document["nodes"]), len(document["pods"])) == (1, 3)
 
 
-def test_names_are_hidden_when_that_is_asked_for(dump, tmp_path, capfdbinary):
+def test_names_are_hidden_when_that_is_asked_for(dump, tmp_path, capfdbinary) -> None:
     file = tmp_path / "picture.yaml"
     assert dump("--anonymize", "-o", "yaml", "--output-file", str(file)) == (0, b"", "")
     text = file.read_text()
@@ -86,7 +86,7 @@ def test_names_are_hidden_when_that_is_asked_for(dump, tmp_path, capfdbinary):
     assert decided(file, capfdbinary)["scaleUp"] == [{"group": "group-1", "delta": 1, "newSize": 1}]
 
 
-def test_nothing_is_changed(world, dump):
+def test_nothing_is_changed(world, dump) -> None:
     before = [group.desired for group in world.cloud.groups]
     dump()
     changes = ("create", "update", "patch", "delete", "deletecollection")
@@ -94,7 +94,7 @@ def test_nothing_is_changed(world, dump):
     assert before == [group.desired for group in world.cloud.groups]
 
 
-def test_a_missing_right_is_named(world, dump, monkeypatch):
+def test_a_missing_right_is_named(world, dump, monkeypatch) -> None:
     monkeypatch.setattr(Autoscaler.start, "__defaults__", (1.0,))
     fault = Fault(when=lambda request: request.path == "/api/v1/pods", status=403, message="pods is forbidden")
     world.api_server.faults.append(fault)
@@ -103,20 +103,20 @@ def test_a_missing_right_is_named(world, dump, monkeypatch):
     assert "never listed pods (list pods: pods is forbidden)" in trouble
 
 
-def test_an_absent_api_server_is_named(dump, monkeypatch):
+def test_an_absent_api_server_is_named(dump, monkeypatch) -> None:
     monkeypatch.setattr(Autoscaler.start, "__defaults__", (1.0,))
     status, text, trouble = dump("--kubernetes", "http://127.0.0.1:9")
     assert (status, text) == (1, b"")
     assert "the API server at http://127.0.0.1:9 does not answer: connection refused" in trouble
 
 
-def test_a_provider_that_does_not_answer_is_named(world, dump):
+def test_a_provider_that_does_not_answer_is_named(world, dump) -> None:
     world.cloud_server.stop()
     status, _, trouble = dump()
     assert status == 0
     assert "provider fake could not be read" in trouble
 
 
-def test_wrong_usage_is_told(dump):
+def test_wrong_usage_is_told(dump) -> None:
     assert dump("-o", "xml") == (2, b"", 'flags: --output: must be one of json, yaml, not "xml"\n')
     assert dump("--anonymise")[::2] == (2, "flags: --anonymise: unknown flag; did you mean --anonymize?\n")

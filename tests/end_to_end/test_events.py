@@ -36,7 +36,7 @@ def told(life, reason, kind="ConfigMap"):
     ]
 
 
-def test_an_order_that_is_never_met(one):
+def test_an_order_that_is_never_met(one) -> None:
     life = one()
     life.run_out("eu-a/*", ShortageMode.WAIT)
     life.until(lambda: told(life, "ScaleUpTimedOut"))
@@ -44,7 +44,7 @@ def test_an_order_that_is_never_met(one):
     assert told(life, "FailedToRevertScaleUp") == []
 
 
-def test_an_order_that_is_never_met_and_can_not_be_taken_back(one):
+def test_an_order_that_is_never_met_and_can_not_be_taken_back(one) -> None:
     life = one()
     life.run_out("eu-a/*", ShortageMode.WAIT)
     life.world.cloud.gate.add(ApiFault(ApiFaultKind.DENIED, operations="decrease-target"))
@@ -57,7 +57,7 @@ def test_an_order_that_is_never_met_and_can_not_be_taken_back(one):
     assert "lacks the right" in message
 
 
-def test_machines_that_could_not_be_made(one):
+def test_machines_that_could_not_be_made(one) -> None:
     life = one(replicas=8)
     life.world.cloud.boot_faults.add(BootFault(groups="pool", kind=BootFaultKind.FAILS, error=BROKEN))
     life.until(lambda: told(life, "ScaleUpFailed"))
@@ -67,7 +67,7 @@ def test_machines_that_could_not_be_made(one):
     )
 
 
-def test_machines_that_never_registered(one):
+def test_machines_that_never_registered(one) -> None:
     life = one()
     life.world.cloud.boot_faults.add(BootFault(groups="pool", kind=BootFaultKind.NEVER_REGISTERS, error=BROKEN))
     refused = ApiFault(ApiFaultKind.INTERNAL, operations="delete-instances", times=1)
@@ -80,7 +80,7 @@ def test_machines_that_never_registered(one):
     assert (kind, failed.startswith("Failed to remove node fake://")) == ("Warning", True)
 
 
-def test_a_limit_on_nodes_that_is_reached(begin):
+def test_a_limit_on_nodes_that_is_reached(begin) -> None:
     life = begin(a_scenario(a_group("pool"), replicas=12), FAST, most_nodes=1)
     life.until(lambda: life.nodes)
     life.go_on(20)
@@ -90,7 +90,7 @@ def test_a_limit_on_nodes_that_is_reached(begin):
     )
 
 
-def test_a_cluster_that_is_unhealthy_for_as_long_as_it_is(one):
+def test_a_cluster_that_is_unhealthy_for_as_long_as_it_is(one) -> None:
     life = one("health: {okTotalUnreadyCount: 0, maxNodeStartupTime: 1m}")
     life.world.cloud.boot_faults.add(BootFault(groups="*", kind=BootFaultKind.UNREADY, error=BROKEN))
     life.until(lambda: told(life, "ClusterUnhealthy"))
@@ -101,13 +101,13 @@ def test_a_cluster_that_is_unhealthy_for_as_long_as_it_is(one):
     assert event["count"] > 30
 
 
-def test_an_empty_cluster_that_may_not_grow(one):
+def test_an_empty_cluster_that_may_not_grow(one) -> None:
     life = one("scaleUp: {fromZero: false}")
     life.go_on(20)
     assert told(life, "ClusterUnhealthy") == [("Warning", "Cluster has no nodes.")]
 
 
-def test_an_empty_node_that_goes(one):
+def test_an_empty_node_that_goes(one) -> None:
     life = one(AT_ONCE, replicas=0, min=0, desired=1)
     life.until(lambda: life.nodes)
     life.until(lambda: not life.nodes)
@@ -118,7 +118,7 @@ def test_an_empty_node_that_goes(one):
     assert told(life, "ScaleDown", "Node") == [("Normal", "marked the node as toBeDeleted/unschedulable")]
 
 
-def test_a_node_that_can_not_be_marked(one):
+def test_a_node_that_can_not_be_marked(one) -> None:
     life = one(AT_ONCE, replicas=0, min=0, desired=1)
     life.world.api_server.faults.append(
         Fault(status=422, message="no", when=lambda request: request.verb == "patch" and "/nodes/" in request.path)
@@ -129,7 +129,7 @@ def test_a_node_that_can_not_be_marked(one):
     assert message.startswith("failed to mark the node as toBeDeleted/unschedulable: ")
 
 
-def test_a_mark_that_an_earlier_life_has_left(one):
+def test_a_mark_that_an_earlier_life_has_left(one) -> None:
     life = one(replicas=0, min=1, desired=1)
     life.until(lambda: life.nodes)
     taint = {"key": "ToBeDeletedByClusterAutoscaler", "value": "1", "effect": "NoSchedule"}
@@ -141,7 +141,7 @@ def test_a_mark_that_an_earlier_life_has_left(one):
     assert life.marked == []
 
 
-def test_no_burst_of_pods_is_a_burst_of_events_and_each_pod_has_its_own_in_the_end(one):
+def test_no_burst_of_pods_is_a_burst_of_events_and_each_pod_has_its_own_in_the_end(one) -> None:
     life = one("loop: {frequent: false}", replicas=600, max=1)
     life.go_on(10)
     first = len(told(life, "TriggeredScaleUp", "Pod") + told(life, "NotTriggerScaleUp", "Pod"))

@@ -15,7 +15,7 @@ def all_run(life, count=4):
 
 
 class TestTheCloud:
-    def test_a_cloud_that_can_not_be_read_freezes_its_groups(self, begin):
+    def test_a_cloud_that_can_not_be_read_freezes_its_groups(self, begin) -> None:
         life = begin(settings=FAST)
         life.until(all_run(life))
         life.scale("web", 0)
@@ -26,7 +26,7 @@ class TestTheCloud:
         life.world.cloud.gate.heal("*")
         life.until(lambda: life.nodes == [])
 
-    def test_spot_machines_that_vanish_are_replaced(self, begin):
+    def test_spot_machines_that_vanish_are_replaced(self, begin) -> None:
         life = begin()
         life.until(all_run(life))
         for instance in life.world.cloud.instances("first-choice"):
@@ -36,7 +36,7 @@ class TestTheCloud:
 
 
 class TestTheApiServer:
-    def test_trouble_on_the_way_delays_and_loses_nothing(self, begin):
+    def test_trouble_on_the_way_delays_and_loses_nothing(self, begin) -> None:
         life = begin(settings=FAST)
         # By chance: every n-th would strike at the same step of each removal.
         chance = Random(0)
@@ -45,7 +45,7 @@ class TestTheApiServer:
         life.scale("web", 0)
         life.until(lambda: life.nodes == [], within=3600)
 
-    def test_lost_watches_are_taken_up_again(self, begin):
+    def test_lost_watches_are_taken_up_again(self, begin) -> None:
         life = begin(settings=FAST)
         for _ in range(12):
             life.world.api_server.drop_watches()
@@ -66,12 +66,12 @@ class TestDrains:
         assert sorted(pod["spec"]["nodeName"] for pod in life.pods()) == ["pool-1"] * 2 + ["pool-2"] * 2
         return life
 
-    def test_pods_move_and_the_node_goes(self, begin):
+    def test_pods_move_and_the_node_goes(self, begin) -> None:
         life = self.half_full(begin)
         life.until(lambda: len(life.nodes) == 1)
         life.until(all_run(life))
 
-    def test_a_budget_is_never_broken(self, begin):
+    def test_a_budget_is_never_broken(self, begin) -> None:
         life = self.half_full(begin, budgets=[{"for": "web", "maxUnavailable": 1}])
         for _ in range(30):
             life.go_on(10)
@@ -80,7 +80,7 @@ class TestDrains:
         assert len(life.nodes) == 1
         assert any("will be tried again" in line and "evict" in line for line in life.diary.lines)
 
-    def test_a_drain_that_can_not_end_leaves_no_mark(self, begin):
+    def test_a_drain_that_can_not_end_leaves_no_mark(self, begin) -> None:
         life = self.half_full(begin)
         refuse = Fault(when=lambda request: request.path.endswith("/eviction"), status=429)
         life.world.api_server.faults.append(refuse)
@@ -89,7 +89,7 @@ class TestDrains:
         assert len(life.nodes) == 2
         assert life.marked == []
 
-    def test_the_next_life_undoes_what_it_does_not_know(self, begin):
+    def test_the_next_life_undoes_what_it_does_not_know(self, begin) -> None:
         life = self.half_full(begin)
         taint = {"key": "ToBeDeletedByClusterAutoscaler", "value": "1", "effect": "NoSchedule"}
         mark = {"taints": [taint], "unschedulable": True}

@@ -71,7 +71,7 @@ class TestRefusedForGood:
             (by_missing_right, ErrorClass.OTHER),
         ],
     )
-    def test_the_next_best_group_grows_in_the_same_loop(self, begin, refuse, error_class):
+    def test_the_next_best_group_grows_in_the_same_loop(self, begin, refuse, error_class) -> None:
         life = begin(most_nodes=1)
         why = refuse(life)
         life.go_on(10)
@@ -84,7 +84,7 @@ class TestRefusedForGood:
         life.until(all_run(life))
         assert life.ordered(OTHER) == 1
 
-    def test_a_refusal_counts_once(self, begin):
+    def test_a_refusal_counts_once(self, begin) -> None:
         life = begin()
         by_stock_out(life)
         life.go_on(10)
@@ -92,7 +92,7 @@ class TestRefusedForGood:
         life.go_on(20)
         assert life.autoscaler.memory.health.backoffs == known
 
-    def test_what_is_decided_further_has_the_verdicts_on_nodes_too(self, begin):
+    def test_what_is_decided_further_has_the_verdicts_on_nodes_too(self, begin) -> None:
         life = begin(a_scenario(*two_choices(), a_group("fixed", min=1, max=1), replicas=0))
         life.until(lambda: life.nodes == ["fixed-1"])
         by_stock_out(life)
@@ -103,14 +103,14 @@ class TestRefusedForGood:
         assert second.nodes == first.nodes
         assert first.nodes.keys() == {"fixed-1"}
 
-    def test_a_stock_out_is_known_with_the_pool_that_ran_dry(self, begin):
+    def test_a_stock_out_is_known_with_the_pool_that_ran_dry(self, begin) -> None:
         life = begin()
         by_stock_out(life)
         life.go_on(10)
         causes = [outcome.cause for outcome in life.diary.outcomes if not outcome.ok]
         assert [(cause.code, cause.pool) for cause in causes] == [("STOCK_OUT", "eu-a/fitting")]
 
-    def test_a_group_that_is_gone_in_between_is_passed_over(self, begin):
+    def test_a_group_that_is_gone_in_between_is_passed_over(self, begin) -> None:
         vandal = DeletesGroup(DeletesGroup.Config())
         life = begin(observers={"vandal": vandal})
         vandal.cloud = life.world.cloud
@@ -120,7 +120,7 @@ class TestRefusedForGood:
         life.until(all_run(life))
         assert life.ordered(OTHER) == 1
 
-    def test_when_no_group_is_left_pods_are_told_why_and_run_once_the_cloud_delivers_again(self, begin):
+    def test_when_no_group_is_left_pods_are_told_why_and_run_once_the_cloud_delivers_again(self, begin) -> None:
         life = begin()
         life.run_out("*", ShortageMode.REFUSE)
         life.go_on(10)
@@ -141,7 +141,7 @@ class TestRefusedForGood:
         life.until(all_run(life))
         assert life.ordered(FIRST) + life.ordered(OTHER) == 1
 
-    def test_one_pool_after_another_is_tried_until_a_group_grows(self, begin):
+    def test_one_pool_after_another_is_tried_until_a_group_grows(self, begin) -> None:
         groups = [a_group(f"dry-{number}", instanceType=("fitting", "roomy")[number % 2]) for number in range(4)]
         life = begin(a_scenario(*groups, a_group("wet", zone="eu-b", instanceType="roomy")))
         life.run_out("eu-a/*", ShortageMode.REFUSE)
@@ -155,7 +155,7 @@ class TestRefusedForGood:
 
 
 class TestAcceptedInVain:
-    def test_an_order_that_is_never_met_is_given_up_and_ordered_elsewhere(self, begin):
+    def test_an_order_that_is_never_met_is_given_up_and_ordered_elsewhere(self, begin) -> None:
         life = begin(settings=FAST, most_nodes=1)
         life.run_out("eu-a/*", ShortageMode.WAIT)
         life.until(all_run(life))
@@ -164,7 +164,7 @@ class TestAcceptedInVain:
         assert any("shrink first-choice by 1: the cloud did not deliver in time" in line for line in life.diary.lines)
         assert life.story() == [setting(FIRST), set_(FIRST), setting(OTHER), set_(OTHER)]
 
-    def test_machines_that_never_register_are_deleted_and_replaced(self, begin):
+    def test_machines_that_never_register_are_deleted_and_replaced(self, begin) -> None:
         life = begin(settings=FAST)
         life.world.cloud.boot_faults.add(BootFault(groups=FIRST, kind=BootFaultKind.NEVER_REGISTERS, error=BROKEN))
         life.until(all_run(life))
@@ -173,7 +173,7 @@ class TestAcceptedInVain:
         assert (life.ordered(FIRST), life.ordered(OTHER)) == (1, 1)
         assert [instance.id for instance in life.world.cloud.instances(FIRST)] == []
 
-    def test_machines_of_a_group_that_is_set_up_wrongly_are_deleted_and_replaced(self, begin):
+    def test_machines_of_a_group_that_is_set_up_wrongly_are_deleted_and_replaced(self, begin) -> None:
         life = begin(settings=FAST)
         life.world.cloud.boot_faults.add(BootFault(groups=FIRST, kind=BootFaultKind.FAILS, error=BROKEN))
         life.until(all_run(life))
@@ -181,7 +181,7 @@ class TestAcceptedInVain:
         assert (life.ordered(FIRST), life.ordered(OTHER)) == (1, 1)
         assert any("the cloud could not make it (BAD_IMAGE: no such image)" in line for line in life.diary.lines)
 
-    def test_half_the_machines_fail_and_the_pods_run_all_the_same(self, begin):
+    def test_half_the_machines_fail_and_the_pods_run_all_the_same(self, begin) -> None:
         life = begin(a_scenario(replicas=32), FAST, most_nodes=12)
         life.world.cloud.boot_faults.add(BootFault(groups=FIRST, kind=BootFaultKind.FAILS, times=4, error=BROKEN))
         life.until(all_run(life, 32))
@@ -192,7 +192,7 @@ class TestAcceptedInVain:
 
 class TestFailedForTheMoment:
     @pytest.mark.parametrize("kind", [ApiFaultKind.THROTTLED, ApiFaultKind.UNAVAILABLE, ApiFaultKind.INTERNAL])
-    def test_the_same_order_is_given_again_in_the_next_loop_and_not_in_this_one(self, begin, kind):
+    def test_the_same_order_is_given_again_in_the_next_loop_and_not_in_this_one(self, begin, kind) -> None:
         life = begin(most_nodes=1)
         life.world.cloud.gate.add(ApiFault(kind, operations="increase", times=2))
         for tries in (1, 2):
@@ -211,7 +211,7 @@ class TestFailedForTheMoment:
         assert (life.ordered(FIRST), life.ordered(OTHER)) == (1, 0)
 
     @pytest.mark.parametrize("mode", [None, ShortageMode.WAIT])
-    def test_an_order_whose_answer_was_lost_is_not_given_again(self, begin, mode):
+    def test_an_order_whose_answer_was_lost_is_not_given_again(self, begin, mode) -> None:
         life = begin(settings=FAST)
         life.world.cloud.gate.add(ApiFault(ApiFaultKind.LOST, operations="increase", times=1))
         if mode is not None:
@@ -224,7 +224,7 @@ class TestFailedForTheMoment:
         life.until(all_run(life))
         assert (life.ordered(FIRST), life.ordered(OTHER)) == (1, 0)
 
-    def test_an_order_whose_answer_was_lost_counts_while_the_cloud_can_not_be_read(self, begin):
+    def test_an_order_whose_answer_was_lost_counts_while_the_cloud_can_not_be_read(self, begin) -> None:
         life = begin(settings=FAST)
         life.world.cloud.gate.add(ApiFault(ApiFaultKind.LOST, operations="increase", times=1))
         life.go_on(10)
@@ -235,7 +235,7 @@ class TestFailedForTheMoment:
         life.until(all_run(life))
         assert (life.ordered(FIRST), life.ordered(OTHER)) == (1, 0)
 
-    def test_a_cloud_that_can_not_be_read_after_an_order_is_waited_for(self, begin):
+    def test_a_cloud_that_can_not_be_read_after_an_order_is_waited_for(self, begin) -> None:
         life = begin(a_scenario(*two_choices(bootTime="60s")), FAST)
         life.go_on(10)
         life.world.cloud.gate.add(ApiFault(ApiFaultKind.UNAVAILABLE, operations="snapshot"))
@@ -260,7 +260,7 @@ class TestLateAnswers:
             assert monotonic() < until, "the order never ended"
             sleep(0.01)
 
-    def test_an_order_that_is_taken_late_is_not_given_twice(self, begin):
+    def test_an_order_that_is_taken_late_is_not_given_twice(self, begin) -> None:
         life = self.slow(begin)
         for _ in range(3):
             life.go_on(10)
@@ -275,7 +275,7 @@ class TestLateAnswers:
         life.until(all_run(life))
         assert (life.ordered(FIRST), life.ordered(OTHER)) == (1, 0)
 
-    def test_a_cloud_that_takes_an_order_late_and_can_not_be_read_then_is_waited_for(self, begin):
+    def test_a_cloud_that_takes_an_order_late_and_can_not_be_read_then_is_waited_for(self, begin) -> None:
         life = self.slow(begin)
         life.go_on(10)
         life.world.cloud.gate.add(ApiFault(ApiFaultKind.UNAVAILABLE, operations="snapshot"))
@@ -287,7 +287,7 @@ class TestLateAnswers:
         life.until(all_run(life))
         assert (life.ordered(FIRST), life.ordered(OTHER)) == (1, 0)
 
-    def test_an_order_that_is_refused_late_falls_over_then(self, begin):
+    def test_an_order_that_is_refused_late_falls_over_then(self, begin) -> None:
         life = self.slow(begin)
         life.go_on(10)
         why = by_stock_out(life)
@@ -300,7 +300,7 @@ class TestLateAnswers:
         assert (life.ordered(FIRST), life.ordered(OTHER)) == (0, 1)
 
 
-def test_a_limit_on_nodes_holds_while_half_of_an_order_comes_and_half_is_ordered_elsewhere(begin):
+def test_a_limit_on_nodes_holds_while_half_of_an_order_comes_and_half_is_ordered_elsewhere(begin) -> None:
     life = begin(a_scenario(a_group("one"), a_group("other", zone="eu-b"), replicas=32), FAST, most_nodes=8)
     life.world.cloud.supply.limit_stock(Stock(pools="eu-a/*", available=4, mode=ShortageMode.FAIL))
     life.world.cloud.supply.limit_stock(Stock(pools="eu-b/*", available=4, mode=ShortageMode.FAIL))

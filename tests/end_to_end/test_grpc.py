@@ -43,7 +43,7 @@ def a_server(port=0):
             server.stop(None).wait()
 
 
-def test_the_server_chooses_and_while_it_is_away_the_chain_goes_on(begin, monkeypatch, caplog):
+def test_the_server_chooses_and_while_it_is_away_the_chain_goes_on(begin, monkeypatch, caplog) -> None:
     monkeypatch.delenv("http_proxy", raising=False)
     with a_server() as port:
         life = begin(SCENARIO, SETTINGS.format(port=port))

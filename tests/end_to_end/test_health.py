@@ -22,7 +22,7 @@ NEVER_READY = BootFault(
 )
 
 
-def test_a_group_that_draws_from_a_pool_that_ran_dry_is_not_even_tried(begin):
+def test_a_group_that_draws_from_a_pool_that_ran_dry_is_not_even_tried(begin) -> None:
     life = begin(SCENARIO)
     life.run_out("eu-a/*", ShortageMode.REFUSE)
     life.go_on(20)
@@ -32,7 +32,7 @@ def test_a_group_that_draws_from_a_pool_that_ran_dry_is_not_even_tried(begin):
     assert any(dry in line for line in life.diary.lines)
 
 
-def test_a_cluster_in_which_most_nodes_are_unready_is_left_alone_and_that_is_told_once(begin):
+def test_a_cluster_in_which_most_nodes_are_unready_is_left_alone_and_that_is_told_once(begin) -> None:
     life = begin(SCENARIO, "health: {okTotalUnreadyCount: 0, maxNodeStartupTime: 1m}")
     life.world.cloud.boot_faults.add(NEVER_READY)
     life.until(lambda: life.nodes)
@@ -44,7 +44,7 @@ def test_a_cluster_in_which_most_nodes_are_unready_is_left_alone_and_that_is_tol
     assert [event["count"] for event in events if event["reason"] == "ClusterUnhealthy"] == [1]
 
 
-def test_nodes_that_were_starting_when_the_autoscaler_began_are_not_ordered_again(begin):
+def test_nodes_that_were_starting_when_the_autoscaler_began_are_not_ordered_again(begin) -> None:
     life = begin(SCENARIO)
     life.world.cloud.boot_faults.add(NEVER_READY)
     life.until(lambda: life.nodes)

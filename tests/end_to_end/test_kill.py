@@ -246,7 +246,7 @@ def kill_at(step, world, begin):
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_the_life_after_one_that_was_killed_removes_what_is_still_not_needed(world, begin, step):
+def test_the_life_after_one_that_was_killed_removes_what_is_still_not_needed(world, begin, step) -> None:
     orders = count_deletions(world)
     kill_at(step, world, begin)
     begin()
@@ -257,7 +257,7 @@ def test_the_life_after_one_that_was_killed_removes_what_is_still_not_needed(wor
 
 @pytest.mark.parametrize("step", ["while the mark is on its way", "between two evictions"])
 @pytest.mark.parametrize("store", ["none"])
-def test_the_life_after_one_that_remembers_nothing_gives_back_what_is_needed_again(world, begin, step):
+def test_the_life_after_one_that_remembers_nothing_gives_back_what_is_needed_again(world, begin, step) -> None:
     orders = count_deletions(world)
     kill_at(step, world, begin)
     # A pod that ends still takes its room.

@@ -99,7 +99,7 @@ def hold(world, **spec):
     world.store.create(LEASES, lease)
 
 
-def test_who_has_not_got_the_lease_does_nothing(world, replica):
+def test_who_has_not_got_the_lease_does_nothing(world, replica) -> None:
     hold(world)
     one = replica("one")
     with pytest.raises(NotLeaderError, match="does not hold lease kube-system/cluster-autoscaler"):
@@ -107,7 +107,7 @@ def test_who_has_not_got_the_lease_does_nothing(world, replica):
     assert sizes(world) == [0, 0]
 
 
-def test_who_is_cut_off_from_the_api_server_does_nothing_once_the_deadline_is_over(world, replica):
+def test_who_is_cut_off_from_the_api_server_does_nothing_once_the_deadline_is_over(world, replica) -> None:
     one = replica("one")
     assert one.lead()
     world.api_server.faults.append(Fault(when=lambda request: request.headers["user-agent"] == "one", status=503))
@@ -121,7 +121,7 @@ def test_who_is_cut_off_from_the_api_server_does_nothing_once_the_deadline_is_ov
     assert sizes(world) == [0, 0]
 
 
-def test_a_lease_that_ends_between_two_calls_ends_the_work_between_them(world, replica):
+def test_a_lease_that_ends_between_two_calls_ends_the_work_between_them(world, replica) -> None:
     one = replica("one")
     assert one.lead()
     increase = world.cloud.increase
@@ -146,7 +146,7 @@ def test_a_lease_that_ends_between_two_calls_ends_the_work_between_them(world, r
         one.autoscaler.run_once()
 
 
-def test_who_ends_takes_its_status_away_before_it_lets_go_of_the_lease(world, replica):
+def test_who_ends_takes_its_status_away_before_it_lets_go_of_the_lease(world, replica) -> None:
     one = replica("one")
     assert one.lead()
     one.autoscaler.run_once()
@@ -162,7 +162,7 @@ def test_who_ends_takes_its_status_away_before_it_lets_go_of_the_lease(world, re
     assert changes == [("DELETE", "cluster-autoscaler-status"), ("PUT", "cluster-autoscaler")]
 
 
-def test_who_has_lost_the_lease_leaves_the_status_to_the_next_leader(world, replica):
+def test_who_has_lost_the_lease_leaves_the_status_to_the_next_leader(world, replica) -> None:
     one = replica("one")
     assert one.lead()
     one.autoscaler.run_once()
@@ -172,7 +172,7 @@ def test_who_has_lost_the_lease_leaves_the_status_to_the_next_leader(world, repl
     assert any(each["metadata"]["name"] == "cluster-autoscaler-status" for each in world.store.list("configmaps"))
 
 
-def test_who_stands_by_keeps_up_with_the_cluster(world, replica):
+def test_who_stands_by_keeps_up_with_the_cluster(world, replica) -> None:
     hold(world)
     one = replica("one")
     seen = []
@@ -189,7 +189,7 @@ def test_who_stands_by_keeps_up_with_the_cluster(world, replica):
     assert len(seen) > 3
 
 
-def test_the_health_check_looks_at_the_loop_once_it_leads(world, replica, monkeypatch):
+def test_the_health_check_looks_at_the_loop_once_it_leads(world, replica, monkeypatch) -> None:
     hold(world)
     one = replica("one")
     now, liveness = monotonic(), one.autoscaler.liveness
@@ -215,7 +215,7 @@ class OneLoop:
 
 
 @pytest.mark.parametrize("blind_to", ["", "the cloud", "the cluster"])
-def test_a_loop_ends_well_unless_it_is_blind(world, replica, monkeypatch, blind_to):
+def test_a_loop_ends_well_unless_it_is_blind(world, replica, monkeypatch, blind_to) -> None:
     one = replica("one")
     assert one.lead()
     if blind_to == "the cloud":

@@ -14,7 +14,7 @@ scaleDown: {unneededTime: 2m, delayAfterAdd: 1m, maxDrainParallelism: 2}
 """
 
 
-def test_a_cluster_grows_from_zero_survives_a_stock_out_and_shrinks_to_its_minimum(begin):
+def test_a_cluster_grows_from_zero_survives_a_stock_out_and_shrinks_to_its_minimum(begin) -> None:
     life = begin(SCENARIO, SETTINGS)
     life.go_on(60)
     assert life.sizes() == {"fixed": 1}

@@ -19,7 +19,7 @@ def quota(nodes):
     }
 
 
-def test_a_capacity_quota_holds_growth_back_until_it_is_raised(begin):
+def test_a_capacity_quota_holds_growth_back_until_it_is_raised(begin) -> None:
     life = begin(SCENARIO, "limits: {capacityQuotas: true}")
     life.world.store.create("capacityquotas.autoscaling.x-k8s.io", quota("3"))
     life.go_on(180)

@@ -67,7 +67,7 @@ def writes_memory(request):
     return request.target is not None and request.target.name == MAP and request.method != "GET"
 
 
-def test_timers_go_on_in_the_next_life(begin):
+def test_timers_go_on_in_the_next_life(begin) -> None:
     life = begin(SHRINKING, SETTINGS)
     life.until(lambda: life.autoscaler.memory.unneeded.since, within=300)
     life.go_on(60)
@@ -79,7 +79,7 @@ def test_timers_go_on_in_the_next_life(begin):
     life.until(lambda: life.autoscaler.memory.leaving.removals, within=70)
 
 
-def test_nobody_is_taken_for_unneeded_while_nobody_looked(begin):
+def test_nobody_is_taken_for_unneeded_while_nobody_looked(begin) -> None:
     life = begin(SHRINKING, SETTINGS)
     life.until(lambda: life.autoscaler.memory.unneeded.since, within=300)
     life.world.advance(3 * 24 * 3600)
@@ -92,7 +92,7 @@ def test_nobody_is_taken_for_unneeded_while_nobody_looked(begin):
     life.until(lambda: life.autoscaler.memory.leaving.removals, within=60)
 
 
-def test_back_offs_go_on_in_the_next_life(begin):
+def test_back_offs_go_on_in_the_next_life(begin) -> None:
     life = begin(GROWING)
     life.run_out("eu-a/*", ShortageMode.REFUSE)
     life.go_on(10)
@@ -107,7 +107,7 @@ def test_back_offs_go_on_in_the_next_life(begin):
     assert life.ordered("fallback") == 2
 
 
-def test_an_order_that_was_never_given_is_given_by_the_next_life(begin, kill):
+def test_an_order_that_was_never_given_is_given_by_the_next_life(begin, kill) -> None:
     life = begin(GROWING)
     kill(life, done=False)
     assert stored(life)["memory"]["orders"]["requests"]["first-choice"]["unanswered"] == 2
@@ -120,7 +120,7 @@ def test_an_order_that_was_never_given_is_given_by_the_next_life(begin, kill):
     assert (life.ordered("first-choice"), life.ordered("fallback")) == (2, 0)
 
 
-def test_an_order_that_was_taken_is_not_given_again(begin, kill):
+def test_an_order_that_was_taken_is_not_given_again(begin, kill) -> None:
     life = begin(GROWING)
     kill(life, done=True)
     life.start_again()
@@ -129,7 +129,7 @@ def test_an_order_that_was_taken_is_not_given_again(begin, kill):
     assert (life.ordered("first-choice"), life.ordered("fallback")) == (2, 0)
 
 
-def test_an_order_that_the_cloud_takes_after_the_next_life_has_begun_is_not_given_again(begin, kill):
+def test_an_order_that_the_cloud_takes_after_the_next_life_has_begun_is_not_given_again(begin, kill) -> None:
     life = begin(GROWING)
     kill(life, done=False)
     life.start_again()
@@ -139,7 +139,7 @@ def test_an_order_that_the_cloud_takes_after_the_next_life_has_begun_is_not_give
     assert (life.ordered("first-choice"), life.ordered("fallback")) == (2, 0)
 
 
-def test_an_order_that_was_not_answered_in_time_is_known_to_the_next_life(begin):
+def test_an_order_that_was_not_answered_in_time_is_known_to_the_next_life(begin) -> None:
     life = begin(GROWING, "loop: {actionTimeout: 100ms}")
     slow = ApiFault(ApiFaultKind.SLOW, operations="increase", latency=1)
     life.world.cloud.gate.add(slow)
@@ -156,7 +156,7 @@ def test_an_order_that_was_not_answered_in_time_is_known_to_the_next_life(begin)
 
 
 @pytest.mark.parametrize("done", [False, True])
-def test_a_removal_that_was_cut_short_goes_on_in_the_next_life(begin, kill, done):
+def test_a_removal_that_was_cut_short_goes_on_in_the_next_life(begin, kill, done) -> None:
     life = begin(SHRINKING, SETTINGS)
     life.until(lambda: life.autoscaler.memory.unneeded.since, within=300)
     kill(life, done=done)
@@ -170,7 +170,7 @@ def test_a_removal_that_was_cut_short_goes_on_in_the_next_life(begin, kill, done
 
 
 @pytest.mark.parametrize("done", [False, True])
-def test_a_machine_is_deleted_once_though_its_process_is_killed_then(begin, kill, done):
+def test_a_machine_is_deleted_once_though_its_process_is_killed_then(begin, kill, done) -> None:
     life = begin(SHRINKING, SETTINGS)
     life.until(lambda: any(each.evicting_since for each in life.autoscaler.memory.leaving.removals.values()))
     kill(life, done=done)
@@ -181,7 +181,7 @@ def test_a_machine_is_deleted_once_though_its_process_is_killed_then(begin, kill
     assert sum(entry.event == "deleting" for entry in life.world.cloud.history) == 1
 
 
-def test_a_process_that_was_succeeded_never_writes_over_its_successor(begin, caplog):
+def test_a_process_that_was_succeeded_never_writes_over_its_successor(begin, caplog) -> None:
     life = begin(SHRINKING, SETTINGS)
     life.go_on(10)
     # It is cut off, and does not know that another one has begun.
@@ -198,7 +198,7 @@ def test_a_process_that_was_succeeded_never_writes_over_its_successor(begin, cap
     old.kill()
 
 
-def test_an_api_server_that_takes_no_memory_holds_no_scale_up_up(begin, caplog):
+def test_an_api_server_that_takes_no_memory_holds_no_scale_up_up(begin, caplog) -> None:
     life = begin(GROWING)
     outage = Fault(when=writes_memory, status=503)
     life.world.api_server.faults.append(outage)
@@ -211,7 +211,7 @@ def test_an_api_server_that_takes_no_memory_holds_no_scale_up_up(begin, caplog):
     assert stored(life)["memory"]["orders"]["requests"].keys() == {"first-choice"}
 
 
-def test_without_the_rights_it_goes_on_and_names_them(begin, caplog):
+def test_without_the_rights_it_goes_on_and_names_them(begin, caplog) -> None:
     life = begin(GROWING)
 
     def authorize(request):
@@ -226,7 +226,7 @@ def test_without_the_rights_it_goes_on_and_names_them(begin, caplog):
     assert "timers, back-offs and open orders would not survive a restart" in told[0]
 
 
-def test_damaged_memory_is_set_aside_and_reported(begin, caplog):
+def test_damaged_memory_is_set_aside_and_reported(begin, caplog) -> None:
     life = begin(GROWING)
     life.go_on(10)
     life.world.store.modify(
@@ -242,7 +242,7 @@ def test_damaged_memory_is_set_aside_and_reported(begin, caplog):
     assert life.ordered("first-choice") == 2
 
 
-def test_labels_and_keys_of_others_stay_in_the_config_map(begin):
+def test_labels_and_keys_of_others_stay_in_the_config_map(begin) -> None:
     life = begin(GROWING)
 
     def mark(draft):
@@ -257,7 +257,7 @@ def test_labels_and_keys_of_others_stay_in_the_config_map(begin):
     assert stored(life)["memory"]["orders"]["requests"].keys() == {"first-choice"}
 
 
-def test_one_who_deletes_the_config_map_gets_it_back(begin):
+def test_one_who_deletes_the_config_map_gets_it_back(begin) -> None:
     life = begin(GROWING)
     life.go_on(10)
     life.world.store.delete("configmaps", MAP, "kube-system")
@@ -265,7 +265,7 @@ def test_one_who_deletes_the_config_map_gets_it_back(begin):
     assert stored(life)["memory"]["orders"]["requests"].keys() == {"first-choice"}
 
 
-def test_memory_in_a_file_is_gone_on_with_as_well(begin, tmp_path):
+def test_memory_in_a_file_is_gone_on_with_as_well(begin, tmp_path) -> None:
     file = tmp_path / "memory.json"
     life = begin(SHRINKING, f"{SETTINGS}\nmemory: {{store: file, path: '{file}'}}")
     life.until(lambda: life.autoscaler.memory.unneeded.since, within=300)
@@ -277,7 +277,7 @@ def test_memory_in_a_file_is_gone_on_with_as_well(begin, tmp_path):
     assert life.autoscaler.memory.unneeded.since == since
 
 
-def test_why_tells_the_timers_of_the_process_that_runs_and_leaves_its_memory_alone(begin):
+def test_why_tells_the_timers_of_the_process_that_runs_and_leaves_its_memory_alone(begin) -> None:
     life = begin(SHRINKING, SETTINGS)
     life.until(lambda: life.autoscaler.memory.unneeded.since, within=300)
     life.go_on(60)

@@ -87,7 +87,7 @@ def grow(life):
 
 
 @pytest.mark.parametrize("right", [*LISTS, *WATCHES, *ACTIONS], ids=str)
-def test_what_does_not_need_a_missing_right_goes_on(begin, caplog, right):
+def test_what_does_not_need_a_missing_right_goes_on(begin, caplog, right) -> None:
     caplog.set_level(logging.INFO)
     life = begin(SCENARIO, f"scaleDown: {{{PACE}}}")
     begin_without(right, life, caplog)
@@ -127,7 +127,7 @@ def test_what_does_not_need_a_missing_right_goes_on(begin, caplog, right):
     eventually(lambda: f"may {right} now" in caplog.messages)
 
 
-def test_rights_that_are_taken_away_in_the_middle_of_life_are_named_and_nothing_is_forgotten(begin, caplog):
+def test_rights_that_are_taken_away_in_the_middle_of_life_are_named_and_nothing_is_forgotten(begin, caplog) -> None:
     life = begin(SCENARIO, f"scaleDown: {{{PACE}}}")
     grow(life)
     lost = ["watch nodes", "list nodes", "list pods", "watch pods"]

@@ -8,7 +8,7 @@ from tests.end_to_end.scenarios import a_group, a_scenario
 NAME = re.compile(r"\b(?:cluster_autoscaler|nodewright|process)_\w+")
 
 
-def test_every_metric_that_is_asked_for_is_told(begin):
+def test_every_metric_that_is_asked_for_is_told(begin) -> None:
     life = begin(a_scenario(a_group("pool", max=5)))
     life.go_on(30)
     # Metrics with labels that nothing has happened to yet have no sample, but a type.

@@ -30,7 +30,7 @@ scaleUp: {{newPodDelay: {delay}}}
 
 
 @pytest.mark.parametrize(("delay", "seconds"), [("0s", 1), ("30s", 30)])
-def test_a_pod_gets_its_node_as_soon_as_it_is_old_enough(delay, seconds):
+def test_a_pod_gets_its_node_as_soon_as_it_is_old_enough(delay, seconds) -> None:
     """An hour of this clock lasts two minutes: whoever waited for the next round would be late here, too."""
     clock, stop = FastClock(30), Event()
     with World(parse_scenario(SCENARIO), clock) as world:

@@ -34,7 +34,7 @@ class PausesClock(SteppedClock):
 
 
 @pytest.mark.parametrize(("refused", "pause"), [(False, 0.5), (True, 10)])
-def test_the_next_loop_follows_at_once_if_something_was_done_and_not_if_all_was_refused(refused, pause):
+def test_the_next_loop_follows_at_once_if_something_was_done_and_not_if_all_was_refused(refused, pause) -> None:
     clock = PausesClock()
     clock.stop = Event()
     with World(parse_scenario(a_scenario(a_group("pool"))), clock) as world:

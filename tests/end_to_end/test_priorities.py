@@ -21,7 +21,7 @@ def config_map(priorities):
     }
 
 
-def test_a_changed_config_map_takes_effect_in_the_next_loop_and_a_wrong_one_is_told(begin):
+def test_a_changed_config_map_takes_effect_in_the_next_loop_and_a_wrong_one_is_told(begin) -> None:
     life = begin(SCENARIO, SETTINGS)
 
     def one_more(replicas):

@@ -14,7 +14,7 @@ def asked_for(request):
     return name if field == "metadata.name" else ""
 
 
-def test_secrets_and_foreign_config_maps_are_never_asked_for(begin):
+def test_secrets_and_foreign_config_maps_are_never_asked_for(begin) -> None:
     life = begin(a_scenario(*two_choices(), a_group("spare")), "scaleUp: {expanders: [priority]}")
     requests = []
     life.world.api_server.faults.append(requests.append)

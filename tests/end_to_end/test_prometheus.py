@@ -36,7 +36,7 @@ def life(begin):
     return life
 
 
-def test_promtool_finds_nothing_amiss_but_cluster_autoscalers_own_names(life):
+def test_promtool_finds_nothing_amiss_but_cluster_autoscalers_own_names(life) -> None:
     told = subprocess.run(
         ["promtool", "check", "metrics"], input=life.autoscaler.metrics.render(), capture_output=True, timeout=30
     )
@@ -94,7 +94,7 @@ def eventually(ask):
     return found
 
 
-def test_prometheus_scrapes_what_is_served(life, tmp_path):
+def test_prometheus_scrapes_what_is_served(life, tmp_path) -> None:
     server = Server("127.0.0.1:0", Endpoints(life.autoscaler.metrics))
     server.start()
     prometheus = Prometheus(tmp_path, f"127.0.0.1:{server.port}")

@@ -36,7 +36,7 @@ def server():
         yield server
 
 
-def test_a_config_map_is_watched_once_an_expander_in_use_asks_for_it(server, tmp_path):
+def test_a_config_map_is_watched_once_an_expander_in_use_asks_for_it(server, tmp_path) -> None:
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text(server.kubeconfig())
     path = tmp_path / "nodewright.yaml"
@@ -75,7 +75,7 @@ def life(server, tmp_path):
     autoscaler.close()
 
 
-def test_what_a_changed_configuration_looks_at_is_watched_from_then_on(server, life):
+def test_what_a_changed_configuration_looks_at_is_watched_from_then_on(server, life) -> None:
     autoscaler, path = life
     autoscaler.run_once()
     assert server.record.count(verb="list", resource="capacityquotas") == 0
@@ -85,7 +85,7 @@ def test_what_a_changed_configuration_looks_at_is_watched_from_then_on(server, l
     assert server.record.count(verb="list", resource="capacityquotas") == 1
 
 
-def test_what_holds_from_start_to_end_of_the_process_is_told_when_it_is_changed(server, life, caplog):
+def test_what_holds_from_start_to_end_of_the_process_is_told_when_it_is_changed(server, life, caplog) -> None:
     autoscaler, path = life
     autoscaler.run_once()
     path.write_text(
@@ -110,7 +110,7 @@ class Changes(Plugin):
         self.count += 1
 
 
-def test_a_change_waits_for_an_order_that_takes_too_long(tmp_path):
+def test_a_change_waits_for_an_order_that_takes_too_long(tmp_path) -> None:
     with World(parse_scenario(a_scenario()), SteppedClock()) as world:
         path = tmp_path / "nodewright.yaml"
         text = CONFIG.format(expanders="least-waste").replace("http://127.0.0.1:9", world.provider_config["url"])
@@ -144,7 +144,7 @@ def test_a_change_waits_for_an_order_that_takes_too_long(tmp_path):
             autoscaler.close()
 
 
-def test_a_change_that_takes_a_new_process_is_told(begin, caplog):
+def test_a_change_that_takes_a_new_process_is_told(begin, caplog) -> None:
     life = begin(a_scenario(replicas=0))
     life.go_on(20)
     life.configure("server: {snapshot: true}\nmemory: {store: none}\nseed: 7")

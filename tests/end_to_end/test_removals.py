@@ -22,7 +22,7 @@ def evicts(request):
     return request.path.endswith("/eviction")
 
 
-def test_unneeded_nodes_are_hinted_at_until_they_are_needed_or_gone(begin):
+def test_unneeded_nodes_are_hinted_at_until_they_are_needed_or_gone(begin) -> None:
     life = two_halves(begin, SETTINGS)
     life.until(lambda: len(life.hinted) == 1, within=120)
     life.scale("web", 8)
@@ -35,7 +35,7 @@ def test_unneeded_nodes_are_hinted_at_until_they_are_needed_or_gone(begin):
     assert set(life.hinted) == life.autoscaler.memory.unneeded.since.keys()
 
 
-def test_without_hints_those_of_an_earlier_life_go(begin):
+def test_without_hints_those_of_an_earlier_life_go(begin) -> None:
     life = two_halves(begin, SETTINGS)
     life.until(lambda: life.hinted, within=120)
     without = life.config.read_text().replace("unneededTime: 5m", "unneededTime: 5m, softTaints: {maxCount: 0}")
@@ -45,7 +45,7 @@ def test_without_hints_those_of_an_earlier_life_go(begin):
     assert life.hinted == []
 
 
-def test_a_life_goes_on_with_the_timers_that_hints_tell(begin):
+def test_a_life_goes_on_with_the_timers_that_hints_tell(begin) -> None:
     life = two_halves(begin, SETTINGS.replace("5m", "5m, candidateTtl: 10m"))
     life.until(lambda: life.hinted, within=120)
     since = dict(life.autoscaler.memory.unneeded.since)
@@ -55,7 +55,7 @@ def test_a_life_goes_on_with_the_timers_that_hints_tell(begin):
     assert life.autoscaler.memory.unneeded.since == since
 
 
-def test_a_node_that_somebody_still_needs_waits_for_them(begin):
+def test_a_node_that_somebody_still_needs_waits_for_them(begin) -> None:
     life = two_halves(begin, AT_ONCE, replicas=2)
     for name in life.nodes:
         life.world.store.modify("nodes", name, "", lambda node: node["metadata"]["annotations"].update({DELAY: ""}))
@@ -67,7 +67,7 @@ def test_a_node_that_somebody_still_needs_waits_for_them(begin):
     life.until(lambda: len(life.nodes) == 1, within=60)
 
 
-def test_evictions_that_are_answered_late_hold_up_no_loop(begin):
+def test_evictions_that_are_answered_late_hold_up_no_loop(begin) -> None:
     life = two_halves(begin, AT_ONCE + "\nloop: {actionTimeout: 100ms}")
     slow = Fault(when=evicts, latency=3.0)
     life.world.api_server.faults.append(slow)
@@ -81,14 +81,14 @@ def test_evictions_that_are_answered_late_hold_up_no_loop(begin):
     life.until(lambda: len(life.pods("Running")) == 4)
 
 
-def test_nodes_that_became_empty_together_are_deleted_in_one_call(begin):
+def test_nodes_that_became_empty_together_are_deleted_in_one_call(begin) -> None:
     life = begin(a_scenario(a_group("pool", max=5, desired=4), deployments=[a_deployment(replicas=0)]), AT_ONCE)
     life.until(lambda: life.nodes)
     life.until(lambda: not life.nodes)
     assert life.world.cloud.gate.calls["delete-instances"] == 1
 
 
-def test_a_node_that_could_not_be_marked_is_not_told_to_be(begin):
+def test_a_node_that_could_not_be_marked_is_not_told_to_be(begin) -> None:
     life = two_halves(begin, AT_ONCE)
     life.world.api_server.authorize = lambda request: "" if request.method == "PATCH" else None
     life.until(lambda: any("restore" in line for line in life.diary.lines))
@@ -98,7 +98,7 @@ def test_a_node_that_could_not_be_marked_is_not_told_to_be(begin):
     assert "ScaleDown" not in told
 
 
-def test_events_tell_how_a_node_went_and_that_another_could_not(begin):
+def test_events_tell_how_a_node_went_and_that_another_could_not(begin) -> None:
     life = two_halves(begin, AT_ONCE.replace("30s}", "30s, maxPodEvictionTime: 30s}"))
     refuse = Fault(when=evicts, status=429)
     life.world.api_server.faults.append(refuse)

@@ -125,7 +125,9 @@ def kill_in(holdup, life):
 
 
 @pytest.mark.parametrize("lands", [False, True])
-def test_a_leader_that_is_killed_while_it_orders_is_followed_by_one_that_orders_nothing_twice(world, replicas, lands):
+def test_a_leader_that_is_killed_while_it_orders_is_followed_by_one_that_orders_nothing_twice(
+    world, replicas, lands
+) -> None:
     leader = replicas.begin("one")
     replicas.begin("two")
     first = holder_of(world)
@@ -150,7 +152,7 @@ class TestInADrain:
         return kill.SCENARIO
 
     @pytest.mark.parametrize("step", ["while the mark is on its way", "between two evictions", "while pods end"])
-    def test_a_leader_that_is_killed_is_followed_by_one_that_removes_the_node_once(self, world, replicas, step):
+    def test_a_leader_that_is_killed_is_followed_by_one_that_removes_the_node_once(self, world, replicas, step) -> None:
         eventually(lambda: len(running(world)) == 4)
         # No drain begins before both are there.
         not_yet = Fault(when=kill.marks, status=500)
@@ -170,7 +172,7 @@ class TestInADrain:
         assert world.failure is None
 
 
-def test_a_leader_that_can_not_reach_the_api_server_ends_before_another_one_acts(world, replicas):
+def test_a_leader_that_can_not_reach_the_api_server_ends_before_another_one_acts(world, replicas) -> None:
     leader = replicas.begin("one")
     replicas.begin("two")
     first = holder_of(world)
@@ -182,7 +184,7 @@ def test_a_leader_that_can_not_reach_the_api_server_ends_before_another_one_acts
     assert holder_of(world) != first
 
 
-def test_a_call_that_does_not_end_does_not_keep_a_leader_that_has_lost_the_lease(world, replicas):
+def test_a_call_that_does_not_end_does_not_keep_a_leader_that_has_lost_the_lease(world, replicas) -> None:
     leader = replicas.begin("one")
     replicas.begin("two")
     holdup = OfGrowth(lands=True)
@@ -199,7 +201,7 @@ def test_a_call_that_does_not_end_does_not_keep_a_leader_that_has_lost_the_lease
     assert holdup.orders == [1]
 
 
-def test_a_leader_that_is_told_to_stop_lets_go_at_once(world, replicas):
+def test_a_leader_that_is_told_to_stop_lets_go_at_once(world, replicas) -> None:
     leader = replicas.begin("one")
     replicas.begin("two")
     first = holder_of(world)
@@ -219,7 +221,7 @@ def test_a_leader_that_is_told_to_stop_lets_go_at_once(world, replicas):
     assert (about["kind"], about["name"], about["uid"]) == ("Lease", "cluster-autoscaler", lease["metadata"]["uid"])
 
 
-def test_a_standby_that_is_told_to_stop_does_so_and_leaves_the_lease_alone(world, replicas):
+def test_a_standby_that_is_told_to_stop_does_so_and_leaves_the_lease_alone(world, replicas) -> None:
     replicas.begin("one")
     standby = replicas.begin("two")
     first = holder_of(world)
@@ -229,7 +231,7 @@ def test_a_standby_that_is_told_to_stop_does_so_and_leaves_the_lease_alone(world
     assert (holder_of(world), lease_of(world)["leaseTransitions"]) == (first, 0)
 
 
-def test_a_live_cluster_autoscaler_is_waited_for(world, replicas):
+def test_a_live_cluster_autoscaler_is_waited_for(world, replicas) -> None:
     held = {"holderIdentity": "cluster-autoscaler-7d9", "leaseDurationSeconds": LEASE_SECONDS, "leaseTransitions": 7}
     world.store.create(
         LEASES,

@@ -13,7 +13,7 @@ FORGETFUL = "memory: {store: none}"
 
 @pytest.mark.parametrize("settings", ["", FORGETFUL])
 @pytest.mark.parametrize("mode", [None, ShortageMode.WAIT])
-def test_nothing_is_ordered_twice(begin, mode, settings):
+def test_nothing_is_ordered_twice(begin, mode, settings) -> None:
     life = begin(SCENARIO, settings)
     if mode is not None:
         life.run_out("eu-a/*", mode)
@@ -31,7 +31,7 @@ def test_nothing_is_ordered_twice(begin, mode, settings):
 
 
 @pytest.mark.parametrize("settings", ["", FORGETFUL])
-def test_nothing_is_ordered_twice_by_a_life_that_begins_while_the_cloud_can_not_be_read(begin, settings):
+def test_nothing_is_ordered_twice_by_a_life_that_begins_while_the_cloud_can_not_be_read(begin, settings) -> None:
     life = begin(SCENARIO, settings)
     life.run_out("eu-a/*", ShortageMode.WAIT)
     life.go_on(10)
@@ -44,7 +44,7 @@ def test_nothing_is_ordered_twice_by_a_life_that_begins_while_the_cloud_can_not_
     assert life.sizes() == {"first-choice": 2}
 
 
-def test_loops_that_follow_at_once_order_nothing_more(begin):
+def test_loops_that_follow_at_once_order_nothing_more(begin) -> None:
     life = begin(SCENARIO)
     assert life.go_on(10).grow
     for _ in range(3):
@@ -52,7 +52,7 @@ def test_loops_that_follow_at_once_order_nothing_more(begin):
     assert life.sizes() == {"first-choice": 2}
 
 
-def test_a_removal_that_was_cut_short_is_undone_and_done_again_by_a_life_without_memory(begin):
+def test_a_removal_that_was_cut_short_is_undone_and_done_again_by_a_life_without_memory(begin) -> None:
     life = begin(SCENARIO, f"{SETTINGS}\n{FORGETFUL}")
     life.until(lambda: len(life.pods("Running")) == 8)
     life.scale("web", 2)

@@ -93,14 +93,14 @@ def _eventually(holds):
         sleep(0.05)
 
 
-def test_whole_lives_need_every_right_that_is_granted_and_no_other(begin, tmp_path):
+def test_whole_lives_need_every_right_that_is_granted_and_no_other(begin, tmp_path) -> None:
     rights = grow_and_shrink(begin)
     hand_over(rights, tmp_path)
     assert rights.refused == set()
     assert rights.granted - rights.used == set()
 
 
-def test_what_is_not_granted_is_refused_and_fails_every_test(begin):
+def test_what_is_not_granted_is_refused_and_fails_every_test(begin) -> None:
     life = begin(a_scenario(a_group("pool", max=5)))
     life.rights.granted = {right for right in life.rights.granted if right.name != PRIORITIES["metadata"]["name"]}
     life.configure("scaleUp: {expanders: [priority]}")

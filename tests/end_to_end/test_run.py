@@ -51,7 +51,7 @@ def run(world, tmp_path):
         process.communicate()
 
 
-def test_a_dry_run_writes_nothing_from_start_to_end_even_with_leader_election_on(world, run):
+def test_a_dry_run_writes_nothing_from_start_to_end_even_with_leader_election_on(world, run) -> None:
     process = run("--dry-run", "--leader-elect=true", "--write-status-configmap=true", "--scan-interval=1s")
     eventually(lambda: world.cloud.gate.calls.get("snapshot", 0) > 2)
     process.send_signal(signal.SIGTERM)
@@ -78,7 +78,7 @@ def eventually(holds):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_scales_until_it_is_told_to_stop(world, run, number):
+def test_it_scales_until_it_is_told_to_stop(world, run, number) -> None:
     port = free_port()
     process = run(address=f"127.0.0.1:{port}")
     eventually(lambda: world.store.list("nodes"))
@@ -93,7 +93,7 @@ def test_it_scales_until_it_is_told_to_stop(world, run, number):
     assert told.rstrip().endswith("stopping")
 
 
-def test_snapshots_and_profiles_are_served_to_those_who_ask_for_them(world, run):
+def test_snapshots_and_profiles_are_served_to_those_who_ask_for_them(world, run) -> None:
     port = free_port()
     run("--debugging-snapshot-enabled", "--profiling", address=f"127.0.0.1:{port}")
     eventually(lambda: world.store.list("nodes"))
@@ -112,7 +112,7 @@ def test_snapshots_and_profiles_are_served_to_those_who_ask_for_them(world, run)
 
 
 @pytest.mark.parametrize("operation", ["snapshot", "increase"])
-def test_a_call_that_does_not_end_does_not_keep_it(world, run, monkeypatch, operation):
+def test_a_call_that_does_not_end_does_not_keep_it(world, run, monkeypatch, operation) -> None:
     impatient = "from nodewright.cli import run; run._GRACE_SECONDS = 0.5"
     monkeypatch.setattr("tests.end_to_end.test_run.PROGRAM", PROGRAM.replace("; ", f"; {impatient}; ", 1))
     world.cloud.gate.add(ApiFault(ApiFaultKind.SLOW, operations=operation, latency=12.0))
@@ -124,7 +124,7 @@ def test_a_call_that_does_not_end_does_not_keep_it(world, run, monkeypatch, oper
     assert "a call is still under way after 0.5 s: stopping without waiting for it" in told
 
 
-def test_a_cluster_that_can_not_be_seen_does_not_keep_it(world, run):
+def test_a_cluster_that_can_not_be_seen_does_not_keep_it(world, run) -> None:
     hidden = Fault(when=lambda request: request.path.endswith("/nodes"), status=403)
     world.api_server.faults.append(hidden)
     process = run()
@@ -135,7 +135,7 @@ def test_a_cluster_that_can_not_be_seen_does_not_keep_it(world, run):
     assert told.rstrip().endswith("stopping before the cluster was seen for the first time")
 
 
-def test_a_port_that_is_taken_is_told_with_what_to_do(run):
+def test_a_port_that_is_taken_is_told_with_what_to_do(run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         process = run(address=f"127.0.0.1:{taken.getsockname()[1]}")
         _, told = process.communicate(timeout=20)
@@ -143,7 +143,7 @@ def test_a_port_that_is_taken_is_told_with_what_to_do(run):
     assert "Address already in use. Name another address with server.address or --address, or free this one" in told
 
 
-def test_wrong_flags_end_it_before_it_begins(run):
+def test_wrong_flags_end_it_before_it_begins(run) -> None:
     _, told = (process := run("--scan-intervall=1s", "--expander=least-wast")).communicate(timeout=20)
     assert process.returncode == 2
     assert "flags: --scan-intervall: unknown flag; did you mean --scan-interval?" in told

@@ -159,7 +159,7 @@ CASES = [(shape, seed) for shape in SHAPES for seed in (1, 2)]
 
 
 @pytest.mark.parametrize(("shape", "seed"), CASES)
-def test_whatever_happens_no_pod_is_harmed_and_nothing_is_left_behind(begin, shape, seed):
+def test_whatever_happens_no_pod_is_harmed_and_nothing_is_left_behind(begin, shape, seed) -> None:
     kind = SHAPES[shape]
     guard = Guard()
     life = begin(kind.scenario, kind.settings[0], most_nodes=MOST_NODES, observers={"guard": guard})

@@ -112,7 +112,7 @@ def shown_over_http(life):
     return pages
 
 
-def test_no_secret_is_in_anything_that_is_told(life, logged, capfd):
+def test_no_secret_is_in_anything_that_is_told(life, logged, capfd) -> None:
     live(life)
     told = shown_over_http(life)
     told["log"] = logged()

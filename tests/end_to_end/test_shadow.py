@@ -81,7 +81,7 @@ def beside(tmp_path):
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["before", "after"])
-def test_beside_its_equal_it_finds_no_difference_in_a_long_life(begin, beside, first):
+def test_beside_its_equal_it_finds_no_difference_in_a_long_life(begin, beside, first) -> None:
     life = begin(a_scenario(*two_choices(), a_group("fixed", min=1, max=1), replicas=0), QUICK)
     shadow = beside(life, first=first)
     life.go_on(60)
@@ -93,7 +93,7 @@ def test_beside_its_equal_it_finds_no_difference_in_a_long_life(begin, beside, f
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_beside_its_equal_it_finds_no_difference_whatever_happens(begin, beside, seed):
+def test_beside_its_equal_it_finds_no_difference_whatever_happens(begin, beside, seed) -> None:
     chance = random.Random(seed)
     settings = (
         f"scaleUp: {{balanceSimilarGroups: {chance.choice(['true', 'false'])}, expanders: [random]}}\n"
@@ -116,7 +116,7 @@ def test_beside_its_equal_it_finds_no_difference_whatever_happens(begin, beside,
     assert len(shadow.found("agreement")) >= 3
 
 
-def test_what_happens_while_the_cloud_can_not_be_read_is_not_judged(scene):
+def test_what_happens_while_the_cloud_can_not_be_read_is_not_judged(scene) -> None:
     other = scene(a_scenario(*two_choices(), replicas=9))
     other.go_on(20)
     other.world.cloud.gate.add(ApiFault(ApiFaultKind.UNAVAILABLE))
@@ -203,7 +203,7 @@ def kinds(found):
     return [kind for kind, _ in found]
 
 
-def test_what_a_dead_autoscaler_does_not_do_is_one_difference_however_long_it_lasts(scene):
+def test_what_a_dead_autoscaler_does_not_do_is_one_difference_however_long_it_lasts(scene) -> None:
     alone = scene(a_scenario(*two_choices(), replicas=9))
     ((kind, told),) = alone.go_on(1800)
     assert kind == "growth-missing"
@@ -225,7 +225,7 @@ def test_what_a_dead_autoscaler_does_not_do_is_one_difference_however_long_it_la
     assert [line["event"] for line in lines] == ["began", "compared", "compared"]
 
 
-def test_growth_that_comes_after_all_is_told_and_not_counted_twice(scene):
+def test_growth_that_comes_after_all_is_told_and_not_counted_twice(scene) -> None:
     other = scene(a_scenario(*two_choices(), replicas=9))
     other.go_on(300)
     other.grow("first-choice", 3)
@@ -234,7 +234,7 @@ def test_growth_that_comes_after_all_is_told_and_not_counted_twice(scene):
     assert 290 <= told["lag"] <= 310
 
 
-def test_growth_of_another_group_is_a_difference_with_our_reason_against_it(scene):
+def test_growth_of_another_group_is_a_difference_with_our_reason_against_it(scene) -> None:
     other = scene(a_scenario(*two_choices(), replicas=9))
     other.go_on(20)
     other.grow("fallback", 1)
@@ -245,7 +245,7 @@ def test_growth_of_another_group_is_a_difference_with_our_reason_against_it(scen
     assert (told["theirs"], told["machines"]) == ("grew it by 1", -2)
 
 
-def test_growth_of_a_group_that_is_as_good_is_agreed_with(scene):
+def test_growth_of_a_group_that_is_as_good_is_agreed_with(scene) -> None:
     twins = (a_group("twin-a"), a_group("twin-b"))
     other = scene(a_scenario(*twins, replicas=9))
     other.go_on(20)
@@ -253,7 +253,7 @@ def test_growth_of_a_group_that_is_as_good_is_agreed_with(scene):
     assert kinds(other.go_on(300)) == ["growth-equivalent"]
 
 
-def test_growth_that_is_spread_otherwise_over_like_groups_is_agreed_with(scene):
+def test_growth_that_is_spread_otherwise_over_like_groups_is_agreed_with(scene) -> None:
     twins = (a_group("twin-a"), a_group("twin-b", zone="eu-b"))
     other = scene(a_scenario(*twins, replicas=16), QUICK + "\nscaleUp: {balanceSimilarGroups: true}")
     other.go_on(20)
@@ -262,7 +262,7 @@ def test_growth_that_is_spread_otherwise_over_like_groups_is_agreed_with(scene):
     assert kinds(other.go_on(300)) == ["growth-equivalent"]
 
 
-def test_growth_in_several_steps_is_agreed_with_step_by_step(scene):
+def test_growth_in_several_steps_is_agreed_with_step_by_step(scene) -> None:
     other = scene(a_scenario(*two_choices(), replicas=9))
     other.go_on(20)
     other.grow("first-choice", 2)
@@ -272,7 +272,7 @@ def test_growth_in_several_steps_is_agreed_with_step_by_step(scene):
     assert kinds(other.found) == ["growth", "growth"]
 
 
-def test_growth_by_more_than_we_would_is_a_difference(scene):
+def test_growth_by_more_than_we_would_is_a_difference(scene) -> None:
     other = scene(a_scenario(*two_choices(), replicas=9))
     other.go_on(20)
     other.grow("first-choice", 5)
@@ -281,7 +281,7 @@ def test_growth_by_more_than_we_would_is_a_difference(scene):
     assert told["machines"] == 2
 
 
-def test_growth_by_fewer_is_agreed_with_as_far_as_it_goes(scene):
+def test_growth_by_fewer_is_agreed_with_as_far_as_it_goes(scene) -> None:
     other = scene(a_scenario(*two_choices(), replicas=9))
     other.go_on(20)
     other.grow("first-choice", 2)
@@ -290,7 +290,7 @@ def test_growth_by_fewer_is_agreed_with_as_far_as_it_goes(scene):
     assert (kind, told["ours"], told["machines"]) == ("growth-missing", "would grow 2 → 3", -1)
 
 
-def test_growth_that_nobody_needs_is_a_difference(scene):
+def test_growth_that_nobody_needs_is_a_difference(scene) -> None:
     other = scene(a_scenario(*two_choices(), replicas=0))
     other.go_on(20)
     other.grow("fallback", 1)
@@ -298,7 +298,7 @@ def test_growth_that_nobody_needs_is_a_difference(scene):
     assert (kind, told["ours"], told["why"]) == ("growth-extra", "would not grow it", "no pod waits for a node")
 
 
-def test_growth_that_was_faster_than_our_look_at_the_pods_is_agreed_with(scene):
+def test_growth_that_was_faster_than_our_look_at_the_pods_is_agreed_with(scene) -> None:
     other = scene(a_scenario(*two_choices(), replicas=0))
     other.go_on(20)
     other.world.cluster.scale("default", "web", 9)
@@ -308,7 +308,7 @@ def test_growth_that_was_faster_than_our_look_at_the_pods_is_agreed_with(scene):
     assert (kind, told["lag"]) == ("growth", 0)
 
 
-def test_a_node_that_only_we_would_remove_is_a_difference_until_it_goes(scene):
+def test_a_node_that_only_we_would_remove_is_a_difference_until_it_goes(scene) -> None:
     other = scene(a_scenario(a_group("pool", desired=2), replicas=1))
     other.go_on_until_ready(2)
     found = other.go_on(600)
@@ -322,7 +322,7 @@ def test_a_node_that_only_we_would_remove_is_a_difference_until_it_goes(scene):
     assert other.go_on(300) == []
 
 
-def test_a_node_that_we_need_and_they_remove_is_a_difference_with_our_reason(scene):
+def test_a_node_that_we_need_and_they_remove_is_a_difference_with_our_reason(scene) -> None:
     other = scene(a_scenario(a_group("pool", desired=2), replicas=6))
     other.go_on_until_ready(2)
     node = other.nodes()[0]
@@ -332,7 +332,7 @@ def test_a_node_that_we_need_and_they_remove_is_a_difference_with_our_reason(sce
     assert told["why"].startswith("its utilization is above the threshold (")
 
 
-def test_timers_that_end_a_little_apart_are_no_difference_and_those_far_apart_are(scene):
+def test_timers_that_end_a_little_apart_are_no_difference_and_those_far_apart_are(scene) -> None:
     patient = QUICK + "\nshadow: {patience: 30s}"
     other = scene(a_scenario(a_group("pool", desired=3), replicas=9), patient)
     other.go_on(300)
@@ -354,14 +354,14 @@ def test_timers_that_end_a_little_apart_are_no_difference_and_those_far_apart_ar
     assert third not in [each["node"] for _, each in other.found]
 
 
-def test_before_the_others_timers_are_known_what_depends_on_them_is_not_judged(scene):
+def test_before_the_others_timers_are_known_what_depends_on_them_is_not_judged(scene) -> None:
     other = scene(a_scenario(a_group("pool", desired=2), replicas=0), "scaleDown: {unneededTime: 10m}")
     other.go_on(60)
     other.mark(other.nodes()[0])
     assert kinds(other.go_on(10)) == ["unjudged"]
 
 
-def test_another_node_that_may_go_as_well_is_no_difference(scene):
+def test_another_node_that_may_go_as_well_is_no_difference(scene) -> None:
     other = scene(a_scenario(a_group("pool", min=1, desired=2), replicas=0))
     other.go_on_until_ready(2)
     other.go_on(60)
@@ -371,7 +371,7 @@ def test_another_node_that_may_go_as_well_is_no_difference(scene):
     assert kinds(other.go_on(10)) == ["removal-equivalent"]
 
 
-def test_a_drain_of_the_other_one_is_under_way_and_no_leftover(scene):
+def test_a_drain_of_the_other_one_is_under_way_and_no_leftover(scene) -> None:
     other = scene(a_scenario(a_group("pool", desired=2), replicas=6))
     other.go_on_until_ready(2)
     node = other.nodes()[0]
@@ -387,7 +387,7 @@ def test_a_drain_of_the_other_one_is_under_way_and_no_leftover(scene):
     assert other.harness.memory.cooldown.cluster.stuck == other.world.clock.now()
 
 
-def test_machines_that_the_cloud_fails_to_make_are_given_up_by_both(scene):
+def test_machines_that_the_cloud_fails_to_make_are_given_up_by_both(scene) -> None:
     other = scene(a_scenario(*two_choices(), replicas=9))
     other.go_on(20)
     other.world.cloud.supply.limit_stock(Stock(pools="eu-a/fitting", available=0, mode=ShortageMode.FAIL))
@@ -399,14 +399,14 @@ def test_machines_that_the_cloud_fails_to_make_are_given_up_by_both(scene):
     assert "first-choice" in other.harness.memory.health.backoffs
 
 
-def test_plugins_that_watch_are_not_told_of_decisions_that_nobody_carries_out(scene):
+def test_plugins_that_watch_are_not_told_of_decisions_that_nobody_carries_out(scene) -> None:
     alone = scene(a_scenario(*two_choices(), replicas=9))
     alone.go_on(30)
     assert alone.decision.grow
     assert alone.hook.decisions == alone.hook.outcomes == []
 
 
-def test_each_finding_is_a_line_in_the_log_and_a_metric(scene, caplog):
+def test_each_finding_is_a_line_in_the_log_and_a_metric(scene, caplog) -> None:
     caplog.set_level("INFO", logger="nodewright.shadow")
     other = scene(a_scenario(*two_choices(), replicas=9))
     other.go_on(20)
@@ -429,7 +429,7 @@ def test_each_finding_is_a_line_in_the_log_and_a_metric(scene, caplog):
     assert 'nodewright_shadow_differences_total{kind="removal-node"} 0.0' in metrics
 
 
-def test_a_changed_configuration_does_not_end_a_dry_run(begin, tmp_path, caplog):
+def test_a_changed_configuration_does_not_end_a_dry_run(begin, tmp_path, caplog) -> None:
     life = begin(a_scenario(*two_choices(), replicas=9), "dryRun: true")
     life.go_on(20)
     life.configure("dryRun: false")
@@ -438,7 +438,7 @@ def test_a_changed_configuration_does_not_end_a_dry_run(begin, tmp_path, caplog)
     assert life.sizes() == {}
 
 
-def test_a_dry_run_does_not_claim_to_lead(begin):
+def test_a_dry_run_does_not_claim_to_lead(begin) -> None:
     life = begin(a_scenario(*two_choices(), replicas=9), "dryRun: true")
     body, _ = life.autoscaler.metrics.exposition("")
     assert b"\nnodewright_leader " not in body
@@ -454,7 +454,7 @@ scaleDown: {unneededTime: 30s, delayAfterAdd: 30s}
 READING = {"get", "list", "watch"}
 
 
-def test_it_writes_nothing_to_the_api_server_and_does_not_even_try(begin, beside, caplog):
+def test_it_writes_nothing_to_the_api_server_and_does_not_even_try(begin, beside, caplog) -> None:
     life = begin(a_scenario(*two_choices(), replicas=0), EVERYTHING_ON)
     shadow = beside(life, EVERYTHING_ON)
     for replicas in (12, 1, 0):
@@ -469,7 +469,7 @@ def test_it_writes_nothing_to_the_api_server_and_does_not_even_try(begin, beside
     assert "was not sent" not in caplog.text
 
 
-def test_the_cloud_is_left_as_it_is_whatever_is_decided(scene):
+def test_the_cloud_is_left_as_it_is_whatever_is_decided(scene) -> None:
     alone = scene(a_scenario(a_group("idle", desired=2), a_group("pool", max=5), replicas=9), EVERYTHING_ON)
     alone.go_on(120)
     before = alone.world.cloud.history
@@ -483,7 +483,7 @@ def test_the_cloud_is_left_as_it_is_whatever_is_decided(scene):
     assert set(alone.world.cloud.gate.calls) == {"snapshot", "prices"}
 
 
-def test_an_autoscaler_that_acts_keeps_the_record_as_well(begin, tmp_path):
+def test_an_autoscaler_that_acts_keeps_the_record_as_well(begin, tmp_path) -> None:
     record = tmp_path / "record.jsonl"
     life = begin(a_scenario(*two_choices(), replicas=9), f"record: {{path: {record}}}")
     life.run_out("eu-a/fitting", ShortageMode.REFUSE)
@@ -498,7 +498,7 @@ def test_an_autoscaler_that_acts_keeps_the_record_as_well(begin, tmp_path):
     assert [action["group"] for action in instead["actions"]] == ["fallback"]
 
 
-def test_what_would_write_all_the_same_is_refused_before_it_is_sent(begin):
+def test_what_would_write_all_the_same_is_refused_before_it_is_sent(begin) -> None:
     life = begin(a_scenario(*two_choices(), replicas=0))
     transport = connect(kubeconfig=str(life.world.kubeconfig), user_agent="fenced").read_only()
     with pytest.raises(WithheldError, match=r"PATCH /api/v1/nodes/n was not sent: this is a dry run"):
@@ -509,7 +509,7 @@ def test_what_would_write_all_the_same_is_refused_before_it_is_sent(begin):
     assert {call.verb for call in life.world.api_server.record.calls if call.user_agent == "fenced"} == {"list"}
 
 
-def test_the_rights_that_the_page_names_are_all_it_asks_for(begin, beside):
+def test_the_rights_that_the_page_names_are_all_it_asks_for(begin, beside) -> None:
     life = begin(a_scenario(*two_choices(), replicas=0), EVERYTHING_ON)
     (role,) = re.findall(r"```yaml\n(apiVersion: rbac.*?)```", PAGE.read_text(), re.DOTALL)
     granted = {

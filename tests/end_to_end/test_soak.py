@@ -58,7 +58,7 @@ def check_end(life):
 
 
 @pytest.mark.parametrize("seed", [4])
-def test_two_hours_of_faults_break_no_limit_and_leave_nothing_behind(begin, seed):
+def test_two_hours_of_faults_break_no_limit_and_leave_nothing_behind(begin, seed) -> None:
     life = begin(SCENARIO, SETTINGS, most_nodes=MOST_NODES)
     chaos = Chaos(life, seed, MOST_REPLICAS, POOLS)
     for _ in range(720):

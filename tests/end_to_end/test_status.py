@@ -30,7 +30,7 @@ def scale_up(life):
     return group["scaleUp"]
 
 
-def test_it_follows_a_scale_up_and_is_deleted_at_a_clean_end(begin):
+def test_it_follows_a_scale_up_and_is_deleted_at_a_clean_end(begin) -> None:
     life = begin(a_scenario(a_group("pool"), replicas=4))
     assert config_map(life) is None
     life.go_on(10)
@@ -52,7 +52,7 @@ def test_it_follows_a_scale_up_and_is_deleted_at_a_clean_end(begin):
     assert config_map(life) is None
 
 
-def test_the_next_life_begins_with_it_and_knows_since_when_conditions_hold(begin):
+def test_the_next_life_begins_with_it_and_knows_since_when_conditions_hold(begin) -> None:
     life = begin(a_scenario(a_group("pool"), replicas=0), NO_SCALE_DOWN)
     life.go_on(10)
     since = told(life)["clusterWide"]["health"]["lastTransitionTime"]
@@ -70,7 +70,7 @@ def test_the_next_life_begins_with_it_and_knows_since_when_conditions_hold(begin
     assert told(life)["clusterWide"]["health"]["lastTransitionTime"] == since
 
 
-def test_until_the_first_loop_has_ended_it_is_initializing(begin, monkeypatch):
+def test_until_the_first_loop_has_ended_it_is_initializing(begin, monkeypatch) -> None:
     life = begin(a_scenario(a_group("pool"), replicas=0))
     decide = Session.decide
     seen = []
@@ -85,7 +85,7 @@ def test_until_the_first_loop_has_ended_it_is_initializing(begin, monkeypatch):
     assert seen == ["Initializing", "Running"]
 
 
-def test_a_loop_that_fails_does_not_freshen_it(begin, monkeypatch):
+def test_a_loop_that_fails_does_not_freshen_it(begin, monkeypatch) -> None:
     life = begin(a_scenario(a_group("pool"), replicas=0))
     life.go_on(10)
     before = config_map(life)["metadata"]["annotations"]
@@ -103,7 +103,7 @@ def test_a_loop_that_fails_does_not_freshen_it(begin, monkeypatch):
     assert config_map(life)["metadata"]["annotations"] != before
 
 
-def test_where_loops_follow_one_another_at_once_only_a_change_is_written_at_once(begin):
+def test_where_loops_follow_one_another_at_once_only_a_change_is_written_at_once(begin) -> None:
     life = begin(a_scenario(a_group("pool"), replicas=0))
     life.go_on(10)
     versions = []
@@ -116,7 +116,7 @@ def test_where_loops_follow_one_another_at_once_only_a_change_is_written_at_once
     assert len(set(versions)) <= 4
 
 
-def test_without_the_right_to_write_it_everything_else_goes_on(begin, caplog):
+def test_without_the_right_to_write_it_everything_else_goes_on(begin, caplog) -> None:
     life = begin(a_scenario(a_group("pool"), replicas=4))
     life.world.api_server.authorize = lambda request: "no" if "configmaps/" in request.path else None
     life.until(lambda: len(life.pods("Running")) == 4)
@@ -125,13 +125,13 @@ def test_without_the_right_to_write_it_everything_else_goes_on(begin, caplog):
     assert line.startswith("may not get configmaps: give the service account")
 
 
-def test_it_is_not_written_if_nobody_wants_it(begin):
+def test_it_is_not_written_if_nobody_wants_it(begin) -> None:
     life = begin(a_scenario(a_group("pool"), replicas=0), "status: {write: false}")
     life.go_on(20)
     assert config_map(life) is None
 
 
-def test_a_changed_name_moves_it(begin):
+def test_a_changed_name_moves_it(begin) -> None:
     life = begin(a_scenario(a_group("pool"), replicas=0))
     life.go_on(10)
     # The manifests allow one of the usual name.
@@ -153,7 +153,7 @@ class TestKubectl:
         )
         return " ".join(done.stdout.split())
 
-    def test_describe_shows_what_happened_to_pods_nodes_and_the_autoscaler(self, begin):
+    def test_describe_shows_what_happened_to_pods_nodes_and_the_autoscaler(self, begin) -> None:
         life = begin(a_scenario(a_group("pool"), replicas=4), "scaleDown: {unneededTime: 30s, delayAfterAdd: 30s}")
         # People may look at more than the autoscaler may.
         life.world.api_server.authorize = None

@@ -52,7 +52,7 @@ def pod_named(world, beginning):
     return key
 
 
-def test_a_pod_that_fits_nowhere_is_told_why_for_each_group(world, why):
+def test_a_pod_that_fits_nowhere_is_told_why_for_each_group(world, why) -> None:
     key = pod_named(world, "big-")
     assert why("pod", key) == (
         0,
@@ -64,7 +64,7 @@ def test_a_pod_that_fits_nowhere_is_told_why_for_each_group(world, why):
     )
 
 
-def test_a_node_is_told_why_it_stays(world, why):
+def test_a_node_is_told_why_it_stays(world, why) -> None:
     status, told = why("node", "pool-1")
     assert status == 0
     assert told.splitlines()[:3] == [
@@ -74,7 +74,7 @@ def test_a_node_is_told_why_it_stays(world, why):
     ]
 
 
-def test_a_group_is_told_how_it_is_and_what_its_nodes_look_like(world, why):
+def test_a_group_is_told_how_it_is_and_what_its_nodes_look_like(world, why) -> None:
     status, told = why("group", "tainted")
     assert status == 0
     assert "group tainted of provider fake: 0 nodes wanted, 0 to 2 allowed" in told
@@ -84,16 +84,16 @@ def test_a_group_is_told_how_it_is_and_what_its_nodes_look_like(world, why):
     assert "taints: gpu=yes:NoSchedule" in told
 
 
-def test_what_is_not_there_is_told_with_the_nearest_name(why):
+def test_what_is_not_there_is_told_with_the_nearest_name(why) -> None:
     assert why("group", "poll") == (1, "nodewright: there is no group poll: did you mean pool?\n")
     assert why("pod", "default/none")[0] == 1
 
 
-def test_wrong_usage_is_told(why):
+def test_wrong_usage_is_told(why) -> None:
     assert why("pods", "x") == (2, "usage: nodewright why pod NAMESPACE/NAME | node NAME | group NAME [flags]\n")
 
 
-def test_nothing_is_changed(world, why):
+def test_nothing_is_changed(world, why) -> None:
     before = [group.desired for group in world.cloud.groups]
     why("pod", pod_named(world, "big-"))
     changes = ("create", "update", "patch", "delete", "deletecollection")

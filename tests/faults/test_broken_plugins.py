@@ -148,19 +148,19 @@ BROKEN = {
 }
 
 
-def test_the_loop_decides_and_acts_as_if_the_broken_ones_were_not_there(autoscaler):
+def test_the_loop_decides_and_acts_as_if_the_broken_ones_were_not_there(autoscaler) -> None:
     decision = autoscaler.run_once()
     assert [grow.count for grow in decision.grow] == [1]
     assert autoscaler.run_once().grow == ()
 
 
-def test_each_broken_plugin_is_counted_where_it_broke(autoscaler):
+def test_each_broken_plugin_is_counted_where_it_broke(autoscaler) -> None:
     autoscaler.run_once()
     metrics = autoscaler.metrics.render().decode()
     assert set(re.findall(r'nodewright_plugin_faults_total\{plugin="(.*)",where="(.*)"\}', metrics)) == BROKEN
 
 
-def test_each_broken_plugin_is_named_in_the_log_with_its_reason(autoscaler, caplog):
+def test_each_broken_plugin_is_named_in_the_log_with_its_reason(autoscaler, caplog) -> None:
     autoscaler.run_once()
     records = [*caplog.get_records("setup"), *caplog.get_records("call")]
     logged = [record.getMessage() for record in records if record.name == "nodewright.plugins.faults"]

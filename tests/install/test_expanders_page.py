@@ -24,7 +24,7 @@ def test_the_table_has_every_expander() -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
-def test_the_examples_are_valid(example: str) -> None:
+def test_the_examples_are_valid(example) -> None:
     header = 'apiVersion: nodewright.dev/v1\nkind: Autoscaler\nproviders: [fake: {url: "http://127.0.0.1:7070"}]\n'
     assert load(header + example, classes=Registry()).warnings == ()
 
@@ -36,7 +36,7 @@ def test_the_config_map_can_be_read() -> None:
 
 
 @pytest.mark.parametrize("expander", ["grpc", "least-cost"])
-def test_the_settings_in_the_page_are_those_that_there_are(expander: str) -> None:
+def test_the_settings_in_the_page_are_those_that_there_are(expander) -> None:
     section = PAGE.partition(f"\n## {expander}\n")[2].partition("\n## ")[0]
     fields = Registry().load("expanders", expander).Config.model_json_schema()["properties"]
     shown = dict(re.findall(r"^\| `(\w+)` \| `?([\w ]+)`? \| ", section, re.MULTILINE))

@@ -69,7 +69,7 @@ def registered(project: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda project: project.name)
-def test_every_distribution_builds_a_wheel_with_types_and_nothing_for_tests(project: Path, tmp_path: Path) -> None:
+def test_every_distribution_builds_a_wheel_with_types_and_nothing_for_tests(project, tmp_path) -> None:
     wheel = build(project, tmp_path)
     files = ZipFile(wheel).namelist()
     (package,) = {file.split("/")[0] for file in files if not file.split("/")[0].endswith(".dist-info")}
@@ -78,7 +78,7 @@ def test_every_distribution_builds_a_wheel_with_types_and_nothing_for_tests(proj
     assert any(file.endswith(".dist-info/licenses/LICENSE") for file in files)
 
 
-def test_an_environment_has_the_plugins_that_are_installed_in_it(tmp_path: Path) -> None:
+def test_an_environment_has_the_plugins_that_are_installed_in_it(tmp_path) -> None:
     core, fake, example = (
         build(ROOT / project, tmp_path) for project in ("core", "plugins/fake", "examples/near-data")
     )
@@ -106,7 +106,7 @@ def test_an_environment_has_the_plugins_that_are_installed_in_it(tmp_path: Path)
     assert environment.plugins() == builtin | {"nodewright-example-near-data": {"expanders/near-data"}}
 
 
-def test_core_and_a_plugin_are_installed_from_a_clone_by_one_command_of_plain_pip(tmp_path: Path) -> None:
+def test_core_and_a_plugin_are_installed_from_a_clone_by_one_command_of_plain_pip(tmp_path) -> None:
     environment = Environment(tmp_path / "environment")
     pip = (sys.executable, "-m", "pip", "--python", environment.bin / "python")
     run(*pip, "install", "--quiet", "--no-compile", "./core", "./plugins/fake", cwd=ROOT)

@@ -54,13 +54,13 @@ def test_the_commands_of_the_tutorial_need_no_plugin_of_pytest_that_only_we_have
     assert f"{int(passed) + int(skipped)} tests collected" in done.stdout, done.stderr
 
 
-def test_the_suite_says_of_the_example_what_the_tutorial_shows(tmp_path: Path) -> None:
+def test_the_suite_says_of_the_example_what_the_tutorial_shows(tmp_path) -> None:
     example = copytree(EXAMPLE, tmp_path / "shed")
     summary, _ = blocks("text")
     assert summary.strip() in run_the_suite(example)
 
 
-def test_the_suite_finds_the_mistake_in_the_tutorial(tmp_path: Path) -> None:
+def test_the_suite_finds_the_mistake_in_the_tutorial(tmp_path) -> None:
     example = copytree(EXAMPLE, tmp_path / "shed")
     provider = example / PACKAGE / "provider.py"
     (diff,) = blocks("diff")

@@ -43,7 +43,7 @@ def seen(feed, eventually):
     return wait
 
 
-def test_a_config_map_is_followed_from_before_it_exists_until_after_it_is_gone(server, watch, seen):
+def test_a_config_map_is_followed_from_before_it_exists_until_after_it_is_gone(server, watch, seen) -> None:
     watch.watch("kube-system", ["wanted"])
     server.store.create("configmaps", config_map("wanted", key="1"))
     seen(wanted={"key": "1"})
@@ -51,14 +51,14 @@ def test_a_config_map_is_followed_from_before_it_exists_until_after_it_is_gone(s
     seen()
 
 
-def test_nothing_is_read_but_what_is_asked_for(server, watch, seen):
+def test_nothing_is_read_but_what_is_asked_for(server, watch, seen) -> None:
     server.store.create("configmaps", config_map("other", key="1"))
     server.store.create("configmaps", config_map("wanted", key="2"))
     watch.watch("kube-system", ["wanted"])
     seen(wanted={"key": "2"})
 
 
-def test_another_choice_ends_watches_and_begins_others(server, watch, seen, eventually):
+def test_another_choice_ends_watches_and_begins_others(server, watch, seen, eventually) -> None:
     server.store.create("configmaps", config_map("first", key="1"))
     server.store.create("configmaps", config_map("second", key="2"))
     watch.watch("kube-system", ["first"])
@@ -67,7 +67,7 @@ def test_another_choice_ends_watches_and_begins_others(server, watch, seen, even
     seen(first={"key": "1"}, second={"key": "2"})
 
 
-def test_decisions_go_on_without_a_config_map_that_may_not_be_read(server, watch, feed, eventually, caplog):
+def test_decisions_go_on_without_a_config_map_that_may_not_be_read(server, watch, feed, eventually, caplog) -> None:
     server.faults.append(Fault(status=403, message="not yours"))
     watch.watch("kube-system", ["wanted"])
     told = "decisions are made without configmap kube-system/wanted, which can't be watched: "

@@ -46,7 +46,7 @@ def put(server, resource, name, replicas):
     server.store.create(resource, {"metadata": {"name": name, "namespace": "shop"}, "spec": spec})
 
 
-def test_controllers_arrive_with_the_number_of_pods_they_want_and_go(server, follow_controllers, eventually):
+def test_controllers_arrive_with_the_number_of_pods_they_want_and_go(server, follow_controllers, eventually) -> None:
     for resource in KINDS:
         put(server, resource, "web", 3)
     current = follow_controllers()
@@ -64,7 +64,7 @@ def test_controllers_arrive_with_the_number_of_pods_they_want_and_go(server, fol
     assert current().seen == set(KINDS.values())
 
 
-def test_of_controllers_that_we_must_not_see_nothing_is_known(server, follow_controllers, eventually):
+def test_of_controllers_that_we_must_not_see_nothing_is_known(server, follow_controllers, eventually) -> None:
     refusal = Fault(when=lambda request: "/statefulsets" in request.path, status=403, message="no, sorry")
     server.faults.append(refusal)
     current = follow_controllers()
@@ -72,5 +72,5 @@ def test_of_controllers_that_we_must_not_see_nothing_is_known(server, follow_con
 
 
 @pytest.mark.parametrize("settings", [ScaleDown(enabled=False), ScaleDown(skip_custom_controller_pods=False)])
-def test_controllers_that_no_setting_needs_are_not_watched(settings):
+def test_controllers_that_no_setting_needs_are_not_watched(settings) -> None:
     assert wanted_kinds(Settings(scale_down=settings)) == ()

@@ -70,7 +70,7 @@ def writes_events(request):
 
 
 class TestOften:
-    def test_an_event_names_its_object_once_in_five_minutes_and_is_counted_up_then(self, server, events):
+    def test_an_event_names_its_object_once_in_five_minutes_and_is_counted_up_then(self, server, events) -> None:
         for _ in range(3):
             events.on_pod(*TRIGGERED)
         assert events.flush(10)
@@ -84,7 +84,7 @@ class TestOften:
         assert (event["count"], event["firstTimestamp"]) == (4, "2030-01-01T00:00:00Z")
         assert event["lastTimestamp"] == "2030-01-01T00:05:00Z"
 
-    def test_an_event_that_has_expired_is_created_again_with_its_count(self, server, events):
+    def test_an_event_that_has_expired_is_created_again_with_its_count(self, server, events) -> None:
         events.on_status("Reason", "message")
         assert events.flush(10)
         (event,) = server.store.list("events", "kube-system")
@@ -94,7 +94,7 @@ class TestOften:
         assert events.flush(10)
         assert written(server) == [("message", 2)]
 
-    def test_who_may_not_count_up_writes_another_one(self, server, events, caplog):
+    def test_who_may_not_count_up_writes_another_one(self, server, events, caplog) -> None:
         server.authorize = lambda request: "no" if request.verb == "patch" else None
         for _ in range(2):
             events.on_status("Reason", "message")
@@ -104,7 +104,7 @@ class TestOften:
         (told,) = caplog.messages
         assert told.startswith("may not patch events")
 
-    def test_duplicates_are_written_if_that_is_asked_for(self, server, begin):
+    def test_duplicates_are_written_if_that_is_asked_for(self, server, begin) -> None:
         events = begin(settings_of("events: {duplicates: true}"))
         for _ in range(30):
             events.on_status("Reason", "message")
@@ -114,14 +114,14 @@ class TestOften:
 
 
 class TestObjects:
-    def test_a_node_has_its_events_in_the_namespace_that_the_api_server_insists_on(self, server, events):
+    def test_a_node_has_its_events_in_the_namespace_that_the_api_server_insists_on(self, server, events) -> None:
         events.on_node(a_node("n"), "ScaleDown", "x", warning=True)
         assert events.flush(10)
         (event,) = server.store.list("events", "default")
         assert event["involvedObject"] == {"kind": "Node", "apiVersion": "v1", "name": "n", "uid": "uid-of-/n"}
         assert event["type"] == "Warning"
 
-    def test_the_status_is_named_as_it_is_configured_with_its_uid(self, server, begin):
+    def test_the_status_is_named_as_it_is_configured_with_its_uid(self, server, begin) -> None:
         server.store.create("namespaces", {"metadata": {"name": "own"}})
         settings = settings_of("namespace: own\nstatus: {name: state}")
         events = begin(settings, status_uid=lambda: "its-uid")
@@ -133,7 +133,7 @@ class TestObjects:
             {"kind": "ConfigMap", "apiVersion": "v1", "name": "state", "namespace": "own", "uid": "its-uid"},
         ]
 
-    def test_names_and_messages_are_no_longer_than_the_api_takes(self, server, events):
+    def test_names_and_messages_are_no_longer_than_the_api_takes(self, server, events) -> None:
         longest = ".".join(["x" * 60] * 4) + ".yyyyyyyyy"
         assert len(longest) == 253
         events.on_pod(f"default/{longest}", "uid", "Reason", "é" * 2000)
@@ -145,7 +145,7 @@ class TestObjects:
 
 
 class TestFaults:
-    def test_what_can_not_be_written_now_is_written_later_in_its_order(self, server, events, caplog):
+    def test_what_can_not_be_written_now_is_written_later_in_its_order(self, server, events, caplog) -> None:
         fault = Fault(status=503, message="away", when=writes_events)
         server.faults.append(fault)
         for number in range(3):
@@ -163,7 +163,7 @@ class TestFaults:
         assert events.flush(10)
         assert messages(server) == [f"message {number}" for number in range(3)]
 
-    def test_one_that_never_can_be_is_given_up_after_two_minutes(self, server, events, dropped):
+    def test_one_that_never_can_be_is_given_up_after_two_minutes(self, server, events, dropped) -> None:
         fault = Fault(status=500, message="no disk", when=writes_events)
         server.faults.append(fault)
         events.on_status("Reason", "message")
@@ -172,7 +172,7 @@ class TestFaults:
             server.store.clock.advance(11)
         assert (fault.hits, len(dropped)) == (12, 1)
 
-    def test_a_terminating_namespace_is_not_a_missing_right(self, server, events, caplog):
+    def test_a_terminating_namespace_is_not_a_missing_right(self, server, events, caplog) -> None:
         ending = "unable to create new content in namespace default because it is being terminated"
         server.faults.append(Fault(when=lambda request: "default" in request.path, status=403, message=ending))
         events.on_pod(*TRIGGERED)
@@ -181,7 +181,7 @@ class TestFaults:
         assert messages(server) == ["message"]
         assert caplog.messages == []
 
-    def test_a_missing_right_is_named_once(self, server, events, caplog):
+    def test_a_missing_right_is_named_once(self, server, events, caplog) -> None:
         server.authorize = lambda request: "no" if request.verb == "create" else None
         for number in range(3):
             events.on_status("Reason", f"message {number}")
@@ -189,7 +189,7 @@ class TestFaults:
         (told,) = caplog.messages
         assert 'cannot create resource "events" in API group "" in the namespace "kube-system"' in told
 
-    def test_an_answer_that_was_lost_leaves_one_event(self, server, events):
+    def test_an_answer_that_was_lost_leaves_one_event(self, server, events) -> None:
         server.faults.append(Fault(when=writes_events, hang_up="after", times=1))
         events.on_status("Reason", "message")
         assert events.flush(10)
@@ -197,7 +197,9 @@ class TestFaults:
         assert events.flush(10)
         assert written(server) == [("message", 1)]
 
-    def test_a_hanging_api_server_delays_nothing_and_the_oldest_events_are_dropped(self, server, events, hold, dropped):
+    def test_a_hanging_api_server_delays_nothing_and_the_oldest_events_are_dropped(
+        self, server, events, hold, dropped
+    ) -> None:
         held, release = hold
         events.on_status("Reason", "first")
         assert held.wait(10)
@@ -216,7 +218,7 @@ class TestPods:
         for name in names:
             events.on_pod(f"default/{name}", name, "Reason", message)
 
-    def test_they_keep_to_the_pace_of_requests_and_let_others_pass(self, server, events):
+    def test_they_keep_to_the_pace_of_requests_and_let_others_pass(self, server, events) -> None:
         self.tell(events, *(f"p{number}" for number in range(50)))
         events.on_status("Reason", "message")
         assert events.flush(10)
@@ -229,7 +231,7 @@ class TestPods:
             assert len(written(server, "default")) == expected
         assert events.room == 200 - 30
 
-    def test_only_the_newest_of_each_waits(self, server, events, hold):
+    def test_only_the_newest_of_each_waits(self, server, events, hold) -> None:
         held, release = hold
         events.on_status("Reason", "first")
         assert held.wait(10)
@@ -239,7 +241,7 @@ class TestPods:
         assert events.flush(10)
         assert written(server, "default") == [("new", 1)]
 
-    def test_another_pace_can_be_set(self, server, events):
+    def test_another_pace_can_be_set(self, server, events) -> None:
         self.tell(events, *(f"p{number}" for number in range(50)))
         events.reconfigure(settings_of("kube: {qps: 50, burst: 30}"))
         assert events.flush(10)
@@ -247,7 +249,7 @@ class TestPods:
 
 
 class TestEnd:
-    def test_what_waits_is_written_and_nothing_after_it(self, server, events):
+    def test_what_waits_is_written_and_nothing_after_it(self, server, events) -> None:
         for number in range(20):
             events.on_status("Reason", f"message {number}")
         for number in range(30):
@@ -258,7 +260,7 @@ class TestEnd:
         assert sorted(messages(server)) == sorted(f"message {number}" for number in range(20))
         assert len(written(server, "default")) == 30
 
-    def test_it_does_not_wait_for_ever_and_says_what_is_lost(self, events, hold, caplog):
+    def test_it_does_not_wait_for_ever_and_says_what_is_lost(self, events, hold, caplog) -> None:
         held, _ = hold
         events.on_status("Reason", "first")
         assert held.wait(10)

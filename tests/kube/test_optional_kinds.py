@@ -16,7 +16,7 @@ def refused(*paths, status=403):
     return Fault(when=lambda request: any(path in request.path for path in paths), status=status, message="no, sorry")
 
 
-def test_everything_that_volumes_need_arrives_and_goes(server, follow, eventually):
+def test_everything_that_volumes_need_arrives_and_goes(server, follow, eventually) -> None:
     named = {"persistentvolumes": "v", "storageclasses.storage.k8s.io": "s", "csinodes.storage.k8s.io": "n"}
     for resource, name in named.items():
         server.store.create(resource, {"metadata": {"name": name}})
@@ -42,7 +42,9 @@ def test_everything_that_volumes_need_arrives_and_goes(server, follow, eventuall
 
 
 @pytest.mark.parametrize("status", [403, 404])
-def test_refused_kinds_are_logged_once_and_decisions_go_on_without_them(server, follow, caplog, monkeypatch, status):
+def test_refused_kinds_are_logged_once_and_decisions_go_on_without_them(
+    server, follow, caplog, monkeypatch, status
+) -> None:
     monkeypatch.setattr(reflectors, "_LONGEST_PAUSE", 0.01)
     fault = refused(*(kind.path for kind in KINDS if kind.optional), status=status)
     server.faults.append(fault)
@@ -57,7 +59,7 @@ def test_refused_kinds_are_logged_once_and_decisions_go_on_without_them(server, 
     )
 
 
-def test_a_kind_that_is_shown_at_last_is_taken_in(server, follow, eventually, monkeypatch):
+def test_a_kind_that_is_shown_at_last_is_taken_in(server, follow, eventually, monkeypatch) -> None:
     monkeypatch.setattr(reflectors, "_LONGEST_PAUSE", 0.05)
     server.store.create("persistentvolumes", {"metadata": {"name": "v"}})
     fault = refused("/persistentvolumes")
@@ -75,7 +77,7 @@ def test_a_kind_that_is_shown_at_last_is_taken_in(server, follow, eventually, mo
     eventually(arrived)
 
 
-def test_a_kind_that_was_seen_is_not_forgotten_when_the_right_is_lost(server, follow, eventually):
+def test_a_kind_that_was_seen_is_not_forgotten_when_the_right_is_lost(server, follow, eventually) -> None:
     server.store.create("persistentvolumes", {"metadata": {"name": "v"}})
     feed, cluster = follow(), Cluster()
     feed.wait_until_synced(10)
@@ -91,13 +93,13 @@ def test_a_kind_that_was_seen_is_not_forgotten_when_the_right_is_lost(server, fo
 
 
 @pytest.mark.parametrize("path", ["/api/v1/nodes", "/api/v1/pods"])
-def test_decisions_never_go_on_without_nodes_and_pods(server, follow, path):
+def test_decisions_never_go_on_without_nodes_and_pods(server, follow, path) -> None:
     server.faults.append(refused(path))
     with pytest.raises(ApiServerError, match=f"never listed {path.rpartition('/')[2]}"):
         follow().wait_until_synced(0.5)
 
 
-def test_refused_credentials_are_not_a_missing_right(server, follow):
+def test_refused_credentials_are_not_a_missing_right(server, follow) -> None:
     server.faults.append(refused("/persistentvolumes", status=401))
     with pytest.raises(ApiServerError, match="never listed persistentvolumes"):
         follow().wait_until_synced(0.5)

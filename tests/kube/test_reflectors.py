@@ -43,14 +43,14 @@ class Follower:
         return set(self.cluster.nodes)
 
 
-def test_lists_come_page_by_page(server, follow):
+def test_lists_come_page_by_page(server, follow) -> None:
     for number in range(1203):
         server.store.create("nodes", a_node(f"n{number:04}"))
     assert len(Follower(follow()).nodes) == 1203
     assert server.record.count(verb="list", resource="nodes") == 3
 
 
-def test_changes_arrive_through_the_watch(server, follow, eventually):
+def test_changes_arrive_through_the_watch(server, follow, eventually) -> None:
     server.store.create("nodes", a_node("old"))
     follower = Follower(follow())
     server.store.create("nodes", a_node("new"))
@@ -59,7 +59,7 @@ def test_changes_arrive_through_the_watch(server, follow, eventually):
     assert server.record.count(verb="list", resource="nodes") == 1
 
 
-def test_a_dropped_watch_is_opened_again_from_where_it_was(server, follow, eventually):
+def test_a_dropped_watch_is_opened_again_from_where_it_was(server, follow, eventually) -> None:
     follower = Follower(follow())
     eventually(lambda: server.record.count(verb="watch", resource="nodes") == 1)
     server.drop_watches()
@@ -68,7 +68,7 @@ def test_a_dropped_watch_is_opened_again_from_where_it_was(server, follow, event
     assert server.record.count(verb="list", resource="nodes") == 1
 
 
-def test_after_compaction_everything_is_listed_again(server, follow, eventually):
+def test_after_compaction_everything_is_listed_again(server, follow, eventually) -> None:
     server.store.create("nodes", a_node("old"))
     follower = Follower(follow())
     eventually(lambda: server.record.count(verb="watch", resource="nodes") == 1)
@@ -84,7 +84,7 @@ def test_after_compaction_everything_is_listed_again(server, follow, eventually)
     assert server.record.count(verb="list", resource="nodes") > 1
 
 
-def test_a_server_that_was_put_back_to_an_earlier_state_is_listed_again(server, follow, eventually):
+def test_a_server_that_was_put_back_to_an_earlier_state_is_listed_again(server, follow, eventually) -> None:
     for number in range(3):
         server.store.create("nodes", a_node(f"lost-{number}"))
     follower = Follower(follow())
@@ -96,7 +96,7 @@ def test_a_server_that_was_put_back_to_an_earlier_state_is_listed_again(server, 
         eventually(lambda: follower.nodes == {"kept"})
 
 
-def test_the_cause_of_a_missing_first_list_is_reported(server, transport):
+def test_the_cause_of_a_missing_first_list_is_reported(server, transport) -> None:
     server.faults.append(Fault(when=lambda request: request.verb == "list", status=500, message="etcd is on fire"))
     feed = Feed()
     reflector = Reflector(KINDS[0], transport, feed)
@@ -106,7 +106,7 @@ def test_the_cause_of_a_missing_first_list_is_reported(server, transport):
     reflector.stop()
 
 
-def test_a_malformed_object_is_left_out_and_named(server, follow, caplog):
+def test_a_malformed_object_is_left_out_and_named(server, follow, caplog) -> None:
     server.store.create("nodes", a_node("good"))
     server.store.create("nodes", a_node("strange", cpu="lots"))
     server.store.create("nodes", {**a_node("broken"), "spec": {"taints": "none"}})
@@ -118,7 +118,7 @@ def test_a_malformed_object_is_left_out_and_named(server, follow, caplog):
     )
 
 
-def test_a_pod_that_the_scheduler_gave_up_on_wakes_the_loop(server, transport, eventually):
+def test_a_pod_that_the_scheduler_gave_up_on_wakes_the_loop(server, transport, eventually) -> None:
     woken = []
     feed = Feed(on_unschedulable=lambda: woken.append(1))
     reflector = Reflector(KINDS[1], transport, feed)
@@ -132,14 +132,16 @@ def test_a_pod_that_the_scheduler_gave_up_on_wakes_the_loop(server, transport, e
     reflector.stop()
 
 
-def test_a_bookmark_tells_how_far_a_watch_has_come(server, follow):
+def test_a_bookmark_tells_how_far_a_watch_has_come(server, follow) -> None:
     feed = follow()
     server.store.create("configmaps", {"metadata": {"name": "unrelated", "namespace": "default"}})
     server.send_bookmarks()
     feed.wait_for_version(server.store.version, 10)
 
 
-def test_a_response_that_no_api_server_sends_does_not_end_a_reflector(server, transport, monkeypatch, eventually):
+def test_a_response_that_no_api_server_sends_does_not_end_a_reflector(
+    server, transport, monkeypatch, eventually
+) -> None:
     answers = iter([b"<html>the proxy is ill</html>"])
     get = transport.get
     monkeypatch.setattr(transport, "get", lambda *request: next(answers, None) or get(*request))

@@ -80,30 +80,30 @@ class TestNoAnswer:
             transport.get("/api/v1/nodes")
         return str(failure.value)
 
-    def test_no_one_listens(self, tmp_path):
+    def test_no_one_listens(self, tmp_path) -> None:
         told = self.ask(tmp_path, "http://127.0.0.1:9")
         assert told == "the API server at http://127.0.0.1:9 does not answer: connection refused"
 
-    def test_the_name_is_not_known(self, tmp_path):
+    def test_the_name_is_not_known(self, tmp_path) -> None:
         told = self.ask(tmp_path, "http://nowhere.invalid:6443")
         assert told == "the API server at http://nowhere.invalid:6443 does not answer: its host name is unknown"
 
-    def test_it_hangs_up(self, tmp_path):
+    def test_it_hangs_up(self, tmp_path) -> None:
         with a_listener(lambda client: client.recv(1)) as port:
             told = self.ask(tmp_path, f"http://127.0.0.1:{port}")
         assert told.endswith(("does not answer: it closed the connection", "does not answer: connection reset by peer"))
 
-    def test_it_says_nothing(self, tmp_path):
+    def test_it_says_nothing(self, tmp_path) -> None:
         with a_listener(lambda client: (client.recv(4096), client.recv(4096))) as port:
             told = self.ask(tmp_path, f"http://127.0.0.1:{port}")
         assert told.endswith("does not answer: no response in time")
 
-    def test_its_answer_breaks_off(self, server, transport):
+    def test_its_answer_breaks_off(self, server, transport) -> None:
         server.faults.append(Fault(hang_up="midway"))
         with pytest.raises(ApiServerError, match=r"does not answer: its answer broke off$"):
             transport.get("/api/v1/nodes")
 
-    def test_its_certificate_has_an_unknown_authority(self, tmp_path):
+    def test_its_certificate_has_an_unknown_authority(self, tmp_path) -> None:
         other = tmp_path / "ca.pem"
         trustme.CA().cert_pem.write_to_path(str(other))
         with a_listener(a_tls_server(trustme.CA(), "127.0.0.1")) as port:
@@ -112,21 +112,23 @@ class TestNoAnswer:
         assert told.startswith(f"the certificate of the API server at {address} is not accepted: unable to get local")
         assert told.endswith("check the certificate authority and the address in the kubeconfig")
 
-    def test_its_certificate_is_for_another_name(self, tmp_path):
+    def test_its_certificate_is_for_another_name(self, tmp_path) -> None:
         authority, ca = trustme.CA(), tmp_path / "ca.pem"
         authority.cert_pem.write_to_path(str(ca))
         with a_listener(a_tls_server(authority, "other.example")) as port:
             told = self.ask(tmp_path, f"https://127.0.0.1:{port}", **{"certificate-authority": str(ca)})
         assert "is not accepted: IP address mismatch, certificate is not valid for '127.0.0.1'" in told
 
-    def test_it_speaks_no_tls(self, tmp_path):
+    def test_it_speaks_no_tls(self, tmp_path) -> None:
         with a_listener(lambda client: client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")) as port:
             told = self.ask(tmp_path, f"https://127.0.0.1:{port}")
         assert told.startswith(f"no TLS connection to the API server at https://127.0.0.1:{port}: ")
 
 
 class TestOutages:
-    def test_an_outage_is_logged_when_it_begins_and_when_it_ends(self, follow, server, eventually, caplog, monkeypatch):
+    def test_an_outage_is_logged_when_it_begins_and_when_it_ends(
+        self, follow, server, eventually, caplog, monkeypatch
+    ) -> None:
         monkeypatch.setattr(transports, "_QUIET_SECONDS", 0.3)
         monkeypatch.setattr(reflectors, "_LONGEST_PAUSE", 0.2)
         caplog.set_level(logging.INFO)
@@ -149,7 +151,7 @@ class TestOutages:
 
     def test_refusals_of_a_server_that_is_just_back_are_not_logged_for_each_kind(
         self, follow, server, eventually, caplog, monkeypatch
-    ):
+    ) -> None:
         monkeypatch.setattr(reflectors, "_LONGEST_PAUSE", 0.1)
         monkeypatch.setattr(reflectors, "_QUIET_SECONDS", 0)
         monkeypatch.setattr(reflectors, "_SHORT_SECONDS", 0)
@@ -166,7 +168,7 @@ class TestOutages:
         eventually(lambda: len(tried) > len(KINDS))
         assert "cannot watch" not in caplog.text
 
-    def test_a_server_that_is_ill_is_an_outage_too(self, server, follow, eventually, caplog, monkeypatch):
+    def test_a_server_that_is_ill_is_an_outage_too(self, server, follow, eventually, caplog, monkeypatch) -> None:
         monkeypatch.setattr(transports, "_QUIET_SECONDS", 0.3)
         monkeypatch.setattr(reflectors, "_LONGEST_PAUSE", 0.2)
         ill = Fault(status=503, message="etcd is on fire")
@@ -178,7 +180,7 @@ class TestOutages:
         assert "has an error: list" in caplog.messages[0]
         assert "etcd is on fire" in caplog.messages[0]
 
-    def test_single_failed_requests_are_no_outage(self, server, transport, caplog, monkeypatch):
+    def test_single_failed_requests_are_no_outage(self, server, transport, caplog, monkeypatch) -> None:
         monkeypatch.setattr(transports, "_QUIET_SECONDS", 1e-9)
         for _ in range(3):
             server.faults.append(Fault(times=1, status=500))
@@ -189,7 +191,9 @@ class TestOutages:
 
 
 class TestRights:
-    def test_an_api_server_that_is_just_back_may_not_know_the_roles_yet(self, server, transport, caplog, monkeypatch):
+    def test_an_api_server_that_is_just_back_may_not_know_the_roles_yet(
+        self, server, transport, caplog, monkeypatch
+    ) -> None:
         server.faults.append(Fault(times=1, hang_up="before"))
         with pytest.raises(ApiServerError):
             transport.get("/api/v1/pods")
@@ -230,7 +234,7 @@ class TestCredentials:
         answer = {"apiVersion": version, "kind": "ExecCredential", "status": {"token": token, **status}}
         return f"print({json.dumps(json.dumps(answer))})"
 
-    def test_an_expired_token_is_read_again(self, strict, tmp_path):
+    def test_an_expired_token_is_read_again(self, strict, tmp_path) -> None:
         path = tmp_path / "config"
         transport = connect(kubeconfig=a_kubeconfig(path, strict.url, {"token": "stale"}))
         with pytest.raises(AccessDeniedError, match=f"the API server at {strict.url} does not accept our credentials"):
@@ -240,7 +244,7 @@ class TestCredentials:
             transport.get("/api/v1/nodes")
         assert transport.get("/api/v1/nodes")
 
-    def test_a_plugin_is_asked_again_when_its_token_is_refused(self, strict, tmp_path):
+    def test_a_plugin_is_asked_again_when_its_token_is_refused(self, strict, tmp_path) -> None:
         user = self.plugin(tmp_path, self.token("stale"))
         transport = connect(kubeconfig=a_kubeconfig(tmp_path / "config", strict.url, user))
         self.plugin(tmp_path, self.token("new"))
@@ -248,7 +252,7 @@ class TestCredentials:
             transport.get("/api/v1/nodes")
         assert transport.get("/api/v1/nodes")
 
-    def test_a_failing_plugin_is_reported_at_the_start(self, strict, tmp_path):
+    def test_a_failing_plugin_is_reported_at_the_start(self, strict, tmp_path) -> None:
         user = self.plugin(tmp_path, "import sys; sys.exit('log in first')")
         with pytest.raises(ConfigurationError) as refusal:
             connect(kubeconfig=a_kubeconfig(tmp_path / "config", strict.url, user))
@@ -257,11 +261,11 @@ class TestCredentials:
             "Fix the user in the kubeconfig"
         )
 
-    def test_a_kubeconfig_that_is_not_there_is_named(self, tmp_path):
+    def test_a_kubeconfig_that_is_not_there_is_named(self, tmp_path) -> None:
         with pytest.raises(ConfigurationError, match=r"no access to the API server: .*nowhere.*found\. Name a file"):
             connect(kubeconfig=str(tmp_path / "nowhere"))
 
-    def test_a_plugin_that_fails_later_is_reported_and_run_again(self, strict, tmp_path):
+    def test_a_plugin_that_fails_later_is_reported_and_run_again(self, strict, tmp_path) -> None:
         user = self.plugin(tmp_path, self.token("old", expirationTimestamp="2020-01-01T00:00:00Z"))
         transport = connect(kubeconfig=a_kubeconfig(tmp_path / "config", strict.url, user))
         self.plugin(tmp_path, "import sys; sys.exit('log in again')")

@@ -39,7 +39,7 @@ def verbs(server):
     return asked
 
 
-def test_it_is_made_if_it_is_absent_and_changed_from_then_on_without_reading_it_again(server, begin, found):
+def test_it_is_made_if_it_is_absent_and_changed_from_then_on_without_reading_it_again(server, begin, found) -> None:
     asked, status = verbs(server), begin()
     assert status.uid() == ""
     for number in range(3):
@@ -50,7 +50,7 @@ def test_it_is_made_if_it_is_absent_and_changed_from_then_on_without_reading_it_
     assert asked == ["get", "create", "update", "update"]
 
 
-def test_what_others_keep_in_it_stays(server, begin, found):
+def test_what_others_keep_in_it_stays(server, begin, found) -> None:
     metadata = {"name": NAME, "namespace": "kube-system", "labels": {"app": "x"}, "annotations": {"theirs": "1"}}
     server.store.create("configmaps", {"metadata": metadata, "data": {"theirs": "2", "status": "old"}})
     status = begin()
@@ -64,7 +64,7 @@ def test_what_others_keep_in_it_stays(server, begin, found):
     assert found()["metadata"]["labels"] == {"app": "x"}
 
 
-def test_it_is_created_again_after_a_deletion(server, begin, found):
+def test_it_is_created_again_after_a_deletion(server, begin, found) -> None:
     status = begin()
     status.write(text("one"))
     assert status.flush(10)
@@ -76,7 +76,7 @@ def test_it_is_created_again_after_a_deletion(server, begin, found):
     assert status.uid() == found()["metadata"]["uid"] != first
 
 
-def test_a_hanging_api_server_delays_nothing_and_only_the_latest_status_is_written(server, begin, found):
+def test_a_hanging_api_server_delays_nothing_and_only_the_latest_status_is_written(server, begin, found) -> None:
     held, release = Event(), Event()
 
     def wait(request):
@@ -97,7 +97,7 @@ def test_a_hanging_api_server_delays_nothing_and_only_the_latest_status_is_writt
     assert rendered == [4]
 
 
-def test_it_is_deleted_at_the_end_and_nothing_is_written_after_that(begin, found):
+def test_it_is_deleted_at_the_end_and_nothing_is_written_after_that(begin, found) -> None:
     status = begin()
     status.write(text("one"))
     assert status.flush(10)
@@ -108,7 +108,7 @@ def test_it_is_deleted_at_the_end_and_nothing_is_written_after_that(begin, found
     assert found() is None
 
 
-def test_one_that_another_leader_has_written_to_since_stays(server, begin, found):
+def test_one_that_another_leader_has_written_to_since_stays(server, begin, found) -> None:
     mine, theirs = begin(), begin()
     for each, said in ((mine, "mine"), (theirs, "theirs")):
         each.write(text(said))
@@ -119,13 +119,15 @@ def test_one_that_another_leader_has_written_to_since_stays(server, begin, found
     assert found() is None
 
 
-def test_who_never_wrote_deletes_nothing(server, begin, found):
+def test_who_never_wrote_deletes_nothing(server, begin, found) -> None:
     server.store.create("configmaps", {"metadata": {"name": NAME, "namespace": "kube-system"}})
     begin().close()
     assert found() is not None
 
 
-def test_a_missing_right_is_named_once_with_what_to_do_and_writing_goes_on_with_it(server, begin, found, caplog):
+def test_a_missing_right_is_named_once_with_what_to_do_and_writing_goes_on_with_it(
+    server, begin, found, caplog
+) -> None:
     server.authorize = lambda request: "no" if request.verb == "create" else None
     status = begin()
     for number in range(3):
@@ -141,7 +143,7 @@ def test_a_missing_right_is_named_once_with_what_to_do_and_writing_goes_on_with_
     assert found()["data"] == {"status": "allowed"}
 
 
-def test_a_fault_of_the_api_server_passes_with_the_next_write(server, begin, found):
+def test_a_fault_of_the_api_server_passes_with_the_next_write(server, begin, found) -> None:
     fault = Fault(status=500, message="no disk")
     server.faults.append(fault)
     status = begin()

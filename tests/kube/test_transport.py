@@ -16,7 +16,7 @@ current-context: here
 
 
 @pytest.mark.parametrize(("careless", "said"), [("true", 1), ("false", 0)])
-def test_an_unchecked_certificate_is_logged_once(tmp_path, caplog, careless, said):
+def test_an_unchecked_certificate_is_logged_once(tmp_path, caplog, careless, said) -> None:
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text(KUBECONFIG.format(careless=careless))
     with caplog.at_level(logging.WARNING):

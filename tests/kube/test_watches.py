@@ -143,7 +143,7 @@ class TestLists:
 
     def test_a_list_whose_next_page_has_expired_starts_over_at_once(
         self, server, transport, started, eventually, caplog
-    ):
+    ) -> None:
         for number in range(1100):
             server.store.create("nodes", {"metadata": {"name": f"n{number:04}"}})
         forgotten = Fault(when=lambda request: "continue" in request.query, status=410, times=1)
@@ -154,7 +154,7 @@ class TestLists:
         assert server.record.count(verb="list", resource="nodes") == 5
         assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
-    def test_nothing_of_a_list_that_was_not_ended_is_taken_up(self, server, transport, started, eventually):
+    def test_nothing_of_a_list_that_was_not_ended_is_taken_up(self, server, transport, started, eventually) -> None:
         for number in range(1100):
             server.store.create("nodes", {"metadata": {"name": f"n{number:04}"}})
         forgotten = Fault(when=lambda request: "continue" in request.query, status=410)
@@ -168,17 +168,17 @@ class TestLists:
         server.faults.remove(forgotten)
         eventually(lambda: len(seen()) == 1100)
 
-    def test_lists_that_come_compressed_or_empty_are_read(self, script, scripted, started, eventually):
+    def test_lists_that_come_compressed_or_empty_are_read(self, script, scripted, started, eventually) -> None:
         script.lists = lambda handler: handler.say(gzip.compress(a_page(a_node("z"))), Content_Encoding="gzip")
         seen = started(scripted)
         eventually(lambda: seen() == {"z"})
 
-    def test_a_list_is_asked_for_in_its_present_state_and_in_pages(self, script, scripted, started, eventually):
+    def test_a_list_is_asked_for_in_its_present_state_and_in_pages(self, script, scripted, started, eventually) -> None:
         started(scripted)
         eventually(lambda: script.watched)
         assert script.queries[0] == "limit=500"
 
-    def test_pods_that_have_ended_are_neither_listed_nor_kept(self, server, transport, started, eventually):
+    def test_pods_that_have_ended_are_neither_listed_nor_kept(self, server, transport, started, eventually) -> None:
         feed, cluster = Feed(), Cluster()
         for name, phase in (("ended", "Succeeded"), ("broke", "Failed"), ("runs", "Running"), ("works", "Running")):
             pod = {"metadata": {"name": name, "namespace": "default"}, "spec": {}, "status": {"phase": phase}}
@@ -197,7 +197,9 @@ class TestLists:
 class TestWatches:
     """Watches."""
 
-    def test_after_an_expired_version_the_kind_is_listed_again(self, script, scripted, started, eventually, caplog):
+    def test_after_an_expired_version_the_kind_is_listed_again(
+        self, script, scripted, started, eventually, caplog
+    ) -> None:
         def as_event(handler):
             handler.begin(an_event("ERROR", {"kind": "Status", "reason": "Expired", "code": 410}), hold=False)
 
@@ -213,7 +215,7 @@ class TestWatches:
         eventually(lambda: script.watched == 3)
         assert script.listed == 3
 
-    def test_what_came_before_the_version_was_forgotten_holds(self, script, scripted, started, eventually):
+    def test_what_came_before_the_version_was_forgotten_holds(self, script, scripted, started, eventually) -> None:
         expired = an_event("ERROR", {"kind": "Status", "code": 410})
         pages = iter([a_page(a_node("old"))])
         script.lists = lambda handler: handler.say(next(pages, a_page(a_node("new"))))
@@ -225,7 +227,7 @@ class TestWatches:
         seen = started(scripted)
         eventually(lambda: seen() == {"new"})
 
-    def test_a_watch_goes_on_from_the_last_bookmark(self, script, scripted, started, eventually):
+    def test_a_watch_goes_on_from_the_last_bookmark(self, script, scripted, started, eventually) -> None:
         bookmark = an_event("BOOKMARK", {"kind": "Node", "metadata": {"resourceVersion": "77"}})
         script.watches = lambda handler: handler.begin(bookmark, hold=script.watched > 1)
         started(scripted)
@@ -233,7 +235,7 @@ class TestWatches:
         assert "resourceVersion=5&" in script.queries[1]
         assert "resourceVersion=77&" in script.queries[2]
 
-    def test_a_gateway_that_gives_up_costs_no_new_list(self, script, scripted, started, eventually):
+    def test_a_gateway_that_gives_up_costs_no_new_list(self, script, scripted, started, eventually) -> None:
         script.watches = lambda handler: (
             handler.say(b"gateway timeout", status=504) if script.watched < 3 else handler.begin()
         )
@@ -243,7 +245,7 @@ class TestWatches:
 
     def test_a_watch_that_falls_silent_is_opened_again_without_a_word(
         self, script, scripted, started, eventually, caplog, monkeypatch
-    ):
+    ) -> None:
         monkeypatch.setattr(reflectors, "_SILENCE_SECONDS", 0.05)
         monkeypatch.setattr(reflectors, "_SHORT_SECONDS", 0.01)
         started(scripted)
@@ -254,7 +256,7 @@ class TestWatches:
 
     def test_watches_that_end_as_soon_as_they_begin_are_not_opened_again_and_again(
         self, script, scripted, started, eventually, caplog, monkeypatch
-    ):
+    ) -> None:
         monkeypatch.setattr(reflectors, "_FIRST_PAUSE", 0.05)
         monkeypatch.setattr(reflectors, "_QUIET_SECONDS", 0.01)
         script.watches = lambda handler: handler.begin(hold=False)
@@ -268,7 +270,7 @@ class TestWatches:
             "cannot watch nodes, trying again: the watch of nodes ended as soon as it began"
         ]
 
-    def test_a_pause_is_as_long_as_the_server_wants(self, script, scripted, started, eventually):
+    def test_a_pause_is_as_long_as_the_server_wants(self, script, scripted, started, eventually) -> None:
         busy = b'{"kind":"Status","message":"too many requests"}'
         script.watches = lambda handler: (
             handler.say(busy, status=429, Retry_After="1") if script.watched == 1 else handler.begin()
@@ -279,7 +281,7 @@ class TestWatches:
 
     def test_one_object_that_can_not_be_read_hides_no_other_and_stays_as_it_was(
         self, script, scripted, started, eventually, caplog
-    ):
+    ) -> None:
         broken = a_node("n") | {"spec": {"taints": "none"}}
         nameless = {"metadata": {"name": 7}}
         events = [an_event("MODIFIED", each) for each in (broken, nameless)] + [an_event("ADDED", a_node("next"))]
@@ -297,7 +299,7 @@ class TestWatches:
     @pytest.mark.parametrize("event", [b"", an_event("ERROR", {"kind": "Status", "code": 500, "message": "ill"})])
     def test_watches_that_end_at_once_are_no_sign_of_life(
         self, script, scripted, started, eventually, monkeypatch, event
-    ):
+    ) -> None:
         monkeypatch.setattr(reflectors, "_FIRST_PAUSE", 0.02)
         script.watches = lambda handler: handler.begin(event, hold=False) if event else handler.begin(hold=False)
         feed = Feed()
@@ -306,7 +308,9 @@ class TestWatches:
         with pytest.raises(ApiServerError, match=r"no news of nodes for [01] s: the watch of nodes (failed|ended)"):
             feed.check_silence((script.times[2] - script.times[0]) / 2)
 
-    def test_trouble_and_its_end_are_logged_once(self, script, scripted, started, eventually, caplog, monkeypatch):
+    def test_trouble_and_its_end_are_logged_once(
+        self, script, scripted, started, eventually, caplog, monkeypatch
+    ) -> None:
         monkeypatch.setattr(reflectors, "_FIRST_PAUSE", 0.001)
         monkeypatch.setattr(reflectors, "_QUIET_SECONDS", 0)
         bookmark = an_event("BOOKMARK", {"kind": "Node", "metadata": {"resourceVersion": "77"}})
@@ -321,7 +325,7 @@ class TestWatches:
             "watching nodes again",
         ]
 
-    def test_a_large_object_comes_through_whole(self, server, transport, started, eventually):
+    def test_a_large_object_comes_through_whole(self, server, transport, started, eventually) -> None:
         feed, cluster = Feed(), Cluster()
         started(transport, feed=feed)
         eventually(lambda: server.record.count(verb="watch"))

@@ -24,40 +24,40 @@ class TestNodeWriter:
 
         return make
 
-    def test_a_mark_is_a_taint_and_a_cordon_beside_what_was_there(self, writing, node):
+    def test_a_mark_is_a_taint_and_a_cordon_beside_what_was_there(self, writing, node) -> None:
         writing().mark("n", EPOCH)
         assert node() == {"providerID": "x", "taints": [OTHER, MARK], "unschedulable": True}
 
-    def test_taking_it_off_leaves_the_rest(self, writing, node):
+    def test_taking_it_off_leaves_the_rest(self, writing, node) -> None:
         writing().mark("n", EPOCH)
         writing().unmark("n")
         assert node() == {"providerID": "x", "taints": [OTHER]}
 
-    def test_marking_twice_leaves_one_mark(self, writing, node):
+    def test_marking_twice_leaves_one_mark(self, writing, node) -> None:
         for _ in range(2):
             writing(cordon=False).mark("n", EPOCH)
         assert node()["taints"] == [OTHER, MARK]
 
-    def test_who_does_not_cordon_takes_no_cordon_off(self, server, writing, node):
+    def test_who_does_not_cordon_takes_no_cordon_off(self, server, writing, node) -> None:
         server.store.modify("nodes", "n", "", lambda node: node["spec"].update(unschedulable=True))
         writing(cordon=False).mark("n", EPOCH)
         writing(cordon=False).unmark("n")
         assert node() == {"providerID": "x", "taints": [OTHER], "unschedulable": True}
 
-    def test_a_hint_comes_beside_what_was_there_and_goes_alone(self, writing, node):
+    def test_a_hint_comes_beside_what_was_there_and_goes_alone(self, writing, node) -> None:
         writing().soft_taint("n", EPOCH)
         hint = {**MARK, "key": "DeletionCandidateOfClusterAutoscaler", "effect": "PreferNoSchedule"}
         assert node()["taints"] == [OTHER, hint]
         writing().soft_untaint("n")
         assert node()["taints"] == [OTHER]
 
-    def test_a_node_that_is_right_already_is_not_written_to(self, server, writing, node):
+    def test_a_node_that_is_right_already_is_not_written_to(self, server, writing, node) -> None:
         version = server.store.version
         writing().unmark("n")
         writing().soft_untaint("n")
         assert server.store.version == version
 
-    def test_a_change_meanwhile_is_kept(self, server, writing, node):
+    def test_a_change_meanwhile_is_kept(self, server, writing, node) -> None:
         def add_taint(node):
             node["spec"]["taints"].append({"key": f"k{len(changes)}", "effect": "NoSchedule"})
 
@@ -71,7 +71,7 @@ class TestNodeWriter:
         writing(cordon=False).mark("n", EPOCH)
         assert [taint["key"] for taint in node()["taints"]] == ["gpu", "k1", "k2", MARK["key"]]
 
-    def test_a_node_that_is_gone_needs_no_unmarking_and_no_hint(self, writing):
+    def test_a_node_that_is_gone_needs_no_unmarking_and_no_hint(self, writing) -> None:
         writing().unmark("gone")
         writing().soft_taint("gone", EPOCH)
         with pytest.raises(ApiServerError, match='nodes "gone" not found'):
@@ -85,11 +85,11 @@ class TestEvictor:
         server.store.create("pods", {"metadata": metadata, "spec": {"nodeName": "n"}, "status": {"phase": "Running"}})
         return lambda: server.store.find("pods", "p", "default")
 
-    def test_an_evicted_pod_gets_its_grace(self, transport, pod):
+    def test_an_evicted_pod_gets_its_grace(self, transport, pod) -> None:
         Evictor(transport).evict("default/p", 7)
         assert pod()["metadata"]["deletionGracePeriodSeconds"] == 7
 
-    def test_a_spent_budget_holds_a_pod_back(self, server, transport, pod):
+    def test_a_spent_budget_holds_a_pod_back(self, server, transport, pod) -> None:
         budget = {
             "metadata": {"name": "b", "namespace": "default"},
             "spec": {"selector": {"matchLabels": {"app": "web"}}},
@@ -100,28 +100,28 @@ class TestEvictor:
         assert refusal.value.status == 429
         assert "deletionTimestamp" not in pod()["metadata"]
 
-    def test_another_pod_of_the_same_name_stays(self, transport, pod):
+    def test_another_pod_of_the_same_name_stays(self, transport, pod) -> None:
         with pytest.raises(ConflictError):
             Evictor(transport).evict("default/p", 7, uid="of-one-that-has-left")
         assert "deletionTimestamp" not in pod()["metadata"]
 
-    def test_a_pod_that_is_gone_is_fine(self, transport):
+    def test_a_pod_that_is_gone_is_fine(self, transport) -> None:
         Evictor(transport).evict("default/gone", 7)
 
 
 class TestTransport:
-    def test_a_missing_right_is_named(self, server, transport):
+    def test_a_missing_right_is_named(self, server, transport) -> None:
         server.authorize = lambda request: "no" if request.resource.plural == "nodes" else None
         with pytest.raises(AccessDeniedError, match='cannot get resource "nodes" in API group ""'):
             transport.get("/api/v1/nodes/n")
 
-    def test_a_server_that_is_away_is_a_temporary_error(self, server, transport):
+    def test_a_server_that_is_away_is_a_temporary_error(self, server, transport) -> None:
         server.stop()
         with pytest.raises(
             ApiServerError, match=r"the API server at http://127.0.0.1:.* does not answer: connection refused"
         ):
             transport.get("/api/v1/nodes")
 
-    def test_no_way_to_the_cluster_says_what_to_do(self, tmp_path):
+    def test_no_way_to_the_cluster_says_what_to_do(self, tmp_path) -> None:
         with pytest.raises(ConfigurationError, match=r"Name a file with kube\.kubeconfig or --kubeconfig"):
             connect(kubeconfig=str(tmp_path / "none"))

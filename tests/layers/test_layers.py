@@ -74,16 +74,16 @@ def broken(tmp_path_factory):
         ("circles", r"No cycles are allowed in nodewright_aws\.calls"),
     ],
 )
-def test_a_bad_import_breaks_the_contract(broken, contract, told):
+def test_a_bad_import_breaks_the_contract(broken, contract, told) -> None:
     assert re.search(told, broken[contracts()[contract]["name"]], re.M)
 
 
-def test_all_plugins_are_checked():
+def test_all_plugins_are_checked() -> None:
     roots = set(read_configuration(str(CONFIG))["session_options"]["root_packages"])
     assert roots == {"nodewright", *PLUGINS}
     assert set(re.findall(r"\w+", " ".join(contracts()["distributions"]["layers"]))) == roots
 
 
-def test_the_core_and_each_plugin_have_floors_on_which_every_module_is_placed():
+def test_the_core_and_each_plugin_have_floors_on_which_every_module_is_placed() -> None:
     exhaustive = {each["containers"] for each in contracts().values() if each.get("exhaustive") == "True"}
     assert exhaustive == {"nodewright", *PLUGINS}

@@ -36,7 +36,7 @@ def _in_forks(world: World) -> Iterator[str]:
 
 @pytest.mark.parametrize("first", range(0, _WORLDS, _AT_ONCE))
 @pytest.mark.parametrize("question", [disagreements, _after_a_life, _in_forks])
-def test_the_core_agrees_with_the_oracle_about_the_world_of_every_seed(question, first):
+def test_the_core_agrees_with_the_oracle_about_the_world_of_every_seed(question, first) -> None:
     """Verdicts with their words, before and after placing; placements legal at each step, and maximal.
 
     The same after any history, and in forks without some nodes and with others.
@@ -46,18 +46,18 @@ def test_the_core_agrees_with_the_oracle_about_the_world_of_every_seed(question,
             pytest.fail(_story(seed, question), pytrace=False)
 
 
-def test_the_core_agrees_with_the_oracle_about_new_nodes_with_pods_and_attach_limits():
+def test_the_core_agrees_with_the_oracle_about_new_nodes_with_pods_and_attach_limits() -> None:
     for seed in range(300):
         assert list(disagreements_in_forks(random_world(seed), Random(1), furnished=True)) == [], seed
 
 
-def test_a_pod_that_comes_with_a_new_node_holds_its_port():
+def test_a_pod_that_comes_with_a_new_node_holds_its_port() -> None:
     agent = pod("agent", containers=[{"name": "main", "ports": [{"hostPort": 80}]}])
     with _new_node(new_cluster(_world(agent)), pods=(agent,)) as (simulation, name):
         assert simulation.why_not(PodSet(pod=agent, keys=("default/p",)), name) == Verdict(reason=Reason.PORTS)
 
 
-def test_a_new_node_takes_as_many_volumes_as_its_template_says():
+def test_a_new_node_takes_as_many_volumes_as_its_template_says() -> None:
     wants = pod("p", volumes=using("c"))
     bound = {
         "claims": (claim("c", volumeName="v"),),
@@ -67,7 +67,7 @@ def test_a_new_node_takes_as_many_volumes_as_its_template_says():
         assert simulation.why_not(PodSet(pod=wants, keys=(wants.key,)), name) == Verdict(reason=Reason.VOLUME_LIMITS)
 
 
-def test_a_label_with_an_underscore_is_no_number_to_the_core():
+def test_a_label_with_an_underscore_is_no_number_to_the_core() -> None:
     term = {"matchExpressions": [line("gen", "Gt", "1")]}
     newer = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
     assert list(disagreements(_world(pod(affinity=newer), nodes=(node(labels={"gen": "1_0"}),)))) == []
@@ -75,7 +75,7 @@ def test_a_label_with_an_underscore_is_no_number_to_the_core():
 
 @settings(max_examples=150, deadline=None, derandomize=True, database=None)
 @given(worlds())
-def test_the_core_agrees_with_the_oracle_about_any_world(world):
+def test_the_core_agrees_with_the_oracle_about_any_world(world) -> None:
     """The same, with worlds of hypothesis' choice, which looks for strange ones."""
     note(repr(world))
     assert list(disagreements(world)) == []

@@ -11,7 +11,7 @@ _AT_ONCE = 25
 
 
 @pytest.mark.parametrize("first", range(0, _CASES, _AT_ONCE))
-def test_a_decision_to_grow_is_right_in_the_case_of_every_seed(first):
+def test_a_decision_to_grow_is_right_in_the_case_of_every_seed(first) -> None:
     """Every pod that is told so has a place, no limit is broken, no node is idle, no pod waits without need.
 
     And the decision leaves no trace in the cluster, and comes out the same again.
@@ -20,7 +20,7 @@ def test_a_decision_to_grow_is_right_in_the_case_of_every_seed(first):
         assert list(faults(random_case(seed))) == [], seed
 
 
-def test_the_cases_are_varied_enough_to_test_something():
+def test_the_cases_are_varied_enough_to_test_something() -> None:
     decisions = [decided(random_case(seed)) for seed in range(_CASES)]
     said = Counter(verdict.reason.name for decision in decisions for verdict in decision.pods.values())
     assert {"FITS", "HELPED", "NO_GROUP_FITS", "WAITING", "LIMIT_NODES", "LIMIT_RESOURCES"} <= said.keys()

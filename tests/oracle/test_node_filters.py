@@ -30,11 +30,11 @@ def port(number, **fields):
         ([{"operator": "Exists"}], ()),
     ],
 )
-def test_a_cordoned_node_takes_only_pods_that_tolerate_it(tolerations, expected):
+def test_a_cordoned_node_takes_only_pods_that_tolerate_it(tolerations, expected) -> None:
     assert reasons(pod(tolerations=tolerations), node(unschedulable=True)) == expected
 
 
-def test_a_pod_that_names_its_node_goes_to_no_other():
+def test_a_pod_that_names_its_node_goes_to_no_other() -> None:
     assert reasons(pod(on="n"), node("n")) == ()
     assert reasons(pod(on="other"), node("n")) == ("node(s) didn't match the requested node name",)
 
@@ -54,12 +54,12 @@ def test_a_pod_that_names_its_node_goes_to_no_other():
         ({"key": "k", "effect": "PreferNoSchedule"}, {"key": "other"}, ()),
     ],
 )
-def test_a_hard_taint_must_be_tolerated_by_key_value_and_effect(taint, toleration, expected):
+def test_a_hard_taint_must_be_tolerated_by_key_value_and_effect(taint, toleration, expected) -> None:
     tainted = node(taints=[{"effect": "NoSchedule", **taint}])
     assert reasons(pod(tolerations=[toleration]), tainted) == expected
 
 
-def test_each_of_several_taints_must_be_tolerated():
+def test_each_of_several_taints_must_be_tolerated() -> None:
     tainted = node(taints=[{"key": "a"}, {"key": "b"}])
     assert reasons(pod(tolerations=[{"key": "a"}]), tainted) == (TAINTED,)
     assert reasons(pod(tolerations=[{"key": "a"}, {"key": "b"}]), tainted) == ()
@@ -81,7 +81,7 @@ def test_each_of_several_taints_must_be_tolerated():
         ("Lt", ["5"], False),
     ],
 )
-def test_node_affinity_understands_every_operator(operator, values, matches):
+def test_node_affinity_understands_every_operator(operator, values, matches) -> None:
     wants = affinity({"matchExpressions": [line("gen", operator, *values)]})
     assert reasons(pod(affinity=wants), node(labels={"gen": "5"})) == (() if matches else (UNWANTED,))
 
@@ -97,13 +97,13 @@ def test_node_affinity_understands_every_operator(operator, values, matches):
         ("Lt", ["9"], False),
     ],
 )
-def test_a_label_that_is_missing_satisfies_only_the_negative_operators(operator, values, matches):
+def test_a_label_that_is_missing_satisfies_only_the_negative_operators(operator, values, matches) -> None:
     wants = affinity({"matchExpressions": [line("gen", operator, *values)]})
     assert reasons(pod(affinity=wants), node()) == (() if matches else (UNWANTED,))
 
 
 @pytest.mark.parametrize("value", ["1_0", "x", "", " 7"])
-def test_what_is_no_integer_is_not_compared(value):
+def test_what_is_no_integer_is_not_compared(value) -> None:
     wants = affinity({"matchExpressions": [line("gen", "Gt", "1")]})
     assert reasons(pod(affinity=wants), node(labels={"gen": value})) == (UNWANTED,)
 
@@ -125,11 +125,11 @@ def affinity(*terms):
         ([{"matchFields": [line("metadata.name", "In", "n")], "matchExpressions": [line("b", "Exists")]}], (UNWANTED,)),
     ],
 )
-def test_one_term_of_node_affinity_must_hold_in_all_its_lines(terms, expected):
+def test_one_term_of_node_affinity_must_hold_in_all_its_lines(terms, expected) -> None:
     assert reasons(pod(affinity=affinity(*terms)), node("n", labels={"a": "1"})) == expected
 
 
-def test_node_selector_and_node_affinity_must_both_hold():
+def test_node_selector_and_node_affinity_must_both_hold() -> None:
     wants = affinity({"matchExpressions": [line("a", "Exists")]})
     both = pod(affinity=wants, nodeSelector={"disk": "ssd"})
     assert reasons(both, node(labels={"a": "1", "disk": "ssd"})) == ()
@@ -151,12 +151,12 @@ def test_node_selector_and_node_affinity_must_both_hold():
         (port(0), port(0), True),
     ],
 )
-def test_a_host_port_is_taken_per_protocol_and_address(wanted, taken, free):
+def test_a_host_port_is_taken_per_protocol_and_address(wanted, taken, free) -> None:
     running = pod("r", on="n", containers=[taken])
     assert reasons(pod(containers=[wanted]), node("n"), running) == (() if free else (NO_PORTS,))
 
 
-def test_sidecars_hold_their_ports_and_plain_init_containers_do_not():
+def test_sidecars_hold_their_ports_and_plain_init_containers_do_not() -> None:
     sidecar, init = {**port(80), "restartPolicy": "Always"}, port(80)
     wants = pod(containers=[port(80)])
     assert reasons(wants, node("n"), pod("r", on="n", initContainers=[sidecar])) == (NO_PORTS,)
@@ -164,7 +164,7 @@ def test_sidecars_hold_their_ports_and_plain_init_containers_do_not():
     assert reasons(pod(initContainers=[sidecar]), node("n"), pod("r", on="n", containers=[port(80)])) == (NO_PORTS,)
 
 
-def test_every_resource_that_is_short_is_named_pods_first_and_others_by_name():
+def test_every_resource_that_is_short_is_named_pods_first_and_others_by_name() -> None:
     small = node(allocatable={"cpu": "1", "memory": "1Gi", "pods": 0, "ephemeral-storage": "1Gi", "a.example/x": 1})
     amounts = {"z.example/y": 1, "a.example/x": 2, "ephemeral-storage": "2Gi", "memory": "2Gi", "cpu": "1001m"}
     greedy = pod(containers=asking(**amounts))
@@ -178,19 +178,19 @@ def test_every_resource_that_is_short_is_named_pods_first_and_others_by_name():
     )
 
 
-def test_what_runs_already_counts_and_an_exact_fit_fits():
+def test_what_runs_already_counts_and_an_exact_fit_fits() -> None:
     running = pod("r", on="n", containers=asking(cpu="3"))
     assert reasons(pod(containers=asking(cpu="1")), node("n"), running) == ()
     assert reasons(pod(containers=asking(cpu="1001m")), node("n"), running) == ("Insufficient cpu",)
 
 
-def test_an_overdrawn_resource_matters_only_to_pods_that_ask_for_it():
+def test_an_overdrawn_resource_matters_only_to_pods_that_ask_for_it() -> None:
     running = pod("r", on="n", containers=asking(cpu="9"))
     assert reasons(pod(containers=asking(memory="1Gi", cpu="0")), node("n"), running) == ()
     assert reasons(pod(containers=asking(cpu="1m")), node("n"), running) == ("Insufficient cpu",)
 
 
-def test_a_pod_that_is_ending_holds_its_room_and_one_that_has_ended_does_not():
+def test_a_pod_that_is_ending_holds_its_room_and_one_that_has_ended_does_not() -> None:
     full = node("n", allocatable={"pods": 1})
     ending = pod("r", on="n", metadata={"deletionTimestamp": "2030-01-01T00:00:00Z"})
     assert reasons(pod(), full, ending) == ("Too many pods",)

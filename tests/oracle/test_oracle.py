@@ -13,7 +13,7 @@ SELFISH = {
 }
 
 
-def test_filters_speak_in_kube_schedulers_order():
+def test_filters_speak_in_kube_schedulers_order() -> None:
     """A pod and a node that are wrong for each other in every way, cured of one thing after the other."""
     cures = {
         "NodeUnschedulable": ({"unschedulable": False}, {}),
@@ -57,7 +57,7 @@ def _storage():
     return {"claims": claims, "volumes": volumes, "csi_nodes": [csi_node("n", driver=1)]}
 
 
-def test_place_puts_each_pod_on_the_first_node_that_takes_it():
+def test_place_puts_each_pod_on_the_first_node_that_takes_it() -> None:
     small, large = node("small", allocatable={"cpu": "1"}), node("large")
     oracle = Oracle([small, large])
     pods = [pod(f"p{number}", containers=asking(cpu="1")) for number in range(6)]
@@ -66,7 +66,7 @@ def test_place_puts_each_pod_on_the_first_node_that_takes_it():
     assert oracle.violations() == []
 
 
-def test_a_legal_start_is_not_required_and_not_complained_about():
+def test_a_legal_start_is_not_required_and_not_complained_about() -> None:
     running = [
         pod(f"r{number}", on="n", labels={"app": "web"}, affinity=SELFISH, containers=asking(cpu="9"))
         for number in range(2)
@@ -76,7 +76,7 @@ def test_a_legal_start_is_not_required_and_not_complained_about():
     assert oracle.violations() == []
 
 
-def test_violations_name_what_is_broken_and_by_whom():
+def test_violations_name_what_is_broken_and_by_whom() -> None:
     limited = csi_node("n", driver=1)
     storage = {
         "claims": [

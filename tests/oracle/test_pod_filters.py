@@ -71,38 +71,38 @@ def far(*terms):
         ("aaab", 2, SKEWED, None),
     ],
 )
-def test_a_domain_may_be_ahead_of_the_emptiest_by_the_skew(running, skew, a, b):
+def test_a_domain_may_be_ahead_of_the_emptiest_by_the_skew(running, skew, a, b) -> None:
     assert outcome(web(**spreading(skew=skew)), [A, B], webs(*running)) == {"a": a, "b": b}
 
 
-def test_a_pod_that_its_own_constraint_does_not_select_adds_nothing():
+def test_a_pod_that_its_own_constraint_does_not_select_adds_nothing() -> None:
     other = pod(labels={"app": "db"}, **spreading())
     assert outcome(other, [A, B], webs("a")) == {"a": None, "b": None}
     assert outcome(other, [A, B], webs("a", "a")) == {"a": SKEWED, "b": None}
 
 
-def test_soft_constraints_refuse_nothing():
+def test_soft_constraints_refuse_nothing() -> None:
     soft = web(**spreading(whenUnsatisfiable="ScheduleAnyway"))
     assert outcome(soft, [A, B], webs("a", "a")) == {"a": None, "b": None}
 
 
-def test_pods_that_are_ending_or_live_in_another_namespace_do_not_count():
+def test_pods_that_are_ending_or_live_in_another_namespace_do_not_count() -> None:
     others = [web("r0", on="a", metadata=GONE), web("r1", on="a", namespace="other")]
     assert outcome(web(**spreading()), [A, B], others) == {"a": None, "b": None}
 
 
-def test_with_fewer_domains_than_wanted_the_emptiest_counts_as_empty():
+def test_with_fewer_domains_than_wanted_the_emptiest_counts_as_empty() -> None:
     wants = web(**spreading(minDomains=3))
     assert outcome(wants, [A, B], webs("a", "b")) == {"a": SKEWED, "b": SKEWED}
     assert outcome(wants, [A, B, node("c", labels={ZONE: "zc"})], webs("a", "b", "c"))["a"] is None
 
 
-def test_a_node_without_the_key_takes_no_pod_and_makes_no_domain():
+def test_a_node_without_the_key_takes_no_pod_and_makes_no_domain() -> None:
     bare = node("bare")
     assert outcome(web(**spreading()), [A, bare], webs("bare", "a")) == {"a": None, "bare": UNLABELLED}
 
 
-def test_nodes_count_only_if_they_have_the_keys_of_all_constraints():
+def test_nodes_count_only_if_they_have_the_keys_of_all_constraints() -> None:
     constraints = spreading()["topologySpreadConstraints"] + spreading(key="rack")["topologySpreadConstraints"]
     racked = node("racked", labels={ZONE: "za", "rack": "1"})
     wants = web(topologySpreadConstraints=constraints)
@@ -110,13 +110,13 @@ def test_nodes_count_only_if_they_have_the_keys_of_all_constraints():
     assert outcome(wants, [A, B, racked], webs("a")) == {"a": UNLABELLED, "b": UNLABELLED, "racked": None}
 
 
-def test_nodes_that_the_pod_does_not_want_make_no_domain_unless_told():
+def test_nodes_that_the_pod_does_not_want_make_no_domain_unless_told() -> None:
     only_a = {"nodeSelector": {ZONE: "za"}}
     assert outcome(web(**only_a, **spreading()), [A, B], webs("a"))["a"] is None
     assert outcome(web(**only_a, **spreading(nodeAffinityPolicy="Ignore")), [A, B], webs("a"))["a"] == SKEWED
 
 
-def test_tainted_nodes_make_a_domain_unless_told():
+def test_tainted_nodes_make_a_domain_unless_told() -> None:
     tainted = node("b", labels={ZONE: "zb"}, taints=[{"key": "k"}])
     assert outcome(web(**spreading()), [A, tainted], webs("a"))["a"] == SKEWED
     assert outcome(web(**spreading(nodeTaintsPolicy="Honor")), [A, tainted], webs("a"))["a"] is None
@@ -124,19 +124,19 @@ def test_tainted_nodes_make_a_domain_unless_told():
     assert outcome(tolerant, [A, tainted], webs("a"))["a"] == SKEWED
 
 
-def test_match_label_keys_narrow_the_selector_to_pods_like_this_one():
+def test_match_label_keys_narrow_the_selector_to_pods_like_this_one() -> None:
     wants = {"labels": {"app": "web", "version": "2"}, **spreading(matchLabelKeys=["version", "absent"])}
     old, new = {"app": "web", "version": "1"}, {"app": "web", "version": "2"}
     assert outcome(web(**wants), [A, B], [web("r", on="a", labels=old)])["a"] is None
     assert outcome(web(**wants), [A, B], [web("r", on="a", labels=new)])["a"] == SKEWED
 
 
-def test_no_selector_and_one_that_selects_everything_both_count_nothing():
+def test_no_selector_and_one_that_selects_everything_both_count_nothing() -> None:
     assert outcome(web(**spreading(selector=None)), [A, B], webs("a", "a"))["a"] is None
     assert outcome(web(**spreading(selector={})), [A, B], webs("a", "a"))["a"] is None
 
 
-def test_the_first_constraint_that_fails_names_the_reason():
+def test_the_first_constraint_that_fails_names_the_reason() -> None:
     constraints = spreading()["topologySpreadConstraints"] + spreading(key="rack")["topologySpreadConstraints"]
     racked = [node("a", labels={ZONE: "za", "rack": "1"}), node("b", labels={ZONE: "zb", "rack": "2"}), node("bare")]
     wants = web(topologySpreadConstraints=constraints)
@@ -146,69 +146,69 @@ def test_the_first_constraint_that_fails_names_the_reason():
 # affinity
 
 
-def test_affinity_wants_a_matching_pod_in_the_same_domain():
+def test_affinity_wants_a_matching_pod_in_the_same_domain() -> None:
     neighbour = node("a2", labels={ZONE: "za"})
     wants = pod(**near(term()))
     assert outcome(wants, [A, B, neighbour], webs("a")) == {"a": None, "b": LONELY, "a2": None}
 
 
-def test_affinity_needs_the_topology_label_on_the_node():
+def test_affinity_needs_the_topology_label_on_the_node() -> None:
     assert outcome(web(**near(term())), [node("bare")]) == {"bare": LONELY}
 
 
-def test_the_first_pod_of_a_kind_may_start_wherever_there_is_a_domain():
+def test_the_first_pod_of_a_kind_may_start_wherever_there_is_a_domain() -> None:
     assert outcome(web(**near(term())), [A, B]) == {"a": None, "b": None}
     assert outcome(pod(**near(term())), [A, B]) == {"a": LONELY, "b": LONELY}
 
 
-def test_it_may_not_start_anew_while_its_kind_is_somewhere():
+def test_it_may_not_start_anew_while_its_kind_is_somewhere() -> None:
     assert outcome(web(**near(term())), [A, B], webs("b")) == {"a": LONELY, "b": None}
 
 
-def test_its_kind_on_a_node_without_the_topology_label_is_nowhere():
+def test_its_kind_on_a_node_without_the_topology_label_is_nowhere() -> None:
     assert outcome(web(**near(term())), [A, node("bare")], webs("bare"))["a"] is None
 
 
-def test_only_pods_that_match_all_terms_are_company():
+def test_only_pods_that_match_all_terms_are_company() -> None:
     both = near(term(), term(key=HOSTNAME, selector={"matchLabels": {"tier": "front"}}))
     plain, front = web("r0", on="a"), web("r1", on="b", labels={"app": "web", "tier": "front"})
     assert outcome(pod(**both), [A, B], [plain, front]) == {"a": LONELY, "b": None}
     assert outcome(pod(**both), [A, B], [plain]) == {"a": LONELY, "b": LONELY}
 
 
-def test_each_term_may_find_another_pod():
+def test_each_term_may_find_another_pod() -> None:
     both = near(term(), term(key=HOSTNAME))
     neighbour = node("a2", labels={ZONE: "za"})
     assert outcome(pod(**both), [A, neighbour], webs("a")) == {"a": None, "a2": LONELY}
 
 
-def test_pods_that_are_ending_are_still_company():
+def test_pods_that_are_ending_are_still_company() -> None:
     assert outcome(pod(**near(term())), [A], [web("r", on="a", metadata=GONE)]) == {"a": None}
 
 
 # anti-affinity
 
 
-def test_anti_affinity_keeps_a_pod_out_of_the_domain_of_what_it_dislikes():
+def test_anti_affinity_keeps_a_pod_out_of_the_domain_of_what_it_dislikes() -> None:
     neighbour = node("a2", labels={ZONE: "za"})
     wants = pod(**far(term()))
     assert outcome(wants, [A, B, neighbour], webs("a")) == {"a": DISLIKED, "b": None, "a2": DISLIKED}
 
 
-def test_a_node_without_the_topology_label_is_in_no_domain():
+def test_a_node_without_the_topology_label_is_in_no_domain() -> None:
     assert outcome(pod(**far(term())), [node("bare")], webs("bare")) == {"bare": None}
     running = pod("r", on="bare", **far(term()))
     assert outcome(web(), [node("bare")], [running]) == {"bare": None}
 
 
-def test_pods_that_run_keep_out_what_they_dislike():
+def test_pods_that_run_keep_out_what_they_dislike() -> None:
     neighbour = node("a2", labels={ZONE: "za"})
     running = pod("r", on="a", **far(term()))
     assert outcome(web(), [A, B, neighbour], [running]) == {"a": UNWELCOME, "b": None, "a2": UNWELCOME}
     assert outcome(pod(), [A], [running]) == {"a": None}
 
 
-def test_affinity_is_told_before_anti_affinity_and_that_before_what_others_dislike():
+def test_affinity_is_told_before_anti_affinity_and_that_before_what_others_dislike() -> None:
     dislikes = far(term())["affinity"]
     selfish = web("r", on="a", affinity=dislikes)
     assert outcome(web(affinity=dislikes), [A], [selfish]) == {"a": DISLIKED}
@@ -216,7 +216,7 @@ def test_affinity_is_told_before_anti_affinity_and_that_before_what_others_disli
     assert outcome(web(affinity={**dislikes, **lonely}), [A], [selfish]) == {"a": LONELY}
 
 
-def test_one_disliked_pod_is_enough_for_any_of_several_terms():
+def test_one_disliked_pod_is_enough_for_any_of_several_terms() -> None:
     wants = pod(**far(term(selector={"matchLabels": {"app": "db"}}), term()))
     assert outcome(wants, [A, B], webs("a")) == {"a": DISLIKED, "b": None}
 
@@ -236,19 +236,19 @@ def test_one_disliked_pod_is_enough_for_any_of_several_terms():
         ({"namespaces": ["default"], "namespaceSelector": {"matchLabels": {"team": "x"}}}, True),
     ],
 )
-def test_a_term_means_pods_of_its_own_namespace_unless_it_names_or_selects_others(fields, means):
+def test_a_term_means_pods_of_its_own_namespace_unless_it_names_or_selects_others(fields, means) -> None:
     namespaces = [namespace("default"), namespace("other", team="x")]
     running = web("r", on="a", namespace="other")
     refused = {"a": DISLIKED if means else None}
     assert outcome(pod(**far(term(**fields))), [A], [running], namespaces) == refused
 
 
-def test_the_namespaces_of_a_term_do_not_include_its_own_unless_named():
+def test_the_namespaces_of_a_term_do_not_include_its_own_unless_named() -> None:
     wants = pod(**far(term(namespaces=["other"])))
     assert outcome(wants, [A], webs("a")) == {"a": None}
 
 
-def test_terms_of_running_pods_see_the_namespace_of_the_newcomer():
+def test_terms_of_running_pods_see_the_namespace_of_the_newcomer() -> None:
     namespaces = [namespace("default"), namespace("other", team="x")]
     running = pod("r", on="a", **far(term(namespaceSelector={"matchLabels": {"team": "x"}})))
     assert outcome(web(namespace="other"), [A], [running], namespaces) == {"a": UNWELCOME}
@@ -266,7 +266,7 @@ def test_terms_of_running_pods_see_the_namespace_of_the_newcomer():
         ({"mismatchLabelKeys": ["absent"]}, "1", True),
     ],
 )
-def test_label_keys_narrow_a_term_to_pods_that_are_alike_or_differ(fields, version, means):
+def test_label_keys_narrow_a_term_to_pods_that_are_alike_or_differ(fields, version, means) -> None:
     running = web("r", on="a", labels={"app": "web", "version": version})
     wants = pod(labels={"version": "1"}, **far(term(**fields)))
     assert outcome(wants, [A], [running]) == {"a": DISLIKED if means else None}
@@ -285,5 +285,5 @@ def test_label_keys_narrow_a_term_to_pods_that_are_alike_or_differ(fields, versi
         ({"matchLabels": {"app": "web"}, "matchExpressions": [line("app", "NotIn", "web")]}, False),
     ],
 )
-def test_no_selector_means_no_pod_and_an_empty_one_every_pod(selector, means):
+def test_no_selector_means_no_pod_and_an_empty_one_every_pod(selector, means) -> None:
     assert outcome(pod(**far(term(selector=selector))), [A], webs("a")) == {"a": DISLIKED if means else None}

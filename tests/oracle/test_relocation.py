@@ -11,13 +11,13 @@ _AT_ONCE = 100
 
 
 @pytest.mark.parametrize("first", range(0, _CASES, _AT_ONCE))
-def test_nodes_are_taken_out_as_a_plain_implementation_does_it(first):
+def test_nodes_are_taken_out_as_a_plain_implementation_does_it(first) -> None:
     """Who goes where, who has no place, and what pods that come later are told."""
     for seed in range(first, first + _AT_ONCE):
         assert list(disagreements(random_case(seed))) == [], seed
 
 
-def test_the_cases_are_varied_enough_to_test_something(monkeypatch):
+def test_the_cases_are_varied_enough_to_test_something(monkeypatch) -> None:
     seen = Counter()
     remove = PlainRelocation.remove
 

@@ -66,13 +66,13 @@ READ_ONLY = {"readOnly": True}
         (gce(), ebs(), False),
     ],
 )
-def test_a_disk_is_shared_on_a_node_only_where_nobody_writes_and_ebs_never(wanted, there, clash):
+def test_a_disk_is_shared_on_a_node_only_where_nobody_writes_and_ebs_never(wanted, there, clash) -> None:
     running = pod("r", on="a", volumes=[{"name": "d", **there}])
     refused = {"a": NO_DISK if clash else None, "b": None}
     assert outcome(pod(volumes=[{"name": "d", **wanted}]), [running]) == refused
 
 
-def test_a_claim_for_one_pod_keeps_others_off_every_node():
+def test_a_claim_for_one_pod_keeps_others_off_every_node() -> None:
     one = claim("c", volumeName="v", accessModes=["ReadWriteOncePod"])
     running = pod("r", on="a", volumes=using("c"))
     objects = {"claims": [one], "volumes": [volume("v")]}
@@ -96,7 +96,7 @@ def storage(*pairs, **limits):
     return {"claims": claims, "volumes": volumes, "csi_nodes": [csi_node("a", **{DRIVER: 1, **limits})]}
 
 
-def test_a_node_takes_as_many_volumes_of_a_driver_as_it_says():
+def test_a_node_takes_as_many_volumes_of_a_driver_as_it_says() -> None:
     objects = storage(attached(0), attached(1))
     running = pod("r", on="a", volumes=using("c0"))
     assert outcome(pod(volumes=using("c1")), [running], **objects) == {"a": TOO_MANY, "b": None}
@@ -104,27 +104,27 @@ def test_a_node_takes_as_many_volumes_of_a_driver_as_it_says():
     assert outcome(pod(volumes=using("c0", "c1")), **objects) == {"a": TOO_MANY, "b": None}
 
 
-def test_a_volume_that_several_pods_use_counts_once():
+def test_a_volume_that_several_pods_use_counts_once() -> None:
     objects = storage(attached(0), attached(1, handle="h0"))
     running = pod("r", on="a", volumes=using("c0"))
     assert outcome(pod(volumes=using("c0")), [running], **objects) == {"a": None, "b": None}
     assert outcome(pod(volumes=using("c1")), [running], **objects) == {"a": None, "b": None}
 
 
-def test_volumes_of_other_drivers_and_without_any_do_not_count():
+def test_volumes_of_other_drivers_and_without_any_do_not_count() -> None:
     objects = storage(attached(0), attached(1, driver="other"))
     running = pod("r", on="a", volumes=using("c0"))
     assert outcome(pod(volumes=using("c1")), [running], **objects)["a"] is None
     assert outcome(pod(volumes=[{"name": "e", "emptyDir": {}}]), [running], **objects)["a"] is None
 
 
-def test_a_driver_without_a_number_sets_no_limit():
+def test_a_driver_without_a_number_sets_no_limit() -> None:
     objects = storage(attached(0), attached(1), **{DRIVER: None})
     running = pod("r", on="a", volumes=using("c0"))
     assert outcome(pod(volumes=using("c1")), [running], **objects)["a"] is None
 
 
-def test_an_open_claim_counts_for_the_driver_that_will_make_its_volume():
+def test_an_open_claim_counts_for_the_driver_that_will_make_its_volume() -> None:
     objects = {"claims": [claim("c0", storageClassName="waits"), claim("c1", storageClassName="waits")]}
     objects |= {"storage_classes": [WAITS], "csi_nodes": [csi_node("a", **{DRIVER: 1})]}
     running = pod("r", on="a", volumes=using("c0"))

@@ -41,7 +41,7 @@ def outcomes(oracle, pod, nodes=(A, B)):
 # claims
 
 
-def test_a_claim_that_is_not_there_refuses_all_nodes_before_anything_else():
+def test_a_claim_that_is_not_there_refuses_all_nodes_before_anything_else() -> None:
     refused = 'persistentvolumeclaim "c" not found'
     cordoned = [node("a", unschedulable=True)]
     assert outcome(pod(volumes=using("c")), nodes=cordoned) == {"a": refused}
@@ -64,13 +64,13 @@ def test_a_claim_that_is_not_there_refuses_all_nodes_before_anything_else():
         ({}, OPEN),
     ],
 )
-def test_a_claim_that_cannot_be_used_refuses_all_nodes(fields, reason):
+def test_a_claim_that_cannot_be_used_refuses_all_nodes(fields, reason) -> None:
     at_once = storage_class("at-once", waits=False)
     objects = {"claims": [claim("c", **fields)], "volumes": [volume("v")], "storage_classes": [WAITS, at_once]}
     assert outcome(pod(volumes=using("c")), **objects) == {"a": reason, "b": reason}
 
 
-def test_the_claim_of_an_ephemeral_volume_must_exist_and_belong_to_the_pod():
+def test_the_claim_of_an_ephemeral_volume_must_exist_and_belong_to_the_pod() -> None:
     wants = pod(volumes=[{"name": "e", "ephemeral": {}}])
     waiting = 'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-e"'
     assert outcome(wants) == {"a": waiting, "b": waiting}
@@ -85,12 +85,12 @@ def test_the_claim_of_an_ephemeral_volume_must_exist_and_belong_to_the_pod():
     assert outcome(wants, claims=[orphan]) == {"a": GONE, "b": GONE}
 
 
-def test_a_bound_volume_must_be_reachable_from_the_node():
+def test_a_bound_volume_must_be_reachable_from_the_node() -> None:
     objects = {"claims": [claim("c", volumeName="v")], "volumes": [volume("v", nodeAffinity=in_zone("za"))]}
     assert outcome(pod(volumes=using("c")), **objects) == {"a": None, "b": OUT_OF_REACH}
 
 
-def test_claims_that_wait_take_the_volumes_of_their_class_that_the_node_can_reach():
+def test_claims_that_wait_take_the_volumes_of_their_class_that_the_node_can_reach() -> None:
     objects = {
         "claims": [claim("c", storageClassName="local")],
         "volumes": [volume("v", storageClassName="local", nodeAffinity=in_zone("za"))],
@@ -113,7 +113,7 @@ def test_claims_that_wait_take_the_volumes_of_their_class_that_the_node_can_reac
         {"labels": {"tier": "slow"}},
     ],
 )
-def test_a_volume_that_does_not_suit_the_claim_is_not_taken(change):
+def test_a_volume_that_does_not_suit_the_claim_is_not_taken(change) -> None:
     wants = claim("c", storageClassName="local", selector={"matchLabels": {"tier": "fast"}})
     suits = {"storageClassName": "local", "labels": {"tier": "fast"}}
     objects = {"claims": [wants], "storage_classes": [LOCAL]}
@@ -123,14 +123,14 @@ def test_a_volume_that_does_not_suit_the_claim_is_not_taken(change):
     assert outcome(asks, volumes=[volume("v", **{**suits, **change})], **objects) == refused
 
 
-def test_a_volume_kept_for_the_claim_is_taken_whatever_else_there_is():
+def test_a_volume_kept_for_the_claim_is_taken_whatever_else_there_is() -> None:
     kept = {"claimRef": {"namespace": "default", "name": "c"}, "phase": "Bound", "nodeAffinity": in_zone("za")}
     volumes = [volume("free", storageClassName="local"), volume("kept", storageClassName="local", **kept)]
     objects = {"claims": [claim("c", storageClassName="local")], "volumes": volumes, "storage_classes": [LOCAL]}
     assert outcome(pod(volumes=using("c")), **objects) == {"a": None, "b": NOTHING_TO_BIND}
 
 
-def test_small_claims_take_small_volumes_so_that_large_ones_find_large_ones():
+def test_small_claims_take_small_volumes_so_that_large_ones_find_large_ones() -> None:
     claims = [
         claim("large", storageClassName="local", resources={"requests": {"storage": "5Gi"}}),
         claim("small", storageClassName="local"),
@@ -143,7 +143,7 @@ def test_small_claims_take_small_volumes_so_that_large_ones_find_large_ones():
     assert outcome(pod(volumes=using("large", "small")), **objects) == {"a": None, "b": NOTHING_TO_BIND}
 
 
-def test_what_is_not_there_is_made_where_the_class_allows_it():
+def test_what_is_not_there_is_made_where_the_class_allows_it() -> None:
     topologies = [{"matchLabelExpressions": [{"key": ZONE, "values": ["zb", "zc"]}]}]
     limited = storage_class("limited", allowedTopologies=topologies)
     asks = pod(volumes=using("c"))
@@ -153,7 +153,7 @@ def test_what_is_not_there_is_made_where_the_class_allows_it():
     assert limits == {"a": NOTHING_TO_BIND, "b": None}
 
 
-def test_a_claim_whose_node_is_chosen_goes_to_no_other():
+def test_a_claim_whose_node_is_chosen_goes_to_no_other() -> None:
     chosen = {"annotations": {"volume.kubernetes.io/selected-node": "b"}}
     wants = claim("c", storageClassName="waits", metadata=chosen)
     assert outcome(pod(volumes=using("c")), claims=[wants], storage_classes=[WAITS]) == {
@@ -162,7 +162,7 @@ def test_a_claim_whose_node_is_chosen_goes_to_no_other():
     }
 
 
-def test_what_is_out_of_reach_and_what_cannot_be_had_are_both_told():
+def test_what_is_out_of_reach_and_what_cannot_be_had_are_both_told() -> None:
     objects = {
         "claims": [claim("bound", volumeName="v"), claim("open", storageClassName="local")],
         "volumes": [volume("v", nodeAffinity=in_zone("za"))],
@@ -172,7 +172,7 @@ def test_what_is_out_of_reach_and_what_cannot_be_had_are_both_told():
     assert outcome(pod(volumes=using("bound", "open")), **objects) == refused
 
 
-def test_a_volume_that_one_pod_takes_is_not_there_for_the_next():
+def test_a_volume_that_one_pod_takes_is_not_there_for_the_next() -> None:
     here = {"required": {"nodeSelectorTerms": [{"matchExpressions": [line(HOSTNAME, "In", "a")]}]}}
     oracle = Oracle(
         [A, B],
@@ -185,7 +185,7 @@ def test_a_volume_that_one_pod_takes_is_not_there_for_the_next():
     assert outcomes(oracle, pod(volumes=using("c0"))) == {"a": None, "b": NOTHING_TO_BIND}
 
 
-def test_a_volume_that_is_made_for_one_pod_ties_others_with_its_claim_to_that_node():
+def test_a_volume_that_is_made_for_one_pod_ties_others_with_its_claim_to_that_node() -> None:
     oracle = Oracle([A, B], claims=[claim("c", storageClassName="waits")], storage_classes=[WAITS])
     oracle.bind(pod("first", volumes=using("c")), "b")
     assert outcomes(oracle, pod(volumes=using("c"))) == {"a": NOTHING_TO_BIND, "b": None}
@@ -206,12 +206,12 @@ def test_a_volume_that_is_made_for_one_pod_ties_others_with_its_claim_to_that_no
         ({"zone": "za"}, None, None),
     ],
 )
-def test_a_volume_with_zone_labels_is_used_in_its_zones(labels, a, b):
+def test_a_volume_with_zone_labels_is_used_in_its_zones(labels, a, b) -> None:
     objects = {"claims": [claim("c", volumeName="v")], "volumes": [volume("v", labels=labels)]}
     assert outcome(pod(volumes=using("c")), **objects) == {"a": a, "b": b}
 
 
-def test_a_node_that_knows_of_no_zones_takes_volumes_of_any():
+def test_a_node_that_knows_of_no_zones_takes_volumes_of_any() -> None:
     objects = {"claims": [claim("c", volumeName="v")], "volumes": [volume("v", labels={ZONE: "za"})]}
     assert outcome(pod(volumes=using("c")), nodes=[node("bare")], **objects) == {"bare": None}
     old = node("old", labels={"failure-domain.beta.kubernetes.io/zone": "za"})

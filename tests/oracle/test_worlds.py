@@ -11,7 +11,7 @@ from .worlds import random_world, shrunk
 SEEDS = range(600)
 
 
-def test_the_same_seed_makes_the_same_world():
+def test_the_same_seed_makes_the_same_world() -> None:
     assert random_world(7) == random_world(7)
     assert random_world(7) != random_world(8)
 
@@ -29,23 +29,23 @@ def answers():
     return answers
 
 
-def test_every_filter_gets_a_word_in(answers):
+def test_every_filter_gets_a_word_in(answers) -> None:
     # Pending pods name no node.
     assert {name for name in CHECKS if answers[name] < 40} == {"NodeName"}
 
 
-def test_many_pods_fit_and_many_do_not(answers):
+def test_many_pods_fit_and_many_do_not(answers) -> None:
     assert 0.2 < answers[None] / answers.total() < 0.6
 
 
-def test_the_oracle_never_breaks_its_own_rules():
+def test_the_oracle_never_breaks_its_own_rules() -> None:
     for world in map(random_world, SEEDS):
         oracle = world.oracle()
         oracle.place(pod for pods in world.pending for pod in pods)
         assert oracle.violations() == []
 
 
-def test_a_failing_world_shrinks_to_what_makes_it_fail():
+def test_a_failing_world_shrinks_to_what_makes_it_fail() -> None:
     def fails(world):
         return any(one.spec.unschedulable for one in world.nodes)
 

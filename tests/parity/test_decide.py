@@ -32,7 +32,7 @@ def printed(vector, capsys, *words):
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector.name)
-def test_the_command_says_what_the_library_says(vector, capsys):
+def test_the_command_says_what_the_library_says(vector, capsys) -> None:
     scenario = read_scenario(vector.scenario)
     policy = Strategies(Registry(), Faults(SteppedClock())).policy(scenario.settings)
     found, wanted = printed(vector, capsys), [answer(each, scenario.settings) for each in rehearse(scenario, policy)]
@@ -41,7 +41,7 @@ def test_the_command_says_what_the_library_says(vector, capsys):
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector.name)
-def test_the_first_answer_has_the_fields_of_cluster_autoscaler(vector, capsys):
+def test_the_first_answer_has_the_fields_of_cluster_autoscaler(vector, capsys) -> None:
     answered, expected = printed(vector, capsys, "--set", "scaleUp.optionsPerLoop=1")[0], vector.iterations[0]
     compared = [field for field in FIELDS if vector.firm(0, field) and not excuse(vector.name, 0, field)]
     assert {each: answered.get(each) for each in compared} == {each: expected.get(each) for each in compared}

@@ -49,7 +49,7 @@ def reasons_in(verdicts):
             yield from reasons_in(each)
 
 
-def test_a_tree_decides_the_same_as_itself(against_itself):
+def test_a_tree_decides_the_same_as_itself(against_itself) -> None:
     found, _ = against_itself
     assert found.failures == ()
     assert found.differences == ()
@@ -58,7 +58,7 @@ def test_a_tree_decides_the_same_as_itself(against_itself):
     assert found.decisions >= 4 * SCENARIOS
 
 
-def test_generated_scenarios_make_everything_happen(against_itself):
+def test_generated_scenarios_make_everything_happen(against_itself) -> None:
     _, answers = against_itself
     decisions = [answer["decision"] for answer in answers]
     parts = Counter(part for decision in decisions for part in PARTS if decision[part])
@@ -73,7 +73,7 @@ def test_generated_scenarios_make_everything_happen(against_itself):
     assert {answer["kind"] for answer in answers} >= {"decide", "decide_growth", "decide again"}
 
 
-def test_another_decision_is_told(tmp_path):
+def test_another_decision_is_told(tmp_path) -> None:
     shutil.copytree(ROOT / "core", tmp_path / "tree" / "core", ignore=shutil.ignore_patterns("tests", "__pycache__"))
     reasons = tmp_path / "tree" / "core" / "src" / "nodewright" / "api" / "reasons.py"
     reasons.write_text(reasons.read_text().replace('"NotUnderutilized"', '"WellUsed"'))
@@ -90,7 +90,7 @@ def test_another_decision_is_told(tmp_path):
     assert '.reason: "NotUnderutilized", now "WellUsed"' in str(found.differences[0])
 
 
-def test_a_seed_makes_the_same_scenario_in_every_process():
+def test_a_seed_makes_the_same_scenario_in_every_process() -> None:
     code = "import json; from tests.parity.generated import generated; print(json.dumps(generated(7)))"
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "123"}
     told = subprocess.run([sys.executable, "-P", "-c", code], env=environment, capture_output=True, check=True)
@@ -98,7 +98,7 @@ def test_a_seed_makes_the_same_scenario_in_every_process():
     assert generated(7) != generated(8)
 
 
-def test_a_life_leaves_the_scenario_as_it_was():
+def test_a_life_leaves_the_scenario_as_it_was() -> None:
     document = generated(3)
     before = json.dumps(document)
     nothing = dict.fromkeys(("restore", "shrink", "grow", "delete", "drain", "evict", "soft_taint", "soft_untaint"), ())
@@ -111,7 +111,7 @@ def test_a_life_leaves_the_scenario_as_it_was():
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="there is no repository here")
-def test_nothing_is_left_of_a_commit_that_was_checked_out(tmp_path):
+def test_nothing_is_left_of_a_commit_that_was_checked_out(tmp_path) -> None:
     def interrupted():
         with checked_out("HEAD", tmp_path / "tree") as tree:
             assert (tree / "core" / "src").is_dir()
@@ -124,6 +124,6 @@ def test_nothing_is_left_of_a_commit_that_was_checked_out(tmp_path):
     assert str(tmp_path) not in told.stdout
 
 
-def test_what_is_no_commit_is_wrong_usage(capsys):
+def test_what_is_no_commit_is_wrong_usage(capsys) -> None:
     assert main(["no-such-commit", "--generated", "0", "--vectors", "0"]) == 2
     assert "there is no commit no-such-commit" in capsys.readouterr().err

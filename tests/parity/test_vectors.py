@@ -18,23 +18,23 @@ def unexcused(vector: Vector) -> list[str]:
 
 
 @pytest.mark.parametrize("vector", SAMPLE, ids=lambda vector: vector.name)
-def test_the_sample_is_decided_as_by_cluster_autoscaler(vector):
+def test_the_sample_is_decided_as_by_cluster_autoscaler(vector) -> None:
     assert unexcused(vector) == []
 
 
-def test_there_is_a_sample_of_every_family():
+def test_there_is_a_sample_of_every_family() -> None:
     assert {vector.family for vector in SAMPLE} >= set(families())
     assert len(SAMPLE) >= 24
 
 
 @pytest.mark.skipif(not families(), reason=f"there are no vectors in {FOLDER}: set NODEWRIGHT_VECTORS to their folder")
 @pytest.mark.parametrize("family", families())
-def test_all_vectors_are_decided_as_by_cluster_autoscaler(family):
+def test_all_vectors_are_decided_as_by_cluster_autoscaler(family) -> None:
     assert [line for vector in read(family) for line in unexcused(vector)] == []
 
 
 @pytest.mark.skipif(not families(), reason=f"there are no vectors in {FOLDER}: set NODEWRIGHT_VECTORS to their folder")
-def test_no_exception_is_without_a_difference():
+def test_no_exception_is_without_a_difference() -> None:
     families_with = {name.rpartition("/")[0] for name, _, _ in EXCEPTIONS}
     wanted = {name for name, _, _ in EXCEPTIONS}
     vectors = [vector for family in families_with for vector in read(family) if vector.name in wanted]

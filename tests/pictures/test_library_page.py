@@ -29,10 +29,10 @@ def printed(tmp_path, monkeypatch):
     return texts
 
 
-def test_the_code_on_the_page_prints_what_the_page_says(printed):
+def test_the_code_on_the_page_prints_what_the_page_says(printed) -> None:
     assert printed == [text for language, text in BLOCKS if language == "text"]
     assert len(read_scenario(json.loads(Path("by-hand.json").read_bytes())).nodes) == 1
 
 
-def test_every_block_of_code_is_followed_by_what_it_prints():
+def test_every_block_of_code_is_followed_by_what_it_prints() -> None:
     assert [language for language, _ in BLOCKS] == ["yaml", *["python", "text"] * (len(BLOCKS) // 2)]

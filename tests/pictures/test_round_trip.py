@@ -9,7 +9,7 @@ from nodewright.decision.memory import TemplateMemory
 from nodewright.scenario.files import json_pieces
 from nodewright.scenario.scenario import Picture, Scenario, read_scenario
 
-from tests.parity.vectors import Vector, sample
+from tests.parity.vectors import sample
 from tests.pictures.situations import REGISTRY, random_situation
 
 SEEDS = range(60)
@@ -36,7 +36,7 @@ def without_prices(scenario: Scenario) -> Scenario:
 
 
 @pytest.mark.parametrize("anonymize", [False, True])
-def test_any_world_that_was_written_is_read_as_it_was(anonymize):
+def test_any_world_that_was_written_is_read_as_it_was(anonymize) -> None:
     for seed in SEEDS:
         document = written(random_situation(seed).picture, anonymize=anonymize)
         scenario = read_scenario(document, classes=REGISTRY)
@@ -45,7 +45,7 @@ def test_any_world_that_was_written_is_read_as_it_was(anonymize):
         assert without_prices(read_scenario(again, classes=REGISTRY)) == without_prices(scenario), seed
 
 
-def test_what_is_shown_of_any_world_is_read_as_it_was():
+def test_what_is_shown_of_any_world_is_read_as_it_was() -> None:
     learnt = TemplateMemory()
     for seed in SEEDS:
         situation = random_situation(seed)
@@ -62,6 +62,6 @@ def test_what_is_shown_of_any_world_is_read_as_it_was():
 
 
 @pytest.mark.parametrize("vector", list(sample()), ids=lambda vector: vector.name)
-def test_a_scenario_of_cluster_autoscaler_has_one_form_in_which_it_is_written(vector: Vector):
+def test_a_scenario_of_cluster_autoscaler_has_one_form_in_which_it_is_written(vector) -> None:
     document = written(picture_of(read_scenario(vector.scenario)))
     assert written(picture_of(read_scenario(document))) == document

@@ -12,7 +12,7 @@ from nodewright.scenario.names import Names
 from nodewright.scenario.rehearsal import carry_out, rehearse
 from nodewright.scenario.scenario import Picture, Scenario, read_scenario
 
-from tests.parity.vectors import Vector, sample
+from tests.parity.vectors import sample
 from tests.pictures.outline import outline
 from tests.pictures.situations import NOW, REGISTRY, Situation, policy_of, random_situation
 
@@ -31,7 +31,7 @@ def decisions_about(scenario: Scenario) -> list[Decision]:
     return situation.decisions()
 
 
-def test_a_picture_of_any_world_is_decided_as_the_world():
+def test_a_picture_of_any_world_is_decided_as_the_world() -> None:
     parts = Counter[str]()
     for seed in SEEDS:
         situation = random_situation(seed)
@@ -41,7 +41,7 @@ def test_a_picture_of_any_world_is_decided_as_the_world():
     assert all(parts[part] >= 5 for part in PARTS), f"there is too little to decide in these worlds: {parts}"
 
 
-def test_an_anonymous_picture_of_any_world_is_decided_as_the_world_except_for_names():
+def test_an_anonymous_picture_of_any_world_is_decided_as_the_world_except_for_names() -> None:
     for seed in SEEDS:
         situation = random_situation(seed)
         names = situation.picture.pseudonyms()
@@ -50,7 +50,7 @@ def test_an_anonymous_picture_of_any_world_is_decided_as_the_world_except_for_na
 
 
 @pytest.mark.parametrize("vector", list(sample()), ids=lambda vector: vector.name)
-def test_a_picture_of_a_scenario_is_rehearsed_as_the_scenario(vector: Vector):
+def test_a_picture_of_a_scenario_is_rehearsed_as_the_scenario(vector) -> None:
     scenario = read_scenario(vector.scenario)
     picture = Picture(
         world=scenario.world(),
@@ -66,14 +66,14 @@ def test_a_picture_of_a_scenario_is_rehearsed_as_the_scenario(vector: Vector):
         assert found == [outline(decision, names) for decision in decisions]
 
 
-def test_a_picture_in_yaml_says_the_same():
+def test_a_picture_in_yaml_says_the_same() -> None:
     for seed in range(5):
         situation = random_situation(seed)
         text = b"".join(yaml_pieces(situation.picture.entries())).decode()
         assert decisions_about(read_scenario(parse_document(text, "picture.yaml"))) == situation.decisions()
 
 
-def test_a_picture_taken_while_nodes_are_on_their_way_knows_what_they_are_meant_for():
+def test_a_picture_taken_while_nodes_are_on_their_way_knows_what_they_are_meant_for() -> None:
     seen = 0
     for seed in SEEDS:
         situation = random_situation(seed)

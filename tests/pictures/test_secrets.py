@@ -389,19 +389,19 @@ def picture() -> Picture:
 
 @pytest.mark.parametrize("write", [json_pieces, yaml_pieces])
 @pytest.mark.parametrize("anonymize", [False, True])
-def test_no_secret_is_in_a_picture(picture, write, anonymize):
+def test_no_secret_is_in_a_picture(picture, write, anonymize) -> None:
     text = b"".join(write(picture.entries(anonymize=anonymize)))
     assert SECRET.encode() not in text
     assert b"waiting" in text or anonymize
 
 
 @pytest.mark.parametrize("write", [json_pieces, yaml_pieces])
-def test_no_name_is_in_an_anonymous_picture(picture, write):
+def test_no_name_is_in_an_anonymous_picture(picture, write) -> None:
     text = b"".join(write(picture.entries(anonymize=True))).decode()
     assert [line for line in text.splitlines() if NAME in line] == []
 
 
-def test_what_is_shown_can_be_read(picture):
+def test_what_is_shown_can_be_read(picture) -> None:
     for anonymize in (False, True):
         document = json.loads(b"".join(json_pieces(picture.entries(anonymize=anonymize))))
         document["settings"]["scaleUp"]["expanders"].pop()
@@ -411,7 +411,7 @@ def test_what_is_shown_can_be_read(picture):
         assert len(scenario.memory.leaving.removals) == 1
 
 
-def test_no_secret_is_in_a_snapshot_for_debugging(picture):
+def test_no_secret_is_in_a_snapshot_for_debugging(picture) -> None:
     fits = dict.fromkeys(picture.world.cluster.pending, Verdict(reason=Reason.FITS))
     shown = snapshot(picture.world, Decision(at=EPOCH, pods=fits), EPOCH)
     assert (len(shown["NodeList"][0]["Pods"]), len(shown["UnscheduledPodsCanBeScheduled"])) == (2, 1)
@@ -420,14 +420,14 @@ def test_no_secret_is_in_a_snapshot_for_debugging(picture):
     assert SECRET.encode() not in text
 
 
-def test_settings_of_plugins_that_may_be_secrets_are_left_out_and_named(picture):
+def test_settings_of_plugins_that_may_be_secrets_are_left_out_and_named(picture) -> None:
     plugin = {"a-plugin": {"retries": 3, "tls": True}}
     document = dict(picture.entries())
     assert document["settings"]["scaleUp"]["expanders"] == [{"priority": {"priorities": {"10": ["acme-.*"]}}}, plugin]
     assert picture.left_out == tuple(f"scaleUp.expanders.a-plugin.{key}" for key in ("token", "headers", "hosts"))
 
 
-def test_priorities_have_the_hidden_names_of_groups(picture):
+def test_priorities_have_the_hidden_names_of_groups(picture) -> None:
     document = dict(picture.entries(anonymize=True))
     # Back-offs and orders are remembered of two groups that come before this one.
     assert document["priorityConfig"] == "10:\n- ^group-3$\n"

@@ -68,7 +68,7 @@ def decided(capsys):
     return decided
 
 
-def test_json_has_cluster_autoscalers_fields(write, decided):
+def test_json_has_cluster_autoscalers_fields(write, decided) -> None:
     ((first,),) = (line["iterations"] for line in decided(write("s.json", a_scenario())))
     assert first["now"] == "2030-01-01T00:00:00Z"
     assert first["scaleUpResult"] == "ScaleUpSuccessful"
@@ -91,7 +91,7 @@ def test_json_has_cluster_autoscalers_fields(write, decided):
     assert first["timingsMs"]["runOnce"] > 0
 
 
-def test_a_group_at_its_maximum_is_skipped(write, decided):
+def test_a_group_at_its_maximum_is_skipped(write, decided) -> None:
     groups = [{"id": "a", "minSize": 0, "maxSize": 1, "template": a_node_object("template")}]
     ((first,),) = (line["iterations"] for line in decided(write("s.json", a_scenario(nodeGroups=groups))))
     assert first["scaleUpResult"] == "ScaleUpNoOptionsAvailable"
@@ -101,7 +101,7 @@ def test_a_group_at_its_maximum_is_skipped(write, decided):
     }
 
 
-def test_iterations_end_with_the_one_in_which_a_node_goes(write, decided):
+def test_iterations_end_with_the_one_in_which_a_node_goes(write, decided) -> None:
     scenario = a_scenario(pods=[], iterations=5, advance="11m")
     ((first, second),) = (line["iterations"] for line in decided(write("s.json", scenario)))
     assert (first["now"], first["scaleUpResult"]) == ("2030-01-01T00:00:00Z", "ScaleUpNotNeeded")
@@ -112,7 +112,7 @@ def test_iterations_end_with_the_one_in_which_a_node_goes(write, decided):
     assert (second["scaleDownResult"], second["removableNow"]) == ("ScaleDownNodeDeleteStarted", [{"node": "n1"}])
 
 
-def test_a_blocking_pod_is_named_with_its_reason(write, decided):
+def test_a_blocking_pod_is_named_with_its_reason(write, decided) -> None:
     alone = a_pod_object("alone", "100m", nodeName="n1")
     del alone["metadata"]["ownerReferences"]
     ((first,),) = (line["iterations"] for line in decided(write("s.json", a_scenario(pods=[alone]))))
@@ -121,7 +121,7 @@ def test_a_blocking_pod_is_named_with_its_reason(write, decided):
     ]
 
 
-def test_every_node_has_one_verdict_with_what_it_would_take_and_since_when(write, decided):
+def test_every_node_has_one_verdict_with_what_it_would_take_and_since_when(write, decided) -> None:
     scenario = a_scenario(pods=[], iterations=2, advance="4m")
     ((first, second),) = (line["iterations"] for line in decided(write("s.json", scenario)))
     waits = {
@@ -140,7 +140,7 @@ def test_every_node_has_one_verdict_with_what_it_would_take_and_since_when(write
     ]
 
 
-def test_nodes_that_may_go_are_told_in_order_whether_or_not_so_many_may_go_at_once(write, decided):
+def test_nodes_that_may_go_are_told_in_order_whether_or_not_so_many_may_go_at_once(write, decided) -> None:
     nodes = [a_node_object(name) for name in ("n1", "n2", "n3")]
     used = a_pod_object("used", "100m", nodeName="n1")
     scenario = a_scenario(pods=[used], nodes=nodes, nodeToGroup=dict.fromkeys(("n1", "n2", "n3"), "a"))
@@ -164,12 +164,12 @@ def test_nodes_that_may_go_are_told_in_order_whether_or_not_so_many_may_go_at_on
         ({"nodes": [], "nodeToGroup": {}, "options": {"scaleUpFromZero": False}}, ""),
     ],
 )
-def test_how_scale_down_went_has_a_word_of_cluster_autoscaler(write, decided, changes, result):
+def test_how_scale_down_went_has_a_word_of_cluster_autoscaler(write, decided, changes, result) -> None:
     ((first,),) = (line["iterations"] for line in decided(write("s.json", a_scenario(**changes))))
     assert first["scaleDownResult"] == result
 
 
-def test_yaml_and_standard_input_are_read_as_well(write, decided, monkeypatch):
+def test_yaml_and_standard_input_are_read_as_well(write, decided, monkeypatch) -> None:
     written = yaml.safe_dump(a_scenario())
     (wanted,) = decided(write("s.json", a_scenario()))
     for source in (write("s.yaml", written), "-"):
@@ -178,7 +178,7 @@ def test_yaml_and_standard_input_are_read_as_well(write, decided, monkeypatch):
         assert found["iterations"][0]["scaleUp"] == wanted["iterations"][0]["scaleUp"]
 
 
-def test_many_scenarios_give_one_line_each_in_order(write, decided, tmp_path):
+def test_many_scenarios_give_one_line_each_in_order(write, decided, tmp_path) -> None:
     lines = [json.dumps({"seed": 1, "scenario": a_scenario()}), "", json.dumps(a_scenario(pods=[]))]
     with gzip.open(tmp_path / "many.jsonl.gz", "wt") as file:
         file.write("\n".join(lines))
@@ -187,7 +187,7 @@ def test_many_scenarios_give_one_line_each_in_order(write, decided, tmp_path):
     assert results == ["ScaleUpSuccessful", "ScaleUpNotNeeded", "ScaleUpSuccessful"]
 
 
-def test_a_setting_holds_over_the_options_of_the_scenario(write, decided):
+def test_a_setting_holds_over_the_options_of_the_scenario(write, decided) -> None:
     scenario = a_scenario(options={"maxNodesPerScaleUp": 5, "scaleDownUnneededTime": "10m"})
     file = write("s.json", scenario)
     ((first,),) = (line["iterations"] for line in decided(file, "--set", "scaleUp.maxNodesPerScaleUp=1"))
@@ -197,7 +197,7 @@ def test_a_setting_holds_over_the_options_of_the_scenario(write, decided):
     assert first["scaleDownEmpty"] == ["n1"]
 
 
-def test_expander_priority_reads_the_priorities_of_the_scenario(write, decided):
+def test_expander_priority_reads_the_priorities_of_the_scenario(write, decided) -> None:
     groups = [{"id": id_, "maxSize": 5, "template": a_node_object("template")} for id_ in ("a", "b", "c")]
     for wanted in "abc":
         scenario = a_scenario(
@@ -207,7 +207,7 @@ def test_expander_priority_reads_the_priorities_of_the_scenario(write, decided):
         assert first["chosen"] == wanted
 
 
-def test_people_get_what_is_done_and_a_table_for_each_kind(write, capsys):
+def test_people_get_what_is_done_and_a_table_for_each_kind(write, capsys) -> None:
     file = write("s.json", a_scenario())
     assert main(["decide", file]) == 0
     told, groups, pods, reasons, nodes = capsys.readouterr().out.rstrip().split("\n\n")
@@ -237,7 +237,7 @@ def test_people_get_what_is_done_and_a_table_for_each_kind(write, capsys):
         ({"nodes": [a_node_object() | {"status": {"allocatable": {"cpu": "two"}}}]}, "nodes (n1): cpu: 'two' is not"),
     ],
 )
-def test_a_scenario_that_is_wrong_is_named_with_what_is_wrong(write, capsys, changes, message):
+def test_a_scenario_that_is_wrong_is_named_with_what_is_wrong(write, capsys, changes, message) -> None:
     file = write("s.json", a_scenario(**changes))
     assert main(["decide", file]) == 1
     assert capsys.readouterr().err.startswith(f"nodewright: {file}: {message}")
@@ -252,21 +252,21 @@ def test_a_scenario_that_is_wrong_is_named_with_what_is_wrong(write, capsys, cha
         ("s.json.gz", "plain", "can't be read: Not a gzipped file"),
     ],
 )
-def test_a_file_that_is_no_scenario_is_named(write, capsys, name, content, message):
+def test_a_file_that_is_no_scenario_is_named(write, capsys, name, content, message) -> None:
     assert main(["decide", write(name, content)]) == 1
     error = capsys.readouterr().err
     assert name in error
     assert message in error
 
 
-def test_a_missing_file_is_named_and_the_others_are_decided(write, capsys):
+def test_a_missing_file_is_named_and_the_others_are_decided(write, capsys) -> None:
     assert main(["decide", "-o", "json", "missing.json", write("s.json", a_scenario())]) == 1
     out, err = capsys.readouterr()
     assert err == "nodewright: missing.json: can't be read: No such file or directory\n"
     assert json.loads(out)["iterations"]
 
 
-def test_a_wrong_line_gives_its_error_in_its_place(write, capsys):
+def test_a_wrong_line_gives_its_error_in_its_place(write, capsys) -> None:
     file = write("s.jsonl", "\n".join(("{", json.dumps(a_scenario()))))
     assert main(["decide", "-o", "json", file]) == 1
     out, err = capsys.readouterr()
@@ -285,7 +285,7 @@ def test_a_wrong_line_gives_its_error_in_its_place(write, capsys):
         ("scaleUp.optionsPerLoop=[", "--set scaleUp.optionsPerLoop: not valid YAML"),
     ],
 )
-def test_a_wrong_setting_is_wrong_usage(write, capsys, word, message):
+def test_a_wrong_setting_is_wrong_usage(write, capsys, word, message) -> None:
     assert main(["decide", write("s.json", a_scenario()), "--set", word]) == 2
     out, err = capsys.readouterr()
     assert err.startswith(f"flags: {message}")

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from nodewright import __version__
@@ -80,37 +79,33 @@ def imported_by(*lines: str) -> set[str]:
     return set(output.rpartition("imported:")[2].split())
 
 
-def test_a_command_of_a_distribution_is_run_with_its_arguments(
-    install: Install, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_of_a_distribution_is_run_with_its_arguments(install, capsys) -> None:
     install("acme", {"commands/hello": "Hello"}, COMMAND)
     assert main(["hello", "world"]) == 3
     assert capsys.readouterr().out == "hello, world\n"
 
 
-def test_a_command_explains_its_arguments(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_explains_its_arguments(install, capsys) -> None:
     install("acme", {"commands/hello": "Hello"}, COMMAND)
     with pytest.raises(SystemExit, match=r"^0$"):
         main(["hello", "--help"])
     assert capsys.readouterr().out.startswith("usage: nodewright hello [-h] name\n\nsays hello\n")
 
 
-def test_wrong_arguments_end_with_status_2(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_arguments_end_with_status_2(install, capsys) -> None:
     install("acme", {"commands/hello": "Hello"}, COMMAND)
     with pytest.raises(SystemExit, match=r"^2$"):
         main(["hello", "world", "--loud"])
     assert "nodewright hello: error: unrecognized arguments: --loud" in capsys.readouterr().err
 
 
-def test_a_command_may_take_its_words_as_they_are(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_may_take_its_words_as_they_are(install, capsys) -> None:
     install("acme", {"commands/hello": "Hello"}, saying("print(arguments.rest)", passthrough=True))
     assert main(["hello", "-v=4", "--nodes=1:5:a", "--", "--help"]) == 0
     assert capsys.readouterr().out == "['-v=4', '--nodes=1:5:a', '--', '--help']\n"
 
 
-def test_a_command_that_takes_its_words_as_they_are_has_help_all_the_same(
-    install: Install, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_that_takes_its_words_as_they_are_has_help_all_the_same(install, capsys) -> None:
     install("acme", {"commands/hello": "Hello"}, saying("1 / 0", passthrough=True))
     assert main(["hello", "--help"]) == 0
     assert "--loud LOUD  greet loudly" in capsys.readouterr().out
@@ -130,24 +125,18 @@ class TestWrongWords:
             ),
         ],
     )
-    def test_the_message_says_what_to_do(
-        self, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_the_message_says_what_to_do(self, words, message, capsys) -> None:
         assert main(words) == 2
         assert capsys.readouterr() == ("", message)
 
-    def test_a_command_of_a_distribution_that_is_not_there_says_what_to_install(
-        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_a_command_of_a_distribution_that_is_not_there_says_what_to_install(self, monkeypatch, capsys) -> None:
         monkeypatch.setattr("nodewright.plugins.registry.registrations", lambda kind: ())
         assert main(["demo"]) == 2
         assert capsys.readouterr().err == (
             "nodewright: no command is called 'demo': install it with: pip install nodewright-fake\n"
         )
 
-    def test_a_command_that_can_not_be_imported_says_why(
-        self, install: Install, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_a_command_that_can_not_be_imported_says_why(self, install, capsys) -> None:
         install("acme", {"commands/hello": "Hello"}, "import boto4")
         assert main(["hello"]) == 2
         assert capsys.readouterr().err == (
@@ -172,14 +161,12 @@ class TestEnds:
             ("raise KeyboardInterrupt", 130, ""),
         ],
     )
-    def test_expected_errors_are_told_in_words(
-        self, install: Install, statement: str, status: int, message: str, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_expected_errors_are_told_in_words(self, install, statement, status, message, capsys) -> None:
         install("acme", {"commands/hello": "Hello"}, saying(statement))
         assert main(["hello"]) == status
         assert capsys.readouterr() == ("", message)
 
-    def test_a_bug_is_not_hidden(self, install: Install) -> None:
+    def test_a_bug_is_not_hidden(self, install) -> None:
         install("acme", {"commands/hello": "Hello"}, saying("1 / 0"))
         with pytest.raises(ZeroDivisionError):
             main(["hello"])
@@ -197,9 +184,7 @@ class TestEnds:
 class TestOverview:
     """``nodewright --help`` lists what there is."""
 
-    def test_all_commands_are_listed_with_their_summaries(
-        self, install: Install, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_all_commands_are_listed_with_their_summaries(self, install, capsys) -> None:
         install("acme", {"commands/hello": "Hello"}, COMMAND)
         assert main(["--help"]) == 0
         output = capsys.readouterr().out
@@ -209,31 +194,25 @@ class TestOverview:
         assert "  plugins      show every plugin: where it comes from, and whether it works" in lines
         assert any(line.startswith("  run ") for line in lines)
 
-    def test_a_command_that_can_not_be_imported_hides_no_other(
-        self, install: Install, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_a_command_that_can_not_be_imported_hides_no_other(self, install, capsys) -> None:
         install("acme", {"commands/hello": "Hello"}, "import boto4")
         assert main(["-h"]) == 0
         lines = capsys.readouterr().out.splitlines()
         assert "  hello        (can't be loaded; nodewright plugins says why)" in lines
         assert "  plugins      show every plugin: where it comes from, and whether it works" in lines
 
-    def test_a_summary_that_is_not_written_as_plain_text_is_asked_of_the_command(
-        self, install: Install, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_a_summary_that_is_not_written_as_plain_text_is_asked_of_the_command(self, install, capsys) -> None:
         install("acme", {"commands/hello": "Hello"}, COMMAND.replace('"says hello"', '"says " + "hello"'))
         assert main(["--help"]) == 0
         assert "  hello        says hello" in capsys.readouterr().out.splitlines()
 
-    def test_a_command_that_two_distributions_claim_is_listed_as_unusable(
-        self, install: Install, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_a_command_that_two_distributions_claim_is_listed_as_unusable(self, install, capsys) -> None:
         install("acme", {"commands/hello": "Hello"}, COMMAND)
         install("bolt", {"commands/hello": "Hello"}, COMMAND)
         assert main(["--help"]) == 0
         assert "  hello        (can't be loaded; nodewright plugins says why)" in capsys.readouterr().out.splitlines()
 
-    def test_the_overview_imports_neither_a_command_nor_the_contract(self, install: Install) -> None:
+    def test_the_overview_imports_neither_a_command_nor_the_contract(self, install) -> None:
         install("acme", {"commands/hello": "Hello"}, COMMAND)
         assert not imported_by("--help") & {*HEAVY, "acme"}
 
@@ -241,7 +220,7 @@ class TestOverview:
         assert not imported_by("--version") & {*HEAVY, "importlib.metadata"}
 
     @pytest.mark.parametrize("name", sorted(BUILT_IN))
-    def test_each_command_of_ours_can_be_imported_and_says_what_it_does(self, name: str) -> None:
+    def test_each_command_of_ours_can_be_imported_and_says_what_it_does(self, name) -> None:
         assert issubclass(commands.load(name), Command)
         assert re.fullmatch(r"[a-z][^\n]+[^.]", BUILT_IN[name].summary)
 
@@ -249,13 +228,13 @@ class TestOverview:
         heavy = {"kubernetes", "nodewright.cluster", "numpy", "prometheus_client", "stevedore"}
         assert not imported_by(*(f"{name} --help" for name in {*BUILT_IN} - {"plugins"})) & heavy
 
-    def test_configuration_is_checked_and_translated_without_the_loop(self, tmp_path: Path) -> None:
+    def test_configuration_is_checked_and_translated_without_the_loop(self, tmp_path) -> None:
         file = tmp_path / "nodewright.yaml"
         file.write_text("apiVersion: nodewright.dev/v1\nkind: Autoscaler\nproviders: []\n")
         heavy = {"kubernetes", "nodewright.cluster", "nodewright.kube", "numpy", "prometheus_client"}
         assert not imported_by("config flags", "config from-flags --v=3", f"config show {file} --live=false") & heavy
 
-    def test_the_version_is_told(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_version_is_told(self, capsys) -> None:
         assert main(["--version"]) == 0
         assert capsys.readouterr().out == f"nodewright {__version__}\n"
 

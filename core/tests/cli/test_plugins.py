@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from nodewright.cli.main import main
@@ -22,9 +21,7 @@ EXPANDER = """
 """
 
 
-def test_the_table_tells_where_each_plugin_comes_from_and_how_it_is(
-    install: Install, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_tells_where_each_plugin_comes_from_and_how_it_is(install, capsys) -> None:
     install("acme", {"expanders/mine": "Mine"}, EXPANDER, version="1.2")
     install("borg", {"expanders/yours": "Mine"}, "import boto4")
     assert main(["plugins"]) == 0
@@ -41,7 +38,7 @@ def test_the_table_tells_where_each_plugin_comes_from_and_how_it_is(
     ] in lines
 
 
-def test_what_is_told_can_be_read_by_programs(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_told_can_be_read_by_programs(install, capsys) -> None:
     install("acme", {"expanders/mine": "Mine"}, EXPANDER, version="1.2")
     assert main(["plugins", "-o", "json"]) == 0
     known = json.loads(capsys.readouterr().out)
@@ -56,9 +53,7 @@ def test_what_is_told_can_be_read_by_programs(install: Install, capsys: pytest.C
     } in known
 
 
-def test_a_command_that_takes_the_name_of_a_built_in_one_is_told_that_it_is_not_used(
-    install: Install, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_that_takes_the_name_of_a_built_in_one_is_told_that_it_is_not_used(install, capsys) -> None:
     code = """
         from nodewright.api import Command
 
@@ -109,7 +104,7 @@ class TestWithConfiguration:
 
         return states
 
-    def test_those_that_are_named_are_in_use(self, states: Callable[..., Any]) -> None:
+    def test_those_that_are_named_are_in_use(self, states) -> None:
         status, plugins = states("[{mine: {zone: b}}, least-waste]")
         assert status == 0
         assert plugins["mine"] == ("in use", "")
@@ -117,7 +112,7 @@ class TestWithConfiguration:
         assert plugins["binpacking"] == ("in use", "")
         assert plugins["random"] == ("ready", "")
 
-    def test_one_with_an_invalid_configuration_has_failed(self, states: Callable[..., Any]) -> None:
+    def test_one_with_an_invalid_configuration_has_failed(self, states) -> None:
         status, plugins = states("[{mine: {zon: b, zone: 1}}]")
         assert status == 2
         state, reason = plugins["mine"]
@@ -127,9 +122,7 @@ class TestWithConfiguration:
             "scaleUp.expanders.mine.zon: unknown setting; did you mean zone?",
         ]
 
-    def test_one_that_is_not_installed_is_missing(
-        self, states: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_one_that_is_not_installed_is_missing(self, states, monkeypatch) -> None:
         monkeypatch.setitem(DISTRIBUTIONS, ("expanders", "lucky"), "nodewright-lucky")
         status, plugins = states("[lucky]")
         assert status == 2
@@ -138,7 +131,7 @@ class TestWithConfiguration:
             "scaleUp.expanders: no expander is called 'lucky': install it with: pip install nodewright-lucky",
         )
 
-    def test_a_file_that_can_not_be_read_is_told(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_file_that_can_not_be_read_is_told(self, tmp_path, capsys) -> None:
         file = tmp_path / "none.yaml"
         assert main(["plugins", "--config", str(file)]) == 2
         assert capsys.readouterr() == ("", f"{file}: can't be read: No such file or directory\n")

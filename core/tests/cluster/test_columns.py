@@ -44,7 +44,7 @@ def recounted(cluster, node, resource):
 
 @given(st.lists(CHANGES, max_size=40))
 @settings(max_examples=300, deadline=None)
-def test_free_room_is_what_a_recount_says(changes):
+def test_free_room_is_what_a_recount_says(changes) -> None:
     cluster = Cluster()
     for change in changes:
         apply(cluster, change)
@@ -64,7 +64,7 @@ def test_free_room_is_what_a_recount_says(changes):
     assert all(list(turns.values()) == sorted(turns.values()) and turns for turns in waiting.sorts.values())
 
 
-def test_equal_pods_and_equal_nodes_share_one_class():
+def test_equal_pods_and_equal_nodes_share_one_class() -> None:
     cluster = Cluster()
     for number in range(3):
         cluster.put_node(a_node(f"n{number}", labels={"kubernetes.io/hostname": f"n{number}", "pool": "a"}))
@@ -73,7 +73,7 @@ def test_equal_pods_and_equal_nodes_share_one_class():
     assert len({id(pod.pod_class) for pod in cluster.pods.values()}) == 1
 
 
-def test_nodes_are_told_apart_by_the_labels_that_constraints_look_at():
+def test_nodes_are_told_apart_by_the_labels_that_constraints_look_at() -> None:
     cluster = Cluster()
     for number in range(3):
         cluster.put_node(a_node(f"n{number}", labels={"disk": f"d{number % 2}", "instance-id": f"i-{number}"}))
@@ -82,7 +82,7 @@ def test_nodes_are_told_apart_by_the_labels_that_constraints_look_at():
     assert len({cluster.table.class_of[row] for row in range(3)}) == 2
 
 
-def test_classes_of_pods_that_are_gone_are_forgotten_and_nothing_else_changes():
+def test_classes_of_pods_that_are_gone_are_forgotten_and_nothing_else_changes() -> None:
     cluster = Cluster()
     cluster.put_node(a_node("n", cpu="1000"))
     kept = a_pod("kept", node="n", labels={"app": "kept"})
@@ -100,7 +100,7 @@ def test_classes_of_pods_that_are_gone_are_forgotten_and_nothing_else_changes():
     assert cluster.tally.of(row.pod_class)[0] == 0
 
 
-def test_a_finished_pod_takes_no_room():
+def test_a_finished_pod_takes_no_room() -> None:
     from msgspec.structs import replace
 
     cluster = Cluster()
@@ -111,7 +111,7 @@ def test_a_finished_pod_takes_no_room():
     assert cluster.table.free[0, 0] == 4000
 
 
-def test_a_class_that_is_left_out_neither_takes_room_nor_is_counted_until_the_fork_ends():
+def test_a_class_that_is_left_out_neither_takes_room_nor_is_counted_until_the_fork_ends() -> None:
     cluster = Cluster()
     cluster.put_node(a_node("n", cpu="4"))
     for pod in (a_pod("low", cpu="1", priority=-11, node="n"), a_pod("web", cpu="1", node="n")):
@@ -129,7 +129,7 @@ def test_a_class_that_is_left_out_neither_takes_room_nor_is_counted_until_the_fo
     assert cluster.tally.total([low])[row] == 1
 
 
-def test_guests_of_a_node_are_those_of_forks_that_stand():
+def test_guests_of_a_node_are_those_of_forks_that_stand() -> None:
     cluster = Cluster()
     cluster.put_node(a_node("n"))
     row = cluster.table.rows["n"]

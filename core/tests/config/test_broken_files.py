@@ -10,7 +10,7 @@ BROKEN = Path(__file__).with_name("broken")
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in BROKEN.glob("*.yaml")))
-def test_a_broken_file_is_told_all_that_is_wrong_with_it(name, classes, monkeypatch):
+def test_a_broken_file_is_told_all_that_is_wrong_with_it(name, classes, monkeypatch) -> None:
     monkeypatch.chdir(BROKEN)
     text = Path(f"{name}.yaml").read_text()
     expected = [line.removeprefix("#: ") for line in text.splitlines() if line.startswith("#: ")]
@@ -19,5 +19,5 @@ def test_a_broken_file_is_told_all_that_is_wrong_with_it(name, classes, monkeypa
     assert str(caught.value).splitlines() == expected
 
 
-def test_there_are_enough_of_them():
+def test_there_are_enough_of_them() -> None:
     assert len(list(BROKEN.glob("*.yaml"))) >= 12

@@ -1,5 +1,4 @@
 import json
-from collections.abc import Sequence
 
 import pytest
 import yaml
@@ -66,7 +65,7 @@ IDLE = (
 )
 
 
-def test_check_says_ok_and_warns(nodewright, write):
+def test_check_says_ok_and_warns(nodewright, write) -> None:
     write(RIGHT)
     idle = "accepted, but not in effect in this version"
     salvo = "a loop always continues until no option helps; set scaleUp.optionsPerLoop: 1 to stop after one"
@@ -81,7 +80,7 @@ def test_check_says_ok_and_warns(nodewright, write):
     assert nodewright("check", "--config=nodewright.yaml")[0] == 0
 
 
-def test_check_tells_everything_that_is_wrong(nodewright, write):
+def test_check_tells_everything_that_is_wrong(nodewright, write) -> None:
     write("providers: [cloud]\nseed: x\n")
     assert nodewright("check", "nodewright.yaml", "--v=y") == (
         2,
@@ -94,7 +93,7 @@ def test_check_tells_everything_that_is_wrong(nodewright, write):
     )
 
 
-def test_check_tells_what_a_provider_says_when_it_is_made(nodewright, write, cloud, monkeypatch):
+def test_check_tells_what_a_provider_says_when_it_is_made(nodewright, write, cloud, monkeypatch) -> None:
     def made_of(self, config, context):
         if not context.nodes:
             message = "no groups are named"
@@ -109,7 +108,7 @@ def test_check_tells_what_a_provider_says_when_it_is_made(nodewright, write, clo
     assert len(cloud.closed) == 1
 
 
-def test_check_tells_of_a_provider_that_can_not_be_made(nodewright, write, cloud, monkeypatch):
+def test_check_tells_of_a_provider_that_can_not_be_made(nodewright, write, cloud, monkeypatch) -> None:
     def broken(self, config, context):
         raise RuntimeError("the moon is full")
 
@@ -119,7 +118,7 @@ def test_check_tells_of_a_provider_that_can_not_be_made(nodewright, write, cloud
     assert nodewright("check", "nodewright.yaml") == (2, [], refused)
 
 
-def test_two_files_are_one_too_many(nodewright, write):
+def test_two_files_are_one_too_many(nodewright, write) -> None:
     write(RIGHT)
     assert nodewright("check", "nodewright.yaml", "--config=b.yaml") == (
         2,
@@ -129,7 +128,7 @@ def test_two_files_are_one_too_many(nodewright, write):
     assert nodewright("check", "nodewright.yaml", "b.yaml") == (2, [], ['flags: "b.yaml" is not expected here'])
 
 
-def test_from_flags_needs_no_plugin(nodewright, tmp_path):
+def test_from_flags_needs_no_plugin(nodewright, tmp_path) -> None:
     status, out, err = nodewright(
         "from-flags", "--cloud-provider=aws", "--regional", "--v", "4", "--predicate-parallelism=2", "--leader-elect=0"
     )
@@ -149,7 +148,7 @@ def test_from_flags_needs_no_plugin(nodewright, tmp_path):
     assert load("\n".join(out)).settings.logging.verbosity == 4
 
 
-def test_from_flags_refuses_what_run_would_refuse(nodewright):
+def test_from_flags_refuses_what_run_would_refuse(nodewright) -> None:
     assert nodewright("from-flags", "--expnder=random") == (
         2,
         [],
@@ -157,25 +156,25 @@ def test_from_flags_refuses_what_run_would_refuse(nodewright):
     )
 
 
-def test_schema_is_json_with_the_installed_plugins(nodewright):
+def test_schema_is_json_with_the_installed_plugins(nodewright) -> None:
     status, out, _ = nodewright("schema")
     assert status == 0
     assert "providers.cloud" in json.loads("\n".join(out))["$defs"]
     assert nodewright("schema", "x")[0] == 2
 
 
-def test_flags_prints_the_page(nodewright):
+def test_flags_prints_the_page(nodewright) -> None:
     assert nodewright("flags")[1][0] == "# Flags"
 
 
-def test_show_without_anything_shows_the_defaults(nodewright):
+def test_show_without_anything_shows_the_defaults(nodewright) -> None:
     status, out, err = nodewright("show")
     assert (status, err) == (0, [])
     assert out[0].split() == ["SETTING", "VALUE", "ORIGIN"]
     assert ["scaleDown.unneededTime", "10m", "default"] in [line.split() for line in out]
 
 
-def test_show_asks_the_providers_for_their_groups(nodewright, write, cloud):
+def test_show_asks_the_providers_for_their_groups(nodewright, write, cloud) -> None:
     write(RIGHT)
     status, out, _ = nodewright("show", "nodewright.yaml", "--scale-down-unready-time=5m")
     assert status == 0
@@ -190,7 +189,7 @@ def test_show_asks_the_providers_for_their_groups(nodewright, write, cloud):
     assert len(cloud.closed) == 1
 
 
-def test_show_shows_the_rules_if_a_provider_fails(nodewright, write, cloud, monkeypatch):
+def test_show_shows_the_rules_if_a_provider_fails(nodewright, write, cloud, monkeypatch) -> None:
     def refresh(self):
         raise ConnectionError("no route to the cloud")
 
@@ -206,7 +205,7 @@ def test_show_shows_the_rules_if_a_provider_fails(nodewright, write, cloud, monk
     assert (status, out, err[-1]) == (2, [], "nodewright: provider cloud failed: no route to the cloud")
 
 
-def test_show_does_not_wait_for_a_provider_that_hangs(nodewright, write, cloud, monkeypatch):
+def test_show_does_not_wait_for_a_provider_that_hangs(nodewright, write, cloud, monkeypatch) -> None:
     from threading import Event
 
     hang = Event()
@@ -217,7 +216,7 @@ def test_show_does_not_wait_for_a_provider_that_hangs(nodewright, write, cloud, 
     assert err[-1].endswith("provider cloud did not answer within 0.05 s")
 
 
-def test_show_shows_the_groups_that_are_named(nodewright, write, cloud, monkeypatch):
+def test_show_shows_the_groups_that_are_named(nodewright, write, cloud, monkeypatch) -> None:
     write(RIGHT)
     status, out, _ = nodewright("show", "nodewright.yaml", "--group=spot-z", "--group", "other", "-o=json")
     groups = json.loads("\n".join(out))["groups"]
@@ -226,7 +225,7 @@ def test_show_shows_the_groups_that_are_named(nodewright, write, cloud, monkeypa
     assert [group["options"][2]["value"] for group in groups] == ["2m", "10m"]
 
 
-def test_show_speaks_yaml(nodewright, write, cloud):
+def test_show_speaks_yaml(nodewright, write, cloud) -> None:
     write(RIGHT)
     _, out, _ = nodewright("show", "nodewright.yaml", "--output=yaml")
     data = yaml.safe_load("\n".join(out))
@@ -236,7 +235,7 @@ def test_show_speaks_yaml(nodewright, write, cloud):
     assert data["groups"][0]["provider"] == "cloud"
 
 
-def test_show_knows_three_formats(nodewright):
+def test_show_knows_three_formats(nodewright) -> None:
     status, _, err = nodewright("show", "-o", "xml", "--v=x")
     assert status == 2
     assert err == [
@@ -246,7 +245,7 @@ def test_show_knows_three_formats(nodewright):
 
 
 @pytest.mark.parametrize(("words", "status"), [(["--help"], 0), (["check", "--help"], 0), ([], 2), (["chek"], 2)])
-def test_help_is_at_hand(nodewright, words: Sequence[str], status):
+def test_help_is_at_hand(nodewright, words, status) -> None:
     code, out, err = nodewright(*words)
     assert code == status
     assert any("from-flags" in line for line in out + err)

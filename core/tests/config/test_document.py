@@ -11,20 +11,20 @@ def warnings(path, *argv):
     return [str(each).removeprefix(str(path)) for each in load(path, flags=parse_flags(argv)).warnings]
 
 
-def test_without_a_file_and_flags_everything_has_its_default():
+def test_without_a_file_and_flags_everything_has_its_default() -> None:
     loaded = load()
     assert loaded.settings == Settings()
     assert str(loaded.origins.of("scaleDown.unneededTime")) == "default"
 
 
-def test_text_is_loaded_like_a_file():
+def test_text_is_loaded_like_a_file() -> None:
     text = "apiVersion: nodewright.dev/v1\nkind: Autoscaler\nseed: x\n"
     with pytest.raises(ConfigurationError) as caught:
         load(text, name="the ConfigMap")
     assert str(caught.value) == 'the ConfigMap:3: seed: write a whole number, not "x"'
 
 
-def test_a_file_that_is_missing_or_no_text_is_named(tmp_path):
+def test_a_file_that_is_missing_or_no_text_is_named(tmp_path) -> None:
     path = tmp_path / "none.yaml"
     with pytest.raises(ConfigurationError) as caught:
         load(path, flags=parse_flags(["--v=x"]))
@@ -37,13 +37,13 @@ def test_a_file_that_is_missing_or_no_text_is_named(tmp_path):
         load(path)
 
 
-def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path) -> None:
     path = tmp_path / "windows.yaml"
     path.write_bytes("\ufeffapiVersion: nodewright.dev/v1\r\nkind: Autoscaler\r\nseed: 3\r\n".encode())
     assert load(path).settings.seed == 3
 
 
-def test_plugins_are_named_with_or_without_settings_and_know_their_place(write):
+def test_plugins_are_named_with_or_without_settings_and_know_their_place(write) -> None:
     path = write(
         """
 providers:
@@ -68,25 +68,25 @@ hooks: [{log: }]
     assert settings.hooks == (Reference(name="log"),)
 
 
-def test_quantities_are_exact(write):
+def test_quantities_are_exact(write) -> None:
     limits = load(write("limits: {cpu: {min: 0.5, max: 4k}, memory: {min: 1.5Gi, max: 2e12}}")).settings.limits
     assert (limits.cpu.min, limits.cpu.max) == (500, 4_000_000)
     assert (limits.memory.min, limits.memory.max) == (3 * 2**29, 2 * 10**12)
 
 
-def test_a_key_without_a_value_is_as_good_as_none(write):
+def test_a_key_without_a_value_is_as_good_as_none(write) -> None:
     loaded = load(write("scaleDown:\n  # unneededTime: 5m\nproviders:\nloop: {frequent: null}\n"))
     assert loaded.settings == Settings()
     assert str(loaded.origins.of("loop.frequent")) == "default"
 
 
-def test_yes_no_and_dates_are_plain_text(write):
+def test_yes_no_and_dates_are_plain_text(write) -> None:
     settings = load(write("cluster: no\nnamespace: 2030-01-31\ndiscovery: [on, 1:30, 0o17x]")).settings
     assert (settings.cluster, settings.namespace) == ("no", "2030-01-31")
     assert settings.discovery == ("on", "1:30", "0o17x")
 
 
-def test_every_value_knows_where_it_came_from(write):
+def test_every_value_knows_where_it_came_from(write) -> None:
     path = write(
         """
 scaleDown:
@@ -125,7 +125,7 @@ groups:
     }
 
 
-def test_a_setting_that_is_not_in_effect_is_a_warning_only_if_it_is_no_default(write):
+def test_a_setting_that_is_not_in_effect_is_a_warning_only_if_it_is_no_default(write) -> None:
     path = write("capacityBuffers: {controller: true, podDryRun: true}\nprovisioningRequests:\n  enabled: true\n")
     idle = "accepted, but not in effect in this version"
     assert warnings(path, "--enable-graceful-degradation", "--scale-up-from-zero=false") == [
@@ -135,12 +135,12 @@ def test_a_setting_that_is_not_in_effect_is_a_warning_only_if_it_is_no_default(w
     ]
 
 
-def test_a_section_that_is_planned_covers_all_in_it():
+def test_a_section_that_is_planned_covers_all_in_it() -> None:
     assert planned(("provisioningRequests", "checkCapacity", "batch")) == "ProvisioningRequest objects"
     assert planned(("scaleUp", "fromZero")) is None
 
 
-def test_what_is_most_likely_not_meant_is_a_warning(write):
+def test_what_is_most_likely_not_meant_is_a_warning(write) -> None:
     path = write(
         """
 scaleDown: {utilizationThreshold: 50}
@@ -163,7 +163,7 @@ loop: {scanInterval: 10m}
     ]
 
 
-def test_a_provider_has_to_be_named_only_where_it_has_to_run(write, classes):
+def test_a_provider_has_to_be_named_only_where_it_has_to_run(write, classes) -> None:
     path = write("cluster: a")
     assert load(path, classes=classes, complete=False).settings.cluster == "a"
     with pytest.raises(
@@ -174,7 +174,7 @@ def test_a_provider_has_to_be_named_only_where_it_has_to_run(write, classes):
         load(classes=classes)
 
 
-def test_plugins_that_are_not_named_need_not_be_installed(classes):
+def test_plugins_that_are_not_named_need_not_be_installed(classes) -> None:
     loaded = load(flags=parse_flags(["--cloud-provider=cloud", "--v=1"]), classes=None)
     assert loaded.settings.scale_up.estimator.name == "binpacking"
     with pytest.raises(ConfigurationError) as caught:

@@ -15,11 +15,11 @@ def rule(match, **options):
     return GroupRule(match=match, **options)
 
 
-def test_the_defaults_are_those_of_the_contract():
+def test_the_defaults_are_those_of_the_contract() -> None:
     assert default_options(Settings()) == GroupOptions()
 
 
-def test_a_rule_wins_over_the_provider_which_wins_over_the_general_settings():
+def test_a_rule_wins_over_the_provider_which_wins_over_the_general_settings() -> None:
     settings = Settings(
         scale_down={"unneeded_time": 9 * MINUTE, "unready_time": 8 * MINUTE},
         groups=(rule("spot-*", scale_down=GroupScaleDown(unneeded_time=2 * MINUTE), max_node_startup_time=3 * MINUTE),),
@@ -48,7 +48,7 @@ def test_a_rule_wins_over_the_provider_which_wins_over_the_general_settings():
     }
 
 
-def test_what_the_provider_said_may_be_a_method_or_its_answer():
+def test_what_the_provider_said_may_be_a_method_or_its_answer() -> None:
     answer = GroupOptions(scale_down_unneeded_time=MINUTE)
     assert group_options(Settings(), "a", answer) == group_options(Settings(), "a", lambda defaults: answer)
 
@@ -57,7 +57,7 @@ def test_what_the_provider_said_may_be_a_method_or_its_answer():
     ("group", "minutes"),
     [("spot-a", 1), ("spot-b", 2), ("spot-ab", 2), ("Spot-b", 4), ("gpu", 3), ("gpus", 4), ("anything", 4)],
 )
-def test_the_first_rule_that_matches_is_taken_as_a_whole(group, minutes):
+def test_the_first_rule_that_matches_is_taken_as_a_whole(group, minutes) -> None:
     patterns = {"spot-a": 1, "spot-?*": 2, "gp[uv]": 3, "*": 4}
     settings = Settings(
         scale_down={"unready_time": 7 * MINUTE},
@@ -70,7 +70,7 @@ def test_the_first_rule_that_matches_is_taken_as_a_whole(group, minutes):
     assert options.scale_down_unready_time == 7 * MINUTE
 
 
-def test_false_and_zero_in_a_rule_count():
+def test_false_and_zero_in_a_rule_count() -> None:
     settings = Settings(
         scale_down={"ignore_daemonsets_utilization": True},
         groups=(rule("*", scale_down=GroupScaleDown(ignore_daemonsets_utilization=False, unneeded_time=timedelta(0))),),
@@ -81,19 +81,19 @@ def test_false_and_zero_in_a_rule_count():
     assert options.zero_or_max_node_scaling is True
 
 
-def test_a_rule_may_be_looked_at_by_itself():
+def test_a_rule_may_be_looked_at_by_itself() -> None:
     settings = Settings(groups=(rule("*"), rule("[ab]", zero_or_max=True)))
     options, origins = rule_options(settings, 1)
     assert options.zero_or_max_node_scaling is True
     assert origins["zero_or_max_node_scaling"] == "groups[1].zeroOrMax"
 
 
-def test_a_rule_can_say_everything_that_the_contract_has():
+def test_a_rule_can_say_everything_that_the_contract_has() -> None:
     sayable = {setting.name for setting in all_settings(GroupRule)} - {"match"}
     assert {rule_setting(field.name) for field in fields(GroupOptions)} == sayable
 
 
-def test_a_rule_is_written_in_yaml(write):
+def test_a_rule_is_written_in_yaml(write) -> None:
     path = write("groups:\n  - {match: 'a*', scaleDown: {utilizationThreshold: 0.7}, maxNodeProvisionTime: 1h}")
     options, _ = group_options(load(path).settings, "abc")
     assert (options.scale_down_utilization_threshold, options.max_node_provision_time) == (0.7, 60 * MINUTE)

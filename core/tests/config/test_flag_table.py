@@ -75,14 +75,14 @@ OTHERWISE = (
 )
 
 
-def test_the_table_has_exactly_the_flags_of_cluster_autoscaler():
+def test_the_table_has_exactly_the_flags_of_cluster_autoscaler() -> None:
     assert sorted(FLAGS) == sorted(CLUSTER_AUTOSCALER.split())
     assert len(FLAGS) == sum(len(flags) for flags in GROUPS.values())
     assert not set(REMOVED) & set(FLAGS)
 
 
 @pytest.mark.parametrize("name", [name for name in FLAGS if name not in OTHERWISE])
-def test_a_flag_with_its_default_changes_nothing_and_warns_of_nothing(name):
+def test_a_flag_with_its_default_changes_nothing_and_warns_of_nothing(name) -> None:
     flag = FLAGS[name]
     given = [f"--{name}={flag.default}"] if flag.default or flag.type not in ("list", "slice") else []
     loaded = load(flags=parse_flags(given))
@@ -90,7 +90,7 @@ def test_a_flag_with_its_default_changes_nothing_and_warns_of_nothing(name):
     assert loaded.warnings == ()
 
 
-def test_five_defaults_are_not_those_of_yaml_or_written_otherwise_there():
+def test_five_defaults_are_not_those_of_yaml_or_written_otherwise_there() -> None:
     kube = load(flags=parse_flags(["--kube-client-qps=5", "--kube-client-burst=10"])).settings.kube
     assert (kube.qps, kube.burst) == (5, 10)
     assert (Settings().kube.qps, Settings().kube.burst) == (50, 100)
@@ -100,18 +100,18 @@ def test_five_defaults_are_not_those_of_yaml_or_written_otherwise_there():
     assert load(flags=parse_flags(["--cloud-provider=gce"])).settings.providers[0].name == "gce"
 
 
-def test_every_flag_does_something_or_says_why_not():
+def test_every_flag_does_something_or_says_why_not() -> None:
     for flag in FLAGS.values():
         assert [bool(flag.sets), bool(flag.plugin), bool(flag.instead)].count(True) == 1, flag.name
 
 
-def test_every_target_and_every_planned_setting_exists():
+def test_every_target_and_every_planned_setting_exists() -> None:
     for path in (*(flag.sets for flag in FLAGS.values() if flag.sets), *PLANNED):
         *section, key = path.split(".")
         assert key in allowed_keys(Settings, tuple(section)), path
 
 
-def test_every_setting_that_is_not_ours_alone_has_a_flag():
+def test_every_setting_that_is_not_ours_alone_has_a_flag() -> None:
     """What Cluster Autoscaler does not have is written here, so that a flag can't be forgotten."""
     ours = {
         "apiVersion",

@@ -26,7 +26,7 @@ def refusals(*argv):
         ["--scan-interval=5s", "--scan-interval=90s"],
     ],
 )
-def test_a_flag_is_written_as_in_go(argv):
+def test_a_flag_is_written_as_in_go(argv) -> None:
     assert settings(*argv).loop.scan_interval.total_seconds() == 90
 
 
@@ -40,26 +40,26 @@ def test_a_flag_is_written_as_in_go(argv):
         (["--cordon-node-before-terminating=false", "--cordon-node-before-terminating"], True),
     ],
 )
-def test_a_switch_needs_no_value(argv, cordon):
+def test_a_switch_needs_no_value(argv, cordon) -> None:
     assert settings(*argv).scale_down.cordon is cordon
 
 
-def test_a_switch_does_not_take_the_next_word():
+def test_a_switch_does_not_take_the_next_word() -> None:
     flags = parse_flags(["--cordon-node-before-terminating", "false"], words=1)
     assert flags.given[0].value is True
     assert flags.words == ("false",)
 
 
-def test_other_flags_take_the_next_word_even_if_it_looks_like_a_flag():
+def test_other_flags_take_the_next_word_even_if_it_looks_like_a_flag() -> None:
     assert settings("--expendable-pods-priority-cutoff", "-7").scale_up.expendable_priority_cutoff == -7
 
 
 @pytest.mark.parametrize(("text", "number"), [("10", 10), ("0x10", 16), ("010", 8), ("0b11", 3), ("+3", 3)])
-def test_whole_numbers_are_written_as_in_go(text, number):
+def test_whole_numbers_are_written_as_in_go(text, number) -> None:
     assert settings(f"--max-nodes-total={text}").limits.nodes.max == number
 
 
-def test_node_groups_and_discovery_may_be_given_many_times():
+def test_node_groups_and_discovery_may_be_given_many_times() -> None:
     result = settings(
         "--nodes=1:10:https://www.googleapis.com/zones/a/instanceGroups/b",
         "--nodes=0:3:two",
@@ -73,7 +73,7 @@ def test_node_groups_and_discovery_may_be_given_many_times():
     assert result.discovery == ("asg:tag=a,b", "asg:tag=c")
 
 
-def test_commas_part_names_only_where_cluster_autoscaler_parts_them():
+def test_commas_part_names_only_where_cluster_autoscaler_parts_them() -> None:
     result = settings(
         "--expander=random", "--expander=priority,least-waste", "--bypassed-scheduler-names=a,b",
         "--bypassed-scheduler-names=c", "--status-taint=x,y", "--status-taint=z",
@@ -83,11 +83,11 @@ def test_commas_part_names_only_where_cluster_autoscaler_parts_them():
     assert result.templates.status_taints == ("x,y", "z")
 
 
-def test_both_names_of_startup_taints_add_up():
+def test_both_names_of_startup_taints_add_up() -> None:
     assert settings("--startup-taint=a", "--ignore-taint=b").templates.startup_taints == ("a", "b")
 
 
-def test_ranges_set_both_ends():
+def test_ranges_set_both_ends() -> None:
     limits = settings(
         "--cores-total=4:100", "--memory-total=1:640", "--gpu-total=t4:0:16", "--gpu-total=v100:1:8"
     ).limits
@@ -96,7 +96,7 @@ def test_ranges_set_both_ends():
     assert [(gpu.type, gpu.min, gpu.max) for gpu in limits.gpus] == [("t4", 0, 16), ("v100", 1, 8)]
 
 
-def test_graces_are_seconds():
+def test_graces_are_seconds() -> None:
     assert settings("--max-graceful-termination-sec=45").scale_down.max_graceful_termination.total_seconds() == 45
     priorities = settings("--drain-priority-config=10000:20,-5:60").scale_down.drain_priorities
     assert [(each.priority, each.max_graceful_termination.total_seconds()) for each in priorities] == [
@@ -105,12 +105,12 @@ def test_graces_are_seconds():
     ]
 
 
-def test_a_flag_of_one_provider_becomes_a_setting_of_its_plugin():
+def test_a_flag_of_one_provider_becomes_a_setting_of_its_plugin() -> None:
     result = settings("--regional", "--cloud-provider=gce", "--cloud-config=/etc/gce.conf")
     assert result.providers[0].config == {"regional": True, "cloudConfig": "/etc/gce.conf"}
 
 
-def test_a_flag_of_one_expander_becomes_a_setting_of_its_plugin(write):
+def test_a_flag_of_one_expander_becomes_a_setting_of_its_plugin(write) -> None:
     path = write("scaleUp: {expanders: [random-ish, {grpc: {certificate: a.pem}}]}")
     result = load(path, flags=parse_flags(["--grpc-expander-url=host:7000"])).settings
     assert [reference.written() for reference in result.scale_up.expanders] == [
@@ -119,7 +119,7 @@ def test_a_flag_of_one_expander_becomes_a_setting_of_its_plugin(write):
     ]
 
 
-def test_flags_without_effect_are_warnings_unless_they_say_the_default():
+def test_flags_without_effect_are_warnings_unless_they_say_the_default() -> None:
     flags = parse_flags(
         ["--predicate-parallelism=8", "--scale-down-candidates-pool-ratio=1", "--regional", "--stderrthreshold=INFO",
          "--cloud-provider=cloud", "--enable-provisioning-requests"]
@@ -134,7 +134,7 @@ def test_flags_without_effect_are_warnings_unless_they_say_the_default():
     )
 
 
-def test_all_mistakes_are_told_at_once():
+def test_all_mistakes_are_told_at_once() -> None:
     assert refusals(
         "--scan-intervall=5s",
         "--max-empty-bulk-delete=3",
@@ -183,7 +183,7 @@ def test_all_mistakes_are_told_at_once():
     ]  # fmt: skip
 
 
-def test_flags_win_over_the_file(write):
+def test_flags_win_over_the_file(write) -> None:
     path = write("scaleDown: {unneededTime: 5m, unreadyTime: 6m}\nscaleUp: {expanders: [a, b]}\n")
     loaded = load(path, flags=parse_flags(["--scale-down-unneeded-time=7m", "--expander=c"]))
     assert loaded.settings.scale_down.unneeded_time.total_seconds() == 7 * 60
@@ -191,14 +191,14 @@ def test_flags_win_over_the_file(write):
     assert [expander.name for expander in loaded.settings.scale_up.expanders] == ["c"]
 
 
-def test_a_flag_mends_a_wrong_value_in_the_file_but_not_a_wrong_section(write):
+def test_a_flag_mends_a_wrong_value_in_the_file_but_not_a_wrong_section(write) -> None:
     path = write("loop: {scanInterval: often}\nscaleDown: off\n")
     with pytest.raises(ConfigurationError) as caught:
         load(path, flags=parse_flags(["--scan-interval=5s", "--scale-down-enabled=false"]))
     assert str(caught.value) == f"{path}:4: scaleDown: write its settings below it, as key: value"
 
 
-def test_a_command_may_have_flags_of_its_own():
+def test_a_command_may_have_flags_of_its_own() -> None:
     flags = parse_flags(["-o", "json", "file", "--config=a.yaml", "--v=2"], own=[Flag("o", "string", "table")], words=1)
     assert flags.own == {"o": "json", "config": "a.yaml"}
     assert str(flags.config) == "a.yaml"
@@ -206,5 +206,5 @@ def test_a_command_may_have_flags_of_its_own():
     assert [each.flag.name for each in flags.given] == ["v"]
 
 
-def test_after_two_dashes_nothing_is_a_flag():
+def test_after_two_dashes_nothing_is_a_flag() -> None:
     assert parse_flags(["--v=1", "--", "--v=2"], words=1).words == ("--v=2",)

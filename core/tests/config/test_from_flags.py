@@ -69,7 +69,7 @@ def command_lines(draw):
 
 @settings(max_examples=150, deadline=None)
 @given(command_lines())
-def test_the_yaml_for_flags_loads_as_the_same_settings(argv):
+def test_the_yaml_for_flags_loads_as_the_same_settings(argv) -> None:
     flags = parse_flags(argv)
     try:
         expected = load(flags=flags).settings
@@ -105,7 +105,7 @@ ANOTHER_FOR = {
 
 
 @pytest.mark.parametrize("flag", [flag for flag in FLAGS.values() if flag.sets], ids=lambda flag: flag.name)
-def test_every_flag_changes_its_setting_and_survives_as_yaml(flag):
+def test_every_flag_changes_its_setting_and_survives_as_yaml(flag) -> None:
     opposite = "false" if flag.default == "true" else "true"
     text = ANOTHER_FOR.get(flag.name) or (opposite if flag.type == "bool" else ANOTHER[flag.type])
     changed = load(flags=parse_flags([f"--{flag.name}={text}"])).settings
@@ -115,7 +115,7 @@ def test_every_flag_changes_its_setting_and_survives_as_yaml(flag):
     assert setting.startswith(flag.sets.partition(".")[0])
 
 
-def test_only_what_differs_from_the_default_is_written():
+def test_only_what_differs_from_the_default_is_written() -> None:
     flags = parse_flags(
         [
             "--cloud-provider=aws",
@@ -161,7 +161,7 @@ templates:
     )
 
 
-def test_without_a_provider_the_yaml_says_what_is_missing():
+def test_without_a_provider_the_yaml_says_what_is_missing() -> None:
     text = flags_to_yaml(parse_flags([]), Settings(), [])
     assert text.startswith("# no --cloud-provider was given: name one under providers\n")
     assert load(text).settings == Settings()

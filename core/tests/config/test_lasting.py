@@ -8,7 +8,7 @@ def settings(text=""):
     return load(HEADER + text).settings
 
 
-def test_what_a_process_took_up_at_its_start_is_kept_and_named():
+def test_what_a_process_took_up_at_its_start_is_kept_and_named() -> None:
     old = settings()
     new = settings("namespace: other\nserver: {snapshot: true}\nleaderElection: {enabled: false}\nseed: 7\n")
     kept, later = keep_lasting(new, old)
@@ -16,6 +16,6 @@ def test_what_a_process_took_up_at_its_start_is_kept_and_named():
     assert kept == settings("seed: 7\n")
 
 
-def test_everything_else_changes_at_once():
+def test_everything_else_changes_at_once() -> None:
     new = settings("status: {name: other}\nrecord: {path: r}\nmetrics: {perGroup: true}\n")
     assert keep_lasting(new, settings()) == (new, ())

@@ -13,17 +13,17 @@ from nodewright.config.paths import all_settings, planned
 DOCS = Path(__file__).parents[3] / "docs"
 
 
-def test_the_page_about_flags_is_up_to_date():
+def test_the_page_about_flags_is_up_to_date() -> None:
     assert (DOCS / "flags.md").read_text() == flags_page(), (
         "run: python -m nodewright.config.flags_page > docs/flags.md"
     )
 
 
-def test_the_page_has_every_flag_once():
+def test_the_page_has_every_flag_once() -> None:
     assert sorted(re.findall(r"^\| `--([a-z-]+)` \|", flags_page(), re.MULTILINE)) == sorted(FLAGS)
 
 
-def test_the_page_tells_the_fates_of_flags_apart():
+def test_the_page_tells_the_fates_of_flags_apart() -> None:
     lines = {line.split("`")[1]: line for line in flags_page().splitlines() if line.startswith("| `--")}
     assert lines["--scan-interval"] == (
         "| `--scan-interval` | duration | `10s` | `loop.scanInterval`. How long to wait between two loops. |"
@@ -37,7 +37,7 @@ def test_the_page_tells_the_fates_of_flags_apart():
     assert "`regional`, a setting of the plugin `gce` in `providers`" in lines["--regional"]
 
 
-def test_the_example_of_disruption_control_loads_and_is_what_the_page_says():
+def test_the_example_of_disruption_control_loads_and_is_what_the_page_says() -> None:
     section = (DOCS / "users.md").read_text().split("### Disruption control")[1].split("\n## ")[0]
     loaded = load(section.split("```yaml\n")[1].split("```")[0])
     assert loaded.warnings == ()
@@ -49,7 +49,7 @@ def test_the_example_of_disruption_control_loads_and_is_what_the_page_says():
     assert set(re.findall(r"^\| `([a-zA-Z.\[\]]+)` \|", section, re.MULTILINE)) == fields
 
 
-def test_the_example_loads_and_shows_every_setting_that_is_in_effect():
+def test_the_example_loads_and_shows_every_setting_that_is_in_effect() -> None:
     example = (DOCS / "configuration.md").read_text().split("```yaml\n")[1].split("```")[0]
     loaded = load(example)
     assert loaded.warnings == ()
@@ -61,7 +61,7 @@ def test_the_example_loads_and_shows_every_setting_that_is_in_effect():
     assert left_out == set()
 
 
-def test_the_example_of_consolidation_turns_it_on():
+def test_the_example_of_consolidation_turns_it_on() -> None:
     section = (DOCS / "users.md").read_text().split("## Cheaper nodes")[1]
     example = section.split("```yaml\n")[1].split("```")[0]
     loaded = load(f"apiVersion: nodewright.dev/v1\nkind: Autoscaler\nproviders: [fake]\n{example}")

@@ -59,7 +59,7 @@ def accepts(classes):
     return lambda text: fits(HEADER | yaml.safe_load(text), schema, schema)
 
 
-def test_the_defaults_fit_and_are_written_as_in_yaml(classes):
+def test_the_defaults_fit_and_are_written_as_in_yaml(classes) -> None:
     schema = json_schema(classes)
     data = Settings().model_dump(mode="json", by_alias=True)
     # The built-in strategies are not among the classes of this test.
@@ -84,7 +84,7 @@ def test_the_defaults_fit_and_are_written_as_in_yaml(classes):
         "groups: [{match: 'spot-*', scaleDown: {unneededTime: 2m}}]",
     ],
 )
-def test_what_is_right_fits(accepts, text):
+def test_what_is_right_fits(accepts, text) -> None:
     assert accepts(text)
 
 
@@ -109,17 +109,17 @@ def test_what_is_right_fits(accepts, text):
         "health: {maxTotalUnreadyPercentage: 101}",
     ],
 )
-def test_what_is_wrong_does_not_fit(accepts, text):
+def test_what_is_wrong_does_not_fit(accepts, text) -> None:
     assert not accepts(text)
 
 
-def test_the_header_is_required(classes):
+def test_the_header_is_required(classes) -> None:
     schema = json_schema(classes)
     assert not fits({}, schema, schema)
     assert fits(HEADER, schema, schema)
 
 
-def test_every_setting_is_described(classes):
+def test_every_setting_is_described(classes) -> None:
     schema = json_schema(classes)
     assert all(setting.description for setting in all_settings())
     for name, definition in schema["$defs"].items():
@@ -130,7 +130,7 @@ def test_every_setting_is_described(classes):
             assert part.get("description") or section.get("description"), f"{name}.{field}"
 
 
-def test_settings_that_are_not_in_effect_say_so(classes):
+def test_settings_that_are_not_in_effect_say_so(classes) -> None:
     schema = json_schema(classes)
     creation = schema["$defs"]["ScaleUp"]["properties"]["asyncGroupCreation"]
     assert creation["planned"] == PLANNED["scaleUp.asyncGroupCreation"]
@@ -138,14 +138,14 @@ def test_settings_that_are_not_in_effect_say_so(classes):
     assert schema["properties"]["capacityBuffers"]["planned"] == "CapacityBuffer objects"
 
 
-def test_all_references_lead_somewhere(classes):
+def test_all_references_lead_somewhere(classes) -> None:
     schema = json_schema(classes)
     references = re.findall(r'"\$ref": "#/\$defs/([^"]*)"', json.dumps(schema))
     assert "providers.cloud.PerZone" in references
     assert set(references) <= set(schema["$defs"])
 
 
-def test_where_no_plugin_is_installed_nothing_fits(accepts):
+def test_where_no_plugin_is_installed_nothing_fits(accepts) -> None:
     assert not accepts("scaleUp: {estimator: binpacking}")
     assert not accepts("hooks: [anything]")
     assert accepts("hooks: []")
@@ -164,13 +164,13 @@ class Shelf:
         raise PluginError(name, f"{name} can't be imported")
 
 
-def test_a_plugin_that_is_broken_is_offered_with_any_settings():
+def test_a_plugin_that_is_broken_is_offered_with_any_settings() -> None:
     schema = json_schema(Shelf(expanders=["gone"]))
     assert fits(HEADER | {"scaleUp": {"expanders": ["gone", {"gone": {"what": "ever"}}]}}, schema, schema)
     assert "This plugin can't be used: gone can't be imported" in json.dumps(schema)
 
 
-def test_the_documented_example_fits():
+def test_the_documented_example_fits() -> None:
     text = (Path(__file__).parents[3] / "docs" / "configuration.md").read_text()
     schema = json_schema(
         Shelf(

@@ -23,7 +23,7 @@ groups:
     return load(path.relative_to(tmp_path), flags=parse_flags(["--scale-down-unneeded-time=5m"]))
 
 
-def test_every_setting_is_shown_with_its_value_and_origin(loaded):
+def test_every_setting_is_shown_with_its_value_and_origin(loaded) -> None:
     rows = {row.setting: (row.text, row.origin) for row in setting_rows(loaded)}
     assert {name: rows[name] for name in rows if rows[name][1] != "default"} == {
         "apiVersion": ("nodewright.dev/v1", "nodewright.yaml:1"),
@@ -41,7 +41,7 @@ def test_every_setting_is_shown_with_its_value_and_origin(loaded):
     assert {setting.name for setting in all_settings()} - {"groups", "providers"} <= set(rows)
 
 
-def test_settings_of_plugins_may_have_names_with_dots(write):
+def test_settings_of_plugins_may_have_names_with_dots(write) -> None:
     path = write("providers: [{aws: {tags: {k8s.io/enabled: 5}}}]")
     rows = [row for row in setting_rows(load(path)) if row.setting.startswith("providers")]
     assert [(row.setting, row.value, row.origin) for row in rows] == [
@@ -49,13 +49,13 @@ def test_settings_of_plugins_may_have_names_with_dots(write):
     ]
 
 
-def test_secrets_are_not_shown(write):
+def test_secrets_are_not_shown(write) -> None:
     path = write("providers: [{aws: {assumeRole: {arn: a-role, externalId: only-we-know}}}]")
     rows = {row.setting: row.text for row in setting_rows(load(path)) if row.setting.startswith("providers")}
     assert rows == {"providers[0].aws.assumeRole.arn": "a-role", "providers[0].aws.assumeRole.externalId": "***"}
 
 
-def test_a_group_gets_its_rule_its_tags_and_the_general_settings(loaded):
+def test_a_group_gets_its_rule_its_tags_and_the_general_settings(loaded) -> None:
     tags = GroupOptions(scale_down_unready_time=loaded.settings.scale_down.unready_time * 2)
     report = group_report(loaded, "spot-a", provider="aws", from_provider=tags)
     assert (report.group, report.provider) == ("spot-a", "aws")
@@ -74,13 +74,13 @@ def test_a_group_gets_its_rule_its_tags_and_the_general_settings(loaded):
     assert general["scaleDown.unneededTime"] == "flag --scale-down-unneeded-time"
 
 
-def test_a_rule_stands_for_all_groups_that_it_matches(loaded):
+def test_a_rule_stands_for_all_groups_that_it_matches(loaded) -> None:
     report = rule_report(loaded, 0)
     assert report.group == "spot-*"
     assert {row.setting: row.text for row in report.options}["scaleDown.unneededTime"] == "2m"
 
 
-def test_the_report_is_plain_data(loaded):
+def test_the_report_is_plain_data(loaded) -> None:
     data = as_data(setting_rows(loaded), [group_report(loaded, "a")])
     assert {"setting": "loop.frequent", "value": True, "origin": "default"} in data["settings"]
     assert data["groups"][0]["group"] == "a"

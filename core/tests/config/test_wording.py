@@ -57,13 +57,13 @@ class Size(StrEnum):
         (int | bool, "x", 'write a whole number, not "x", or write true or false, not "x"'),
     ],
 )
-def test_what_a_plugin_may_ask_for_is_said_in_plain_words(annotation, value, words):
+def test_what_a_plugin_may_ask_for_is_said_in_plain_words(annotation, value, words) -> None:
     model = type("Config", (BaseModel,), {"__annotations__": {"it": annotation}})
     _, mistakes = validate(model, {"it": value})
     assert [(mistake.path, mistake.message) for mistake in mistakes] == [(("it",), words)]
 
 
-def test_no_kind_of_mistake_is_told_in_the_words_of_a_library():
+def test_no_kind_of_mistake_is_told_in_the_words_of_a_library() -> None:
     bounds = ("gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length")
     names = ("pattern", "discriminator", "expected_tags", "expected_schemes")
     context = {**dict.fromkeys(bounds, 3), **dict.fromkeys(names, "x"), "error": ValueError("ours"), "expected": "'a'"}
@@ -73,7 +73,7 @@ def test_no_kind_of_mistake_is_told_in_the_words_of_a_library():
         assert not JARGON.search(words), kind
 
 
-def test_the_own_words_of_a_plugin_are_kept():
+def test_the_own_words_of_a_plugin_are_kept() -> None:
     class Config(BaseModel):
         region: str
 
@@ -86,7 +86,7 @@ def test_the_own_words_of_a_plugin_are_kept():
     assert [mistake.message for mistake in mistakes] == ["the region eu-west-9 does not exist"]
 
 
-def test_a_default_that_is_wrong_is_told_like_a_setting():
+def test_a_default_that_is_wrong_is_told_like_a_setting() -> None:
     class Config(BaseModel):
         url: str = Field(default="", min_length=1, validate_default=True)
         size: int | bool = 0
@@ -98,7 +98,7 @@ def test_a_default_that_is_wrong_is_told_like_a_setting():
     ]
 
 
-def test_secrets_are_not_quoted():
+def test_secrets_are_not_quoted() -> None:
     class Login(BaseModel):
         token: str
 

@@ -55,7 +55,7 @@ def grown(decision):
     return [grow.group for grow in decision.grow]
 
 
-def test_what_was_heard_is_part_of_the_decision_and_survives_json():
+def test_what_was_heard_is_part_of_the_decision_and_survives_json() -> None:
     decision = decided(a_policy(expanders={"oracle": Oracle("b")}))
     (answer,) = decision.answers
     assert replace(answer, question="") == Answer(
@@ -69,11 +69,11 @@ def test_what_was_heard_is_part_of_the_decision_and_survives_json():
     assert msgspec.json.decode(msgspec.json.encode(decision), type=Decision) == decision
 
 
-def test_expanders_that_do_not_ask_outside_leave_no_answers():
+def test_expanders_that_do_not_ask_outside_leave_no_answers() -> None:
     assert decided(a_policy()).answers == ()
 
 
-def test_a_decision_made_again_with_its_answers_is_the_same_and_no_expander_is_asked():
+def test_a_decision_made_again_with_its_answers_is_the_same_and_no_expander_is_asked() -> None:
     # Two options are left, in an order of the oracle's own: chance is loaded with it.
     decision = decided(a_policy(expanders={"oracle": Oracle("ac")}))
     assert decision.answers[0].kept == ("c", "a")
@@ -83,7 +83,7 @@ def test_a_decision_made_again_with_its_answers_is_the_same_and_no_expander_is_a
     assert not replaying.faults.counts
 
 
-def test_each_question_of_one_decision_has_its_answer():
+def test_each_question_of_one_decision_has_its_answer() -> None:
     oracle = Oracle("b", "c")
     decision = decided(a_policy(expanders={"oracle": oracle}, hooks={"veto": Veto("b")}))
     assert [(answer.offered, answer.kept) for answer in decision.answers] == [
@@ -95,7 +95,7 @@ def test_each_question_of_one_decision_has_its_answer():
     assert grown(decision) == ["c"]
 
 
-def test_a_failure_keeps_all_options_and_is_on_record_with_its_reason():
+def test_a_failure_keeps_all_options_and_is_on_record_with_its_reason() -> None:
     policy = a_policy(expanders={"oracle": Oracle(TimeoutError("no answer"))})
     decision = decided(policy)
     (answer,) = decision.answers
@@ -106,7 +106,7 @@ def test_a_failure_keeps_all_options_and_is_on_record_with_its_reason():
     assert not replaying.faults.counts
 
 
-def test_who_failed_is_not_waited_for_a_second_time_by_the_same_decision():
+def test_who_failed_is_not_waited_for_a_second_time_by_the_same_decision() -> None:
     policy = a_policy(expanders={"oracle": Oracle(TimeoutError("no answer"))}, hooks={"veto": Veto("abc")})
     decision = decided(policy)
     assert [(len(answer.kept), answer.error) for answer in decision.answers] == [
@@ -117,7 +117,7 @@ def test_who_failed_is_not_waited_for_a_second_time_by_the_same_decision():
     assert decided(replace(replaying, answers=decision.answers)) == decision
 
 
-def test_an_answer_that_breaks_the_contract_counts_as_a_failure():
+def test_an_answer_that_breaks_the_contract_counts_as_a_failure() -> None:
     class Liar(Oracle):
         def best(self, options, context):
             return [*options, options[0]]
@@ -129,12 +129,12 @@ def test_an_answer_that_breaks_the_contract_counts_as_a_failure():
     )
 
 
-def test_an_answer_to_nothing_acceptable_is_an_answer():
+def test_an_answer_to_nothing_acceptable_is_an_answer() -> None:
     decision = decided(a_policy(expanders={"oracle": Oracle("")}))
     assert (decision.answers[0].kept, decision.answers[0].error, decision.grow) == ((), "", ())
 
 
-def test_answers_to_other_questions_are_not_taken():
+def test_answers_to_other_questions_are_not_taken() -> None:
     decision = decided(a_policy(expanders={"oracle": Oracle("b")}))
     replaying = replace(a_policy(expanders={"oracle": Oracle()}), answers=decision.answers)
     other = decided(replaying, of=world(pods=4))
@@ -145,13 +145,13 @@ def test_answers_to_other_questions_are_not_taken():
     assert len(other.grow) == 1
 
 
-def test_no_answers_on_record_are_not_the_same_as_none():
+def test_no_answers_on_record_are_not_the_same_as_none() -> None:
     replaying = replace(a_policy(expanders={"oracle": Oracle()}), answers=())
     assert [notice.reason for notice in decided(replaying).notices] == ["NoAnswerOnRecord"]
     assert not replaying.faults.counts
 
 
-def test_the_order_in_which_pods_came_does_not_change_the_question():
+def test_the_order_in_which_pods_came_does_not_change_the_question() -> None:
     decision = decided(a_policy(expanders={"oracle": Oracle("b")}))
     backwards = a_world(groups=[a_group(name) for name in "abc"], pods=[a_pod(f"web-{number}") for number in (2, 1, 0)])
     replaying = replace(a_policy(expanders={"oracle": Oracle()}), answers=decision.answers)

@@ -87,21 +87,21 @@ def split(options, context):
     ]
 
 
-def test_a_chain_goes_on_until_one_option_is_left():
+def test_a_chain_goes_on_until_one_option_is_left() -> None:
     first, second, third = Chooser(everything), Chooser(lambda options: options[1:]), Chooser(everything)
     decision, _ = decision_of(two_groups(), first, second, third)
     assert (first.asked, second.asked, third.asked) == ([["a", "b"]], [["a", "b"]], [])
     assert grown(decision) == {"b": (2, 8)}
 
 
-def test_a_single_option_is_shown_to_the_first_expander_only():
+def test_a_single_option_is_shown_to_the_first_expander_only() -> None:
     first, second = Chooser(everything), Chooser(everything)
     decision, _ = decision_of(a_world(groups=[a_group("a")], pods=pods(1)), first, second)
     assert (first.asked, second.asked) == ([["a"]], [])
     assert grown(decision) == {"a": (1, 1)}
 
 
-def test_nothing_grows_if_an_expander_keeps_nothing():
+def test_nothing_grows_if_an_expander_keeps_nothing() -> None:
     last = Chooser(everything)
     decision, policy = decision_of(two_groups(), Chooser(lambda options: []), last)
     assert grown(decision) == {}
@@ -109,13 +109,13 @@ def test_nothing_grows_if_an_expander_keeps_nothing():
     assert not policy.faults.counts
 
 
-def test_an_expander_that_fails_has_kept_all_options():
+def test_an_expander_that_fails_has_kept_all_options() -> None:
     decision, policy = decision_of(two_groups(), Chooser(lambda options: 1 / 0), Chooser(lambda options: options[1:]))
     assert grown(decision) == {"b": (2, 8)}
     assert policy.faults.counts == {("0-chooser", "best"): 1}
 
 
-def test_ties_fall_by_the_seed():
+def test_ties_fall_by_the_seed() -> None:
     groups = [a_group(f"group-{number}") for number in range(8)]
 
     def chosen(seed, *expanders):
@@ -128,7 +128,7 @@ def test_ties_fall_by_the_seed():
     assert len({chosen(seed, waste, chance) for seed in range(50)}) > 4
 
 
-def test_a_plan_grows_several_groups_at_once_and_ends_the_chain():
+def test_a_plan_grows_several_groups_at_once_and_ends_the_chain() -> None:
     last = Chooser(everything)
     decision, policy = decision_of(two_groups(), planner(split), last)
     assert grown(decision) == {"a": (1, 4), "b": (1, 4)}
@@ -139,12 +139,12 @@ def test_a_plan_grows_several_groups_at_once_and_ends_the_chain():
     assert not policy.faults.counts
 
 
-def test_without_a_plan_the_expander_chooses():
+def test_without_a_plan_the_expander_chooses() -> None:
     decision, _ = decision_of(two_groups(), planner(lambda options, context: None))
     assert grown(decision) == {"b": (2, 8)}
 
 
-def test_of_a_plan_only_what_holds_in_simulation_is_taken():
+def test_of_a_plan_only_what_holds_in_simulation_is_taken() -> None:
     def optimist(options, context):
         return [replace(options[0], nodes=1), replace(options[1], nodes=2, pods=())]
 
@@ -157,7 +157,7 @@ def test_of_a_plan_only_what_holds_in_simulation_is_taken():
     ]
 
 
-def test_parts_of_a_plan_for_one_group_are_one_growth():
+def test_parts_of_a_plan_for_one_group_are_one_growth() -> None:
     def in_two_parts(options, context):
         (same,) = options[0].pods
         return [
@@ -169,7 +169,7 @@ def test_parts_of_a_plan_for_one_group_are_one_growth():
     assert grown(decision) == {"a": (2, 8)}
 
 
-def test_pods_spread_over_the_groups_of_a_plan_rise_in_all_of_them_together():
+def test_pods_spread_over_the_groups_of_a_plan_rise_in_all_of_them_together() -> None:
     zones = [a_group(zone, zone=zone) for zone in ("east", "west")]
     full = [a_node(f"full-{zone}", zone=zone, cpu="1", pods=0) for zone in ("east", "west")]
     rule = TopologySpreadConstraint(topology_key=ZONE, label_selector=LabelSelector(match_labels={"app": "db"}))
@@ -192,7 +192,7 @@ def test_pods_spread_over_the_groups_of_a_plan_rise_in_all_of_them_together():
     assert not policy.faults.counts
 
 
-def test_a_plan_keeps_the_limits_of_the_cluster_and_of_the_loop():
+def test_a_plan_keeps_the_limits_of_the_cluster_and_of_the_loop() -> None:
     few_nodes = Settings.model_validate({"limits": {"nodes": {"max": 1}}})
     decision, _ = decision_of(two_groups(), planner(lambda options, context: None), settings=few_nodes)
     assert grown(decision) == {"b": (1, 4)}
@@ -223,13 +223,13 @@ def test_a_plan_keeps_the_limits_of_the_cluster_and_of_the_loop():
     ],
     ids=["more-nodes", "no-node", "twice", "pods-twice", "other-group", "other-pods", "no-option", "raises"],
 )
-def test_a_plan_that_breaks_the_contract_is_a_fault_and_the_expander_chooses(plan):
+def test_a_plan_that_breaks_the_contract_is_a_fault_and_the_expander_chooses(plan) -> None:
     decision, policy = decision_of(two_groups(), planner(plan))
     assert grown(decision) == {"b": (2, 8)}
     assert policy.faults.counts == {("0-chooser", "plan"): 1}
 
 
-def test_a_plan_takes_groups_that_are_used_whole_whole_and_within_all_limits():
+def test_a_plan_takes_groups_that_are_used_whole_whole_and_within_all_limits() -> None:
     whole = two_groups(max_size=3, options=GroupOptions(zero_or_max_node_scaling=True))
     decision, _ = decision_of(whole, planner(split))
     assert grown(decision) == {"b": (3, 8)}
@@ -244,7 +244,7 @@ def test_a_plan_takes_groups_that_are_used_whole_whole_and_within_all_limits():
         assert [grow.count for grow in decision.grow] == [3]
 
 
-def test_vetoes_take_single_groups_out_of_a_plan():
+def test_vetoes_take_single_groups_out_of_a_plan() -> None:
     class NoB(Plugin):
         @hookimpl
         def veto_scale_up(self, option: Option) -> str | None:
@@ -261,7 +261,7 @@ def test_vetoes_take_single_groups_out_of_a_plan():
     ]
 
 
-def test_what_an_expander_tries_in_simulation_leaves_no_trace():
+def test_what_an_expander_tries_in_simulation_leaves_no_trace() -> None:
     def vandal(options, context):
         for option in options:
             fresh = context.simulation.add_nodes(option.group, 2)
@@ -273,7 +273,7 @@ def test_what_an_expander_tries_in_simulation_leaves_no_trace():
     assert not policy.faults.counts
 
 
-def test_notices_are_part_of_the_decision_and_survive_json():
+def test_notices_are_part_of_the_decision_and_survive_json() -> None:
     priority = Priority(Priority.Config())
     decision, _ = decision_of(two_groups(), priority)
     assert decision.notices == (
@@ -286,14 +286,14 @@ def test_notices_are_part_of_the_decision_and_survive_json():
     assert msgspec.json.decode(msgspec.json.encode(decision), type=Decision) == decision
 
 
-def test_priorities_come_from_the_world():
+def test_priorities_come_from_the_world() -> None:
     world = replace(two_groups(), config_maps={CONFIG_MAP: {"priorities": "{1: [a], 2: [b]}"}})
     decision, _ = decision_of(world, Priority(Priority.Config()))
     assert grown(decision) == {"b": (2, 8)}
     assert decision.notices == ()
 
 
-def test_a_price_that_raises_is_unknown_and_a_fault_of_its_provider():
+def test_a_price_that_raises_is_unknown_and_a_fault_of_its_provider() -> None:
     class Broken(PricingModel):
         def node_price(self, template, start, end):
             raise AssertionError("the core has asked already")
@@ -308,7 +308,7 @@ def test_a_price_that_raises_is_unknown_and_a_fault_of_its_provider():
     assert policy.faults.counts == {("fake", "pod_price"): 2}
 
 
-def test_an_option_that_a_hook_took_off_is_told_as_such():
+def test_an_option_that_a_hook_took_off_is_told_as_such() -> None:
     class OnlyA(Plugin):
         @hookimpl
         def adjust_options(self, options):

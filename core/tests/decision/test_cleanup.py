@@ -33,7 +33,7 @@ def decide_on(*instances, force="", memory=None, **fields):
 @pytest.mark.parametrize(
     ("instance", "force"), [(FAILED, "forceDeleteFailed"), (LATE, "forceDeleteUnregistered")], ids=["failed", "late"]
 )
-def test_deletion_below_the_minimum_is_forced_if_that_is_wanted(instance, force):
+def test_deletion_below_the_minimum_is_forced_if_that_is_wanted(instance, force) -> None:
     decision, _ = decide_on(instance, min_size=1)
     assert not decision.delete
     decision, _ = decide_on(instance, min_size=1, force=force)
@@ -41,7 +41,7 @@ def test_deletion_below_the_minimum_is_forced_if_that_is_wanted(instance, force)
     assert describe_actions(decision)[0].startswith("delete by force 1 machine of a: ")
 
 
-def test_nothing_is_forced_on_a_provider_that_can_not():
+def test_nothing_is_forced_on_a_provider_that_can_not() -> None:
     group = a_group("a", size=1, min_size=1, instances=[FAILED])
     settings = Settings.model_validate({"health": {"forceDeleteFailed": True}})
     decision, _, _ = decide(a_world(groups=[group]), Memory(), a_policy(settings), NOW)
@@ -49,14 +49,14 @@ def test_nothing_is_forced_on_a_provider_that_can_not():
 
 
 @pytest.mark.parametrize("broken", [FAILED, LATE], ids=["failed", "late"])
-def test_a_group_that_is_used_whole_goes_whole_when_one_machine_does_not_come(broken):
+def test_a_group_that_is_used_whole_goes_whole_when_one_machine_does_not_come(broken) -> None:
     decision, _ = decide_on(THERE, broken, GOING, options=WHOLE)
     (delete,) = decision.delete
     assert delete.instances == (THERE.id, broken.id)
     assert delete.nodes == ("n", broken.id)
 
 
-def test_a_group_that_is_used_whole_stays_whole_if_its_minimum_is_in_the_way():
+def test_a_group_that_is_used_whole_stays_whole_if_its_minimum_is_in_the_way() -> None:
     decision, _ = decide_on(THERE, FAILED, LATE, options=WHOLE, min_size=1)
     assert not decision.delete
     decision, _ = decide_on(THERE, FAILED, LATE, options=WHOLE, min_size=1, force="forceDeleteFailed")
@@ -64,12 +64,12 @@ def test_a_group_that_is_used_whole_stays_whole_if_its_minimum_is_in_the_way():
 
 
 @pytest.mark.parametrize("force", ["", "forceDeleteFailed"])
-def test_a_group_that_is_used_whole_is_deleted_once(force):
+def test_a_group_that_is_used_whole_is_deleted_once(force) -> None:
     decision, _ = decide_on(FAILED, LATE, options=WHOLE, force=force)
     assert [delete.instances for delete in decision.delete] == [("failed", "late")]
 
 
-def test_a_group_whose_machines_all_failed_is_backed_off_and_says_so():
+def test_a_group_whose_machines_all_failed_is_backed_off_and_says_so() -> None:
     failed = [replace(FAILED, id=f"failed-{number}") for number in range(5)]
     _, _, findings = decide(
         a_world(groups=[a_group("a", size=5, instances=failed)]), Memory(), a_policy(), NOW, in_depth=True
@@ -77,7 +77,7 @@ def test_a_group_whose_machines_all_failed_is_backed_off_and_says_so():
     assert findings.blocked["a"].reason is Reason.GROUP_BACKED_OFF
 
 
-def test_a_machine_that_can_not_be_deleted_fails_its_group_only_once():
+def test_a_machine_that_can_not_be_deleted_fails_its_group_only_once() -> None:
     _, memory = decide_on(FAILED, min_size=1)
     again, after = decide_on(FAILED, min_size=1, memory=memory)
     assert after.health.backoffs == memory.health.backoffs
@@ -88,7 +88,7 @@ def test_a_machine_that_can_not_be_deleted_fails_its_group_only_once():
     assert not again.delete
 
 
-def test_machines_that_fail_are_not_waited_for():
+def test_machines_that_fail_are_not_waited_for() -> None:
     _, memory = decide_on(
         FAILED, LATE, memory=Memory(orders=OrderMemory(requests={"a": ScaleUpRequest(at=NOW, count=2)}))
     )

@@ -63,7 +63,7 @@ def grown(decision):
     return {grow.group: grow.count for grow in decision.grow}
 
 
-def test_a_node_whose_pods_fit_on_a_cheaper_one_gets_one_that_takes_its_place():
+def test_a_node_whose_pods_fit_on_a_cheaper_one_gets_one_that_takes_its_place() -> None:
     decision, memory = decide_on(a_cluster())
     assert grown(decision) == {"small": 1}
     assert str(decision.grow[0].verdict) == (
@@ -79,7 +79,7 @@ def test_a_node_whose_pods_fit_on_a_cheaper_one_gets_one_that_takes_its_place():
     assert memory.cooldown.cluster.grown is None
 
 
-def test_nothing_is_replaced_unless_it_is_asked_for():
+def test_nothing_is_replaced_unless_it_is_asked_for() -> None:
     decision, memory = decide_on(a_cluster(), policy=a_policy(Settings()))
     assert decision.quiet
     assert memory.consolidation.replacements == ()
@@ -90,13 +90,13 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
         _, memory = decide_on(a_cluster())
         return memory
 
-    def test_while_the_new_one_is_on_its_way_nothing_else_happens(self):
+    def test_while_the_new_one_is_on_its_way_nothing_else_happens(self) -> None:
         decision, memory = decide_on(a_cluster(small=1), self.ordered(), NOW + timedelta(minutes=1))
         assert decision.quiet
         assert decision.nodes["l0"].detail == "0 of 1 nodes of small are ready"
         assert len(memory.consolidation.replacements) == 1
 
-    def test_it_goes_once_the_new_one_is_ready(self):
+    def test_it_goes_once_the_new_one_is_ready(self) -> None:
         later = NOW + timedelta(minutes=2)
         world = a_cluster(small=1, nodes={"large": [a_large()], "small": [a_small(created=later)]})
         decision, memory = decide_on(world, self.ordered(), later)
@@ -106,13 +106,13 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
         assert memory.unneeded.since == {}
         assert "l0" in memory.leaving.removals
 
-    def test_a_new_one_that_is_not_ready_does_not_count(self):
+    def test_a_new_one_that_is_not_ready_does_not_count(self) -> None:
         later = NOW + timedelta(minutes=2)
         world = a_cluster(small=1, nodes={"large": [a_large()], "small": [a_small(created=later, ready=False)]})
         decision, _ = decide_on(world, self.ordered(), later)
         assert decision.quiet
 
-    def test_a_node_that_was_there_before_does_not_count(self):
+    def test_a_node_that_was_there_before_does_not_count(self) -> None:
         nodes = {"large": [a_large()], "small": [a_small()]}
         before = a_cluster(small=1, nodes=nodes, pods=[*pods_on("l0"), *pods_on("s0", 4, cpu="950m")])
         _, memory = decide_on(before)
@@ -120,13 +120,13 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
         decision, _ = decide_on(after, memory, NOW + timedelta(minutes=1))
         assert not decision.drain
 
-    def test_pods_that_come_meanwhile_do_not_count_on_the_new_one(self):
+    def test_pods_that_come_meanwhile_do_not_count_on_the_new_one(self) -> None:
         pods = [*pods_on("l0", 7), a_pod("waiting", cpu="2", owner="ReplicaSet/other")]
         memory = replace(self.ordered(), orders=OrderMemory(requests={"small": ScaleUpRequest(at=NOW, count=1)}))
         decision, _ = decide_on(a_cluster(small=1, pods=pods), memory, NOW + timedelta(minutes=1))
         assert decision.pods["default/waiting"].reason is Reason.HELPED
 
-    def test_it_is_over_when_the_old_one_is_gone(self):
+    def test_it_is_over_when_the_old_one_is_gone(self) -> None:
         later = NOW + timedelta(minutes=2)
         nodes = {"large": [a_large()], "small": [a_small(created=later)]}
         _, memory = decide_on(a_cluster(small=1, nodes=nodes), self.ordered(), later)
@@ -137,7 +137,7 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
             decision.nodes["s0"].detail == "it is younger than 1h; its utilization is above the threshold (75% of 10%)"
         )
 
-    def test_it_goes_on_after_a_restart(self):
+    def test_it_goes_on_after_a_restart(self) -> None:
         later = NOW + timedelta(minutes=2)
         nodes = {"large": [a_large()], "small": [a_small(created=later)]}
         decision, _ = decide_on(a_cluster(small=1, nodes=nodes), Memory.from_json(self.ordered().to_json()), later)
@@ -151,7 +151,7 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
         assert notice.reason == "ReplacementGivenUp"
         return notice.message, memory
 
-    def test_growth_that_failed_ends_it_and_the_node_has_its_rest(self):
+    def test_growth_that_failed_ends_it_and_the_node_has_its_rest(self) -> None:
         memory = replace(self.ordered(), orders=OrderMemory())
         failed = Outcome(at=NOW, action="grow", target="small", ok=False, error="dry")
         message, memory = self.given_up(replace(a_cluster(), outcomes=(failed,)), memory)
@@ -165,19 +165,19 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
         )
         assert grown(decision) == {"small": 1}
 
-    def test_machines_that_never_come_end_it(self):
+    def test_machines_that_never_come_end_it(self) -> None:
         decision, memory = decide_on(a_cluster(small=1, instances=()), self.ordered(), NOW + timedelta(minutes=16))
         assert [shrink.group for shrink in decision.shrink] == ["small"]
         assert memory.consolidation.replacements == ()
 
-    def test_pods_that_fit_no_more_end_it(self):
+    def test_pods_that_fit_no_more_end_it(self) -> None:
         created = NOW + timedelta(minutes=1)
         nodes = {"large": [a_large()], "small": [a_small(created=created)]}
         taken = [*pods_on("l0"), a_pod("other", node="s0", cpu="3")]
         message, _ = self.given_up(a_cluster(small=1, nodes=nodes, pods=taken))
         assert message.endswith("fits nowhere else any more")
 
-    def test_prices_that_changed_end_it(self):
+    def test_prices_that_changed_end_it(self) -> None:
         created = NOW + timedelta(minutes=1)
         nodes = {"large": [a_large()], "small": [a_small(created=created)]}
         message, _ = self.given_up(a_cluster(small=1, nodes=nodes, large_price=0.15))
@@ -185,13 +185,13 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
         message, _ = self.given_up(a_cluster(small=1, nodes=nodes, small_price=None))
         assert message == "l0 will not be replaced: prices are not known any more"
 
-    def test_an_annotation_that_keeps_the_node_ends_it(self):
+    def test_an_annotation_that_keeps_the_node_ends_it(self) -> None:
         created = NOW + timedelta(minutes=1)
         nodes = {"large": [a_large(annotations={DISABLED: "true"})], "small": [a_small(created=created)]}
         message, _ = self.given_up(a_cluster(small=1, nodes=nodes))
         assert message.endswith("l0: scale-down is disabled by annotation")
 
-    def test_a_pod_that_must_not_move_holds_it_up_and_ends_it_if_it_stays(self):
+    def test_a_pod_that_must_not_move_holds_it_up_and_ends_it_if_it_stays(self) -> None:
         created = NOW + timedelta(minutes=1)
         nodes = {"large": [a_large()], "small": [a_small(created=created)]}
         world = a_cluster(small=1, nodes=nodes, pods=[*pods_on("l0", 2), *pods_on("l0", 1, owner="")])
@@ -202,7 +202,7 @@ class TestTheOldNodeStaysUntilTheNewOneIsReady:
         message, _ = self.given_up(world, memory, timedelta(minutes=31))
         assert message == "l0 will not be replaced: nothing has moved since 02:00:00"
 
-    def test_switching_consolidation_off_ends_it(self):
+    def test_switching_consolidation_off_ends_it(self) -> None:
         created = NOW + timedelta(minutes=1)
         nodes = {"large": [a_large()], "small": [a_small(created=created)]}
         world = a_cluster(small=1, nodes=nodes)
@@ -219,18 +219,18 @@ class TestWhatIsWorthIt:
         assert decision.nodes[node].reason is Reason.UNCONSOLIDATABLE
         return decision.nodes[node].detail.rpartition("; ")[0]
 
-    def test_a_saving_below_the_threshold_is_not(self):
+    def test_a_saving_below_the_threshold_is_not(self) -> None:
         assert self.refused(a_cluster(small_price=0.21)) == ("saves 0.19/h (48%), moves 3 pods, score 0.48 of 0.5")
         decision, _ = decide_on(a_cluster(small_price=0.21), consolidation={"threshold": 0.45})
         assert grown(decision) == {"small": 1}
 
-    def test_a_saving_below_the_minimum_is_not_however_little_it_disturbs(self):
+    def test_a_saving_below_the_minimum_is_not_however_little_it_disturbs(self) -> None:
         options = {"threshold": 0.01, "minSavingPercentage": 30}
         assert self.refused(a_cluster(small_price=0.3), consolidation=options) == (
             "saves 0.1/h (25%), moves 3 pods, score 0.25: less than 30 % are saved"
         )
 
-    def test_what_would_not_be_worth_it_even_for_nothing_is_not_looked_for(self):
+    def test_what_would_not_be_worth_it_even_for_nothing_is_not_looked_for(self) -> None:
         nodes = {"large": [a_large(), *(a_large(f"l{number}") for number in range(1, 6))]}
         pods = [*pods_on("l0", 7, cpu="1"), *(pod for n in range(1, 6) for pod in pods_on(f"l{n}", 1, cpu="7"))]
         why = self.refused(a_cluster(large=6, nodes=nodes, pods=pods), consolidation={"threshold": 0.9, "maxNodes": 1})
@@ -244,52 +244,52 @@ class TestWhatIsWorthIt:
             ({"annotations": {"controller.kubernetes.io/pod-deletion-cost": f"-{2**27}"}}, "0.75"),
         ],
     )
-    def test_pods_that_cost_more_to_move_weigh_more(self, fields, score):
+    def test_pods_that_cost_more_to_move_weigh_more(self, fields, score) -> None:
         nodes = {"large": [a_large("l0"), a_large("l1")]}
         world = a_cluster(large=2, nodes=nodes, pods=[*pods_on("l0", 3, **fields), *pods_on("l1", 1, cpu="7")])
         options = {"threshold": 0.1, "maxNodes": 1}
         decision, _ = decide_on(world, consolidation=options)
         assert decision.nodes["l0"].detail.endswith(f"score {score}")
 
-    def test_a_blocked_node_stays(self):
+    def test_a_blocked_node_stays(self) -> None:
         world = a_cluster(pods=[*pods_on("l0", 2), a_pod("bare", node="l0", owner="", cpu="2")])
         assert self.refused(world) == "a pod must not be moved (default/bare: NotReplicated)"
 
-    def test_without_prices_nothing_happens(self):
+    def test_without_prices_nothing_happens(self) -> None:
         assert self.refused(a_cluster(large_price=None)) == "nobody can tell the price of a node of large"
         assert self.refused(a_cluster(small_price=None)) == "its pods fit on no cheaper nodes"
         assert self.refused(a_cluster(small_price=float("nan"))) == "its pods fit on no cheaper nodes"
 
-    def test_a_young_node_stays(self):
+    def test_a_young_node_stays(self) -> None:
         world = a_cluster(nodes={"large": [a_large(created=NOW - timedelta(minutes=59))]})
         assert self.refused(world) == "it is younger than 1h"
 
-    def test_a_group_at_its_maximum_brings_nothing(self):
+    def test_a_group_at_its_maximum_brings_nothing(self) -> None:
         assert self.refused(a_cluster(max_size=0)) == "its pods fit on no cheaper nodes"
 
-    def test_limits_hold_while_both_nodes_are_there(self):
+    def test_limits_hold_while_both_nodes_are_there(self) -> None:
         options = settings().model_dump(by_alias=True, exclude_unset=True) | {"limits": {"nodes": {"max": 1}}}
         policy = a_policy(Settings.model_validate(options))
         assert self.refused(a_cluster(), policy=policy) == "its pods fit on no cheaper nodes"
 
-    def test_nothing_is_replaced_while_pods_wait(self):
+    def test_nothing_is_replaced_while_pods_wait(self) -> None:
         waiting = a_pod("waiting", cpu="3500m", owner="ReplicaSet/other")
         decision, memory = decide_on(a_cluster(pods=[*pods_on("l0", 5), waiting]))
         assert grown(decision) == {"small": 1}
         assert memory.consolidation.replacements == ()
         assert decision.nodes["l0"].detail.startswith("a pod waits;")
 
-    def test_nothing_is_replaced_in_a_group_that_grows(self):
+    def test_nothing_is_replaced_in_a_group_that_grows(self) -> None:
         memory = Memory(orders=OrderMemory(requests={"large": ScaleUpRequest(at=NOW, count=1)}))
         assert self.refused(a_cluster(large=2), memory) == "large is growing"
 
-    def test_nothing_is_replaced_while_scale_down_pauses(self):
+    def test_nothing_is_replaced_while_scale_down_pauses(self) -> None:
         why = self.refused(
             a_cluster(), Memory(cooldown=CooldownMemory(cluster=Changes(grown=NOW - timedelta(minutes=9))))
         )
         assert why == "scale-down pauses after a recent change (until 02:01:00, after a scale-up)"
 
-    def test_only_so_many_replacements_are_under_way(self):
+    def test_only_so_many_replacements_are_under_way(self) -> None:
         nodes = {"large": [a_large("l0"), a_large("l1")]}
         world = a_cluster(large=2, nodes=nodes, pods=[*pods_on("l0", 3), *pods_on("l1", 6)])
         decision, memory = decide_on(world, consolidation={"threshold": 0.3, "maxNodes": 1})
@@ -311,7 +311,7 @@ def three_for_one(**options):
     return decide_on(a_world(groups=facts, nodes={"old": nodes}, pods=pods), **options)
 
 
-def test_several_nodes_can_give_way_to_fewer():
+def test_several_nodes_can_give_way_to_fewer() -> None:
     decision, memory = three_for_one()
     assert grown(decision) == {"large": 1}
     assert sorted(memory.consolidation.replacements[0].nodes) == ["o0", "o1", "o2"]
@@ -319,13 +319,13 @@ def test_several_nodes_can_give_way_to_fewer():
 
 
 @pytest.mark.parametrize(("nodes", "begins"), [(1, True), (0, False)])
-def test_nodes_that_a_budget_lets_go_one_by_one_can_be_replaced_but_not_while_it_lets_none(nodes, begins):
+def test_nodes_that_a_budget_lets_go_one_by_one_can_be_replaced_but_not_while_it_lets_none(nodes, begins) -> None:
     budget = {"nodes": nodes, "reasons": ["consolidation"]}
     decision, memory = three_for_one(disruption={"budgets": [budget]})
     assert bool(decision.grow) is bool(memory.consolidation.replacements) is begins
 
 
-def test_a_node_above_the_utilization_threshold_goes_without_a_new_one_if_there_is_room():
+def test_a_node_above_the_utilization_threshold_goes_without_a_new_one_if_there_is_room() -> None:
     nodes = {"large": [a_large("l0"), a_large("l1")]}
     world = a_cluster(large=2, nodes=nodes, pods=[*pods_on("l0", 3), *pods_on("l1", 3)], small_price=None)
     decision, memory = decide_on(world)
@@ -337,7 +337,7 @@ def test_a_node_above_the_utilization_threshold_goes_without_a_new_one_if_there_
     assert [drain.node for drain in decision.drain] == [name]
 
 
-def test_nodes_that_pods_moved_to_are_left_alone():
+def test_nodes_that_pods_moved_to_are_left_alone() -> None:
     nodes = {"large": [a_large("l0"), a_large("l1")]}
     world = a_cluster(large=2, nodes=nodes, pods=[*pods_on("l0", 3), *pods_on("l1", 2)], small_price=None)
     _, memory = decide_on(world)
@@ -351,7 +351,7 @@ def test_nodes_that_pods_moved_to_are_left_alone():
     assert memory.consolidation.left_alone_until[stays] == now + timedelta(hours=1)
 
 
-def test_a_loop_searches_for_a_limited_time_and_the_next_goes_on_where_it_ended():
+def test_a_loop_searches_for_a_limited_time_and_the_next_goes_on_where_it_ended() -> None:
     nodes = {"large": [a_large(f"l{number}") for number in range(6)]}
     pods = [pod for number in range(6) for pod in pods_on(f"l{number}", 1, cpu="7500m")]
     world = a_cluster(large=6, nodes=nodes, pods=pods)
@@ -373,7 +373,7 @@ class TestASearchInVain:
 
     FULL = pods_on("l0", 1, cpu="7500m")
 
-    def test_is_not_repeated_before_some_time_has_passed(self):
+    def test_is_not_repeated_before_some_time_has_passed(self) -> None:
         _, memory = decide_on(a_cluster(pods=self.FULL))
         assert memory.consolidation.no_search_until == NOW + timedelta(minutes=5)
         cheaper = a_cluster()
@@ -383,17 +383,17 @@ class TestASearchInVain:
         decision, _ = decide_on(cheaper, memory, NOW + timedelta(minutes=5))
         assert grown(decision) == {"small": 1}
 
-    def test_is_repeated_in_each_loop_if_that_is_wanted(self):
+    def test_is_repeated_in_each_loop_if_that_is_wanted(self) -> None:
         _, memory = decide_on(a_cluster(pods=self.FULL), consolidation={"recheck": "0s"})
         decision, _ = decide_on(a_cluster(), memory)
         assert grown(decision) == {"small": 1}
 
-    def test_is_forgotten_when_consolidation_is_switched_off(self):
+    def test_is_forgotten_when_consolidation_is_switched_off(self) -> None:
         _, memory = decide_on(a_cluster(pods=self.FULL))
         _, memory = decide_on(a_cluster(pods=self.FULL), memory, consolidation={"enabled": False})
         assert memory.consolidation.no_search_until is None
 
-    def test_that_found_something_goes_on_at_once(self):
+    def test_that_found_something_goes_on_at_once(self) -> None:
         _, memory = decide_on(a_cluster())
         assert memory.consolidation.replacements
         assert memory.consolidation.no_search_until is None
@@ -405,27 +405,27 @@ class TestRoomForThePodsThatComeNext:
     def pods(self, age):
         return pods_on("l0", created=NOW - age)
 
-    def test_is_left_for_as_many_as_came_lately(self):
+    def test_is_left_for_as_many_as_came_lately(self) -> None:
         decision, memory = decide_on(a_cluster(pods=self.pods(timedelta(minutes=59))))
         assert decision.quiet
         assert memory.consolidation.replacements == ()
         assert decision.nodes["l0"].detail.startswith("pods like those that came lately would find less room;")
 
-    def test_is_not_left_for_pods_that_came_long_ago(self):
+    def test_is_not_left_for_pods_that_came_long_ago(self) -> None:
         decision, _ = decide_on(a_cluster(pods=self.pods(timedelta(hours=1))))
         assert grown(decision) == {"small": 1}
 
-    def test_is_not_left_for_more_pods_than_came(self):
+    def test_is_not_left_for_more_pods_than_came(self) -> None:
         pods = [*pods_on("l0", 2), a_pod("late", node="l0", cpu="1", created=NOW - timedelta(minutes=1))]
         decision, _ = decide_on(a_cluster(pods=pods))
         assert grown(decision) == {"small": 1}
 
-    def test_is_not_left_if_the_settings_say_so(self):
+    def test_is_not_left_if_the_settings_say_so(self) -> None:
         world = a_cluster(pods=self.pods(timedelta(minutes=1)))
         decision, _ = decide_on(world, consolidation={"reserve": "0s"})
         assert grown(decision) == {"small": 1}
 
-    def test_may_be_on_other_nodes(self):
+    def test_may_be_on_other_nodes(self) -> None:
         world = a_cluster(
             nodes={"large": [a_large()], "": [a_node("keeper", cpu="8", memory="32Gi")]},
             pods=[*self.pods(timedelta(minutes=1)), *pods_on("keeper", 5, cpu="1")],
@@ -434,7 +434,7 @@ class TestRoomForThePodsThatComeNext:
         assert [each.group for each in memory.consolidation.replacements] == ["small"]
         assert grown(decision) == {"small": 1}
 
-    def test_does_not_count_on_a_new_node_that_would_soon_be_unneeded(self):
+    def test_does_not_count_on_a_new_node_that_would_soon_be_unneeded(self) -> None:
         """A small node with a single pod is below its group's threshold, and has room for another."""
         late = a_pod("late", node="l0", cpu="1", created=NOW - timedelta(minutes=1))
         world = a_cluster(pods=[late])
@@ -445,7 +445,7 @@ class TestRoomForThePodsThatComeNext:
         assert decision.nodes["l0"].detail.startswith("pods like those that came lately would find less room;")
 
 
-def test_room_that_pods_of_unneeded_nodes_move_to_is_not_counted_on_twice():
+def test_room_that_pods_of_unneeded_nodes_move_to_is_not_counted_on_twice() -> None:
     """The node of no group has four cpus left: three for the pod of the unneeded node, or for those of the other."""
     facts = [*groups(small_price=None), a_group("other", size=1, template=LARGE)]
     nodes = {
@@ -482,7 +482,7 @@ class LetNobodyGo(Plugin):
         (LetNobodyGo, "taken off the list by a processor (a hook)"),
     ],
 )
-def test_plugins_that_keep_nodes_keep_them_from_being_replaced(plugin, why):
+def test_plugins_that_keep_nodes_keep_them_from_being_replaced(plugin, why) -> None:
     policy = a_policy(settings(), hooks={"keep": plugin(plugin.Config())})
     decision, memory = decide_on(a_cluster(), policy=policy)
     assert decision.quiet
@@ -540,7 +540,7 @@ def a_random_world(chance):
     return a_world(groups=facts, nodes=nodes, pods=pods), free
 
 
-def test_in_random_worlds_what_is_begun_is_cheaper_and_has_room_for_every_pod_that_may_move():
+def test_in_random_worlds_what_is_begun_is_cheaper_and_has_room_for_every_pod_that_may_move() -> None:
     begun = Counter()
     for seed in range(150):
         world, free = a_random_world(Random(seed))

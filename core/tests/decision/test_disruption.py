@@ -51,7 +51,7 @@ def told(decision, reason):
     return {node: verdict.detail for node, verdict in decision.nodes.items() if verdict.reason is reason}
 
 
-def test_a_budget_holds_for_the_groups_that_it_names_all_together():
+def test_a_budget_holds_for_the_groups_that_it_names_all_together() -> None:
     budget = {"nodes": 2, "groups": ["spot-*"]}
     world = empty_world(**{"spot-a": 2, "spot-b": 2, "base": 1})
     decision, _ = decided(world, settings({"budgets": [budget]}))
@@ -60,7 +60,7 @@ def test_a_budget_holds_for_the_groups_that_it_names_all_together():
     assert told(decision, Reason.DISRUPTION_BUDGET) == {"spot-b0": why, "spot-b1": why}
 
 
-def test_a_part_is_rounded_up_and_nodes_on_their_way_out_count():
+def test_a_part_is_rounded_up_and_nodes_on_their_way_out_count() -> None:
     budgets = {"budgets": [{"nodes": "25%"}]}
     assert len(gone(decided(empty_world(a=5), settings(budgets))[0])) == 2
     removal = Removal(group="a", provider_id="fake://a-0", started=NOW, drains=True)
@@ -71,7 +71,7 @@ def test_a_part_is_rounded_up_and_nodes_on_their_way_out_count():
     }
 
 
-def test_a_budget_holds_for_its_reasons_only():
+def test_a_budget_holds_for_its_reasons_only() -> None:
     world = world_with_pods(3, pods=1)
     world.cluster.put_node(a_node("a3", provider_id="fake://a-3"))
     world = replace(world, group_of={**world.group_of, "a3": "a"}, groups=(a_group("a", size=4), *world.groups[1:]))
@@ -81,14 +81,14 @@ def test_a_budget_holds_for_its_reasons_only():
     assert told(decision, Reason.DISRUPTION_BUDGET)["a0"] == "scaleDown.disruption.budgets[0]: no nodes"
 
 
-def test_unready_nodes_have_a_budget_of_their_own():
+def test_unready_nodes_have_a_budget_of_their_own() -> None:
     nodes = [a_node("sick", ready=False, created=LONG_AGO - timedelta(days=1)), a_node("well")]
     world = a_world(groups=[a_group("a", size=2)], nodes={"a": nodes})
     decision, _ = decided(world, settings({"budgets": [{"nodes": 0, "reasons": ["unready"]}]}))
     assert gone(decision) == ["well"]
 
 
-def test_the_tightest_of_the_budgets_that_hold_counts():
+def test_the_tightest_of_the_budgets_that_hold_counts() -> None:
     configured = settings({"budgets": [{"nodes": 3}, {"nodes": "50%"}, {"nodes": 1, "groups": "a"}]})
     assert len(gone(decided(empty_world(a=6), configured)[0])) == 1
 
@@ -99,7 +99,7 @@ OFFICE_HOURS = {"from": "0 9 * * mon-fri", "for": "8h", "timeZone": "Europe/Berl
 @pytest.mark.parametrize(
     ("hour", "frozen"), [("07:59:59", False), ("08:00:00", True), ("15:59:59", True), ("16:00:00", False)]
 )
-def test_a_budget_holds_while_its_window_is_open_by_the_clock_of_its_time_zone(hour, frozen):
+def test_a_budget_holds_while_its_window_is_open_by_the_clock_of_its_time_zone(hour, frozen) -> None:
     now = datetime.fromisoformat(f"2030-01-01T{hour}Z")
     configured = settings({"budgets": [{"nodes": 0, "schedule": OFFICE_HOURS}]})
     world = empty_world(a=1)
@@ -114,7 +114,7 @@ def test_a_budget_holds_while_its_window_is_open_by_the_clock_of_its_time_zone(h
         )
 
 
-def test_pods_are_moved_only_for_a_saving_that_is_worth_it():
+def test_pods_are_moved_only_for_a_saving_that_is_worth_it() -> None:
     configured = settings({"minSaving": 0.1})
     dear, _ = decided(world_with_pods(1, pods=1, price=0.1), configured)
     assert gone(dear) == ["a0"]
@@ -125,7 +125,7 @@ def test_pods_are_moved_only_for_a_saving_that_is_worth_it():
     assert gone(decided(empty_world(a=1), configured)[0]) == ["a0"]
 
 
-def test_only_so_many_pods_have_to_move_within_an_hour():
+def test_only_so_many_pods_have_to_move_within_an_hour() -> None:
     configured = settings({"maxEvictionsPerHour": 5}, maxDrainParallelism=10)
     world = world_with_pods(4, pods=2)
     first, memory = decided(world, configured)
@@ -142,7 +142,7 @@ def test_only_so_many_pods_have_to_move_within_an_hour():
     assert [evictions.at for evictions in memory.leaving.evictions] == [NOW + timedelta(hours=1)]
 
 
-def test_evictions_are_not_counted_where_nothing_limits_them():
+def test_evictions_are_not_counted_where_nothing_limits_them() -> None:
     _, memory = decided(world_with_pods(1, pods=2), settings())
     assert memory.leaving.removals
     assert memory.leaving.evictions == ()
@@ -170,7 +170,7 @@ BORN = NOW - timedelta(hours=2)
         ({"karpenter.sh/do-not-disrupt": "false"}, None),
     ],
 )
-def test_a_node_may_be_protected_for_good_or_for_a_time(annotations, why):
+def test_a_node_may_be_protected_for_good_or_for_a_time(annotations, why) -> None:
     node = a_node("n", annotations=annotations, created=BORN)
     decision, _ = decided(a_world(groups=[a_group("a", size=1)], nodes={"a": [node]}), settings())
     assert gone(decision) == ([] if why else ["n"])
@@ -178,5 +178,5 @@ def test_a_node_may_be_protected_for_good_or_for_a_time(annotations, why):
         assert (decision.nodes["n"].reason, decision.nodes["n"].detail) == (Reason.PROTECTED, why)
 
 
-def test_without_any_of_this_nothing_is_different():
+def test_without_any_of_this_nothing_is_different() -> None:
     assert len(gone(decided(empty_world(a=10), settings())[0])) == 10

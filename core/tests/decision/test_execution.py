@@ -64,7 +64,7 @@ def sizes(world):
     return {facts.id: facts.target_size for facts in world.groups}
 
 
-def test_groups_have_the_sizes_that_were_accepted():
+def test_groups_have_the_sizes_that_were_accepted() -> None:
     world = a_world(groups=[a_group("a", size=3), a_group("b", size=3), a_group("c", size=3), a_group("d", size=3)])
     shrinks = tuple(Shrink(group=group, count=1, verdict=WHY) for group in "cd")
     done = after(
@@ -79,7 +79,7 @@ def test_groups_have_the_sizes_that_were_accepted():
     assert done.sizes == {"a": 2, "c": -1}
 
 
-def test_a_machine_that_was_deleted_counts_neither_as_there_nor_as_failed():
+def test_a_machine_that_was_deleted_counts_neither_as_there_nor_as_failed() -> None:
     broken = Instance(id="i-1", state=InstanceState.CREATING, error=DRY)
     world = a_world(groups=[a_group("a", size=2, instances=[broken])])
     delete = DeleteInstances(group="a", instances=("i-1",), verdict=WHY)
@@ -97,14 +97,14 @@ def test_a_machine_that_was_deleted_counts_neither_as_there_nor_as_failed():
         after(grow=(grow("a", 2, 3),), held={"a": Hold(why="no answer", size=5)}),
     ],
 )
-def test_a_group_that_may_have_taken_its_order_is_counted_as_if_and_left_alone(done):
+def test_a_group_that_may_have_taken_its_order_is_counted_as_if_and_left_alone(done) -> None:
     (facts,) = done.world(a_world(groups=[a_group("a", size=3)])).groups
     assert facts.target_size == 5
     assert facts.error
     assert done.undone == frozenset()
 
 
-def test_what_was_refused_or_not_tried_is_undone_and_no_longer_remembered():
+def test_what_was_refused_or_not_tried_is_undone_and_no_longer_remembered() -> None:
     before = Memory(
         orders=OrderMemory(requests={"b": ScaleUpRequest(at=EARLIER, count=1)}),
         cooldown=CooldownMemory(cluster=Changes(grown=EARLIER)),
@@ -123,7 +123,7 @@ def test_what_was_refused_or_not_tried_is_undone_and_no_longer_remembered():
 
 
 @pytest.mark.parametrize("came", [refused("a"), throttled("a")])
-def test_growth_that_failed_does_not_put_scale_down_off(came):
+def test_growth_that_failed_does_not_put_scale_down_off(came) -> None:
     before = Memory(cooldown=CooldownMemory(cluster=Changes(grown=EARLIER)))
     memory = Memory(
         orders=OrderMemory(requests={"a": ScaleUpRequest(at=NOW, count=1)}),
@@ -133,7 +133,7 @@ def test_growth_that_failed_does_not_put_scale_down_off(came):
 
 
 @pytest.mark.parametrize("came", [refused("a"), throttled("a")])
-def test_growth_that_failed_does_not_put_off_the_scale_down_of_its_group(came):
+def test_growth_that_failed_does_not_put_off_the_scale_down_of_its_group(came) -> None:
     before = Memory(cooldown=CooldownMemory(groups={"a": Changes(grown=EARLIER, stuck=EARLIER)}))
     memory = Memory(cooldown=CooldownMemory(groups={"a": Changes(grown=NOW, stuck=EARLIER), "b": Changes(grown=NOW)}))
     done = after(came, outcome("grow", "b"), grow=(grow("a"), grow("b")))
@@ -151,7 +151,7 @@ class TestWhatElseGrows:
         done = Execution(decision=decision, outcomes=outcomes, held=held or {})
         return decision, *decide_growth(done.world(world), done.memory(memory, before), policy, NOW)[:2]
 
-    def test_pods_of_a_group_that_was_refused_go_to_the_next_best(self):
+    def test_pods_of_a_group_that_was_refused_go_to_the_next_best(self) -> None:
         world = a_world(groups=[a_group("a"), a_group("b", template=a_template(cpu="16"))], pods=[a_pod(cpu="3")])
         first, second, memory = self.go_on(world, refused("a"))
         assert [each.group for each in first.grow] == ["a"]
@@ -160,7 +160,7 @@ class TestWhatElseGrows:
         assert memory.orders.requests.keys() == {"b"}
         assert (memory.health.backoffs["a"].code, memory.cooldown.cluster.grown) == ("NoCapacity", NOW)
 
-    def test_pods_of_a_group_that_fails_for_the_moment_wait_for_it(self):
+    def test_pods_of_a_group_that_fails_for_the_moment_wait_for_it(self) -> None:
         world = a_world(groups=[a_group("a"), a_group("b", template=a_template(cpu="16"))], pods=[a_pod(cpu="3")])
         _, second, memory = self.go_on(world, throttled("a"))
         assert second.quiet
@@ -168,7 +168,7 @@ class TestWhatElseGrows:
         assert memory.health.backoffs == {}
         assert memory.orders.requests.keys() == {"a"}
 
-    def test_nothing_but_growth_is_decided_and_removals_go_on(self):
+    def test_nothing_but_growth_is_decided_and_removals_go_on(self) -> None:
         idle = a_node("idle", provider_id="fake://b-0")
         world = a_world(
             groups=[a_group("a"), a_group("b", size=1, max_size=1), a_group("c", template=a_template(cpu="16"))],
@@ -184,7 +184,7 @@ class TestWhatElseGrows:
         assert replace(second, grow=()).quiet
         assert memory.leaving.removals == {"idle": going}
 
-    def test_the_limit_on_nodes_counts_what_was_accepted_and_what_may_have_been(self):
+    def test_the_limit_on_nodes_counts_what_was_accepted_and_what_may_have_been(self) -> None:
         settings = Settings.model_validate({"limits": {"nodes": {"max": 2}}})
         world = a_world(groups=[a_group("a"), a_group("b")], pods=[a_pod(f"p{number}", cpu="4") for number in range(4)])
         for came in (outcome, throttled):

@@ -33,13 +33,13 @@ def reasons(decision):
     return {verdict.reason for verdict in decision.pods.values()}
 
 
-def test_a_gang_that_fits_gets_all_its_nodes():
+def test_a_gang_that_fits_gets_all_its_nodes() -> None:
     decision = decided([group(max_size=4)], gang("train", 4))
     assert [(grow.count, len(grow.pods)) for grow in decision.grow] == [(4, 4)]
     assert reasons(decision) == {Reason.HELPED}
 
 
-def test_a_gang_that_does_not_fit_whole_gets_nothing():
+def test_a_gang_that_does_not_fit_whole_gets_nothing() -> None:
     decision = decided([group(max_size=3)], gang("train", 4))
     assert decision.grow == ()
     assert reasons(decision) == {Reason.ALL_OR_NOTHING}
@@ -47,7 +47,7 @@ def test_a_gang_that_does_not_fit_whole_gets_nothing():
     assert [grow.count for grow in without.grow] == [3]
 
 
-def test_what_a_torn_gang_leaves_is_there_for_others():
+def test_what_a_torn_gang_leaves_is_there_for_others() -> None:
     web = [a_pod(f"web-{n}", cpu="1", owner="ReplicaSet/web") for n in range(8)]
     decision = decided([group(max_size=3)], [*gang("train", 4), *web])
     assert [(grow.count, len(grow.pods)) for grow in decision.grow] == [(2, 8)]
@@ -57,14 +57,14 @@ def test_what_a_torn_gang_leaves_is_there_for_others():
     }
 
 
-def test_a_gang_may_be_spread_over_groups_and_over_nodes_that_are_there():
+def test_a_gang_may_be_spread_over_groups_and_over_nodes_that_are_there() -> None:
     nodes = {"a": [a_node("n", cpu="4", provider_id="fake://a-0")]}
     decision = decided([group(size=1, max_size=2), group("b", max_size=2)], gang("train", 4), nodes)
     assert sorted((grow.group, grow.count) for grow in decision.grow) == [("a", 1), ("b", 2)]
     assert sorted(verdict.reason for verdict in decision.pods.values()) == [Reason.FITS, *[Reason.HELPED] * 3]
 
 
-def test_a_gang_may_be_of_several_controllers():
+def test_a_gang_may_be_of_several_controllers() -> None:
     def pods(together):
         return [*gang("driver", 1, together=together), *gang("worker", 3, together=together)]
 
@@ -74,12 +74,12 @@ def test_a_gang_may_be_of_several_controllers():
     assert [grow.pods for grow in decided([group(max_size=3)], pods("true")).grow] == [("default/driver-0",)]
 
 
-def test_growth_for_a_gang_is_asked_for_in_one_piece_where_the_group_can():
+def test_growth_for_a_gang_is_asked_for_in_one_piece_where_the_group_can() -> None:
     able = replace(group(max_size=4), atomic=True)
     assert [grow.atomic for grow in decided([able], gang("train", 2)).grow] == [True]
     assert [grow.atomic for grow in decided([able], gang("web", 2, together="")).grow] == [False]
     assert [grow.atomic for grow in decided([group(max_size=4)], gang("train", 2)).grow] == [False]
 
 
-def test_a_limit_on_the_cluster_tears_a_gang_as_well():
+def test_a_limit_on_the_cluster_tears_a_gang_as_well() -> None:
     assert decided([group(max_size=9)], gang("train", 4), max=3).grow == ()

@@ -28,7 +28,7 @@ def creating(name, error=None):
     return Instance(id=name, state=InstanceState.CREATING, error=error)
 
 
-def test_a_machine_that_the_cloud_could_not_make_is_deleted_and_its_group_left_alone():
+def test_a_machine_that_the_cloud_could_not_make_is_deleted_and_its_group_left_alone() -> None:
     group = a_group("spot", size=1, instances=[creating("i-1", STOCK_OUT)])
     world = a_world(groups=[group, a_group("fallback")], pods=[a_pod()])
     decision, memory = decide_on(world)
@@ -38,13 +38,13 @@ def test_a_machine_that_the_cloud_could_not_make_is_deleted_and_its_group_left_a
     assert memory.health.backoffs["spot"].code == "NoCapacity"
 
 
-def test_failed_machines_below_the_minimum_are_kept_as_the_provider_would_refuse():
+def test_failed_machines_below_the_minimum_are_kept_as_the_provider_would_refuse() -> None:
     group = a_group("spot", size=1, min_size=1, instances=[creating("i-1", STOCK_OUT)])
     decision, _ = decide_on(a_world(groups=[group]))
     assert not decision.delete
 
 
-def test_a_machine_that_never_becomes_a_node_is_deleted_after_its_time():
+def test_a_machine_that_never_becomes_a_node_is_deleted_after_its_time() -> None:
     world = a_world(groups=[a_group("a", size=1, instances=[creating("i-1")])])
     memory = Memory()
     decision, memory = decide_on(world, memory)
@@ -55,7 +55,7 @@ def test_a_machine_that_never_becomes_a_node_is_deleted_after_its_time():
     assert memory.health.backoffs["a"].code == "timeout"
 
 
-def test_the_groups_own_patience_counts():
+def test_the_groups_own_patience_counts() -> None:
     options = GroupOptions(max_node_provision_time=timedelta(minutes=1))
     world = a_world(groups=[a_group("a", size=1, instances=[creating("i-1")], options=options)])
     _, memory = decide_on(world)
@@ -63,7 +63,7 @@ def test_the_groups_own_patience_counts():
     assert decision.delete
 
 
-def test_demand_that_the_cloud_never_met_is_given_up():
+def test_demand_that_the_cloud_never_met_is_given_up() -> None:
     world = a_world(groups=[replace(a_group("a"), target_size=3)])
     memory = Memory(orders=OrderMemory(requests={"a": ScaleUpRequest(at=NOW - timedelta(minutes=16), count=3)}))
     decision, memory = decide_on(world, memory)
@@ -71,7 +71,7 @@ def test_demand_that_the_cloud_never_met_is_given_up():
     assert memory.orders.requests == {}
 
 
-def test_machines_that_another_actor_ordered_are_counted_on_once_they_exist():
+def test_machines_that_another_actor_ordered_are_counted_on_once_they_exist() -> None:
     group = replace(a_group("a", size=1), target_size=2)
     nodes = {"a": [a_node("n", cpu="1", provider_id="fake://a-0")]}
     pods = [a_pod("here", cpu="600m", node="n"), a_pod(cpu="600m")]
@@ -84,7 +84,7 @@ def test_machines_that_another_actor_ordered_are_counted_on_once_they_exist():
 
 
 @pytest.mark.parametrize("machines", [0, 1])
-def test_a_target_that_the_cloud_never_meets_is_taken_back_no_matter_who_set_it(machines):
+def test_a_target_that_the_cloud_never_meets_is_taken_back_no_matter_who_set_it(machines) -> None:
     nodes = [a_node("n", provider_id="fake://a-0")] * machines
     world = a_world(groups=[replace(a_group("a", size=machines), target_size=3)], nodes={"a": nodes}, pods=[a_pod()])
     first, memory = decide_on(world)
@@ -95,7 +95,7 @@ def test_a_target_that_the_cloud_never_meets_is_taken_back_no_matter_who_set_it(
     assert memory.health.backoffs["a"].code == "timeout"
 
 
-def test_a_shortage_that_changes_is_given_time_again():
+def test_a_shortage_that_changes_is_given_time_again() -> None:
     def short_of(machines):
         nodes = [a_node(f"n{number}", provider_id=f"fake://a-{number}") for number in range(machines)]
         return a_world(groups=[replace(a_group("a", size=machines), target_size=3)], nodes={"a": nodes})
@@ -108,7 +108,7 @@ def test_a_shortage_that_changes_is_given_time_again():
     assert decision.shrink
 
 
-def test_a_size_that_can_not_be_corrected_halts_one_loop_and_not_all():
+def test_a_size_that_can_not_be_corrected_halts_one_loop_and_not_all() -> None:
     group = replace(a_group("a", size=1), target_size=3)
     world = a_world(groups=[group], nodes={"a": [a_node("n", provider_id="fake://a-0")]})
     _, memory = decide_on(world)
@@ -118,7 +118,7 @@ def test_a_size_that_can_not_be_corrected_halts_one_loop_and_not_all():
     assert not decision.halted
 
 
-def test_a_node_that_is_starting_counts_as_upcoming_and_not_as_there():
+def test_a_node_that_is_starting_counts_as_upcoming_and_not_as_there() -> None:
     node = a_node("n", ready=False, unschedulable=True, provider_id="fake://a-0", created=NOW - timedelta(minutes=1))
     world = a_world(groups=[a_group("a", size=1)], nodes={"a": [node]}, pods=[a_pod()])
     decision, memory = decide_on(world, ordered(1))
@@ -130,7 +130,7 @@ def test_a_node_that_is_starting_counts_as_upcoming_and_not_as_there():
     assert alone.nodes["n"].reason is not Reason.NOT_STARTED
 
 
-def test_a_group_that_could_not_be_read_is_left_alone():
+def test_a_group_that_could_not_be_read_is_left_alone() -> None:
     broken = replace(a_group("a", size=1, instances=[creating("i-1", STOCK_OUT)]), error="HTTP 500")
     memory = Memory(
         health=HealthMemory(unregistered_since={"i-1": EPOCH}),
@@ -149,13 +149,13 @@ def test_a_group_that_could_not_be_read_is_left_alone():
 
 
 @pytest.mark.parametrize(("minutes", "upcoming"), [(1, {"a": 2}), (16, {})])
-def test_what_a_group_that_could_not_be_read_was_asked_for_is_waited_for_as_long_as_ever(minutes, upcoming):
+def test_what_a_group_that_could_not_be_read_was_asked_for_is_waited_for_as_long_as_ever(minutes, upcoming) -> None:
     world = a_world(groups=[replace(a_group("a"), target_size=2, error="HTTP 500")])
     _, _, findings = decide(world, ordered(2, at=NOW - timedelta(minutes=minutes)), a_policy(), NOW, in_depth=True)
     assert findings.upcoming == upcoming
 
 
-def test_a_machine_being_deleted_does_not_count_for_what_was_ordered():
+def test_a_machine_being_deleted_does_not_count_for_what_was_ordered() -> None:
     group = replace(a_group("a", instances=[Instance(id="fake://a-0", state=InstanceState.DELETING)]), target_size=1)
     world = a_world(groups=[group], nodes={"a": [a_node("n", provider_id="fake://a-0", unschedulable=True)]})
     _, _, findings = decide(world, ordered(1), a_policy(), NOW, in_depth=True)
@@ -164,14 +164,14 @@ def test_a_machine_being_deleted_does_not_count_for_what_was_ordered():
 
 
 @pytest.mark.parametrize("age", [timedelta(minutes=14), timedelta(minutes=16)])
-def test_an_unready_node_is_starting_only_for_so_long(age):
+def test_an_unready_node_is_starting_only_for_so_long(age) -> None:
     node = a_node("n", ready=False, provider_id="fake://a-0", created=NOW - age)
     world = a_world(groups=[a_group("a", size=1, max_size=1)], nodes={"a": [node]})
     decision, _ = decide_on(world, replace(ordered(1), unneeded=UnneededMemory(since={"n": EPOCH})))
     assert bool(decision.drain) == (age > timedelta(minutes=15))
 
 
-def test_failed_and_overdue_machines_together_leave_the_minimum():
+def test_failed_and_overdue_machines_together_leave_the_minimum() -> None:
     failed = [creating(f"f{number}", STOCK_OUT) for number in range(2)]
     overdue = [creating(f"o{number}") for number in range(2)]
     world = a_world(groups=[a_group("a", size=4, min_size=2, instances=[*failed, *overdue])])
@@ -180,7 +180,7 @@ def test_failed_and_overdue_machines_together_leave_the_minimum():
     assert [delete.instances for delete in decision.delete] == [("o0", "o1")]
 
 
-def test_what_was_ordered_before_is_still_waited_for_after_an_order_that_failed_for_the_moment():
+def test_what_was_ordered_before_is_still_waited_for_after_an_order_that_failed_for_the_moment() -> None:
     outcome = Outcome(at=NOW, action="grow", target="a", ok=False, error="throttled", temporary=True)
     world = a_world(groups=[replace(a_group("a"), target_size=2)], outcomes=[outcome])
     _, memory, findings = decide(world, ordered(3), a_policy(), NOW, in_depth=True)
@@ -191,14 +191,14 @@ def test_what_was_ordered_before_is_still_waited_for_after_an_order_that_failed_
     assert findings.upcoming == {}
 
 
-def test_the_size_of_a_group_without_machines_is_not_wrong_while_its_order_is_open():
+def test_the_size_of_a_group_without_machines_is_not_wrong_while_its_order_is_open() -> None:
     world = a_world(groups=[replace(a_group("a"), target_size=2)])
     _, memory = decide_on(world, ordered(2))
     decision, _ = decide_on(world, memory, NOW + timedelta(minutes=16))
     assert ([shrink.count for shrink in decision.shrink], decision.halted) == ([2], None)
 
 
-def test_what_others_ordered_does_not_run_out_of_time_with_the_machines_that_came():
+def test_what_others_ordered_does_not_run_out_of_time_with_the_machines_that_came() -> None:
     world = a_world(groups=[replace(a_group("a", instances=[creating("i-1")]), target_size=2)])
     memory = replace(
         ordered(1, at=NOW - timedelta(minutes=16), ours=False), health=HealthMemory(unregistered_since={"i-1": NOW})
@@ -207,7 +207,7 @@ def test_what_others_ordered_does_not_run_out_of_time_with_the_machines_that_cam
     assert not decision.shrink
 
 
-def test_machines_that_came_in_time_are_not_given_up_with_those_that_did_not():
+def test_machines_that_came_in_time_are_not_given_up_with_those_that_did_not() -> None:
     young = NOW - timedelta(minutes=1)
     nodes = [a_node("n", ready=False, unschedulable=True, provider_id="fake://a-0", created=young)]
     world = a_world(groups=[replace(a_group("a", size=1), target_size=3)], nodes={"a": nodes})
@@ -219,7 +219,7 @@ def test_machines_that_came_in_time_are_not_given_up_with_those_that_did_not():
     assert not memory.orders.requests["a"].ours
 
 
-def test_the_order_of_a_group_that_is_gone_is_forgotten_once_its_time_is_over():
+def test_the_order_of_a_group_that_is_gone_is_forgotten_once_its_time_is_over() -> None:
     world, memory = a_world(groups=[a_group("b")]), ordered(1)
     _, memory = decide_on(world, memory, now=NOW + timedelta(minutes=15))
     assert memory.orders.requests.keys() == {"a"}
@@ -227,7 +227,7 @@ def test_the_order_of_a_group_that_is_gone_is_forgotten_once_its_time_is_over():
     assert memory.orders.requests == {}
 
 
-def test_a_clock_that_is_set_back_does_not_lengthen_a_back_off():
+def test_a_clock_that_is_set_back_does_not_lengthen_a_back_off() -> None:
     world = a_world(groups=[a_group("a")], pods=[a_pod()])
     refused = Outcome(at=NOW, action="grow", target="a", ok=False, error="no", cause=STOCK_OUT)
     _, memory = decide_on(replace(world, outcomes=(refused,)))

@@ -61,12 +61,12 @@ def waiting(decision):
     ],
     ids=str,
 )
-def test_growth_ends_at_the_limit_and_only_pods_that_fit_are_helped(limits, nodes):
+def test_growth_ends_at_the_limit_and_only_pods_that_fit_are_helped(limits, nodes) -> None:
     decision = decided(a_full_world(2), **limits)
     assert grown(decision) == {"a": (nodes, 2 * nodes)}
 
 
-def test_pods_that_a_limit_keeps_waiting_are_told_which():
+def test_pods_that_a_limit_keeps_waiting_are_told_which() -> None:
     assert waiting(decided(a_full_world(2), nodes={"max": 3})) == {(Reason.LIMIT_NODES, "")}
     told = '"cluster-wide", resources: cpu'
     assert waiting(decided(a_full_world(2), cpu={"max": 12})) == {(Reason.LIMIT_RESOURCES, told)}
@@ -75,13 +75,13 @@ def test_pods_that_a_limit_keeps_waiting_are_told_which():
     assert str(both.groups["a"]) == 'exceeded quota ("cluster-wide", resources: cpu, memory)'
 
 
-def test_a_cluster_that_is_full_does_not_even_look_for_options():
+def test_a_cluster_that_is_full_does_not_even_look_for_options() -> None:
     decision = decided(a_full_world(2), nodes={"max": 2})
     assert waiting(decision) == {(Reason.LIMIT_NODES, "")}
     assert decision.options == ()
 
 
-def test_nodes_on_their_way_count():
+def test_nodes_on_their_way_count() -> None:
     world = a_full_world(2)
     ordered = replace(world.groups[0], target_size=4)
     memory = Memory(orders=OrderMemory(requests={"a": ScaleUpRequest(at=NOW, count=2)}))
@@ -89,7 +89,7 @@ def test_nodes_on_their_way_count():
     assert grown(decision) == {"a": (1, 2)}
 
 
-def test_gpus_are_limited_by_type():
+def test_gpus_are_limited_by_type() -> None:
     template = a_template(cpu="4", resources={"nvidia.com/gpu": "2"}, labels={"gpu": "t4"})
     pods = [a_pod(f"job-{number}", cpu="1", requests={"nvidia.com/gpu": "1"}) for number in range(10)]
     world = replace(
@@ -103,7 +103,7 @@ def test_gpus_are_limited_by_type():
     assert waiting(none) == {(Reason.LIMIT_RESOURCES, '"cluster-wide", resources: t4')}
 
 
-def test_a_provider_limits_its_own_nodes():
+def test_a_provider_limits_its_own_nodes() -> None:
     world = a_full_world(2)
     other = a_group("b", provider="other", max_size=20, template=FOUR)
     world = replace(
@@ -118,7 +118,7 @@ def test_a_provider_limits_its_own_nodes():
     assert waiting(decided(alone)) == {(Reason.LIMIT_RESOURCES, '"provider fake", resources: cpu')}
 
 
-def test_capacity_quotas_limit_the_nodes_that_they_select_if_they_are_obeyed():
+def test_capacity_quotas_limit_the_nodes_that_they_select_if_they_are_obeyed() -> None:
     def quota(name, resources, labels=None):
         selector = LabelSelector(match_labels=labels) if labels else None
         spec = CapacityQuotaSpec(selector=selector, limits=CapacityLimits(resources=resources))
@@ -137,18 +137,18 @@ def test_capacity_quotas_limit_the_nodes_that_they_select_if_they_are_obeyed():
     assert grown(decided(world, capacityQuotas=True)) == {}
 
 
-def test_virtual_nodes_count_for_nothing():
+def test_virtual_nodes_count_for_nothing() -> None:
     world = a_full_world(2)
     world.cluster.put_node(a_node("virtual", cpu="10000", labels={"type": "virtual-kubelet"}, unschedulable=True))
     assert grown(decided(world, cpu={"max": 12})) == {"a": (1, 2)}
 
 
-def test_parts_of_cores_count_as_whole_ones():
+def test_parts_of_cores_count_as_whole_ones() -> None:
     world = a_full_world(0, template=a_template(cpu="3500m"))
     assert grown(decided(world, cpu={"max": 8})) == {"a": (2, 2)}
 
 
-def test_a_limit_holds_over_all_rounds_of_a_loop():
+def test_a_limit_holds_over_all_rounds_of_a_loop() -> None:
     small = a_group("small", template=a_template(cpu="2"))
     large = a_group("large", template=a_template(cpu="8", labels={"size": "large"}))
     pods = [a_pod(f"small-{n}", cpu="2", owner="ReplicaSet/s") for n in range(3)]
@@ -161,7 +161,7 @@ def test_a_limit_holds_over_all_rounds_of_a_loop():
     assert sum(grow.count for grow in few.grow) == 4
 
 
-def test_what_a_group_may_still_deliver_counts_even_if_nobody_waits_for_it():
+def test_what_a_group_may_still_deliver_counts_even_if_nobody_waits_for_it() -> None:
     world = a_full_world(2)
     owing = a_group("b", size=0, max_size=20, template=FOUR)
     owing = replace(owing, target_size=3)

@@ -24,7 +24,7 @@ def growth(decision):
     return {grow.group: grow.count for grow in decision.grow}
 
 
-def test_a_group_below_its_minimum_grows_to_it_without_pods_only_if_that_is_wanted():
+def test_a_group_below_its_minimum_grows_to_it_without_pods_only_if_that_is_wanted() -> None:
     world = a_world(groups=[a_group("a", min_size=2), a_group("b", size=1, min_size=1)], nodes={"b": [a_node()]})
     decision, memory = decide_on(world)
     assert growth(decision) == {"a": 2}
@@ -33,7 +33,7 @@ def test_a_group_below_its_minimum_grows_to_it_without_pods_only_if_that_is_want
     assert growth(decide_on(world, enforce=False)[0]) == {}
 
 
-def test_growth_for_pods_counts_for_the_minimum():
+def test_growth_for_pods_counts_for_the_minimum() -> None:
     pods = [a_pod(f"p{number}", cpu="3") for number in range(2)]
     decision, memory = decide_on(a_world(groups=[a_group("a", min_size=3)], pods=pods))
     (grow,) = decision.grow
@@ -43,7 +43,7 @@ def test_growth_for_pods_counts_for_the_minimum():
     assert growth(decide_on(a_world(groups=[a_group("a", min_size=2)], pods=pods))[0]) == {"a": 2}
 
 
-def test_the_minimum_yields_to_the_size_of_the_cluster():
+def test_the_minimum_yields_to_the_size_of_the_cluster() -> None:
     groups = [a_group("a", min_size=3), a_group("b", min_size=3)]
     assert growth(decide_on(a_world(groups=groups), most_nodes=4)[0]) == {"a": 3, "b": 1}
     pods = [a_pod(f"p{number}", cpu="3") for number in range(3)]
@@ -52,21 +52,21 @@ def test_the_minimum_yields_to_the_size_of_the_cluster():
     assert sum(grown.values()) == 4
 
 
-def test_the_minimum_yields_to_limits_on_resources():
+def test_the_minimum_yields_to_limits_on_resources() -> None:
     document = {"scaleUp": {"enforceMinSize": True}, "limits": {"cpu": {"max": 9}}}
     world = a_world(groups=[a_group("a", min_size=3)])
     decision, _, _ = decide(world, Memory(), a_policy(Settings.model_validate(document)), NOW)
     assert growth(decision) == {"a": 2}
 
 
-def test_a_group_that_failed_is_not_grown_to_its_minimum():
+def test_a_group_that_failed_is_not_grown_to_its_minimum() -> None:
     cause = InstanceError(error_class=ErrorClass.QUOTA, code="Q")
     outcome = Outcome(at=NOW, action="grow", target="a", ok=False, error="no", cause=cause)
     decision, _ = decide_on(a_world(groups=[a_group("a", min_size=1)], outcomes=[outcome]))
     assert growth(decision) == {}
 
 
-def test_what_was_ordered_already_counts_for_the_minimum():
+def test_what_was_ordered_already_counts_for_the_minimum() -> None:
     group = replace(a_group("a", min_size=2), target_size=2)
     decision, _ = decide_on(
         a_world(groups=[group]), memory=Memory(orders=OrderMemory(requests={"a": ScaleUpRequest(at=NOW, count=2)}))

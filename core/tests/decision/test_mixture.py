@@ -70,7 +70,7 @@ def a_mixed_world(seed):
     return a_world(groups=groups, nodes=nodes, pods=[*busy, *pods])
 
 
-def test_all_pods_that_can_be_helped_are_helped_in_one_loop():
+def test_all_pods_that_can_be_helped_are_helped_in_one_loop() -> None:
     world = a_mixed_world(seed=7)
     decision, memory, _ = decide(world, Memory(), a_policy(), NOW)
     assert Counter(verdict.reason for verdict in decision.pods.values()) == {Reason.HELPED: SHAPES * EACH}

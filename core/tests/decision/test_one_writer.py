@@ -39,7 +39,7 @@ def writes(source: str) -> list[str]:
     return found
 
 
-def test_slices_are_written_by_their_owners_alone():
+def test_slices_are_written_by_their_owners_alone() -> None:
     strangers = {}
     for path in SOURCE.rglob("*.py"):
         place = path.relative_to(SOURCE).as_posix()
@@ -51,5 +51,5 @@ def test_slices_are_written_by_their_owners_alone():
 
 
 @pytest.mark.parametrize("source", ["UnneededMemory(since={})", "replace(memory.orders, requests={})"])
-def test_a_stranger_would_be_found(source):
+def test_a_stranger_would_be_found(source) -> None:
     assert writes(source)

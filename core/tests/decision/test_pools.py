@@ -32,7 +32,7 @@ def blocked_after(*outcomes, groups, memory=None, now=NOW):
     return findings.blocked, after
 
 
-def test_other_groups_that_draw_from_a_dry_pool_are_left_alone_as_well():
+def test_other_groups_that_draw_from_a_dry_pool_are_left_alone_as_well() -> None:
     groups = [a_pool_group("spot"), a_pool_group("on-demand"), a_pool_group("elsewhere", "eu-b/c5.large")]
     blocked, memory = blocked_after(failure("spot"), groups=groups)
     until = "until 01:05:00"
@@ -43,7 +43,7 @@ def test_other_groups_that_draw_from_a_dry_pool_are_left_alone_as_well():
     assert "on-demand" not in memory.health.backoffs
 
 
-def test_a_dry_pool_is_tried_again_after_its_pause_and_left_alone_longer_if_it_is_still_dry():
+def test_a_dry_pool_is_tried_again_after_its_pause_and_left_alone_longer_if_it_is_still_dry() -> None:
     groups = [a_pool_group("spot"), a_pool_group("on-demand")]
     _, memory = blocked_after(failure("spot"), groups=groups)
     blocked, memory = blocked_after(groups=groups, memory=memory, now=NOW + timedelta(minutes=5))
@@ -53,7 +53,7 @@ def test_a_dry_pool_is_tried_again_after_its_pause_and_left_alone_longer_if_it_i
     assert memory.health.backoffs["on-demand"].pause == timedelta(minutes=5)
 
 
-def test_a_group_with_another_pool_besides_the_dry_one_stays_usable():
+def test_a_group_with_another_pool_besides_the_dry_one_stays_usable() -> None:
     def machine(zone):
         return Instance(id=f"i-{zone}", state=InstanceState.RUNNING, zone=zone, instance_type="c5.large")
 
@@ -68,7 +68,7 @@ def test_a_group_with_another_pool_besides_the_dry_one_stays_usable():
     assert blocked.keys() == {"spot", "narrow", "mixed"}
 
 
-def test_a_group_whose_provider_names_its_pools_is_known_by_those():
+def test_a_group_whose_provider_names_its_pools_is_known_by_those() -> None:
     groups = [
         a_pool_group("spot"),
         replace(a_pool_group("declared"), pools=(f"{POOL}/spot",)),
@@ -79,7 +79,7 @@ def test_a_group_whose_provider_names_its_pools_is_known_by_those():
     assert blocked.keys() == {"spot", "shared"}
 
 
-def test_a_group_whose_template_tells_no_pool_is_known_by_the_one_that_failed_it():
+def test_a_group_whose_template_tells_no_pool_is_known_by_the_one_that_failed_it() -> None:
     groups = [a_group("plain"), a_pool_group("spot")]
     earlier = Backoff(
         until=EPOCH,
@@ -97,21 +97,21 @@ def test_a_group_whose_template_tells_no_pool_is_known_by_the_one_that_failed_it
     assert blocked["plain"].reason is Reason.POOL_DRY
 
 
-def test_pools_of_another_provider_are_others():
+def test_pools_of_another_provider_are_others() -> None:
     groups = [a_pool_group("spot"), a_pool_group("other", provider="other")]
     blocked, _ = blocked_after(failure("spot"), groups=groups)
     assert "other" not in blocked
 
 
 @pytest.mark.parametrize("error_class", [each for each in ErrorClass if each is not ErrorClass.STOCK_OUT])
-def test_what_is_no_stock_out_concerns_the_group_alone(error_class):
+def test_what_is_no_stock_out_concerns_the_group_alone(error_class) -> None:
     groups = [a_pool_group("spot"), a_pool_group("on-demand")]
     blocked, memory = blocked_after(failure("spot", error_class), groups=groups)
     assert blocked.keys() == {"spot"}
     assert (memory.health.pools, memory.health.backoffs["spot"].error_class) == ({}, error_class)
 
 
-def test_machines_that_were_not_made_tell_of_their_pools_too():
+def test_machines_that_were_not_made_tell_of_their_pools_too() -> None:
     errors = [InstanceError(error_class=ErrorClass.STOCK_OUT, code="Dry", pool=f"{zone}/c5") for zone in ("a", "b")]
     failed = [
         Instance(id=f"i-{number}", state=InstanceState.CREATING, error=error) for number, error in enumerate(errors)
@@ -130,6 +130,6 @@ def test_machines_that_were_not_made_tell_of_their_pools_too():
         ("timeout", ErrorClass.OTHER, "timeout, until 01:05:00"),
     ],
 )
-def test_the_class_of_a_failure_is_told_where_its_code_does_not(code, error_class, told):
+def test_the_class_of_a_failure_is_told_where_its_code_does_not(code, error_class, told) -> None:
     blocked, _ = blocked_after(failure("a", error_class, pool="", code=code), groups=[a_group("a")])
     assert blocked["a"].detail == told

@@ -43,7 +43,7 @@ def removed(removal, *, now=SOON, state=InstanceState.RUNNING, taints=(), listed
 
 
 @pytest.mark.parametrize("now", [SOON, EPOCH - timedelta(seconds=30)], ids=["soon", "by a clock that is behind"])
-def test_a_group_that_may_still_take_its_order_is_held(now):
+def test_a_group_that_may_still_take_its_order_is_held(now) -> None:
     world, memory = recover(a_world_of(1), ORDERED, now)
     (group,) = world.groups
     assert group.target_size == 3
@@ -52,31 +52,31 @@ def test_a_group_that_may_still_take_its_order_is_held(now):
 
 
 @pytest.mark.parametrize(("size", "now"), [(3, SOON), (4, SOON), (1, LATER), (1, EPOCH - timedelta(hours=1))])
-def test_it_goes_on_once_the_order_shows_or_can_not_any_more(size, now):
+def test_it_goes_on_once_the_order_shows_or_can_not_any_more(size, now) -> None:
     world, memory = recover(a_world_of(size), ORDERED, now)
     assert (world.groups[0].error, world.groups[0].target_size) == ("", size)
     assert memory.orders.requests["a"] == ScaleUpRequest(at=EPOCH, count=2)
 
 
-def test_of_a_group_that_can_not_be_read_nothing_is_settled():
+def test_of_a_group_that_can_not_be_read_nothing_is_settled() -> None:
     world, memory = recover(a_world_of(1, error="away"), ORDERED, LATER)
     assert world.groups[0].error == "away"
     assert memory == ORDERED
 
 
-def test_without_anything_unanswered_nothing_is_touched():
+def test_without_anything_unanswered_nothing_is_touched() -> None:
     world, memory = a_world_of(1), Memory(orders=OrderMemory(requests={"a": ScaleUpRequest(at=EPOCH, count=2)}))
     settled = recover(world, memory, SOON)
     assert settled[0] is world
     assert settled[1] is memory
 
 
-def test_a_removal_whose_node_was_never_marked_is_forgotten():
+def test_a_removal_whose_node_was_never_marked_is_forgotten() -> None:
     assert removed(a_removal()) is None
     assert removed(a_removal(), taints=(MARK,)) == a_removal(unanswered=False)
 
 
-def test_a_deletion_that_the_cloud_knows_nothing_of_is_done_again_a_moment_later():
+def test_a_deletion_that_the_cloud_knows_nothing_of_is_done_again_a_moment_later() -> None:
     early = EPOCH + timedelta(seconds=4)
     assert removed(a_removal(deleted=True), taints=(MARK,), now=early) == a_removal(deleted=True)
     assert removed(a_removal(deleted=True), taints=(MARK,)) == a_removal(unanswered=False)
@@ -85,7 +85,7 @@ def test_a_deletion_that_the_cloud_knows_nothing_of_is_done_again_a_moment_later
     assert removed(a_removal(deleted=True), taints=(MARK,), listed=False) == known
 
 
-def test_a_timer_is_not_taken_over_by_a_younger_node_of_the_same_name():
+def test_a_timer_is_not_taken_over_by_a_younger_node_of_the_same_name() -> None:
     nodes = {"a": [a_node("old", created=EPOCH), a_node("new", created=LATER), a_node("ageless")]}
     since = {"old": SOON, "new": SOON, "ageless": SOON, "elsewhere": SOON}
     world = a_world(groups=[a_group("a")], nodes=nodes)
@@ -96,7 +96,7 @@ def test_a_timer_is_not_taken_over_by_a_younger_node_of_the_same_name():
 VERDICT = Verdict(reason=Reason.EMPTY)
 
 
-def test_what_is_about_to_be_done_is_kept_as_unanswered():
+def test_what_is_about_to_be_done_is_kept_as_unanswered() -> None:
     memory = Memory(
         orders=OrderMemory(requests={name: ScaleUpRequest(at=EPOCH, count=2) for name in "abc"}),
         leaving=RemovalMemory(removals={name: a_removal(unanswered=False) for name in ("marked", "deleted", "other")}),

@@ -50,7 +50,7 @@ def started(*names):
     return nodes, [a_pod(f"busy-{name}", cpu="4", node=f"n-{name}") for name in names]
 
 
-def test_pods_for_different_groups_are_all_helped_in_one_loop():
+def test_pods_for_different_groups_are_all_helped_in_one_loop() -> None:
     groups = [a_group(name, template=a_template(cpu="4", labels={"disk": name})) for name in ("ssd", "hdd", "nvme")]
     pods = [
         a_pod(f"{disk}-{n}", cpu="2", node_selector={"disk": disk}, owner=f"ReplicaSet/{disk}")
@@ -68,7 +68,7 @@ def test_pods_for_different_groups_are_all_helped_in_one_loop():
     assert sorted(option.round for option in decision.options if option.verdict.reason is Reason.CHOSEN) == [1, 2, 3]
 
 
-def test_with_one_option_per_loop_the_rest_waits():
+def test_with_one_option_per_loop_the_rest_waits() -> None:
     groups = [a_group(name, template=a_template(cpu="4", labels={"disk": name})) for name in ("ssd", "hdd")]
     pods = [a_pod(disk, node_selector={"disk": disk}, owner=f"ReplicaSet/{disk}") for disk in ("ssd", "hdd")]
     decision, _ = decided(a_world(groups=groups, pods=pods), optionsPerLoop=1)
@@ -76,7 +76,7 @@ def test_with_one_option_per_loop_the_rest_waits():
     assert sorted(verdict.reason for verdict in decision.pods.values()) == [Reason.HELPED, Reason.WAITING]
 
 
-def test_pods_spread_over_zones_are_all_helped_in_one_loop():
+def test_pods_spread_over_zones_are_all_helped_in_one_loop() -> None:
     nodes, busy = started("a", "b", "c")
     groups = zones("a", "b", "c", size=1, max_size=50)
     pods = [spread_over_zones(f"web-{n}", cpu="1") for n in range(30)]
@@ -87,7 +87,7 @@ def test_pods_spread_over_zones_are_all_helped_in_one_loop():
     assert sum(pods for _, pods in grown(decision).values()) == 30
 
 
-def test_when_one_zone_is_full_the_others_take_no_more_than_the_skew():
+def test_when_one_zone_is_full_the_others_take_no_more_than_the_skew() -> None:
     nodes, busy = started("a", "b")
     groups = [*zones("a", size=1, max_size=2), *zones("b", size=1, max_size=50)]
     pods = [spread_over_zones(f"web-{n}", cpu="1") for n in range(20)]
@@ -96,20 +96,20 @@ def test_when_one_zone_is_full_the_others_take_no_more_than_the_skew():
     assert sum(verdict.reason is not Reason.HELPED for verdict in decision.pods.values()) == 11
 
 
-def test_a_group_that_is_full_leaves_the_rest_to_the_next_best():
+def test_a_group_that_is_full_leaves_the_rest_to_the_next_best() -> None:
     groups = [a_group(name, max_size=2, template=a_template(cpu="4")) for name in ("a", "b", "c")]
     decision, _ = decided(a_world(groups=groups, pods=[a_pod(f"web-{n}", cpu="2") for n in range(10)]))
     assert sorted(grown(decision).values()) == [(1, 2), (2, 4), (2, 4)]
 
 
-def test_no_group_grows_by_more_than_allowed_in_one_loop_whatever_the_rounds():
+def test_no_group_grows_by_more_than_allowed_in_one_loop_whatever_the_rounds() -> None:
     groups = [a_group(name, max_size=50, template=a_template(cpu="4")) for name in ("a", "b")]
     world = a_world(groups=groups, pods=[a_pod(f"web-{n}", cpu="2") for n in range(40)])
     decision, _ = decided(world, maxNodesPerScaleUp=3)
     assert grown(decision) == {"a": (3, 6), "b": (3, 6)}
 
 
-def test_equal_options_have_their_turns_from_loop_to_loop():
+def test_equal_options_have_their_turns_from_loop_to_loop() -> None:
     memory, chosen = Memory(), []
     groups = [a_group(name, template=a_template(cpu="4")) for name in ("a", "b", "c")]
     for _ in range(4):
@@ -119,7 +119,7 @@ def test_equal_options_have_their_turns_from_loop_to_loop():
     assert chosen == ["a", "b", "c", "a"]
 
 
-def test_growth_is_spread_over_similar_groups():
+def test_growth_is_spread_over_similar_groups() -> None:
     sizes = {"a": 4, "b": 1, "c": 2}
     nodes, busy = {}, []
     for name, size in sizes.items():
@@ -135,7 +135,7 @@ def test_growth_is_spread_over_similar_groups():
     assert len(alone.grow) == 1
 
 
-def test_growth_that_is_spread_may_be_more_than_one_group_could_take():
+def test_growth_that_is_spread_may_be_more_than_one_group_could_take() -> None:
     groups = [a_group(name, zone=f"eu-{name}", max_size=2) for name in ("a", "b", "c")]
     world = a_world(groups=groups, pods=[a_pod(f"web-{n}", cpu="4") for n in range(5)])
     decision, _ = decided(world, balanceSimilarGroups=True, optionsPerLoop=1)
@@ -143,7 +143,7 @@ def test_growth_that_is_spread_may_be_more_than_one_group_could_take():
     assert {option.nodes for option in decision.options} == {5}
 
 
-def test_a_group_that_is_used_whole_grows_to_its_maximum_or_not_at_all():
+def test_a_group_that_is_used_whole_grows_to_its_maximum_or_not_at_all() -> None:
     whole = GroupOptions(zero_or_max_node_scaling=True)
     group = a_group("a", max_size=8, template=a_template(cpu="4"), options=whole)
     world = a_world(groups=[group], pods=[a_pod("web", cpu="2")])
@@ -155,7 +155,7 @@ def test_a_group_that_is_used_whole_grows_to_its_maximum_or_not_at_all():
     assert decision.pods["default/web"].reason is Reason.LIMIT_NODES
 
 
-def test_a_group_that_is_used_whole_does_not_grow_if_all_of_its_nodes_together_help_no_pod():
+def test_a_group_that_is_used_whole_does_not_grow_if_all_of_its_nodes_together_help_no_pod() -> None:
     # One node of it would leave the zones even enough, but each brings another pod that counts.
     template = replace(a_template(cpu="4", zone="eu-a"), pods=(a_pod("proxy", labels={"app": "web"}),))
     whole = GroupOptions(zero_or_max_node_scaling=True)
@@ -168,7 +168,7 @@ def test_a_group_that_is_used_whole_does_not_grow_if_all_of_its_nodes_together_h
 
 
 @pytest.mark.parametrize("setting", ["maxBinpackingTime", "timeBudget"])
-def test_when_time_is_up_what_was_found_so_far_is_done(setting):
+def test_when_time_is_up_what_was_found_so_far_is_done(setting) -> None:
     groups = [a_group(name, max_size=1, template=a_template(cpu="4")) for name in "abcdef"]
     world = a_world(groups=groups, pods=[a_pod(f"web-{n}", cpu="4") for n in range(6)])
     policy = a_policy(Settings.model_validate({"scaleUp": {setting: "3s"}}))
@@ -179,7 +179,7 @@ def test_when_time_is_up_what_was_found_so_far_is_done(setting):
     assert len([verdict for verdict in decision.pods.values() if verdict.reason is Reason.WAITING]) >= 1
 
 
-def test_nodes_on_their_way_are_kept_for_the_pods_that_they_were_ordered_for():
+def test_nodes_on_their_way_are_kept_for_the_pods_that_they_were_ordered_for() -> None:
     def apps():
         large = [a_pod(f"large-{n}", cpu="3", owner="ReplicaSet/large") for n in range(2)]
         small = [a_pod(f"small-{n}", cpu="1", owner="ReplicaSet/small") for n in range(2)]
@@ -198,7 +198,7 @@ def test_nodes_on_their_way_are_kept_for_the_pods_that_they_were_ordered_for():
     assert decided(carry_out(decision, world), forgetful)[0].grow != ()
 
 
-def test_what_nodes_were_meant_for_is_forgotten_with_the_order():
+def test_what_nodes_were_meant_for_is_forgotten_with_the_order() -> None:
     world = a_world(groups=[a_group("a", template=a_template(cpu="4"))], pods=[a_pod("web", cpu="3")])
     _, memory = decided(world)
     assert [(each.group, each.count) for each in memory.orders.intentions] == [("a", 1)]
@@ -209,7 +209,7 @@ def test_what_nodes_were_meant_for_is_forgotten_with_the_order():
     assert decided(there, memory)[1].orders.intentions == ()
 
 
-def test_pods_that_come_later_take_what_is_left_of_nodes_on_their_way():
+def test_pods_that_come_later_take_what_is_left_of_nodes_on_their_way() -> None:
     groups = [a_group("a", template=a_template(cpu="4"))]
     world = a_world(groups=groups, pods=[a_pod("web", cpu="3", owner="ReplicaSet/web")])
     decision, memory = decided(world)
@@ -224,7 +224,7 @@ def test_pods_that_come_later_take_what_is_left_of_nodes_on_their_way():
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_nothing_is_ordered_for_an_estimate_that_comes_to_nothing(whole):
+def test_nothing_is_ordered_for_an_estimate_that_comes_to_nothing(whole) -> None:
     class Optimist(Estimator):
         """Promises room to a pod that is too large."""
 

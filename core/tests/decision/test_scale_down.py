@@ -50,7 +50,7 @@ def busy(node, cpu="3"):
     return a_pod(f"busy-{node}", node=node, cpu=cpu)
 
 
-def test_an_empty_node_has_to_be_unneeded_for_long_enough():
+def test_an_empty_node_has_to_be_unneeded_for_long_enough() -> None:
     world = a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0")])
     decision, memory = decide_on(world)
     assert not decision.drain
@@ -65,13 +65,13 @@ def test_an_empty_node_has_to_be_unneeded_for_long_enough():
     assert memory.leaving.removals["n1"].provider_id == "fake://a-1"
 
 
-def test_a_node_that_is_needed_again_starts_over():
+def test_a_node_that_is_needed_again_starts_over() -> None:
     world = a_world(groups=[group_of(1)], nodes=nodes(1), pods=[busy("n0")])
     _, memory = decide_on(world, unneeded("n0"))
     assert memory.unneeded.since == {}
 
 
-def test_a_node_keeps_its_time_while_its_group_can_not_be_read():
+def test_a_node_keeps_its_time_while_its_group_can_not_be_read() -> None:
     unread = replace(group_of(2), error="throttled")
     world = a_world(groups=[unread], nodes=nodes(2), pods=[busy("n0")])
     decision, memory = decide_on(world, unneeded("n1"))
@@ -79,7 +79,7 @@ def test_a_node_keeps_its_time_while_its_group_can_not_be_read():
     assert memory.unneeded.since == {"n1": LONG_AGO}
 
 
-def test_pods_of_an_underused_node_must_fit_elsewhere():
+def test_pods_of_an_underused_node_must_fit_elsewhere() -> None:
     small = a_pod("small", node="n1", cpu="1")
     roomy = a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0"), small])
     decision, _ = decide_on(roomy, unneeded("n1"))
@@ -90,7 +90,7 @@ def test_pods_of_an_underused_node_must_fit_elsewhere():
     assert memory.unneeded.unremovable_until["n1"] == NOW + timedelta(minutes=5)
 
 
-def test_a_node_whose_machine_the_cloud_deletes_is_not_removed_as_well():
+def test_a_node_whose_machine_the_cloud_deletes_is_not_removed_as_well() -> None:
     machines = [Instance(id="fake://a-0", state=InstanceState.DELETING)]
     world = a_world(groups=[group_of(1, instances=machines)], nodes=nodes(1))
     decision, memory = decide_on(world, unneeded("n0"))
@@ -99,14 +99,14 @@ def test_a_node_whose_machine_the_cloud_deletes_is_not_removed_as_well():
     assert memory.unneeded.since == {}
 
 
-def test_no_pod_is_moved_to_a_node_whose_machine_the_cloud_deletes():
+def test_no_pod_is_moved_to_a_node_whose_machine_the_cloud_deletes() -> None:
     machines = [Instance(id="fake://a-0", state=InstanceState.DELETING)]
     world = a_world(groups=[group_of(2, instances=machines)], nodes=nodes(2), pods=[a_pod("x", node="n1")])
     decision, _ = decide_on(world, unneeded("n1"))
     assert str(decision.nodes["n1"]) == "a pod fits nowhere else (default/x)"
 
 
-def test_a_pod_that_may_take_for_ever_to_end_is_never_taken_for_gone():
+def test_a_pod_that_may_take_for_ever_to_end_is_never_taken_for_gone() -> None:
     pod = a_pod("x", node="n0")
     meta = msgspec.structs.replace(pod.metadata, deletion_timestamp=EPOCH)
     spec = msgspec.structs.replace(pod.spec, termination_grace_period_seconds=2**62)
@@ -116,7 +116,7 @@ def test_a_pod_that_may_take_for_ever_to_end_is_never_taken_for_gone():
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_the_order_in_which_nodes_came_makes_no_difference(order):
+def test_the_order_in_which_nodes_came_makes_no_difference(order) -> None:
     come = [a_node(f"n{number}", provider_id=f"fake://a-{number}") for number in order]
     pods = [a_pod(f"small-n{number}", node=f"n{number}", cpu="1") for number in range(3)]
     world = a_world(groups=[group_of(3, min_size=1)], nodes={"a": come}, pods=pods)
@@ -128,7 +128,7 @@ def test_the_order_in_which_nodes_came_makes_no_difference(order):
     }
 
 
-def test_two_nodes_do_not_count_on_the_same_room():
+def test_two_nodes_do_not_count_on_the_same_room() -> None:
     pods = [busy("n0"), a_pod("x", node="n1", cpu="1"), a_pod("y", node="n2", cpu="1")]
     settings = Settings.model_validate({"scaleDown": {"maxDrainParallelism": 5}})
     world = a_world(groups=[group_of(3)], nodes=nodes(3, cpu="4"), pods=pods)
@@ -138,7 +138,7 @@ def test_two_nodes_do_not_count_on_the_same_room():
     assert decision.nodes["n2"] == Verdict(reason=Reason.NO_PLACE, pod="default/y")
 
 
-def test_nodes_of_one_loop_share_disruption_budgets():
+def test_nodes_of_one_loop_share_disruption_budgets() -> None:
     pods = [busy("n0"), *(a_pod(f"web-{n}", node=f"n{n}", labels={"app": "web"}) for n in (1, 2))]
     world = a_world(groups=[group_of(3)], nodes=nodes(3), pods=pods, budgets=[a_budget(1, app="web")])
     decision, memory = decide_on(world)
@@ -149,7 +149,7 @@ def test_nodes_of_one_loop_share_disruption_budgets():
     assert list(memory.unneeded.since) == ["n1"]
 
 
-def test_a_node_waits_for_pods_that_have_to_complete_before_it_goes():
+def test_a_node_waits_for_pods_that_have_to_complete_before_it_goes() -> None:
     waiting = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "on-completion"}
     batch = a_pod("batch", node="n1", annotations=waiting)
     world = a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0"), batch])
@@ -162,7 +162,7 @@ def test_a_node_waits_for_pods_that_have_to_complete_before_it_goes():
     assert [drain.node for drain in decision.drain] == ["n1"]
 
 
-def test_a_removal_ends_that_meets_a_pod_that_has_to_complete():
+def test_a_removal_ends_that_meets_a_pod_that_has_to_complete() -> None:
     waiting = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "on-completion"}
     batch = a_pod("batch", node="n1", annotations=waiting)
     world = a_world(groups=[group_of(2)], nodes=nodes(2, taints=[TO_BE_DELETED]), pods=[busy("n0"), batch])
@@ -174,7 +174,7 @@ def test_a_removal_ends_that_meets_a_pod_that_has_to_complete():
     assert not memory.leaving.removals
 
 
-def test_a_pod_that_moves_to_a_node_that_goes_too_has_to_find_a_place_again():
+def test_a_pod_that_moves_to_a_node_that_goes_too_has_to_find_a_place_again() -> None:
     settings = Settings.model_validate({"scaleDown": {"maxDrainParallelism": 5}})
     pods = [a_pod("x", node="n0", cpu="1"), a_pod("y", node="n1", cpu="1")]
     world = a_world(groups=[group_of(2)], nodes=nodes(2, cpu="4"), pods=pods)
@@ -184,14 +184,14 @@ def test_a_pod_that_moves_to_a_node_that_goes_too_has_to_find_a_place_again():
     assert str(decision.nodes["n1"]).startswith("a pod fits nowhere else")
 
 
-def test_a_pending_pod_that_fits_keeps_the_node_it_needs():
+def test_a_pending_pod_that_fits_keeps_the_node_it_needs() -> None:
     world = a_world(groups=[group_of(1)], nodes=nodes(1), pods=[a_pod("waiting", cpu="1")])
     decision, _ = decide_on(world, unneeded("n0"))
     assert decision.pods["default/waiting"].reason is Reason.FITS
     assert not decision.drain
 
 
-def test_a_group_never_shrinks_below_its_minimum():
+def test_a_group_never_shrinks_below_its_minimum() -> None:
     world = a_world(groups=[group_of(3, min_size=2)], nodes=nodes(3))
     decision, _ = decide_on(world, unneeded("n0", "n1", "n2"))
     assert len(decision.drain) == 1
@@ -200,7 +200,7 @@ def test_a_group_never_shrinks_below_its_minimum():
     assert {verdict.reason for verdict in decision.nodes.values()} == {Reason.GROUP_AT_MIN}
 
 
-def test_only_so_many_nodes_go_at_once():
+def test_only_so_many_nodes_go_at_once() -> None:
     settings = Settings.model_validate({"scaleDown": {"maxParallelism": 2}})
     world = a_world(groups=[group_of(5)], nodes=nodes(5))
     decision, memory = decide_on(world, unneeded(*(f"n{number}" for number in range(5))), a_policy(settings))
@@ -223,14 +223,14 @@ def test_only_so_many_nodes_go_at_once():
         ),
     ],
 )
-def test_scale_down_pauses_after_a_change(memory, why):
+def test_scale_down_pauses_after_a_change(memory, why) -> None:
     memory = replace(memory, unneeded=replace(memory.unneeded, since={"n0": LONG_AGO}))
     decision, _ = decide_on(a_world(groups=[group_of(1)], nodes=nodes(1)), memory)
     assert not decision.drain
     assert str(decision.nodes["n0"]) == f"scale-down pauses after a recent change ({why})"
 
 
-def test_delays_may_hold_for_the_group_that_grew_alone():
+def test_delays_may_hold_for_the_group_that_grew_alone() -> None:
     settings = Settings.model_validate({"scaleDown": {"delayPerGroup": True}})
     groups = [a_group("a", size=1), a_group("b", size=1)]
     members = {name: [a_node(f"{name}0", provider_id=f"fake://{name}-0", labels={"pool": name})] for name in "ab"}
@@ -245,7 +245,7 @@ def test_delays_may_hold_for_the_group_that_grew_alone():
     assert not together.drain
 
 
-def test_nodes_of_no_group_and_marked_nodes_stay():
+def test_nodes_of_no_group_and_marked_nodes_stay() -> None:
     world = a_world(
         groups=[group_of(1)],
         nodes={
@@ -276,7 +276,7 @@ def a_budget(allowed, **labels):
         ({"labels": {"app": "guarded"}}, "NotEnoughPdb"),
     ],
 )
-def test_a_pod_that_must_not_move_keeps_its_node(pod, why):
+def test_a_pod_that_must_not_move_keeps_its_node(pod, why) -> None:
     pod = a_pod("web", node="n1", **pod)
     world = a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0"), pod], budgets=[a_budget(0, app="guarded")])
     decision, _ = decide_on(world, unneeded("n1"))
@@ -295,7 +295,7 @@ def test_a_pod_that_must_not_move_keeps_its_node(pod, why):
         {"owner": "", "annotations": {"kubernetes.io/config.mirror": "x"}},
     ],
 )
-def test_other_pods_do_not(pod):
+def test_other_pods_do_not(pod) -> None:
     world = a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0"), a_pod("web", node="n1", **pod)])
     decision, _ = decide_on(world, unneeded("n1"))
     assert [drain.node for drain in decision.drain] == ["n1"]
@@ -313,7 +313,7 @@ class Broken(Plugin):
         raise RuntimeError("oops")
 
 
-def test_a_veto_keeps_a_node_and_a_broken_veto_keeps_all():
+def test_a_veto_keeps_a_node_and_a_broken_veto_keeps_all() -> None:
     world = a_world(groups=[group_of(2)], nodes=nodes(2))
     decision, _ = decide_on(world, unneeded("n0", "n1"), a_policy(hooks={"keep": Keep(Keep.Config())}))
     assert [drain.node for drain in decision.drain] == ["n1"]
@@ -339,21 +339,21 @@ class TestRemovalsUnderWay:
         _, memory = decide_on(world, unneeded("n1"))
         return memory
 
-    def test_nothing_is_evicted_before_the_taint_has_settled(self):
+    def test_nothing_is_evicted_before_the_taint_has_settled(self) -> None:
         decision, _ = decide_on(self.leaving(a_pod("x", node="n1")), self.started(), now=NOW + timedelta(seconds=4))
         assert decision.quiet
 
-    def test_then_pods_are_evicted_with_their_own_grace(self):
+    def test_then_pods_are_evicted_with_their_own_grace(self) -> None:
         decision, _ = decide_on(self.leaving(a_pod("x", node="n1")), self.started(), now=NOW + timedelta(seconds=5))
         assert decision.evict[0].pods == {"default/x": 30}
 
-    def test_pods_that_leave_bring_a_node_if_those_that_wait_take_the_room(self):
+    def test_pods_that_leave_bring_a_node_if_those_that_wait_take_the_room(self) -> None:
         pods = [a_pod("x", node="n1", cpu="1"), a_pod("waiting", cpu="1")]
         decision, _ = decide_on(self.leaving(*pods), self.started(), now=NOW + timedelta(seconds=5))
         assert decision.pods["default/waiting"].reason is Reason.FITS
         assert decision.pods["default/x"].reason is Reason.HELPED
 
-    def test_an_eviction_that_is_refused_is_tried_again_every_ten_seconds(self):
+    def test_an_eviction_that_is_refused_is_tried_again_every_ten_seconds(self) -> None:
         world = self.leaving(a_pod("x", node="n1"))
         memory, evictions = self.started(), []
         for second in range(5, 40):
@@ -361,7 +361,7 @@ class TestRemovalsUnderWay:
             evictions += [second for _ in decision.evict]
         assert evictions == [5, 15, 25, 35]
 
-    def test_a_pod_that_never_leaves_ends_the_drain(self):
+    def test_a_pod_that_never_leaves_ends_the_drain(self) -> None:
         world = self.leaving(a_pod("x", node="n1"))
         _, memory = decide_on(world, self.started(), now=NOW + timedelta(seconds=5))
         decision, memory = decide_on(world, memory, now=NOW + timedelta(minutes=3))
@@ -370,7 +370,7 @@ class TestRemovalsUnderWay:
         assert memory.cooldown.cluster.stuck == NOW + timedelta(minutes=3)
         assert memory.unneeded.unremovable_until["n1"] == NOW + timedelta(minutes=8)
 
-    def test_what_happens_to_a_node_is_remembered_of_its_group(self):
+    def test_what_happens_to_a_node_is_remembered_of_its_group(self) -> None:
         deleted = NOW + timedelta(seconds=5)
         _, memory = decide_on(self.leaving(), self.started(), now=deleted)
         assert memory.cooldown.groups == {"a": Changes(shrunk=deleted)}
@@ -381,7 +381,7 @@ class TestRemovalsUnderWay:
         _, memory = decide_on(elsewhere, memory, now=deleted + timedelta(seconds=10))
         assert memory.cooldown.groups == {}
 
-    def test_an_empty_node_is_deleted_once(self):
+    def test_an_empty_node_is_deleted_once(self) -> None:
         memory = self.started()
         decision, memory = decide_on(self.leaving(), memory, now=NOW + timedelta(seconds=5))
         assert (decision.delete[0].instances, decision.delete[0].nodes) == (("fake://a-1",), ("n1",))
@@ -396,7 +396,7 @@ class TestRemovalsUnderWay:
         return replace(world, outcomes=(outcome,))
 
     @pytest.mark.parametrize("action", ["drain", "delete-instances"])
-    def test_a_step_that_fails_undoes_the_removal(self, action):
+    def test_a_step_that_fails_undoes_the_removal(self, action) -> None:
         memory = self.started()
         if action == "delete-instances":
             _, memory = decide_on(self.leaving(), memory, now=NOW + timedelta(seconds=5))
@@ -404,17 +404,17 @@ class TestRemovalsUnderWay:
         assert str(decision.restore[0].verdict) == "its removal failed (no right to do that)"
         assert memory.leaving.removals == {}
 
-    def test_a_pod_that_must_not_move_and_came_late_ends_the_drain(self):
+    def test_a_pod_that_must_not_move_and_came_late_ends_the_drain(self) -> None:
         late = a_pod("late", node="n1", owner="")
         decision, _ = decide_on(self.leaving(late), self.started(), now=NOW + timedelta(seconds=5))
         assert decision.restore[0].node == "n1"
 
-    def test_a_mark_left_by_an_earlier_life_is_taken_off(self):
+    def test_a_mark_left_by_an_earlier_life_is_taken_off(self) -> None:
         decision, _ = decide_on(self.leaving(a_pod("x", node="n1")), Memory())
         assert [restore.node for restore in decision.restore] == ["n1"]
         assert decision.restore[0].verdict.reason is Reason.LEFTOVER
 
-    def test_a_machine_that_is_deleted_though_the_answer_was_an_error_keeps_its_mark(self):
+    def test_a_machine_that_is_deleted_though_the_answer_was_an_error_keeps_its_mark(self) -> None:
         memory = self.started()
         _, memory = decide_on(self.leaving(), memory, now=NOW + timedelta(seconds=5))
         lost = Outcome(at=NOW, action="delete-instances", target="n1", ok=False, error="no answer", temporary=True)
@@ -423,12 +423,12 @@ class TestRemovalsUnderWay:
         assert decision.quiet
         assert memory.leaving.removals.keys() == {"n1"}
 
-    def test_a_mark_stays_while_a_machine_is_deleted_on_the_order_of_an_earlier_life(self):
+    def test_a_mark_stays_while_a_machine_is_deleted_on_the_order_of_an_earlier_life(self) -> None:
         decision, _ = decide_on(self.leaving(deleted=True), Memory())
         assert not decision.restore
 
     @pytest.mark.parametrize("failed", [True, False])
-    def test_a_mark_stays_while_the_group_can_not_be_read(self, failed):
+    def test_a_mark_stays_while_the_group_can_not_be_read(self, failed) -> None:
         _, memory = decide_on(self.leaving(), self.started(), now=NOW + timedelta(seconds=5))
         world = self.leaving()
         lost = Outcome(at=NOW, action="delete-instances", target="n1", ok=False, error="no answer", temporary=True)
@@ -440,7 +440,7 @@ class TestRemovalsUnderWay:
         decision, _ = decide_on(world, memory if failed else Memory(), now=NOW + timedelta(seconds=15))
         assert not decision.restore
 
-    def test_a_decision_and_the_memory_survive_json(self):
+    def test_a_decision_and_the_memory_survive_json(self) -> None:
         decision, memory = decide_on(
             self.leaving(a_pod("x", node="n1")), self.started(), now=NOW + timedelta(seconds=5)
         )
@@ -448,7 +448,7 @@ class TestRemovalsUnderWay:
         assert Memory.from_json(memory.to_json()) == memory
 
 
-def test_a_group_at_its_minimum_but_for_what_is_deleted_now_keeps_its_last_node():
+def test_a_group_at_its_minimum_but_for_what_is_deleted_now_keeps_its_last_node() -> None:
     world = a_world(groups=[group_of(2, min_size=1)], nodes=nodes(2, taints=[TO_BE_DELETED]))
     removal = Removal(group="a", provider_id="fake://a-0", started=LONG_AGO)
     decision, _ = decide_on(world, replace(unneeded("n1"), leaving=RemovalMemory(removals={"n0": removal})))
@@ -457,7 +457,7 @@ def test_a_group_at_its_minimum_but_for_what_is_deleted_now_keeps_its_last_node(
     assert decision.nodes["n1"].reason is Reason.GROUP_AT_MIN
 
 
-def test_a_group_at_its_minimum_but_for_orders_that_are_given_up_keeps_its_last_node():
+def test_a_group_at_its_minimum_but_for_orders_that_are_given_up_keeps_its_last_node() -> None:
     there = Instance(id="fake://a-0", state=InstanceState.RUNNING)
     world = a_world(groups=[group_of(3, min_size=1, instances=[there])], nodes=nodes(1))
     request = ScaleUpRequest(at=LONG_AGO, count=2)
@@ -466,7 +466,7 @@ def test_a_group_at_its_minimum_but_for_orders_that_are_given_up_keeps_its_last_
     assert not decision.drain
 
 
-def test_drains_are_counted_from_their_beginning():
+def test_drains_are_counted_from_their_beginning() -> None:
     settings = Settings.model_validate({"scaleDown": {"maxDrainParallelism": 1, "delayAfterTaint": "60s"}})
     policy = replace(a_policy(), settings=settings)
     pods = [busy("n0"), a_pod("x", node="n1", cpu="100m"), a_pod("y", node="n2", cpu="100m")]
@@ -483,18 +483,18 @@ class TestAGroupThatIsUsedWhole:
         settings = self.SETTINGS.model_copy(update={"scale_down": ScaleDown(**scale_down)})
         return decide_on(world, memory, replace(a_policy(), settings=settings))[0]
 
-    def test_goes_when_none_of_its_nodes_is_needed(self):
+    def test_goes_when_none_of_its_nodes_is_needed(self) -> None:
         world = a_world(groups=[group_of(3)], nodes=nodes(3))
         decision = self.decided(world, unneeded("n0", "n1", "n2"))
         assert sorted(drain.node for drain in decision.drain) == ["n0", "n1", "n2"]
 
-    def test_stays_as_long_as_one_of_them_is(self):
+    def test_stays_as_long_as_one_of_them_is(self) -> None:
         world = a_world(groups=[group_of(3)], nodes=nodes(3), pods=[busy("n0")])
         decision = self.decided(world, unneeded("n1", "n2"))
         assert not decision.drain
         assert str(decision.nodes["n1"]).endswith("not all of its nodes can go (2 of 3 could go)")
 
-    def test_does_not_go_by_halves_for_the_sake_of_a_budget_or_a_minimum(self):
+    def test_does_not_go_by_halves_for_the_sake_of_a_budget_or_a_minimum(self) -> None:
         memory = unneeded("n0", "n1", "n2")
         budget = self.decided(a_world(groups=[group_of(3)], nodes=nodes(3)), memory, max_parallelism=0)
         assert {verdict.reason for verdict in budget.nodes.values()} == {Reason.BUDGET}

@@ -82,7 +82,7 @@ def moved(pod, node):
     return a_pod(f"{pod}-again", node=node, cpu="1")
 
 
-def test_the_node_that_counts_on_other_room_goes_right_after_the_first_and_the_one_that_counted_on_the_same_does_not():
+def test_a_node_that_counts_on_other_room_goes_right_after_the_first_and_one_that_shares_it_does_not() -> None:
     course = a_b_c_x_y()
     for _ in range(11):
         assert drained(course.step()) == []
@@ -100,7 +100,7 @@ def test_the_node_that_counts_on_other_room_goes_right_after_the_first_and_the_o
         assert drained(course.step()) == []
 
 
-def test_the_time_of_a_node_whose_pods_have_lost_their_place_starts_anew_once_they_have_one_again():
+def test_the_time_of_a_node_whose_pods_have_lost_their_place_starts_anew_once_they_have_one_again() -> None:
     course = a_b_c_x_y(well_used("z", "b"))
     for _ in range(11):
         waiting = course.step()
@@ -153,7 +153,7 @@ def left_out(course, decision):
     return {name for name, reason in course.reasons(decision).items() if reason is Reason.NOT_EXAMINED}
 
 
-def test_nodes_that_there_was_no_time_for_say_so_and_come_first_the_next_time():
+def test_nodes_that_there_was_no_time_for_say_so_and_come_first_the_next_time() -> None:
     course = many_little_used(timed(a_policy_with(simulationTimeout="3s"), steadily(1.0)))
     loops = [left_out(course, course.step()) for _ in range(3)]
     looked_at = [set(course.nodes) - {"roomy"} - unexamined for unexamined in loops]
@@ -162,7 +162,7 @@ def test_nodes_that_there_was_no_time_for_say_so_and_come_first_the_next_time():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_every_node_has_its_turn_however_little_time_there_is(seed):
+def test_every_node_has_its_turn_however_little_time_there_is(seed) -> None:
     course = many_little_used(timed(a_policy_with(simulationTimeout="20s"), at_random(seed)))
     candidates = set(course.nodes) - {"roomy"}
     last = dict.fromkeys(candidates, 0)
@@ -174,7 +174,7 @@ def test_every_node_has_its_turn_however_little_time_there_is(seed):
         assert number - min(last.values()) <= len(candidates)
 
 
-def test_a_node_that_there_was_no_time_for_keeps_its_time():
+def test_a_node_that_there_was_no_time_for_keeps_its_time() -> None:
     course = many_little_used(a_policy_with(simulationTimeout="3s"))
     course.step()
     since = course.memory.unneeded.since
@@ -184,7 +184,7 @@ def test_a_node_that_there_was_no_time_for_keeps_its_time():
         assert course.memory.unneeded.since == since
 
 
-def test_a_node_that_there_was_no_time_for_does_not_begin_to_go():
+def test_a_node_that_there_was_no_time_for_does_not_begin_to_go() -> None:
     course = many_little_used(a_policy_with(simulationTimeout="3s"))
     course.step()
     course.policy = timed(course.policy, steadily(100.0))
@@ -194,7 +194,7 @@ def test_a_node_that_there_was_no_time_for_does_not_begin_to_go():
     assert len(drained(decision)) == 1
 
 
-def test_with_time_enough_all_are_looked_at_again():
+def test_with_time_enough_all_are_looked_at_again() -> None:
     course = many_little_used(timed(a_policy_with(simulationTimeout="3s"), steadily(1.0)))
     assert left_out(course, course.step())
     course.policy = a_policy_with()
@@ -202,7 +202,7 @@ def test_with_time_enough_all_are_looked_at_again():
     assert course.memory.unneeded.unexamined == ()
 
 
-def test_pods_are_moved_to_where_they_were_moved_the_last_time():
+def test_pods_are_moved_to_where_they_were_moved_the_last_time() -> None:
     nodes = [a_node(name, provider_id=f"fake://{name}") for name in ("a", "x", "y")]
     pods = [a_pod("of-a", node="a", cpu="500m"), a_pod("on-x", node="x", cpu="3"), a_pod("on-y", node="y", cpu="2500m")]
     course = Course(a_policy_with(), nodes, pods)
@@ -217,7 +217,7 @@ def test_pods_are_moved_to_where_they_were_moved_the_last_time():
     assert course.memory.unneeded.hints == {"a": (("y", 1),)}
 
 
-def test_nothing_changes_from_loop_to_loop_while_nothing_happens():
+def test_nothing_changes_from_loop_to_loop_while_nothing_happens() -> None:
     nodes = [a_node(f"n{number}", provider_id=f"fake://n{number}") for number in range(8)]
     pods = [a_pod(f"of-{node.name}", node=node.name, cpu=cpu) for node, cpu in zip(nodes, _MIXED, strict=True)]
     course = Course(a_policy_with(unneededTime="10h", unremovableRecheck="0s"), nodes, pods)

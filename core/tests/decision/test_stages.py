@@ -28,25 +28,25 @@ def use(answer: Answer) -> World:
     raise NotImplementedError
 
 
-def test_a_stage_can_not_stand_before_what_it_reads():
+def test_a_stage_can_not_stand_before_what_it_reads() -> None:
     assert in_order(Stage("ask", ask, ""), Stage("use", use, ""))
     with pytest.raises(TypeError, match="stage 'use' reads answer: Answer, which no stage before it gives"):
         in_order(Stage("use", use, ""), Stage("ask", ask, ""))
 
 
-def test_two_stages_can_not_give_the_same():
+def test_two_stages_can_not_give_the_same() -> None:
     with pytest.raises(TypeError, match="stage 'again' gives Answer, as another one does"):
         in_order(Stage("ask", ask, ""), Stage("again", ask, ""))
 
 
-def test_a_stage_changes_only_what_its_result_has_fields_for():
+def test_a_stage_changes_only_what_its_result_has_fields_for() -> None:
     assert Stage("ask", ask, "").writes == {OrderMemory}
     assert UnneededMemory in BEGINNING[2].writes
     assert BEGINNING[2].gives is Assessment
 
 
 @pytest.mark.parametrize("stages", [BEGINNING, PLAN, HALT, RETRY_PLAN, RETRY_HALT])
-def test_every_stage_has_a_name_of_its_own_and_a_reason(stages):
+def test_every_stage_has_a_name_of_its_own_and_a_reason(stages) -> None:
     assert len({stage.name for stage in stages}) == len(stages)
     assert all(stage.why.endswith(".") for stage in stages)
 
@@ -57,6 +57,6 @@ def row(stage):
     return f"| `{stage.name}` | {stage.why} | {', '.join(written)} |"
 
 
-def test_the_page_on_the_architecture_has_the_stages_as_they_are():
+def test_the_page_on_the_architecture_has_the_stages_as_they_are() -> None:
     rows = [line for line in PAGE.read_text().splitlines() if line.startswith("| `") and line.count("|") == 4]
     assert [each for each in rows if each in map(row, (*BEGINNING, *PLAN))] == list(map(row, (*BEGINNING, *PLAN)))

@@ -54,7 +54,7 @@ def an_ill_world(unready=2, pods=(), **fields):
     return a_world(groups=[a_group("a", size=4, **fields)], nodes={"a": nodes("a", 4 - unready, unready)}, pods=pods)
 
 
-def test_machines_are_counted_in_the_classes_of_cluster_autoscaler():
+def test_machines_are_counted_in_the_classes_of_cluster_autoscaler() -> None:
     suspended = a_node("suspended", provider_id="fake://a-1")
     conditions = (*suspended.status.conditions, Condition(type="Suspended", status="True"))
     gpus = dict.fromkeys(["no-gpus", "old"], GpuConfig(label="gpu", type="t4", resource="nvidia.com/gpu"))
@@ -88,7 +88,7 @@ def test_machines_are_counted_in_the_classes_of_cluster_autoscaler():
     assert findings.readiness["a"].registered == 9
 
 
-def test_nothing_grows_and_nothing_goes_while_too_many_nodes_are_unready():
+def test_nothing_grows_and_nothing_goes_while_too_many_nodes_are_unready() -> None:
     bare = a_pod("unseen")
     unseen = struct_replace(bare, status=struct_replace(bare.status, conditions=()))
     world = an_ill_world(pods=[a_pod(), unseen])
@@ -105,18 +105,18 @@ def test_nothing_grows_and_nothing_goes_while_too_many_nodes_are_unready():
 
 
 @pytest.mark.parametrize(("ready", "unready"), [(3, 1), (3, 2), (1, 1)])
-def test_a_cluster_is_well_while_unready_nodes_are_few_or_a_small_part(ready, unready):
+def test_a_cluster_is_well_while_unready_nodes_are_few_or_a_small_part(ready, unready) -> None:
     size = ready + unready
     world = a_world(groups=[a_group("a", size=size)], nodes={"a": nodes("a", ready, unready)})
     assert decide_on(world)[0].halted is None
 
 
-def test_nodes_of_no_group_count_for_the_cluster():
+def test_nodes_of_no_group_count_for_the_cluster() -> None:
     world = a_world(groups=[a_group("a", size=2)], nodes={"a": nodes("a", 2), "": nodes("b", 0, 2)})
     assert decide_on(world)[0].halted
 
 
-def test_people_are_told_once_each_time_that_the_cluster_falls_ill():
+def test_people_are_told_once_each_time_that_the_cluster_falls_ill() -> None:
     first, memory = decide_on(an_ill_world())
     second, memory = decide_on(an_ill_world(), memory, now=NOW + timedelta(seconds=10))
     assert first.notices == second.notices
@@ -129,7 +129,7 @@ def test_people_are_told_once_each_time_that_the_cluster_falls_ill():
     assert again.notices != first.notices
 
 
-def test_in_an_unhealthy_cluster_overdue_machines_go_and_failed_ones_wait():
+def test_in_an_unhealthy_cluster_overdue_machines_go_and_failed_ones_wait() -> None:
     error = InstanceError(error_class=ErrorClass.OTHER, code="X")
     known = [Instance(id=f"fake://a-{number}", state=InstanceState.RUNNING) for number in range(4)]
     late = Instance(id="late", state=InstanceState.CREATING)
@@ -141,7 +141,7 @@ def test_in_an_unhealthy_cluster_overdue_machines_go_and_failed_ones_wait():
     assert memory.health.backoffs["a"].code == "X"
 
 
-def test_no_size_is_corrected_while_the_cluster_is_unhealthy():
+def test_no_size_is_corrected_while_the_cluster_is_unhealthy() -> None:
     world = a_world(groups=[replace(a_group("a", size=4), target_size=6)], nodes={"a": nodes("a", 2, 2)})
     _, memory = decide_on(world)
     decision, _ = decide_on(world, memory, now=NOW + timedelta(minutes=16))
@@ -149,7 +149,7 @@ def test_no_size_is_corrected_while_the_cluster_is_unhealthy():
     assert not decision.shrink
 
 
-def test_removals_that_are_under_way_go_on_while_the_cluster_is_unhealthy():
+def test_removals_that_are_under_way_go_on_while_the_cluster_is_unhealthy() -> None:
     removal = Removal(group="a", provider_id="fake://a-0", started=EPOCH)
     world = an_ill_world()
     mark = Taint(key="ToBeDeletedByClusterAutoscaler", value="0")
@@ -163,13 +163,13 @@ def a_short_group(target=7, machines=3, **fields):
     return replace(a_group("a", size=machines, **fields), target_size=target)
 
 
-def test_a_group_that_lacks_too_many_nodes_is_not_ready_for_scale_up():
+def test_a_group_that_lacks_too_many_nodes_is_not_ready_for_scale_up() -> None:
     world = a_world(groups=[a_short_group()], nodes={"a": nodes("a", 3)}, pods=[a_pod(cpu="5")])
     decision, _ = decide_on(world, settings=Settings())
     assert str(decision.groups["a"]) == "not ready for scale-up (3 of 7 nodes are in service)"
 
 
-def test_why_group_tells_how_its_machines_are_and_what_speaks_against_growth():
+def test_why_group_tells_how_its_machines_are_and_what_speaks_against_growth() -> None:
     world = a_world(groups=[a_short_group()], nodes={"a": nodes("a", 2, 1)})
     told = explain_group(look_at(world, settings=Settings()), "a")
     assert "  machines: 2 ready, 1 unready" in told
@@ -186,20 +186,20 @@ def test_why_group_tells_how_its_machines_are_and_what_speaks_against_growth():
         (0, 0, False),
     ],
 )
-def test_how_many_nodes_a_group_may_lack(target, machines, blocked):
+def test_how_many_nodes_a_group_may_lack(target, machines, blocked) -> None:
     world = a_world(groups=[a_short_group(target, machines, max_size=20)], nodes={"a": nodes("a", machines)})
     settings = Settings.model_validate({"health": {"maxTotalUnreadyPercentage": 50}})
     assert ("a" in findings_on(world, settings=settings).blocked) is blocked
 
 
-def test_what_is_on_its_way_is_not_missed():
+def test_what_is_on_its_way_is_not_missed() -> None:
     world = a_world(groups=[a_short_group()], nodes={"a": nodes("a", 3)})
     memory = Memory(orders=OrderMemory(requests={"a": ScaleUpRequest(at=NOW, count=4)}))
     findings = findings_on(world, memory, Settings())
     assert (findings.blocked, findings.upcoming) == ({}, {"a": 4})
 
 
-def test_poor_health_is_told_before_everything_else():
+def test_poor_health_is_told_before_everything_else() -> None:
     group = replace(a_short_group(target=10), template=None)
     world = a_world(groups=[group], nodes={"a": nodes("a", 3)}, pods=[a_pod(cpu="5")])
     memory = Memory(orders=OrderMemory(requests={"a": ScaleUpRequest(at=EPOCH, count=7)}))
@@ -208,7 +208,7 @@ def test_poor_health_is_told_before_everything_else():
     assert decision.groups["a"].reason is Reason.GROUP_UNHEALTHY
 
 
-def test_without_a_ready_node_nothing_happens_where_scale_up_from_zero_is_off():
+def test_without_a_ready_node_nothing_happens_where_scale_up_from_zero_is_off() -> None:
     settings = Settings.model_validate({"scaleUp": {"fromZero": False}})
     world = a_world(groups=[a_group("a", size=1)], nodes={"a": nodes("a", 0, 1)}, pods=[a_pod(cpu="5")])
     decision, _ = decide_on(world, settings=settings)

@@ -27,7 +27,7 @@ def look_at(*pods, budgets=(), memory=None, now=NOW, settings=None, others=(), *
     return Look(world=world, decision=decision, memory=memory, findings=findings)
 
 
-def test_a_pod_that_keeps_a_node_is_named_with_the_reason_and_the_remedy():
+def test_a_pod_that_keeps_a_node_is_named_with_the_reason_and_the_remedy() -> None:
     assert explain_node(look_at(a_pod("alone", node="n1", owner="")), "n1") == [
         "node n1 of group a",
         "  stays: a pod must not be moved (default/alone: NotReplicated) [BlockedByPod]",
@@ -41,7 +41,7 @@ def test_a_pod_that_keeps_a_node_is_named_with_the_reason_and_the_remedy():
     ]
 
 
-def test_what_was_found_is_shown_while_the_node_is_not_examined_again():
+def test_what_was_found_is_shown_while_the_node_is_not_examined_again() -> None:
     pod = a_pod("alone", node="n1", owner="")
     memory = look_at(pod).memory
     lines = explain_node(look_at(pod, memory=memory, now=NOW + timedelta(minutes=2)), "n1")
@@ -53,7 +53,7 @@ def test_what_was_found_is_shown_while_the_node_is_not_examined_again():
     assert "  BlockedByPod since 2030-01-01 01:00:00" in lines
 
 
-def test_a_spent_budget_is_named():
+def test_a_spent_budget_is_named() -> None:
     budgets = [
         PodDisruptionBudget(
             metadata=ObjectMeta(name=name, namespace="default"),
@@ -72,7 +72,7 @@ def test_a_spent_budget_is_named():
     ]
 
 
-def test_a_budget_that_nodes_share_lets_one_go_after_the_other():
+def test_a_budget_that_nodes_share_lets_one_go_after_the_other() -> None:
     budget = PodDisruptionBudget(
         metadata=ObjectMeta(name="web", namespace="default"),
         spec=BudgetSpec(selector=LabelSelector(match_labels={"app": "web"})),
@@ -86,7 +86,7 @@ def test_a_budget_that_nodes_share_lets_one_go_after_the_other():
     )
 
 
-def test_a_node_in_use_has_to_be_used_less():
+def test_a_node_in_use_has_to_be_used_less() -> None:
     settings = Settings.model_validate({"groups": [{"match": "a", "scaleDown": {"utilizationThreshold": 0.6}}]})
     lines = explain_node(look_at(settings=settings), "n0")
     assert lines[1:3] == [
@@ -95,7 +95,7 @@ def test_a_node_in_use_has_to_be_used_less():
     ]
 
 
-def test_an_unneeded_node_says_when_it_may_go_and_one_that_goes_needs_nothing():
+def test_an_unneeded_node_says_when_it_may_go_and_one_that_goes_needs_nothing() -> None:
     memory = Memory(unneeded=UnneededMemory(since={"n1": NOW - timedelta(minutes=4)}))
     lines = explain_node(look_at(memory=memory), "n1")
     assert lines[1:] == [
@@ -112,16 +112,16 @@ def test_an_unneeded_node_says_when_it_may_go_and_one_that_goes_needs_nothing():
 
 
 @pytest.mark.parametrize("reason", list(Reason))
-def test_every_advice_can_be_filled_in(reason):
+def test_every_advice_can_be_filled_in(reason) -> None:
     reason.advice.format(pod="p", until="u", group="g", minimum=1, threshold="50%", budgets="")
 
 
-def test_an_unneeded_node_says_where_its_pods_would_go():
+def test_an_unneeded_node_says_where_its_pods_would_go() -> None:
     pods = [a_pod(name, node="n1", cpu="100m") for name in ("x", "y")]
     assert "  its pods would go to: n0" in explain_node(look_at(*pods), "n1")
 
 
-def test_a_group_counts_its_nodes_by_the_reason_why_they_stay():
+def test_a_group_counts_its_nodes_by_the_reason_why_they_stay() -> None:
     lines = explain_group(look_at(a_pod("alone", node="n1", owner="")), "a")
     assert [line for line in lines if "of its nodes" in line] == [
         "  1 of its nodes: its utilization is above the threshold [NotUnderutilized]",
@@ -138,7 +138,7 @@ def test_a_group_counts_its_nodes_by_the_reason_why_they_stay():
     ],
     ids=["one", "two", "many"],
 )
-def test_a_group_of_several_pools_names_them(pools, expected):
+def test_a_group_of_several_pools_names_them(pools, expected) -> None:
     world = a_world(groups=[replace(a_group("a", size=1), pools=pools)])
     decision, memory, findings = decide(world, Memory(), a_policy(), NOW, in_depth=True)
     lines = explain_group(Look(world=world, decision=decision, memory=memory, findings=findings), "a")
@@ -146,7 +146,7 @@ def test_a_group_of_several_pools_names_them(pools, expected):
     assert [line for line in lines if "come from" in line] == expected
 
 
-def test_an_overview_sums_nodes_up_by_reason_and_says_for_how_long():
+def test_an_overview_sums_nodes_up_by_reason_and_says_for_how_long() -> None:
     pod = a_pod("alone", node="n1", owner="")
     memory = look_at(pod).memory
     _, tables = overview(look_at(pod, memory=memory, now=NOW + timedelta(minutes=2)))

@@ -16,7 +16,7 @@ from nodewright.explain.narrative import describe_actions, describe_failure
 from nodewright.testing.clock import EPOCH
 
 
-def test_every_action_is_one_line_with_its_reason():
+def test_every_action_is_one_line_with_its_reason() -> None:
     decision = Decision(
         at=EPOCH,
         restore=(Restore(node="n1", verdict=Verdict(reason=Reason.LEFTOVER)),),
@@ -52,16 +52,16 @@ def test_every_action_is_one_line_with_its_reason():
     ]
 
 
-def test_a_quiet_decision_has_no_lines():
+def test_a_quiet_decision_has_no_lines() -> None:
     assert describe_actions(Decision(at=EPOCH)) == []
     assert Decision(at=EPOCH).quiet
 
 
-def test_a_failure_says_whether_it_will_be_tried_again():
+def test_a_failure_says_whether_it_will_be_tried_again() -> None:
     failed = Outcome(at=EPOCH, action="grow", target="g", ok=False, error="throttled", temporary=True)
     assert describe_failure(failed) == "grow g failed, will be tried again: throttled"
 
 
-def test_a_refused_eviction_is_always_tried_again():
+def test_a_refused_eviction_is_always_tried_again() -> None:
     refused = Outcome(at=EPOCH, action="evict", target="default/x", ok=False, error="denied")
     assert describe_failure(refused) == "evict default/x failed, will be tried again: denied"

@@ -55,7 +55,7 @@ def a_dry_group():
     )
 
 
-def test_a_small_cluster_is_reported_in_cluster_autoscalers_format():
+def test_a_small_cluster_is_reported_in_cluster_autoscalers_format() -> None:
     nodes = [a_node("busy", created=EARLIER), a_node("down", ready=False, created=EARLIER)]
     pool = replace(a_group("pool", size=3, instances=machines("busy", "down", "coming")), max_size=5)
     dry = a_group("dry")
@@ -163,7 +163,7 @@ time: 2030-01-01 00:00:00.25 +0000 UTC
     )
 
 
-def test_before_the_first_loop_there_is_nothing_but_zeros():
+def test_before_the_first_loop_there_is_nothing_but_zeros() -> None:
     status = initializing(EPOCH)
     assert status.annotations == {"cluster-autoscaler.kubernetes.io/last-updated": "2030-01-01 00:00:00 +0000 UTC"}
     assert (
@@ -200,7 +200,7 @@ time: 2030-01-01 00:00:00 +0000 UTC
 class TestConditions:
     WELL = a_world(groups=[a_group("pool", size=1)], nodes={"pool": [a_node("pool-0", created=EARLIER)]})
 
-    def test_a_condition_holds_since_it_changed_also_over_a_restart(self):
+    def test_a_condition_holds_since_it_changed_also_over_a_restart(self) -> None:
         first = look_at(self.WELL)
         later = look_at(self.WELL, Memory.from_json(first.memory.to_json()), now=EPOCH + timedelta(minutes=1))
         health = written(later)["clusterWide"]["health"]
@@ -216,23 +216,23 @@ class TestConditions:
         assert group["health"]["lastTransitionTime"] == "2030-01-01T00:02:00Z"
         assert group["scaleDown"]["lastTransitionTime"] == "2030-01-01T00:00:00Z"
 
-    def test_without_a_change_nothing_new_has_to_be_remembered(self):
+    def test_without_a_change_nothing_new_has_to_be_remembered(self) -> None:
         first = look_at(self.WELL)
         settings, now = Settings(), EPOCH + timedelta(minutes=1)
         _, memory, findings = decide(self.WELL, first.memory, a_policy(settings), now, in_depth=True)
         assert note_conditions(self.WELL, findings, memory, settings, now) is memory
 
-    def test_a_group_that_is_gone_is_forgotten(self):
+    def test_a_group_that_is_gone_is_forgotten(self) -> None:
         first = look_at(self.WELL)
         assert first.memory.status.conditions.keys() == {"", "pool"}
         assert look_at(a_world(), first.memory).memory.status.conditions.keys() == {""}
 
-    def test_a_group_that_can_not_be_read_is_not_well(self):
+    def test_a_group_that_can_not_be_read_is_not_well(self) -> None:
         world = replace(self.WELL, groups=(replace(self.WELL.groups[0], error="the cloud is away"),))
         group = group_status(look_at(world))
         assert (group["health"]["status"], group["scaleUp"]["status"]) == ("Unhealthy", "Unhealthy")
 
-    def test_machines_that_others_ordered_are_no_scale_up(self):
+    def test_machines_that_others_ordered_are_no_scale_up(self) -> None:
         requests = {"pool": ScaleUpRequest(at=EPOCH, count=1, ours=False)}
         world = replace(self.WELL, groups=(a_group("pool", size=2),))
         assert (
@@ -240,7 +240,7 @@ class TestConditions:
             == "NoActivity"
         )
 
-    def test_a_cluster_with_too_many_unready_nodes_is_unhealthy(self):
+    def test_a_cluster_with_too_many_unready_nodes_is_unhealthy(self) -> None:
         nodes = [a_node(f"n{number}", ready=False, created=EARLIER) for number in range(5)]
         world = a_world(
             groups=[a_group("pool", size=5, instances=machines(*(n.name for n in nodes)))], nodes={"pool": nodes}
@@ -249,7 +249,7 @@ class TestConditions:
         assert status["clusterWide"]["health"]["status"] == "Unhealthy"
         assert status["autoscalerStatus"] == "Running"
 
-    def test_without_a_search_for_nodes_to_remove_its_times_are_empty(self):
+    def test_without_a_search_for_nodes_to_remove_its_times_are_empty(self) -> None:
         settings = settings_of("scaleDown: {enabled: false}")
         assert group_status(look_at(self.WELL, settings=settings), settings=settings)["scaleDown"] == {
             "lastProbeTime": None,
@@ -261,7 +261,7 @@ class TestConditions:
         ("nodes", "message"),
         [([], "Cluster has no nodes."), ([a_node(ready=False, created=EARLIER)], "Cluster has no ready nodes.")],
     )
-    def test_an_empty_cluster_that_may_not_grow_is_initializing(self, nodes, message):
+    def test_an_empty_cluster_that_may_not_grow_is_initializing(self, nodes, message) -> None:
         settings = settings_of("scaleUp: {fromZero: false}")
         status = written(look_at(a_world(groups=[a_group()], nodes={"": nodes}), settings=settings), settings)
         assert (status["autoscalerStatus"], status["message"]) == ("Initializing", message)
@@ -269,7 +269,7 @@ class TestConditions:
 
 
 class TestNodes:
-    def test_verdicts_are_counted_and_nodes_with_rare_ones_are_named_with_the_remedy(self):
+    def test_verdicts_are_counted_and_nodes_with_rare_ones_are_named_with_the_remedy(self) -> None:
         nodes = [a_node(f"pool-{number}", created=EARLIER) for number in range(4)]
         nodes[2] = a_node(
             "pool-2", created=EARLIER, annotations={"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}
@@ -291,7 +291,7 @@ class TestNodes:
 
 
 class TestSize:
-    def test_a_huge_cluster_fits_and_says_what_is_left_out(self):
+    def test_a_huge_cluster_fits_and_says_what_is_left_out(self) -> None:
         nodes = [a_node(f"pool-{number:04}", created=EARLIER) for number in range(1000)]
         groups = [a_group(f"group-{number:04}-{'x' * 60}") for number in range(3000)]
         look = look_at(
@@ -308,7 +308,7 @@ class TestSize:
         assert (shown[0], shown[-1]) == (groups[0].id, groups[-1].id)
         assert (len(nodes["nodes"]), nodes["notNamed"], nodes["total"]) == (100, 900, 1000)
 
-    def test_long_messages_of_a_cloud_are_cut(self):
+    def test_long_messages_of_a_cloud_are_cut(self) -> None:
         pool = a_group("pool")
         failed = Instance(
             id="fake://x",

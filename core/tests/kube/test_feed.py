@@ -47,14 +47,14 @@ def taken_up(feed, cluster):
     return set(cluster.nodes)
 
 
-def test_of_an_object_that_changed_often_only_the_last_state_is_kept():
+def test_of_an_object_that_changed_often_only_the_last_state_is_kept() -> None:
     feed = Feed()
     for _ in range(1000):
         feed.extend(nodes("n"))
     assert feed.apply_to(Cluster()) == 1
 
 
-def test_changes_hold_in_the_order_in_which_they_came():
+def test_changes_hold_in_the_order_in_which_they_came() -> None:
     feed, cluster = Feed(), Cluster()
     feed.extend(nodes("stays", "goes", complete=True))
     feed.extend(nodes("comes", gone=["goes"]))
@@ -66,7 +66,7 @@ def test_changes_hold_in_the_order_in_which_they_came():
     assert taken_up(feed, cluster) == {"stays", "comes"}
 
 
-def test_a_list_takes_the_place_of_what_was_not_taken_up():
+def test_a_list_takes_the_place_of_what_was_not_taken_up() -> None:
     feed, cluster = Feed(), Cluster()
     feed.extend(nodes("a", "b", complete=True))
     assert taken_up(feed, cluster) == {"a", "b"}
@@ -75,7 +75,7 @@ def test_a_list_takes_the_place_of_what_was_not_taken_up():
     assert taken_up(feed, cluster) == {"b"}
 
 
-def test_what_is_listed_but_can_not_be_read_stays_as_it_was():
+def test_what_is_listed_but_can_not_be_read_stays_as_it_was() -> None:
     feed, cluster = Feed(), Cluster()
     feed.extend(nodes("a", "b", complete=True))
     assert taken_up(feed, cluster) == {"a", "b"}
@@ -94,14 +94,14 @@ class TestWakingTheLoop:
     def feed(self, woken):
         return Feed(on_unschedulable=lambda: woken.append(1))
 
-    def test_once(self, feed, woken):
+    def test_once(self, feed, woken) -> None:
         feed.extend(pods(a_pod_text("p")))
         assert not woken
         for message in ("0/1 nodes fit", "0/2 nodes fit"):
             feed.extend(pods(a_pod_text("p", unschedulable=True, message=message)))
         assert len(woken) == 1
 
-    def test_again_after_it_had_a_node_or_was_gone(self, feed, woken):
+    def test_again_after_it_had_a_node_or_was_gone(self, feed, woken) -> None:
         feed.extend(pods(a_pod_text("p", unschedulable=True)))
         feed.extend(pods(a_pod_text("p")))
         feed.extend(pods(a_pod_text("p", unschedulable=True)))
@@ -111,7 +111,7 @@ class TestWakingTheLoop:
         feed.extend(pods(a_pod_text("p", unschedulable=True)))
         assert len(woken) == 3
 
-    def test_a_new_list_wakes_for_what_is_new_in_it(self, feed, woken):
+    def test_a_new_list_wakes_for_what_is_new_in_it(self, feed, woken) -> None:
         feed.extend(pods(a_pod_text("p", unschedulable=True), a_pod_text("q", unschedulable=True), complete=True))
         feed.extend(pods(a_pod_text("p", unschedulable=True), complete=True))
         assert len(woken) == 1
@@ -122,7 +122,7 @@ class TestWakingTheLoop:
 class TestTheFirstSight:
     """The loop begins after everything was listed once."""
 
-    def test_it_is_waited_for_as_long_as_pages_come(self):
+    def test_it_is_waited_for_as_long_as_pages_come(self) -> None:
         feed = Feed()
         for kind in KINDS:
             feed.note_absent(kind)
@@ -139,7 +139,7 @@ class TestTheFirstSight:
         feed.wait_until_synced(0.2)
         assert next(pages, None) is None
 
-    def test_a_kind_that_is_not_heard_of_is_not_waited_for_long_however_busy_others_are(self):
+    def test_a_kind_that_is_not_heard_of_is_not_waited_for_long_however_busy_others_are(self) -> None:
         feed, over = Feed(), Event()
 
         def chatter():
@@ -163,7 +163,7 @@ class TestSilence:
         monkeypatch.setattr(feeds, "monotonic", lambda: now[0])
         return now
 
-    def test_what_was_heard_of_lately_will_do(self, time):
+    def test_what_was_heard_of_lately_will_do(self, time) -> None:
         feed = Feed()
         feed.extend(nodes(complete=True))
         time[0] += 100
@@ -171,7 +171,7 @@ class TestSilence:
         time[0] += 100
         feed.check_silence(180)
 
-    def test_a_long_silence_is_reported_with_its_reason(self, time):
+    def test_a_long_silence_is_reported_with_its_reason(self, time) -> None:
         feed = Feed()
         feed.extend(nodes(complete=True))
         time[0] += 200
@@ -181,7 +181,7 @@ class TestSilence:
         with pytest.raises(ApiServerError, match="no news of nodes for 200 s: GET /api/v1/nodes: no, sorry"):
             feed.check_silence(180)
 
-    def test_other_kinds_are_not_waited_for(self, time):
+    def test_other_kinds_are_not_waited_for(self, time) -> None:
         feed = Feed()
         budgets = next(kind for kind in KINDS if kind.name == "poddisruptionbudgets")
         feed.note_contact(budgets)

@@ -123,7 +123,7 @@ def no_answer():
     return ApiServerError("no answer")
 
 
-def test_a_lease_that_is_not_there_is_made_as_the_go_client_makes_it(server, lease):
+def test_a_lease_that_is_not_there_is_made_as_the_go_client_makes_it(server, lease) -> None:
     mine = acquired(server, lease("me"))
     spec = dict(server.lease["spec"])
     assert spec.pop("acquireTime") == pytest.approx(spec.pop("renewTime"))
@@ -133,13 +133,13 @@ def test_a_lease_that_is_not_there_is_made_as_the_go_client_makes_it(server, lea
     assert mine.uid == "u1"
 
 
-def test_times_are_written_with_microseconds(server, lease):
+def test_times_are_written_with_microseconds(server, lease) -> None:
     acquired(server, lease())
     for key in ("acquireTime", "renewTime"):
         assert re.fullmatch(MICRO_TIME, server.lease["spec"][key])
 
 
-def test_a_lease_that_cluster_autoscaler_renews_is_waited_for(server, lease):
+def test_a_lease_that_cluster_autoscaler_renews_is_waited_for(server, lease) -> None:
     server.hold(HELD_BY_CA)
     stop = Stop(server, patience=120)
 
@@ -153,7 +153,7 @@ def test_a_lease_that_cluster_autoscaler_renews_is_waited_for(server, lease):
     assert len(set(stop.waits)) > 1
 
 
-def test_a_lease_without_renewals_is_taken_after_its_own_duration_by_our_clock(server, lease):
+def test_a_lease_without_renewals_is_taken_after_its_own_duration_by_our_clock(server, lease) -> None:
     server.hold({**HELD_BY_CA, "leaseDurationSeconds": 40})
     begun = server.now
     assert lease().acquire(Stop(server))
@@ -164,7 +164,7 @@ def test_a_lease_without_renewals_is_taken_after_its_own_duration_by_our_clock(s
     assert server.lease["spec"]["acquireTime"] != HELD_BY_CA["acquireTime"]
 
 
-def test_time_counts_from_the_first_look(server, lease):
+def test_time_counts_from_the_first_look(server, lease) -> None:
     server.hold(HELD_BY_CA)
     mine = lease()
     mine.look()
@@ -174,14 +174,14 @@ def test_time_counts_from_the_first_look(server, lease):
     assert stop.waits == []
 
 
-def test_a_change_of_labels_is_no_renewal(server, lease):
+def test_a_change_of_labels_is_no_renewal(server, lease) -> None:
     server.hold(HELD_BY_CA)
     begun = server.now
     assert lease().acquire(Stop(server), lambda: server.hold(HELD_BY_CA, labels={"at": str(server.now)}))
     assert server.now - begun <= 19.4
 
 
-def test_a_released_lease_is_taken_at_once(server, lease):
+def test_a_released_lease_is_taken_at_once(server, lease) -> None:
     server.hold({**HELD_BY_CA, "holderIdentity": "", "leaseDurationSeconds": 1})
     stop = Stop(server)
     assert lease().acquire(stop)
@@ -189,27 +189,27 @@ def test_a_released_lease_is_taken_at_once(server, lease):
     assert server.lease["spec"]["leaseTransitions"] == 4
 
 
-def test_what_we_do_not_know_of_a_lease_stays(server, lease):
+def test_what_we_do_not_know_of_a_lease_stays(server, lease) -> None:
     server.hold({"holderIdentity": "", "preferredHolder": "x"}, labels={"a": "b"})
     acquired(server, lease())
     assert server.lease["spec"]["preferredHolder"] == "x"
     assert server.lease["metadata"]["labels"] == {"a": "b"}
 
 
-def test_who_comes_second_waits(server, lease):
+def test_who_comes_second_waits(server, lease) -> None:
     server.faults = [("POST", lambda: server.hold({**HELD_BY_CA, "holderIdentity": "first"}))]
     assert not lease("second").acquire(Stop(server, patience=10))
     assert server.holder == "first"
 
 
-def test_a_stop_ends_waiting_and_leaves_the_lease_alone(server, lease):
+def test_a_stop_ends_waiting_and_leaves_the_lease_alone(server, lease) -> None:
     stop = Event()
     stop.set()
     assert not lease().acquire(stop)
     assert server.requests == []
 
 
-def test_a_lease_that_can_not_be_read_is_tried_again_and_said_once(server, lease, caplog):
+def test_a_lease_that_can_not_be_read_is_tried_again_and_said_once(server, lease, caplog) -> None:
     denied = AccessDeniedError('leases "cluster-autoscaler" is forbidden: cannot get', status=403)
     server.faults = [("GET", denied), ("GET", denied), ("GET", no_answer())]
     assert lease().acquire(Stop(server))
@@ -219,7 +219,7 @@ def test_a_lease_that_can_not_be_read_is_tried_again_and_said_once(server, lease
     ]
 
 
-def test_it_is_renewed_by_one_request(server, lease):
+def test_it_is_renewed_by_one_request(server, lease) -> None:
     mine = acquired(server, lease())
     taken = dict(server.lease["spec"])
     server.now += 2
@@ -230,7 +230,7 @@ def test_it_is_renewed_by_one_request(server, lease):
     assert mine.held
 
 
-def test_a_change_by_someone_else_does_not_end_it(server, lease):
+def test_a_change_by_someone_else_does_not_end_it(server, lease) -> None:
     mine = acquired(server, lease())
     server.hold(server.lease["spec"], labels={"touched": "yes"})
     assert mine.renew() == 2
@@ -238,14 +238,14 @@ def test_a_change_by_someone_else_does_not_end_it(server, lease):
     assert server.lease["metadata"]["labels"] == {"touched": "yes"}
 
 
-def test_a_lease_that_was_deleted_is_made_again(server, lease):
+def test_a_lease_that_was_deleted_is_made_again(server, lease) -> None:
     mine = acquired(server, lease())
     server.lease = None
     assert mine.renew() == 2
     assert server.holder == "me"
 
 
-def test_it_ends_with_the_renew_deadline_and_not_when_the_thread_finds_out(server, lease):
+def test_it_ends_with_the_renew_deadline_and_not_when_the_thread_finds_out(server, lease) -> None:
     mine = acquired(server, lease())
     server.now += 9.9
     assert mine.held
@@ -259,7 +259,7 @@ def test_it_ends_with_the_renew_deadline_and_not_when_the_thread_finds_out(serve
     assert not mine.held
 
 
-def test_one_failed_renewal_is_tried_again_until_the_deadline(server, lease):
+def test_one_failed_renewal_is_tried_again_until_the_deadline(server, lease) -> None:
     mine = acquired(server, lease())
     server.now += 9
     server.faults = [("PUT", no_answer())]
@@ -269,7 +269,7 @@ def test_one_failed_renewal_is_tried_again_until_the_deadline(server, lease):
     assert mine.held
 
 
-def test_that_it_is_renewed_again_is_said_once(server, lease, caplog):
+def test_that_it_is_renewed_again_is_said_once(server, lease, caplog) -> None:
     caplog.set_level("INFO")
     mine = acquired(server, lease())
     server.faults = [("PUT", no_answer())]
@@ -282,7 +282,7 @@ def test_that_it_is_renewed_again_is_said_once(server, lease, caplog):
     ]
 
 
-def test_an_answer_after_the_deadline_is_too_late(server, lease):
+def test_an_answer_after_the_deadline_is_too_late(server, lease) -> None:
     mine = acquired(server, lease())
 
     def hang():
@@ -295,7 +295,7 @@ def test_an_answer_after_the_deadline_is_too_late(server, lease):
     assert not mine.held
 
 
-def test_a_renewal_whose_answer_was_lost_is_found_to_be_ours(server, lease):
+def test_a_renewal_whose_answer_was_lost_is_found_to_be_ours(server, lease) -> None:
     mine = acquired(server, lease())
 
     def lands():
@@ -310,7 +310,7 @@ def test_a_renewal_whose_answer_was_lost_is_found_to_be_ours(server, lease):
     assert mine.held
 
 
-def test_it_counts_from_when_the_request_was_sent(server, lease):
+def test_it_counts_from_when_the_request_was_sent(server, lease) -> None:
     mine = acquired(server, lease())
     server.faults = [("PUT", lambda: setattr(server, "now", server.now + 4))]
     assert mine.renew() == 2
@@ -318,7 +318,7 @@ def test_it_counts_from_when_the_request_was_sent(server, lease):
     assert not mine.held
 
 
-def test_requests_get_half_of_the_deadline_and_what_is_left_of_it(server, lease):
+def test_requests_get_half_of_the_deadline_and_what_is_left_of_it(server, lease) -> None:
     mine = acquired(server, lease())
     assert mine.renew()
     server.now += 8
@@ -326,7 +326,7 @@ def test_requests_get_half_of_the_deadline_and_what_is_left_of_it(server, lease)
     assert [timeout for _, timeout in server.requests] == [5, pytest.approx(2)]
 
 
-def test_another_holder_ends_it_at_once(server, lease):
+def test_another_holder_ends_it_at_once(server, lease) -> None:
     mine = acquired(server, lease())
     server.hold(HELD_BY_CA)
     server.now += 2
@@ -336,7 +336,7 @@ def test_another_holder_ends_it_at_once(server, lease):
     assert server.holder == "ca-7d9"
 
 
-def test_a_lost_lease_does_not_come_back(server, lease):
+def test_a_lost_lease_does_not_come_back(server, lease) -> None:
     mine = acquired(server, lease())
     server.now += 11
     mine.renew()
@@ -345,7 +345,7 @@ def test_a_lost_lease_does_not_come_back(server, lease):
     assert not mine.held
 
 
-def test_a_released_lease_is_there_for_cluster_autoscaler_at_once(server, lease):
+def test_a_released_lease_is_there_for_cluster_autoscaler_at_once(server, lease) -> None:
     mine = acquired(server, lease())
     mine.release()
     spec = server.lease["spec"]
@@ -358,14 +358,14 @@ def test_a_released_lease_is_there_for_cluster_autoscaler_at_once(server, lease)
     assert stop.waits == []
 
 
-def test_a_lease_that_another_replica_holds_is_not_released(server, lease):
+def test_a_lease_that_another_replica_holds_is_not_released(server, lease) -> None:
     mine = acquired(server, lease())
     server.hold(HELD_BY_CA)
     mine.release()
     assert server.holder == "ca-7d9"
 
 
-def test_an_api_server_that_is_away_does_not_keep_it_from_ending(server, lease, caplog):
+def test_an_api_server_that_is_away_does_not_keep_it_from_ending(server, lease, caplog) -> None:
     mine = acquired(server, lease())
     server.faults = [("GET", no_answer())]
     mine.release()
@@ -373,13 +373,13 @@ def test_an_api_server_that_is_away_does_not_keep_it_from_ending(server, lease, 
     assert "could not be released; it is free in 15 s: no answer" in caplog.text
 
 
-def test_a_response_after_the_deadline_does_not_make_it_lead(server, lease):
+def test_a_response_after_the_deadline_does_not_make_it_lead(server, lease) -> None:
     server.faults = [("POST", lambda: setattr(server, "now", server.now + 11))]
     mine = acquired(server, lease())
     assert mine.held
     assert server.lease["spec"]["leaseTransitions"] == 0
 
 
-def test_parts_of_seconds_are_rounded_up_for_others(server, lease):
+def test_parts_of_seconds_are_rounded_up_for_others(server, lease) -> None:
     acquired(server, lease(leaseDuration="1500ms", renewDeadline="1s", retryPeriod="100ms"))
     assert server.lease["spec"]["leaseDurationSeconds"] == 2

@@ -180,7 +180,7 @@ def answers(cluster, pods):
 
 @given(st.lists(POD, min_size=1, max_size=5))
 @settings(max_examples=150, deadline=None)
-def test_the_wire_tells_the_same_as_the_models(pods):
+def test_the_wire_tells_the_same_as_the_models(pods) -> None:
     wire, models = from_wire(pods), from_models(pods)
     assert list(wire.pods) == list(models.pods)
     for key, row in models.pods.items():
@@ -191,7 +191,7 @@ def test_the_wire_tells_the_same_as_the_models(pods):
 
 @given(st.lists(POD, min_size=1, max_size=5))
 @settings(max_examples=50, deadline=None)
-def test_a_pending_pod_is_kept_as_its_model(pods):
+def test_a_pending_pod_is_kept_as_its_model(pods) -> None:
     wire, models = from_wire(pods), from_models(pods)
     for key, row in models.pending.items():
         mine = wire.pending[key].pending
@@ -202,7 +202,7 @@ def test_a_pending_pod_is_kept_as_its_model(pods):
 
 @given(st.lists(POD, min_size=1, max_size=5))
 @settings(max_examples=50, deadline=None)
-def test_a_pod_has_one_class_however_it_came(pods):
+def test_a_pod_has_one_class_however_it_came(pods) -> None:
     cluster = from_wire(pods)
     for pod in pods:
         model = msgspec.json.decode(compact(pod), type=Pod)
@@ -225,11 +225,11 @@ def classes_of(pods, how):
 
 @pytest.mark.parametrize("how", [from_wire, from_models])
 class TestOneClass:
-    def test_pods_that_differ_in_the_names_of_their_token_volumes(self, how):
+    def test_pods_that_differ_in_the_names_of_their_token_volumes(self, how) -> None:
         volumes = [[{"name": f"kube-api-access-{name}", "projected": {}}] for name in ("x7k2p", "b9bdn")]
         assert classes_of([a_pod_of("ReplicaSet", n, volumes=each) for n, each in enumerate(volumes)], how) == 1
 
-    def test_pods_of_a_daemon_set_on_the_nodes_that_they_are_tied_to(self, how):
+    def test_pods_of_a_daemon_set_on_the_nodes_that_they_are_tied_to(self, how) -> None:
         pods = [
             a_pod_of(
                 "DaemonSet",
@@ -245,7 +245,7 @@ class TestOneClass:
         ]
         assert classes_of(pods, how) == 1
 
-    def test_pods_of_a_stateful_set(self, how):
+    def test_pods_of_a_stateful_set(self, how) -> None:
         pods = [a_pod_of("StatefulSet", number) for number in range(3)]
         for number, pod in enumerate(pods):
             pod["metadata"]["labels"] = {
@@ -255,14 +255,14 @@ class TestOneClass:
             }
         assert classes_of(pods, how) == 1
 
-    def test_pods_that_differ_in_fields_that_no_decision_reads(self, how):
+    def test_pods_that_differ_in_fields_that_no_decision_reads(self, how) -> None:
         pods = [a_pod_of("ReplicaSet", number) for number in range(3)]
         for number, pod in enumerate(pods):
             pod["metadata"]["annotations"] = {"cni.example/address": f"10.0.0.{number}", "note": '"so\\be it"'}
             pod["status"] = {"podIP": f"10.0.0.{number}", "containerStatuses": [{"name": "main", "ready": True}]}
         assert classes_of(pods, how) == 1
 
-    def test_pods_of_which_some_have_started(self, how):
+    def test_pods_of_which_some_have_started(self, how) -> None:
         pods = [a_pod_of("ReplicaSet", number) for number in range(2)]
         resources = {"requests": {"cpu": "1"}}
         started = {"name": "main", "resources": resources, "allocatedResources": {"cpu": "1"}}
@@ -272,29 +272,29 @@ class TestOneClass:
 
 @pytest.mark.parametrize("how", [from_wire, from_models])
 class TestTwoClasses:
-    def test_a_pod_that_is_being_resized(self, how):
+    def test_a_pod_that_is_being_resized(self, how) -> None:
         pods = [a_pod_of("ReplicaSet", number) for number in range(2)]
         pods[1]["status"] = {"containerStatuses": [{"name": "main", "resources": {"requests": {"cpu": "2"}}}]}
         assert classes_of(pods, how) == 2
 
-    def test_a_sidecar_that_is_being_resized(self, how):
+    def test_a_sidecar_that_is_being_resized(self, how) -> None:
         sidecar = {"name": "side", "restartPolicy": "Always", "resources": {"requests": {"cpu": "1"}}}
         pods = [a_pod_of("ReplicaSet", number, initContainers=[sidecar]) for number in range(2)]
         pods[1]["status"] = {"initContainerStatuses": [{"name": "side", "resources": {"requests": {"cpu": "2"}}}]}
         cluster = how(pods)
         assert [cluster.pods[f"default/p-{n}"].pod_class.requests["cpu"] for n in range(2)] == [2000, 3000]
 
-    def test_a_pod_that_may_not_be_evicted(self, how):
+    def test_a_pod_that_may_not_be_evicted(self, how) -> None:
         pods = [a_pod_of("ReplicaSet", number) for number in range(2)]
         pods[1]["metadata"]["annotations"] = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
         assert classes_of(pods, how) == 2
 
-    def test_a_pod_that_costs_more_to_lose(self, how):
+    def test_a_pod_that_costs_more_to_lose(self, how) -> None:
         pods = [a_pod_of("ReplicaSet", number) for number in range(2)]
         pods[1]["metadata"]["annotations"] = {"controller.kubernetes.io/pod-deletion-cost": "100"}
         assert classes_of(pods, how) == 2
 
-    def test_a_pod_that_is_on_its_way_out(self, how):
+    def test_a_pod_that_is_on_its_way_out(self, how) -> None:
         pods = [a_pod_of("ReplicaSet", number) for number in range(2)]
         pods[1]["metadata"]["deletionTimestamp"] = "2026-01-15T08:31:00Z"
         assert classes_of(pods, how) == 2
@@ -309,14 +309,14 @@ class TestTwoClasses:
         ({"metadata": {"creationTimestamp": "yesterday"}}, "Invalid RFC3339 encoded datetime"),
     ],
 )
-def test_a_malformed_pod_is_reported(broken, message):
+def test_a_malformed_pod_is_reported(broken, message) -> None:
     reader = PodReader()
     with pytest.raises(msgspec.MsgspecError, match=message.replace("|", r"\|")):
         reader(compact(broken))
     assert reader(compact(a_pod_of("ReplicaSet", 1))).key == "default/p-1"
 
 
-def test_a_pending_pod_is_not_tied_to_the_node_of_one_of_its_kind():
+def test_a_pending_pod_is_not_tied_to_the_node_of_one_of_its_kind() -> None:
     read = PodReader()
     cluster = Cluster()
     for pod in (a_pod("runs", node="n0"), a_pod("waits")):
@@ -325,7 +325,7 @@ def test_a_pending_pod_is_not_tied_to_the_node_of_one_of_its_kind():
     assert cluster.pods["default/waits"].pod_class is cluster.pods["default/runs"].pod_class
 
 
-def test_a_malformed_amount_is_reported_for_each_pod_and_stops_no_other():
+def test_a_malformed_amount_is_reported_for_each_pod_and_stops_no_other() -> None:
     cluster, reader = a_cluster(), PodReader()
     strange = a_pod_of("ReplicaSet", 1)
     strange["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "lots"
@@ -336,7 +336,7 @@ def test_a_malformed_amount_is_reported_for_each_pod_and_stops_no_other():
     assert list(cluster.pods) == ["default/p-2"]
 
 
-def test_reading_from_the_wire_costs_less_than_decoding_and_keying_models():
+def test_reading_from_the_wire_costs_less_than_decoding_and_keying_models() -> None:
     pods = [compact(a_pod_of("ReplicaSet", n, node="n0", tolerations=[{"operator": "Exists"}])) for n in range(500)]
     decoder = msgspec.json.Decoder(Pod)
 

@@ -24,21 +24,21 @@ def waits():
     return Waits()
 
 
-def test_a_burst_waits_for_nothing(waits):
+def test_a_burst_waits_for_nothing(waits) -> None:
     limiter = waits.limiter(2, 10)
     for _ in range(10):
         limiter.wait()
     assert waits.made == []
 
 
-def test_what_is_above_it_comes_at_the_rate(waits):
+def test_what_is_above_it_comes_at_the_rate(waits) -> None:
     limiter = waits.limiter(2, 3)
     for _ in range(7):
         limiter.wait()
     assert waits.made == [0.5] * 4
 
 
-def test_a_pause_gives_back_no_more_than_the_burst(waits):
+def test_a_pause_gives_back_no_more_than_the_burst(waits) -> None:
     limiter = waits.limiter(2, 3)
     for _ in range(3):
         limiter.wait()
@@ -48,7 +48,7 @@ def test_a_pause_gives_back_no_more_than_the_burst(waits):
     assert waits.made == [0.5]
 
 
-def test_those_that_come_while_others_wait_wait_longer():
+def test_those_that_come_while_others_wait_wait_longer() -> None:
     made = []
     limiter = BlockingRateLimiter(2, 1, now=lambda: 0.0, sleep=made.append)
     for _ in range(4):

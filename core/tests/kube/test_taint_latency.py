@@ -18,7 +18,7 @@ def measured(clock, latency, seconds):
     latency.saw([MARKED])
 
 
-def test_the_longest_of_the_past_hour_counts():
+def test_the_longest_of_the_past_hour_counts() -> None:
     clock = SteppedClock()
     latency = TaintLatency(clock)
     assert latency.longest is None
@@ -31,7 +31,7 @@ def test_the_longest_of_the_past_hour_counts():
     assert latency.longest is None
 
 
-def test_taints_that_were_not_written_or_not_by_us_do_not_count():
+def test_taints_that_were_not_written_or_not_by_us_do_not_count() -> None:
     clock = SteppedClock()
     latency = TaintLatency(clock)
     latency.writing("n")
@@ -40,7 +40,7 @@ def test_taints_that_were_not_written_or_not_by_us_do_not_count():
     assert latency.longest is None
 
 
-def test_a_mark_is_measured_once():
+def test_a_mark_is_measured_once() -> None:
     clock = SteppedClock()
     latency = TaintLatency(clock)
     measured(clock, latency, 1)

@@ -43,7 +43,7 @@ def store(*answers):
     return ConfigMapStore(wire, "infra", "memo"), wire
 
 
-def test_text_is_stored_as_text_and_all_else_packed():
+def test_text_is_stored_as_text_and_all_else_packed() -> None:
     memo, wire = store(at("5"), at("6"), at("7"))
     assert memo.write(b'{"a": 1}', "") == "5"
     assert memo.write(PACKED, "5") == "6"
@@ -69,26 +69,26 @@ def test_text_is_stored_as_text_and_all_else_packed():
         ({"binaryData": {"memory.json.gz": "no base64!"}}, b"no base64!"),
     ],
 )
-def test_whatever_is_in_it_is_read(found, content):
+def test_whatever_is_in_it_is_read(found, content) -> None:
     memo, _ = store(at("5", **found))
     assert (read := memo.read()) is not None
     assert (read.content, read.version) == (content, "5")
 
 
-def test_a_missing_config_map_is_distinguished_from_an_unreadable_one():
+def test_a_missing_config_map_is_distinguished_from_an_unreadable_one() -> None:
     memo, _ = store(ApiServerError("not found", status=404), ApiServerError("away", status=503))
     assert memo.read() is None
     with pytest.raises(ApiServerError, match="away"):
         memo.read()
 
 
-def test_one_that_has_gone_meanwhile_is_a_conflict():
+def test_one_that_has_gone_meanwhile_is_a_conflict() -> None:
     memo, _ = store(ApiServerError("not found", status=404))
     with pytest.raises(ConflictError):
         memo.write(b"{}", "5")
 
 
-def test_content_that_was_set_aside_before_is_replaced():
+def test_content_that_was_set_aside_before_is_replaced() -> None:
     memo, wire = store(ConflictError("there is one", status=409), at("9"))
     memo.set_aside(b"\xff")
     assert [request[:2] for request in wire.sent] == [

@@ -51,13 +51,13 @@ def written(memory, **changes):
 
 @settings(deadline=None, max_examples=100)
 @given(MEMORIES)
-def test_any_memory_comes_back_as_it_was(memory):
+def test_any_memory_comes_back_as_it_was(memory) -> None:
     decoded = decode(encode(an_envelope(memory), 10**9).content)
     assert decoded.envelope == an_envelope(memory)
     assert decoded.lost == {}
 
 
-def test_a_small_memory_can_be_read_by_people_and_a_large_one_is_packed():
+def test_a_small_memory_can_be_read_by_people_and_a_large_one_is_packed() -> None:
     small = Memory(unneeded=UnneededMemory(since={"n": EPOCH}))
     assert json.loads(encode(an_envelope(small), LIMIT).content)["memory"]["unneeded"]["since"] == {
         "n": "2030-01-01T00:00:00Z"
@@ -68,7 +68,7 @@ def test_a_small_memory_can_be_read_by_people_and_a_large_one_is_packed():
     assert decode(encoded.content).envelope.memory == large
 
 
-def test_what_a_former_version_has_written_is_read_though_fields_were_missing_then():
+def test_what_a_former_version_has_written_is_read_though_fields_were_missing_then() -> None:
     memory = decode(
         b'{"format":1,"version":"0.0.9","seenAt":"2030-01-01T00:00:00Z","memory":{"requests":{"a":{"at":'
         b'"2030-01-01T00:00:00Z","count":2}},"removals":{"n":{"group":"a","provider_id":"i","started":'
@@ -80,13 +80,13 @@ def test_what_a_former_version_has_written_is_read_though_fields_were_missing_th
     )
 
 
-def test_a_file_of_the_first_format_which_had_no_slices_is_read_whole():
+def test_a_file_of_the_first_format_which_had_no_slices_is_read_whole() -> None:
     decoded = decode((Path(__file__).parent / "files" / "format-1.json").read_bytes())
     assert decoded.envelope == Envelope(memory=FULL, seen_at=EPOCH, holder="host_1", cluster="prod-eu")
     assert decoded.lost == {}
 
 
-def test_what_the_next_version_has_written_is_read_but_for_what_is_new():
+def test_what_the_next_version_has_written_is_read_but_for_what_is_new() -> None:
     backoff = {
         "until": "2030-01-01T00:05:00Z",
         "pause": "PT5M",
@@ -123,7 +123,7 @@ def test_what_the_next_version_has_written_is_read_but_for_what_is_new():
     assert decoded.lost == {"health.backoffs": 1, "verdicts.last": 1}
 
 
-def test_a_newer_format_is_distinguished_from_damage():
+def test_a_newer_format_is_distinguished_from_damage() -> None:
     with pytest.raises(NewerFormatError, match="it has format 3, and this version of Nodewright knows up to 2"):
         decode(written({}, format=3))
 
@@ -153,7 +153,7 @@ TIME = "2030-01-01T00:00:00Z"
         ({"hints": {"n": [["m", 1]], "o": [["m"]]}}, {"hints": {"n": (("m", 1),)}}, 1),
     ],
 )
-def test_what_can_not_be_is_left_out_alone(memory, left, lost):
+def test_what_can_not_be_is_left_out_alone(memory, left, lost) -> None:
     decoded = decode(written(memory))
     defaults = without_slices(Memory())
     for name, value in without_slices(decoded.envelope.memory).items():
@@ -165,7 +165,7 @@ def test_what_can_not_be_is_left_out_alone(memory, left, lost):
     assert sum(decoded.lost.values()) == lost
 
 
-def test_what_is_nested_without_end_is_refused():
+def test_what_is_nested_without_end_is_refused() -> None:
     deep = b"[" * 200_000 + b"]" * 200_000
     head = b'{"format":1,"seenAt":"2030-01-01T00:00:00Z","memory":{"turn":4,"hints":{"n":'
     with pytest.raises(UnusableError, match="it is no JSON object"):
@@ -198,7 +198,7 @@ NO_MEMORY = {
 
 
 @pytest.mark.parametrize("what", NO_MEMORY)
-def test_unusable_content_is_refused_with_a_reason(what):
+def test_unusable_content_is_refused_with_a_reason(what) -> None:
     make, why = NO_MEMORY[what]
     with pytest.raises(UnusableError, match=why):
         decode(make())
@@ -210,7 +210,7 @@ def names(count):
     return ["".join(chance.choices(string.ascii_letters + string.digits, k=30)) for _ in range(count)]
 
 
-def test_what_has_no_room_is_left_out_in_order_of_what_is_cheapest_to_lose():
+def test_what_has_no_room_is_left_out_in_order_of_what_is_cheapest_to_lose() -> None:
     nodes = names(4000)
     memory = Memory(
         unneeded=UnneededMemory(
@@ -249,7 +249,7 @@ def test_what_has_no_room_is_left_out_in_order_of_what_is_cheapest_to_lose():
         encode(an_envelope(memory), 20_000)
 
 
-def test_equal_memories_are_written_equally():
+def test_equal_memories_are_written_equally() -> None:
     assert encode(an_envelope(Memory(orders=OrderMemory(turn=1))), LIMIT) == encode(
         an_envelope(Memory(orders=OrderMemory(turn=1))), LIMIT
     )

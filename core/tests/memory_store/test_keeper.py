@@ -69,7 +69,7 @@ def eventually(holds):
         sleep(0.005)
 
 
-def test_memory_is_written_while_the_loop_goes_on(kept):
+def test_memory_is_written_while_the_loop_goes_on(kept) -> None:
     with writes_hang(kept.shelf) as hanging:
         kept.keep(1)
         assert hanging.wait(10)
@@ -77,7 +77,7 @@ def test_memory_is_written_while_the_loop_goes_on(kept):
     eventually(lambda: kept.turn == 1)
 
 
-def test_it_is_written_once_in_an_interval_and_then_the_latest(kept):
+def test_it_is_written_once_in_an_interval_and_then_the_latest(kept) -> None:
     kept.keep(1)
     eventually(lambda: kept.turn == 1)
     for turn in (2, 3, 4):
@@ -89,7 +89,7 @@ def test_it_is_written_once_in_an_interval_and_then_the_latest(kept):
     assert kept.shelf.writes == 2
 
 
-def test_what_has_not_changed_is_not_written_and_delays_nothing(kept):
+def test_what_has_not_changed_is_not_written_and_delays_nothing(kept) -> None:
     assert kept.keep_now(1)
     kept.clock.advance(10)
     assert kept.keep_now(1)
@@ -98,13 +98,13 @@ def test_what_has_not_changed_is_not_written_and_delays_nothing(kept):
     eventually(lambda: kept.turn == 2)
 
 
-def test_what_must_not_be_forgotten_is_written_at_once(kept):
+def test_what_must_not_be_forgotten_is_written_at_once(kept) -> None:
     assert kept.keep_now(1)
     assert kept.keep_now(2)
     assert kept.turn == 2
 
 
-def test_a_write_that_hangs_is_waited_for_once(kept):
+def test_a_write_that_hangs_is_waited_for_once(kept) -> None:
     with writes_hang(kept.shelf):
         assert not kept.keep_now(1, timeout=0.05)
         began = monotonic()
@@ -114,7 +114,7 @@ def test_a_write_that_hangs_is_waited_for_once(kept):
     assert kept.keep_now(3)
 
 
-def test_a_write_that_fails_is_not_waited_for_and_tried_again(kept):
+def test_a_write_that_fails_is_not_waited_for_and_tried_again(kept) -> None:
     def fail():
         raise ApiServerError("away", status=503)
 
@@ -125,7 +125,7 @@ def test_a_write_that_fails_is_not_waited_for_and_tried_again(kept):
     eventually(lambda: kept.turn == 1)
 
 
-def test_where_a_right_is_missing_it_is_tried_every_five_minutes(kept):
+def test_where_a_right_is_missing_it_is_tried_every_five_minutes(kept) -> None:
     tries = []
 
     def fail():
@@ -141,14 +141,14 @@ def test_where_a_right_is_missing_it_is_tried_every_five_minutes(kept):
     assert tries[1] - tries[0] == timedelta(minutes=5)
 
 
-def test_a_clock_that_is_set_back_holds_nothing_up(kept):
+def test_a_clock_that_is_set_back_holds_nothing_up(kept) -> None:
     assert kept.keep_now(1)
     kept.clock.advance(-3600)
     kept.keep(2)
     eventually(lambda: kept.turn == 2)
 
 
-def test_the_end_writes_what_is_left(kept):
+def test_the_end_writes_what_is_left(kept) -> None:
     kept.keep(1)
     kept.keep(2)
     assert kept.keeper.close()
@@ -158,13 +158,13 @@ def test_the_end_writes_what_is_left(kept):
     assert kept.turn == 2
 
 
-def test_the_end_does_not_wait_for_a_store_that_hangs(kept):
+def test_the_end_does_not_wait_for_a_store_that_hangs(kept) -> None:
     with writes_hang(kept.shelf):
         kept.keep(1)
         assert not kept.keeper.close(timeout=0.05)
 
 
-def test_a_fault_of_ours_ends_no_thread(kept, caplog):
+def test_a_fault_of_ours_ends_no_thread(kept, caplog) -> None:
     def fail():
         raise ZeroDivisionError
 
@@ -175,7 +175,7 @@ def test_a_fault_of_ours_ends_no_thread(kept, caplog):
     assert "memory could not be written" in caplog.text
 
 
-def test_a_process_that_was_succeeded_does_not_wait_for_its_store(kept):
+def test_a_process_that_was_succeeded_does_not_wait_for_its_store(kept) -> None:
     assert kept.keep_now(1)
     other = MemoryKeeper(Ownership(kept.shelf, kept.clock, identity="other"), kept.clock, interval=INTERVAL)
     assert other.load() == Memory(orders=OrderMemory(turn=1))
@@ -186,7 +186,7 @@ def test_a_process_that_was_succeeded_does_not_wait_for_its_store(kept):
     other.close()
 
 
-def test_without_a_store_nothing_is_kept():
+def test_without_a_store_nothing_is_kept() -> None:
     keeper = MemoryKeeper(None, SteppedClock(), interval=INTERVAL)
     assert keeper.load() == keeper.peek() == Memory()
     keeper.keep(Memory(orders=OrderMemory(turn=1)))

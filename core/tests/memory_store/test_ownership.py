@@ -53,7 +53,7 @@ def fail(error):
     return raising
 
 
-def test_what_one_process_has_written_the_next_one_reads():
+def test_what_one_process_has_written_the_next_one_reads() -> None:
     shelf = Shelf()
     one = Process(shelf, "one")
     assert one.take_over() == Memory()
@@ -61,7 +61,7 @@ def test_what_one_process_has_written_the_next_one_reads():
     assert Process(shelf, "two").take_over() == FIRST
 
 
-def test_a_process_that_was_succeeded_writes_nothing_more_and_says_so_once(caplog):
+def test_a_process_that_was_succeeded_writes_nothing_more_and_says_so_once(caplog) -> None:
     shelf = Shelf()
     old, new = Process(shelf, "old"), Process(shelf, "new")
     old.take_over()
@@ -75,7 +75,7 @@ def test_a_process_that_was_succeeded_writes_nothing_more_and_says_so_once(caplo
     assert caplog.text.count("another autoscaler (new) has taken over the memory in the shelf") == 1
 
 
-def test_a_process_that_writes_while_it_is_succeeded_is_read_by_its_successor():
+def test_a_process_that_writes_while_it_is_succeeded_is_read_by_its_successor() -> None:
     shelf = Shelf()
     old, new = Process(shelf, "old"), Process(shelf, "new")
     old.take_over()
@@ -90,7 +90,7 @@ def test_a_process_that_writes_while_it_is_succeeded_is_read_by_its_successor():
     assert new.write(FIRST)
 
 
-def test_two_that_begin_at_the_same_time_with_nothing_there_do_not_both_write():
+def test_two_that_begin_at_the_same_time_with_nothing_there_do_not_both_write() -> None:
     shelf = Shelf()
     one, two = Process(shelf, "one"), Process(shelf, "two")
     one.take_over()
@@ -98,7 +98,7 @@ def test_two_that_begin_at_the_same_time_with_nothing_there_do_not_both_write():
     assert (one.write(FIRST), two.write(SECOND)) == (False, True)
 
 
-def test_writing_goes_on_after_a_lost_response():
+def test_writing_goes_on_after_a_lost_response() -> None:
     shelf = Shelf()
     process = Process(shelf)
     process.take_over()
@@ -109,7 +109,7 @@ def test_writing_goes_on_after_a_lost_response():
     assert on(shelf).memory == SECOND
 
 
-def test_an_edit_or_deletion_is_not_taken_for_another_owner():
+def test_an_edit_or_deletion_is_not_taken_for_another_owner() -> None:
     shelf = Shelf()
     process = Process(shelf)
     process.take_over()
@@ -124,7 +124,7 @@ def test_an_edit_or_deletion_is_not_taken_for_another_owner():
     assert on(shelf).memory == FIRST
 
 
-def test_to_take_over_does_not_count_as_having_looked():
+def test_to_take_over_does_not_count_as_having_looked() -> None:
     shelf = Shelf(stored(FIRST))
     clock = SteppedClock()
     for _ in range(6):
@@ -134,14 +134,14 @@ def test_to_take_over_does_not_count_as_having_looked():
     assert not Process(shelf, clock=clock).take_over().unneeded.since
 
 
-def test_after_a_long_absence_timers_start_again_and_the_log_says_so(caplog):
+def test_after_a_long_absence_timers_start_again_and_the_log_says_so(caplog) -> None:
     clock = SteppedClock(EPOCH + timedelta(days=3))
     memory = Process(Shelf(stored(FIRST)), clock=clock).take_over()
     assert memory == Memory(orders=OrderMemory(turn=1))
     assert "no loop has run since 2030-01-01 00:00:00: timers, orders and removals start again" in caplog.text
 
 
-def test_nothing_is_taken_for_true_that_is_still_to_come(caplog):
+def test_nothing_is_taken_for_true_that_is_still_to_come(caplog) -> None:
     shelf = Shelf(stored(FIRST, seen_at=EPOCH + timedelta(days=3650)))
     assert Process(shelf).take_over() == Memory(orders=OrderMemory(turn=1))
     assert "which is in the future: its times are dropped" in caplog.text
@@ -156,7 +156,7 @@ def test_nothing_is_taken_for_true_that_is_still_to_come(caplog):
     ],
     ids=("damaged", "too new", "of another cluster"),
 )
-def test_what_is_of_no_use_is_set_aside_and_reported(caplog, content, why):
+def test_what_is_of_no_use_is_set_aside_and_reported(caplog, content, why) -> None:
     shelf = Shelf(content)
     process = Process(shelf, cluster="prod")
     assert process.take_over() == Memory()
@@ -167,7 +167,7 @@ def test_what_is_of_no_use_is_set_aside_and_reported(caplog, content, why):
     assert on(shelf).memory == FIRST
 
 
-def test_a_newer_format_that_can_not_be_set_aside_is_never_written_over(caplog):
+def test_a_newer_format_that_can_not_be_set_aside_is_never_written_over(caplog) -> None:
     content = b'{"format": 7, "memory": {}}'
     shelf = Shelf(content)
     shelf.set_aside = lambda content: fail(AccessDeniedError("no right to create configmaps"))()
@@ -178,7 +178,7 @@ def test_a_newer_format_that_can_not_be_set_aside_is_never_written_over(caplog):
     assert "is not overwritten, and none is kept" in caplog.text
 
 
-def test_damage_that_can_not_be_set_aside_is_reported_and_written_over(caplog):
+def test_damage_that_can_not_be_set_aside_is_reported_and_written_over(caplog) -> None:
     shelf = Shelf(b"nonsense")
     shelf.set_aside = lambda content: fail(AccessDeniedError("no right to create configmaps"))()
     process = Process(shelf)
@@ -188,7 +188,7 @@ def test_damage_that_can_not_be_set_aside_is_reported_and_written_over(caplog):
     assert "It is set aside" not in caplog.text
 
 
-def test_items_that_can_not_be_read_are_counted_in_one_line(caplog):
+def test_items_that_can_not_be_read_are_counted_in_one_line(caplog) -> None:
     text = (
         b'{"format":1,"seenAt":"2030-01-01T00:00:00Z","memory":{"turn":1,"requests":{"a":5,"b":6},"backoffs":{"c":1}}}'
     )
@@ -198,7 +198,7 @@ def test_items_that_can_not_be_read_are_counted_in_one_line(caplog):
     ]
 
 
-def test_a_missing_right_is_named_once_and_hopeless_until_it_is_there(caplog):
+def test_a_missing_right_is_named_once_and_hopeless_until_it_is_there(caplog) -> None:
     caplog.set_level(logging.INFO)
     shelf = Shelf()
     shelf.before = fail(AccessDeniedError("may not create configmaps", status=403))
@@ -219,7 +219,7 @@ def test_a_missing_right_is_named_once_and_hopeless_until_it_is_there(caplog):
     assert caplog.records[-1].message == "memory is written to the shelf again"
 
 
-def test_without_the_right_to_read_it_starts_without_memory_and_overwrites_nothing(caplog):
+def test_without_the_right_to_read_it_starts_without_memory_and_overwrites_nothing(caplog) -> None:
     shelf = Shelf(stored(FIRST))
     shelf.reading = fail(AccessDeniedError("may not get", status=403))
     process = Process(shelf)
@@ -231,7 +231,7 @@ def test_without_the_right_to_read_it_starts_without_memory_and_overwrites_nothi
     assert caplog.text.count("can't be read in the shelf") == 1
 
 
-def test_an_api_server_that_is_away_for_a_moment_is_waited_for():
+def test_an_api_server_that_is_away_for_a_moment_is_waited_for() -> None:
     shelf, tries = Shelf(stored(FIRST)), []
 
     def reading():
@@ -243,14 +243,14 @@ def test_an_api_server_that_is_away_for_a_moment_is_waited_for():
     assert Process(shelf).take_over() == FIRST
 
 
-def test_it_does_not_begin_without_memory_because_the_api_server_is_away():
+def test_it_does_not_begin_without_memory_because_the_api_server_is_away() -> None:
     shelf = Shelf(stored(FIRST))
     shelf.reading = fail(ApiServerError("away", status=503))
     with pytest.raises(ApiServerError, match="away"):
         Process(shelf).take_over(timeout=0.05)
 
 
-def test_an_outage_and_its_end_are_logged_once(caplog):
+def test_an_outage_and_its_end_are_logged_once(caplog) -> None:
     caplog.set_level(logging.INFO)
     shelf = Shelf()
     process = Process(shelf)
@@ -264,13 +264,13 @@ def test_an_outage_and_its_end_are_logged_once(caplog):
     assert [(each.ok, each.size > 0) for each in process.told] == [(False, True)] * 3 + [(True, True)]
 
 
-def test_other_trouble_than_an_absence_does_not_keep_a_file_from_beginning():
+def test_other_trouble_than_an_absence_does_not_keep_a_file_from_beginning() -> None:
     shelf = Shelf()
     shelf.reading = fail(TemporaryError("file x can't be read: input/output error"))
     assert Process(shelf).take_over() == Memory()
 
 
-def test_memory_that_does_not_fit_is_logged_once_with_what_is_left_out(caplog):
+def test_memory_that_does_not_fit_is_logged_once_with_what_is_left_out(caplog) -> None:
     shelf = Shelf()
     shelf.limit = 2_000
     process = Process(shelf)
@@ -292,7 +292,7 @@ def test_memory_that_does_not_fit_is_logged_once_with_what_is_left_out(caplog):
     assert "bytes are more than the 100 that it takes" in caplog.text
 
 
-def test_what_is_there_already_is_written_again_once_a_minute():
+def test_what_is_there_already_is_written_again_once_a_minute() -> None:
     process = Process(Shelf())
     process.take_over()
     process.write(FIRST)
@@ -304,7 +304,7 @@ def test_what_is_there_already_is_written_again_once_a_minute():
     assert not process.ownership.is_stored(SECOND, at)
 
 
-def test_peeking_leaves_the_store_as_it_is():
+def test_peeking_leaves_the_store_as_it_is() -> None:
     shelf = Shelf(stored(FIRST))
     assert Process(shelf).ownership.peek() == FIRST
     assert (shelf.writes, shelf.version) == (0, 1)
@@ -321,13 +321,13 @@ class Unlike:
         raise AssertionError("compared, though it is the same")
 
 
-def test_what_was_carried_over_is_not_compared():
+def test_what_was_carried_over_is_not_compared() -> None:
     same = Unlike()
     assert not differ(Memory(orders=OrderMemory(requests=same)), Memory(orders=OrderMemory(requests=same)))
     assert differ(Memory(orders=OrderMemory(requests=same, turn=1)), Memory(orders=OrderMemory(requests=same)))
 
 
-def test_what_any_loop_finds_again_is_written_once_a_minute_or_with_something_else():
+def test_what_any_loop_finds_again_is_written_once_a_minute_or_with_something_else() -> None:
     shelf = Shelf()
     process = Process(shelf)
     process.take_over()

@@ -31,11 +31,11 @@ def container(cpu, **fields):
         ({"containers": [container("1")], "resources": {"requests": {"cpu": "5"}}}, 5000),
     ],
 )
-def test_requests_follow_the_schedulers_formula(spec, cpu):
+def test_requests_follow_the_schedulers_formula(spec, cpu) -> None:
     assert pod(**spec).requests == {"cpu": cpu, "pods": 1}
 
 
-def test_unknown_fields_are_ignored_and_absent_ones_default():
+def test_unknown_fields_are_ignored_and_absent_ones_default() -> None:
     read = msgspec.json.decode(
         b'{"metadata": {"name": "p", "managedFields": [{}]}, "spec": {"new": {"field": 1}}}', type=Pod
     )
@@ -57,7 +57,7 @@ def test_unknown_fields_are_ignored_and_absent_ones_default():
         ),
     ],
 )
-def test_a_node_is_ready_as_cluster_autoscaler_sees_it(conditions, taints, ready):
+def test_a_node_is_ready_as_cluster_autoscaler_sees_it(conditions, taints, ready) -> None:
     node = msgspec.convert({"spec": {"taints": taints}, "status": {"conditions": conditions}}, Node)
     assert node.ready is ready
 
@@ -73,10 +73,10 @@ def test_a_node_is_ready_as_cluster_autoscaler_sees_it(conditions, taints, ready
         (Toleration(key="other", operator="Exists"), False),
     ],
 )
-def test_tolerations(toleration, tolerated):
+def test_tolerations(toleration, tolerated) -> None:
     taint = Taint(key="k", value="v", effect="NoSchedule")
     assert untolerated((taint,), (toleration,)) == (None if tolerated else taint)
 
 
-def test_a_preference_repels_nobody():
+def test_a_preference_repels_nobody() -> None:
     assert untolerated((Taint(key="k", effect="PreferNoSchedule"),), ()) is None

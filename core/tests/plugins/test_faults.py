@@ -39,7 +39,7 @@ def test_a_result_of_the_wrong_type_is_a_fault() -> None:
 
 
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, SystemExit])
-def test_the_end_of_the_program_is_no_fault(ending: type[BaseException]) -> None:
+def test_the_end_of_the_program_is_no_fault(ending) -> None:
     def end() -> None:
         raise ending
 
@@ -56,7 +56,7 @@ def test_listeners_hear_of_every_fault() -> None:
     assert [fault.error for fault in heard] == ["too many calls", "LookupError"]
 
 
-def test_the_first_fault_is_logged_with_plugin_and_place(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_first_fault_is_logged_with_plugin_and_place(caplog) -> None:
     Faults(SteppedClock()).note("mine", "best", ValueError("no"))
     (record,) = caplog.records
     assert (record.name, record.levelno, record.getMessage()) == (
@@ -68,13 +68,13 @@ def test_the_first_fault_is_logged_with_plugin_and_place(caplog: pytest.LogCaptu
     assert record.exc_info is None
 
 
-def test_the_traceback_is_logged_for_those_who_debug(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_traceback_is_logged_for_those_who_debug(caplog) -> None:
     caplog.set_level(logging.DEBUG, logger=LOGGER)
     Faults(SteppedClock()).call("mine", "best", fail, ValueError("no"), default=0)
     assert "in fail\n    raise error\nValueError: no" in caplog.text
 
 
-def test_a_plugin_that_keeps_failing_is_logged_once_in_five_minutes(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_plugin_that_keeps_failing_is_logged_once_in_five_minutes(caplog) -> None:
     clock = SteppedClock()
     faults = Faults(clock)
     for _ in range(13):
@@ -87,7 +87,7 @@ def test_a_plugin_that_keeps_failing_is_logged_once_in_five_minutes(caplog: pyte
     assert faults.counts == {("mine", "best"): 13}
 
 
-def test_another_place_of_the_same_plugin_is_logged_by_itself(caplog: pytest.LogCaptureFixture) -> None:
+def test_another_place_of_the_same_plugin_is_logged_by_itself(caplog) -> None:
     faults = Faults(SteppedClock(), repeat=timedelta(hours=1))
     faults.note("mine", "best", ValueError("no"))
     faults.note("mine", "close", ValueError("no"))
@@ -95,7 +95,7 @@ def test_another_place_of_the_same_plugin_is_logged_by_itself(caplog: pytest.Log
     assert len(caplog.records) == 3
 
 
-def test_a_clock_that_was_set_back_silences_no_plugin(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_clock_that_was_set_back_silences_no_plugin(caplog) -> None:
     clock = SteppedClock()
     faults = Faults(clock)
     faults.note("mine", "best", ValueError("no"))

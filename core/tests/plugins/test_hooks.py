@@ -80,12 +80,12 @@ def test_every_hook_has_its_method() -> None:
 
 
 @pytest.mark.parametrize("hook", CALLS)
-def test_without_plugins_nothing_changes(hook: str) -> None:
+def test_without_plugins_nothing_changes(hook) -> None:
     assert World().call(hook) == UNTOUCHED[hook]
 
 
 @pytest.mark.parametrize("hook", CALLS)
-def test_a_plugin_gets_what_the_hook_gives_and_none_changes_nothing(hook: str) -> None:
+def test_a_plugin_gets_what_the_hook_gives_and_none_changes_nothing(hook) -> None:
     calls: list[tuple[object, ...]] = []
     world = World(mine=plugin(hook, lambda *given: calls.append(given)))
     assert world.call(hook) == UNTOUCHED[hook]
@@ -94,7 +94,7 @@ def test_a_plugin_gets_what_the_hook_gives_and_none_changes_nothing(hook: str) -
 
 
 @pytest.mark.parametrize("hook", CALLS)
-def test_a_plugin_that_raises_is_noted_and_the_next_one_goes_on(hook: str) -> None:
+def test_a_plugin_that_raises_is_noted_and_the_next_one_goes_on(hook) -> None:
     calls: list[str] = []
     world = World(bad=plugin(hook, fail), good=plugin(hook, lambda *_: calls.append("good")))
     answer = world.call(hook)
@@ -111,7 +111,7 @@ def test_a_plugin_that_raises_is_noted_and_the_next_one_goes_on(hook: str) -> No
 
 
 @pytest.mark.parametrize("hook", [hook for hook in CALLS if not hook.startswith("on_")])
-def test_an_answer_of_the_wrong_type_counts_as_an_exception(hook: str) -> None:
+def test_an_answer_of_the_wrong_type_counts_as_an_exception(hook) -> None:
     world = World(bad=plugin(hook, lambda *_: 42))
     answer = world.call(hook)
     assert world.faults.counts == {("bad", hook): 1}
@@ -126,7 +126,7 @@ def test_an_answer_of_the_wrong_type_counts_as_an_exception(hook: str) -> None:
 
 
 @pytest.mark.parametrize("hook", CALLS)
-def test_ctrl_c_in_a_hook_ends_the_program(hook: str) -> None:
+def test_ctrl_c_in_a_hook_ends_the_program(hook) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -206,7 +206,7 @@ class TestChains:
             Estimate(nodes=2, pods=(*PODS, pods_like(a_pod("new"), 1))),
         ],
     )
-    def test_an_estimate_is_never_raised(self, invention: Estimate) -> None:
+    def test_an_estimate_is_never_raised(self, invention) -> None:
         world = World(mine=plugin("adjust_estimate", lambda *_: invention))
         assert world.call("adjust_estimate") == ESTIMATE
         assert world.faults.counts == {("mine", "adjust_estimate"): 1}
@@ -310,9 +310,7 @@ class TestOrder:
 
         return named
 
-    def test_in_order_of_the_configuration_but_for_those_that_ask_for_a_place(
-        self, order: list[str], named: Callable[..., object]
-    ) -> None:
+    def test_in_order_of_the_configuration_but_for_those_that_ask_for_a_place(self, order, named) -> None:
         world = World(
             a=named("a"),
             last=named("last", trylast=True),
@@ -323,16 +321,14 @@ class TestOrder:
         world.hooks.on_decision(DECISION)
         assert order == ["first", "a", "b", "c", "last"]
 
-    def test_a_plugin_that_is_registered_later_comes_first_unless_it_asks_to_be_last(
-        self, order: list[str], named: Callable[..., object]
-    ) -> None:
+    def test_a_plugin_that_is_registered_later_comes_first_unless_it_asks_to_be_last(self, order, named) -> None:
         world = World(a=named("a"), last=named("last", trylast=True))
         world.hooks.register("later", named("later"))
         world.hooks.register("very-last", named("very-last", trylast=True))
         world.hooks.on_decision(DECISION)
         assert order == ["later", "a", "last", "very-last"]
 
-    def test_plugins_can_be_put_into_another_order(self, order: list[str], named: Callable[..., object]) -> None:
+    def test_plugins_can_be_put_into_another_order(self, order, named) -> None:
         a, b, c = named("a"), named("b"), named("c")
         world = World(b=b, c=c)
         world.hooks.register_in_order([("c", c), ("a", a), ("b", b)])
@@ -446,7 +442,7 @@ class TestRegistering:
             ),
         ],
     )
-    def test_a_hook_that_can_not_work_is_refused_by_name(self, method: str, problem: str) -> None:
+    def test_a_hook_that_can_not_work_is_refused_by_name(self, method, problem) -> None:
         assert self.refusal(f"@hookimpl\n    {method}") == f"plugin 'mine' can't be used: {problem}"
 
     def test_a_hook_without_its_mark_is_refused_too(self) -> None:

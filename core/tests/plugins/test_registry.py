@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from nodewright import __version__
@@ -39,21 +38,21 @@ def refusal(kind: str, name: str, config: dict[str, object] | None = None) -> st
     return str(caught.value)
 
 
-def test_a_plugin_is_loaded_by_its_name(install: Install) -> None:
+def test_a_plugin_is_loaded_by_its_name(install) -> None:
     install("acme", {"expanders/mine": "Mine"}, EXPANDER)
     mine = Registry().load("expanders", "mine")
     assert issubclass(mine, Expander)
     assert mine.__name__ == "Mine"
 
 
-def test_names_are_known_without_importing_anything(install: Install) -> None:
+def test_names_are_known_without_importing_anything(install) -> None:
     module = install("acme", {"expanders/mine": "Mine", "expanders/a-second": "Mine"}, EXPANDER)
     names = Registry().names("expanders")
     assert [name for name in names if name in ("a-second", "mine", "random")] == ["a-second", "mine", "random"]
     assert module not in sys.modules
 
 
-def test_loading_one_plugin_imports_no_other(install: Install) -> None:
+def test_loading_one_plugin_imports_no_other(install) -> None:
     wanted = install("acme", {"expanders/mine": "Mine"}, EXPANDER)
     other = install("other", {"expanders/other": "Mine"}, EXPANDER)
     Registry().load("expanders", "mine")
@@ -61,16 +60,14 @@ def test_loading_one_plugin_imports_no_other(install: Install) -> None:
     assert other not in sys.modules
 
 
-def test_nothing_is_written_to_the_users_cache(
-    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_written_to_the_users_cache(install, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     install("acme", {"expanders/mine": "Mine"}, EXPANDER)
     Registry().load("expanders", "mine")
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_distribution_that_is_installed_later_is_seen_by_a_new_registry(install: Install) -> None:
+def test_a_distribution_that_is_installed_later_is_seen_by_a_new_registry(install) -> None:
     before = Registry()
     assert "mine" not in before.names("expanders")
     install("acme", {"expanders/mine": "Mine"}, EXPANDER)
@@ -93,7 +90,7 @@ def test_a_name_of_a_kind_of_which_there_is_none_says_so() -> None:
     assert refusal("prices", "list") == "no price model is called 'list': none is installed"
 
 
-def test_a_name_whose_distribution_is_known_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_whose_distribution_is_known_says_what_to_install(monkeypatch) -> None:
     monkeypatch.setitem(registry.DISTRIBUTIONS, ("providers", "lunar"), "nodewright-lunar")
     assert refusal("providers", "lunar") == (
         "no provider is called 'lunar': install it with: pip install nodewright-lunar"
@@ -111,7 +108,7 @@ def test_a_name_that_is_still_to_be_implemented_says_so_and_names_no_package() -
     )
 
 
-def test_a_name_that_two_distributions_claim_is_given_to_neither(install: Install) -> None:
+def test_a_name_that_two_distributions_claim_is_given_to_neither(install) -> None:
     install("acme", {"expanders/mine": "Mine"}, EXPANDER)
     install("borg", {"expanders/mine": "Mine"}, EXPANDER, version="2.0")
     assert refusal("expanders", "mine") == (
@@ -122,7 +119,7 @@ def test_a_name_that_two_distributions_claim_is_given_to_neither(install: Instal
 # Plugins that can't be imported
 
 
-def test_a_plugin_that_raises_on_import_is_named_with_its_error(install: Install) -> None:
+def test_a_plugin_that_raises_on_import_is_named_with_its_error(install) -> None:
     install("acme", {"expanders/mine": "Mine"}, "import boto4")
     assert refusal("expanders", "mine") == (
         f"expander 'mine' of acme 1.0 can't be imported: ModuleNotFoundError: No module named 'boto4'; {NOT_IMPORTABLE}"
@@ -139,13 +136,13 @@ def test_a_plugin_that_raises_on_import_is_named_with_its_error(install: Install
         ("", "AttributeError: module 'acme' has no attribute 'Mine'"),
     ],
 )
-def test_however_an_import_fails_it_is_told_in_one_line(install: Install, code: str, error: str) -> None:
+def test_however_an_import_fails_it_is_told_in_one_line(install, code, error) -> None:
     install("acme", {"expanders/mine": "Mine"}, code)
     message = refusal("expanders", "mine")
     assert message == f"expander 'mine' of acme 1.0 can't be imported: {error}; {NOT_IMPORTABLE}"
 
 
-def test_ctrl_c_during_an_import_is_no_fault_of_the_plugin(install: Install) -> None:
+def test_ctrl_c_during_an_import_is_no_fault_of_the_plugin(install) -> None:
     install("acme", {"expanders/mine": "Mine"}, "raise KeyboardInterrupt")
     with pytest.raises(KeyboardInterrupt):
         Registry().load("expanders", "mine")
@@ -191,15 +188,13 @@ def test_ctrl_c_during_an_import_is_no_fault_of_the_plugin(install: Install) -> 
         ),
     ],
 )
-def test_a_class_that_does_not_keep_the_contract_is_refused(
-    install: Install, kind: str, code: str, problem: str
-) -> None:
+def test_a_class_that_does_not_keep_the_contract_is_refused(install, kind, code, problem) -> None:
     install("acme", {f"{kind}/mine": "Mine"}, code)
     assert refusal(kind, "mine") == f"{PLUGIN_KINDS[kind]} 'mine' of acme 1.0 can't be used: {problem}"
 
 
 @pytest.mark.parametrize(("version", "upgrade"), [(0, "acme"), (2, "nodewright")])
-def test_a_plugin_for_another_contract_says_what_to_upgrade(install: Install, version: int, upgrade: str) -> None:
+def test_a_plugin_for_another_contract_says_what_to_upgrade(install, version, upgrade) -> None:
     code = f"from nodewright.api import Expander\nclass Mine(Expander):\n    api_version = {version}"
     install("acme", {"expanders/mine": "Mine"}, code)
     assert refusal("expanders", "mine") == (
@@ -236,13 +231,13 @@ CONFIGURED = """
 """
 
 
-def test_a_plugin_is_made_from_its_configuration(install: Install) -> None:
+def test_a_plugin_is_made_from_its_configuration(install) -> None:
     install("acme", {"expanders/mine": "Mine"}, CONFIGURED)
     mine = Registry().create("expanders", "mine", {"zones": ["a"], "maxPrice": 2})
     assert mine.config.model_dump() == {"zones": ("a",), "max_price": 2.0}
 
 
-def test_a_provider_is_given_its_context_too(install: Install) -> None:
+def test_a_provider_is_given_its_context_too(install) -> None:
     code = """
         from nodewright.api import Provider
 
@@ -256,7 +251,7 @@ def test_a_provider_is_given_its_context_too(install: Install) -> None:
     assert vars(Registry().create("providers", "acme", {}, context))["context"] is context
 
 
-def test_all_mistakes_in_a_configuration_are_told_at_once(install: Install) -> None:
+def test_all_mistakes_in_a_configuration_are_told_at_once(install) -> None:
     install("acme", {"expanders/mine": "Mine"}, CONFIGURED)
     assert refusal("expanders", "mine", {"maxPrice": -1, "colour": "red"}) == (
         "expander 'mine' of acme 1.0 can't be used: its configuration is not valid: zones: Field required; "
@@ -264,7 +259,7 @@ def test_all_mistakes_in_a_configuration_are_told_at_once(install: Install) -> N
     )
 
 
-def test_a_configuration_that_breaks_the_plugins_own_check_is_told(install: Install) -> None:
+def test_a_configuration_that_breaks_the_plugins_own_check_is_told(install) -> None:
     install("acme", {"expanders/mine": "Mine"}, CONFIGURED)
     assert refusal("expanders", "mine", {"zones": [""]}) == (
         "expander 'mine' of acme 1.0 can't be used: "
@@ -272,7 +267,7 @@ def test_a_configuration_that_breaks_the_plugins_own_check_is_told(install: Inst
     )
 
 
-def test_a_plugin_that_raises_when_it_is_made_is_named_with_its_error(install: Install) -> None:
+def test_a_plugin_that_raises_when_it_is_made_is_named_with_its_error(install) -> None:
     install("acme", {"expanders/mine": "Mine"}, CONFIGURED)
     assert refusal("expanders", "mine", {"zones": ["nowhere"]}) == (
         "expander 'mine' of acme 1.0 can't be started: LookupError: zone nowhere does not exist"
@@ -282,7 +277,7 @@ def test_a_plugin_that_raises_when_it_is_made_is_named_with_its_error(install: I
 # What `nodewright plugins` shows
 
 
-def test_every_implementation_is_known_with_its_state(install: Install) -> None:
+def test_every_implementation_is_known_with_its_state(install) -> None:
     install("good", {"expanders/good": "Mine"}, EXPANDER, version="1.2.3")
     install("bad", {"expanders/bad": "Mine"}, "import boto4")
     install("old", {"expanders/old": "Mine"}, "from nodewright.api import Plugin\nclass Mine(Plugin): api_version = 0")
@@ -299,7 +294,7 @@ def test_every_implementation_is_known_with_its_state(install: Install) -> None:
     assert known["old"].reason.endswith("has version 1: upgrade old")
 
 
-def test_a_name_claimed_twice_is_known_twice_with_both_owners(install: Install) -> None:
+def test_a_name_claimed_twice_is_known_twice_with_both_owners(install) -> None:
     install("acme", {"expanders/mine": "Mine"}, EXPANDER)
     install("borg", {"expanders/mine": "Mine"}, EXPANDER)
     known = [each for each in Registry().statuses() if each.name == "mine"]
@@ -312,7 +307,7 @@ def test_a_name_claimed_twice_is_known_twice_with_both_owners(install: Install) 
     }
 
 
-def test_commands_are_known_by_their_summary(install: Install) -> None:
+def test_commands_are_known_by_their_summary(install) -> None:
     code = """
         from nodewright.api import Command
 

@@ -21,7 +21,7 @@ def test_a_list_or_tuple_of_the_right_things_passes() -> None:
         ([1, None], "returned a sequence with None in it instead of int"),
     ],
 )
-def test_anything_else_is_told_by_its_type(result: object, problem: str) -> None:
+def test_anything_else_is_told_by_its_type(result, problem) -> None:
     with pytest.raises(TypeError) as caught:
         sequence_of(int)(result)
     assert str(caught.value) == problem

@@ -1,6 +1,5 @@
 """Prices that a configuration names: an entry point, a line of YAML, and a fault that stays its own."""
 
-from collections.abc import Callable
 from datetime import timedelta
 
 from nodewright.config.document import load
@@ -34,7 +33,7 @@ prices: [{rack: {cpuHour: 0.02}}]
 """
 
 
-def test_a_price_model_is_named_in_yaml(install: Callable[..., str]) -> None:
+def test_a_price_model_is_named_in_yaml(install) -> None:
     install("acme", {"prices/rack": "Rack"}, PRICES)
     registry, faults = Registry(), Faults(SteppedClock())
     loaded = load(CONFIGURATION, classes=registry)
@@ -44,7 +43,7 @@ def test_a_price_model_is_named_in_yaml(install: Callable[..., str]) -> None:
     assert faults.counts == {}
 
 
-def test_a_price_model_that_raises_knows_no_price(install: Callable[..., str]) -> None:
+def test_a_price_model_that_raises_knows_no_price(install) -> None:
     install("acme", {"prices/rack": "Rack"}, PRICES)
     faults = Faults(SteppedClock())
     (rack,) = Strategies(Registry(), faults).prices(load(CONFIGURATION).settings)
@@ -52,7 +51,7 @@ def test_a_price_model_that_raises_knows_no_price(install: Callable[..., str]) -
     assert faults.counts == {("rack", "pod_price"): 1}
 
 
-def test_a_price_model_that_can_not_be_made_is_left_out(install: Callable[..., str]) -> None:
+def test_a_price_model_that_can_not_be_made_is_left_out(install) -> None:
     faults = Faults(SteppedClock())
     assert Strategies(Registry(), faults).prices(load(CONFIGURATION).settings) == []
     assert faults.counts == {("rack", "load"): 1}

@@ -57,12 +57,12 @@ def announce(events):
     return tell
 
 
-def test_a_warning_about_a_config_map_is_an_event_on_it(announce, events):
+def test_a_warning_about_a_config_map_is_an_event_on_it(announce, events) -> None:
     announce(WRONG, version="7")
     assert events.written == [("ranks", "its-uid", "PriorityConfigMapInvalid", "no key", True)]
 
 
-def test_it_is_told_again_only_when_the_config_map_changes(announce, events):
+def test_it_is_told_again_only_when_the_config_map_changes(announce, events) -> None:
     for version in ("7", "7", "8", "8"):
         announce(WRONG, version=version)
     assert len(events.written) == 2
@@ -75,14 +75,14 @@ def test_it_is_told_again_only_when_the_config_map_changes(announce, events):
 
 def test_a_warning_about_no_config_map_is_an_event_on_the_status_as_long_as_it_holds_and_logged_once(
     announce, events, caplog
-):
+) -> None:
     for _ in range(3):
         announce(Notice(reason="NoPrices", message="no group has a price"))
     assert events.written == [("status", "", "NoPrices", "no group has a price", True)] * 3
     assert caplog.messages == ["NoPrices: no group has a price"]
 
 
-def test_what_is_no_warning_is_logged_and_no_event(announce, events, caplog):
+def test_what_is_no_warning_is_logged_and_no_event(announce, events, caplog) -> None:
     with caplog.at_level(logging.INFO):
         announce(Notice(reason="PlanProven", message="the cheapest there is", warning=False))
     assert events.written == []
@@ -116,7 +116,7 @@ class TestGrowth:
             tuple(Outcome(at=EPOCH, action="grow", target=group, ok=not error, error=error) for group in groups)
         )
 
-    def test_pods_are_told_once_the_cloud_has_accepted(self, reports, events):
+    def test_pods_are_told_once_the_cloud_has_accepted(self, reports, events) -> None:
         self.begin(reports, a=(self.ONE,))
         begun = ("status", "", "ScaledUpGroup", "Scale-up: setting group a size to 3 instead of 1 (max: 5)", False)
         assert events.written == [begun]
@@ -128,13 +128,13 @@ class TestGrowth:
             (self.ONE, uid, "TriggeredScaleUp", "pod triggered scale-up: [{a 1->3 (max: 5)}]"),
         ]
 
-    def test_pods_of_growth_that_failed_are_told_nothing(self, reports, events):
+    def test_pods_of_growth_that_failed_are_told_nothing(self, reports, events) -> None:
         self.begin(reports, a=(self.ONE,))
         events.written.clear()
         self.end(reports, "a", error="no more")
         assert events.written == [("status", "", "FailedToScaleUpGroup", "Scale-up failed for group a: no more", True)]
 
-    def test_a_pod_that_several_groups_grow_for_is_told_of_all(self, reports, events):
+    def test_a_pod_that_several_groups_grow_for_is_told_of_all(self, reports, events) -> None:
         self.begin(reports, a=(self.ONE, self.TWO), b=(self.TWO,))
         self.end(reports, "a", "b")
         assert [written[3] for written in events.written if written[2] == "TriggeredScaleUp"] == [
@@ -146,7 +146,7 @@ class TestGrowth:
         DecisionEvents(events).acting(Decision(at=EPOCH, **fields), Memory(), self.WORLD, Settings())
         return [written[3] for written in events.written if written[2] == "NotTriggerScaleUp"]
 
-    def test_a_pod_that_no_group_can_help_now_is_told_what_stands_in_the_way_of_each(self, events):
+    def test_a_pod_that_no_group_can_help_now_is_told_what_stands_in_the_way_of_each(self, events) -> None:
         closed = {
             "a": Verdict(reason=Reason.GROUP_AT_MAX, detail="5 of 5"),
             "b": Verdict(reason=Reason.NO_HELP),
@@ -157,6 +157,6 @@ class TestGrowth:
             "pod didn't trigger scale-up: 1 Insufficient cpu, 1 Too many pods, 1 max node group size reached"
         ]
 
-    def test_a_pod_whose_group_was_not_chosen_this_time_is_told_nothing(self, events):
+    def test_a_pod_whose_group_was_not_chosen_this_time_is_told_nothing(self, events) -> None:
         option = OptionVerdict(group="a", nodes=1, pods=1, verdict=Verdict(reason=Reason.NOT_CHOSEN))
         assert self.told(events, pods={self.ONE: Verdict(reason=Reason.WAITING)}, options=(option,)) == []

@@ -157,7 +157,7 @@ def told(execution):
     return [(outcome.target, outcome.ok) for outcome in execution.outcomes]
 
 
-def test_a_group_that_raises_what_it_must_not_is_its_providers_fault(acting):
+def test_a_group_that_raises_what_it_must_not_is_its_providers_fault(acting) -> None:
     act = acting(pool=raising(KeyError("flavour")))
     noted = []
     act.faults.listen(noted.append)
@@ -167,17 +167,17 @@ def test_a_group_that_raises_what_it_must_not_is_its_providers_fault(acting):
     assert [(fault.plugin, fault.where) for fault in noted] == [("cloud", "group pool")]
 
 
-def test_what_the_cloud_says_of_missing_capacity_is_kept_whole(acting):
+def test_what_the_cloud_says_of_missing_capacity_is_kept_whole(acting) -> None:
     (outcome,) = acting(pool=raising(CapacityError(DRY))).grow("pool").outcomes
     assert (outcome.cause, outcome.temporary) == (DRY, False)
 
 
-def test_an_error_without_words_is_named_by_its_kind(acting):
+def test_an_error_without_words_is_named_by_its_kind(acting) -> None:
     (outcome,) = acting(pool=raising(ThrottledError(""))).grow("pool").outcomes
     assert (outcome.error, outcome.temporary) == ("ThrottledError", True)
 
 
-def test_groups_grow_at_the_same_time(acting):
+def test_groups_grow_at_the_same_time(acting) -> None:
     here, there = Event(), Event()
 
     def meet(mine, other):
@@ -188,7 +188,7 @@ def test_groups_grow_at_the_same_time(acting):
     assert told(act.grow("a", "b")) == [("a", True), ("b", True)]
 
 
-def test_serial_growth_stops_at_the_first_failure(acting):
+def test_serial_growth_stops_at_the_first_failure(acting) -> None:
     act = acting(parallel=False, a=nothing, b=raising(CapacityError(DRY)), c=nothing)
     execution = act.grow("a", "b", "c")
     assert told(execution) == [("a", True), ("b", False)]
@@ -197,13 +197,13 @@ def test_serial_growth_stops_at_the_first_failure(acting):
 
 
 @pytest.mark.parametrize(("able", "call"), [(True, "atomically"), (False, "increase")])
-def test_growth_in_one_piece_is_asked_for_where_the_provider_can(acting, able, call):
+def test_growth_in_one_piece_is_asked_for_where_the_provider_can(acting, able, call) -> None:
     act = acting(atomic=able, a=nothing)
     act.grow("a", atomic=True)
     assert act.calls == [(call, "a", 1)]
 
 
-def test_a_group_is_called_once_at_a_time(acting):
+def test_a_group_is_called_once_at_a_time(acting) -> None:
     act = acting(a=nothing)
     deletes = tuple(
         DeleteInstances(group="a", instances=(f"i-{number}",), nodes=(f"n-{number}",), verdict=WHY)
@@ -213,7 +213,7 @@ def test_a_group_is_called_once_at_a_time(acting):
     assert act.calls == [("delete", "a", 1)] * 20
 
 
-def test_a_group_that_does_not_answer_is_held_until_it_does(acting, release, caplog):
+def test_a_group_that_does_not_answer_is_held_until_it_does(acting, release, caplog) -> None:
     act = acting(timeout=SHORT, slow=lambda: release.wait(10), quick=nothing)
     execution = act.grow("slow", "quick")
     assert told(execution) == [("quick", True)]
@@ -232,7 +232,7 @@ def test_a_group_that_does_not_answer_is_held_until_it_does(acting, release, cap
     assert act.held.under_way == {}
 
 
-def test_a_group_that_is_gone_fails_for_good(acting):
+def test_a_group_that_is_gone_fails_for_good(acting) -> None:
     (outcome,) = acting().grow("gone").outcomes
     assert (outcome.error, outcome.temporary) == ("no provider has a group 'gone' any more", False)
 
@@ -246,14 +246,14 @@ def test_a_group_that_is_gone_fails_for_good(acting):
         (True, NotImplementedError(), "delete"),
     ],
 )
-def test_deletion_is_forced_where_the_group_can_be_forced(acting, force, unforceable, how):
+def test_deletion_is_forced_where_the_group_can_be_forced(acting, force, unforceable, how) -> None:
     act = acting(a=raising(unforceable) if unforceable else nothing)
     delete = DeleteInstances(group="a", instances=("i-1",), force=force, verdict=WHY)
     assert [ok for _, ok in told(act.carry_out(delete=(delete,)))] == [True]
     assert act.calls == [(how, "a", 1)]
 
 
-def test_what_is_not_permitted_any_more_is_not_tried_and_has_no_outcome(acting):
+def test_what_is_not_permitted_any_more_is_not_tried_and_has_no_outcome(acting) -> None:
     permits = [True, False]
 
     def permit():
@@ -271,13 +271,13 @@ def test_what_is_not_permitted_any_more_is_not_tried_and_has_no_outcome(acting):
     assert permits == []
 
 
-def test_growth_that_is_not_permitted_counts_as_undone(acting):
+def test_growth_that_is_not_permitted_counts_as_undone(acting) -> None:
     execution = acting(permit=raising(NotLeaderError("the lease is lost")), a=nothing).grow("a")
     assert execution.outcomes == ()
     assert execution.undone == {"a"}
 
 
-def test_a_hint_that_is_not_permitted_is_not_worth_a_word(acting, caplog):
+def test_a_hint_that_is_not_permitted_is_not_worth_a_word(acting, caplog) -> None:
     act = acting(permit=raising(NotLeaderError("the lease is lost")))
     act.carry_out(soft_untaint=(SoftUntaint(node="n"),))
     assert caplog.text == ""

@@ -1,7 +1,5 @@
 """The hooks of a configuration's plugins are called in its order."""
 
-from collections.abc import Callable
-
 from nodewright.api import Decision, ProviderContext
 from nodewright.config.model import Settings
 from nodewright.config.reference import Reference
@@ -46,7 +44,7 @@ def watcher(label: str, name: str = "watcher") -> Reference:
     return Reference(name=name, config={"label": label})
 
 
-def test_plugins_are_called_as_the_configuration_names_them_and_providers_last(install: Callable[..., str]) -> None:
+def test_plugins_are_called_as_the_configuration_names_them_and_providers_last(install) -> None:
     install("acme", {"hooks/watcher": "Watcher", "providers/cloud": "Cloud"}, CODE)
     settings = Settings(providers=(Reference(name="cloud"),), hooks=(watcher("one"), watcher("two"), watcher("three")))
     faults = Faults(SteppedClock())
@@ -58,7 +56,7 @@ def test_plugins_are_called_as_the_configuration_names_them_and_providers_last(i
     assert faults.counts == {}
 
 
-def test_a_plugin_that_can_not_be_registered_is_left_out_alone(install: Callable[..., str]) -> None:
+def test_a_plugin_that_can_not_be_registered_is_left_out_alone(install) -> None:
     install("acme", {"hooks/watcher": "Watcher", "hooks/single": "Single"}, CODE)
     settings = Settings(hooks=(watcher("one", "single"), watcher("two", "single"), watcher("three")))
     faults = Faults(SteppedClock())

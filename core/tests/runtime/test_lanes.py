@@ -38,7 +38,7 @@ def until_ended(lanes):
     raise AssertionError("it never ended")
 
 
-def test_lanes_run_at_the_same_time(lanes):
+def test_lanes_run_at_the_same_time(lanes) -> None:
     here, there = Event(), Event()
 
     def meet(mine, other):
@@ -49,13 +49,13 @@ def test_lanes_run_at_the_same_time(lanes):
     assert results.done == {"a": [True], "b": [True]}
 
 
-def test_steps_of_one_lane_run_in_order(lanes):
+def test_steps_of_one_lane_run_in_order(lanes) -> None:
     done = []
     lanes.run({"a": job(*(lambda number=number: done.append(number) for number in range(50)))})
     assert done == list(range(50))
 
 
-def test_a_late_job_goes_on_and_is_told_of_once(lanes, release):
+def test_a_late_job_goes_on_and_is_told_of_once(lanes, release) -> None:
     results = lanes.run({"slow": job(lambda: release.wait(10)), "quick": job(lambda: "done")}, SHORT)
     assert (results.done, results.late) == ({"quick": ["done"]}, {"slow"})
     assert lanes.ended() == {}
@@ -66,7 +66,7 @@ def test_a_late_job_goes_on_and_is_told_of_once(lanes, release):
     assert not lanes.busy
 
 
-def test_what_is_to_be_done_on_a_late_lane_comes_after_what_is_under_way(lanes, release):
+def test_what_is_to_be_done_on_a_late_lane_comes_after_what_is_under_way(lanes, release) -> None:
     order = []
     lanes.run({"a": job(lambda: (release.wait(10), order.append("first")))}, SHORT)
     assert lanes.run({"a": job(lambda: order.append("second"))}, SHORT).late == {"a"}
@@ -75,7 +75,7 @@ def test_what_is_to_be_done_on_a_late_lane_comes_after_what_is_under_way(lanes, 
     assert order == ["first", "second"]
 
 
-def test_a_pool_that_hangs_holds_up_its_own_lanes_only_and_what_did_not_begin_never_will(lanes, release):
+def test_a_pool_that_hangs_holds_up_its_own_lanes_only_and_what_did_not_begin_never_will(lanes, release) -> None:
     begun = []
     hanging = {f"h{number}": job(lambda: release.wait(10), pool="sick") for number in range(8)}
     waiting = {"last": job(lambda: begun.append(1), pool="sick")}

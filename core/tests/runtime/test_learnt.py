@@ -25,7 +25,7 @@ class Events:
         self.written.append((reason, message, warning))
 
 
-def test_what_was_learnt_is_an_event_on_the_status_and_a_line_in_the_log(caplog):
+def test_what_was_learnt_is_an_event_on_the_status_and_a_line_in_the_log(caplog) -> None:
     events = Events()
     with caplog.at_level(logging.INFO):
         DecisionEvents(events).acting(Decision(at=EPOCH, learnt=(MEMORY,)), Memory(), a_world(), Settings())

@@ -35,18 +35,18 @@ def life():
     return Life()
 
 
-def test_a_replica_that_does_not_lead_is_well(life):
+def test_a_replica_that_does_not_lead_is_well(life) -> None:
     life.pause(1000)
     assert life.trouble == ""
 
 
-def test_one_that_leads_is_well_while_loops_begin_and_end_well(life):
+def test_one_that_leads_is_well_while_loops_begin_and_end_well(life) -> None:
     life.loops(100)
     life.pause(9)
     assert life.trouble == ""
 
 
-def test_no_loop_for_ten_minutes_is_trouble(life):
+def test_no_loop_for_ten_minutes_is_trouble(life) -> None:
     life.loops(3)
     life.pause(10)
     assert life.trouble == "no loop began for 660 s (at most 600 s are allowed)"
@@ -54,7 +54,7 @@ def test_no_loop_for_ten_minutes_is_trouble(life):
     assert life.trouble == ""
 
 
-def test_no_good_loop_for_fifteen_minutes_is_trouble(life):
+def test_no_good_loop_for_fifteen_minutes_is_trouble(life) -> None:
     life.loops(1)
     life.loops(15, well=False)
     assert life.trouble == ""
@@ -64,7 +64,7 @@ def test_no_good_loop_for_fifteen_minutes_is_trouble(life):
     assert life.trouble == ""
 
 
-def test_both_are_told(life):
+def test_both_are_told(life) -> None:
     life.loops(1)
     life.pause(16)
     assert life.trouble == (
@@ -72,7 +72,7 @@ def test_both_are_told(life):
     )
 
 
-def test_the_first_good_loop_may_take_longer(life):
+def test_the_first_good_loop_may_take_longer(life) -> None:
     life.liveness.began()
     life.pause(20)
     assert life.trouble == ""
@@ -81,12 +81,12 @@ def test_the_first_good_loop_may_take_longer(life):
     assert life.trouble == f"no loop began {limit}; no loop ended well {limit}"
 
 
-def test_the_first_good_loop_counts_from_the_first_try(life):
+def test_the_first_good_loop_counts_from_the_first_try(life) -> None:
     life.loops(21, well=False)
     assert life.trouble == "no loop ended well for 1260 s (at most 1200 s are allowed)"
 
 
-def test_the_first_good_loop_has_at_least_as_long_as_any_other():
+def test_the_first_good_loop_has_at_least_as_long_as_any_other() -> None:
     life = Life(maxStartupTime="1m", maxFailingTime="30m")
     life.liveness.began()
     life.pause(30)
@@ -95,7 +95,7 @@ def test_the_first_good_loop_has_at_least_as_long_as_any_other():
     assert life.trouble != ""
 
 
-def test_other_limits_hold_at_once(life):
+def test_other_limits_hold_at_once(life) -> None:
     life.loops(1)
     life.pause(5)
     life.liveness.loop = Loop(maxInactivity="2m")

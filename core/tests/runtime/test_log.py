@@ -36,14 +36,14 @@ class NoEvents:
         return lambda *arguments, **more: None
 
 
-def test_a_line_is_time_level_and_message(lines):
+def test_a_line_is_time_level_and_message(lines) -> None:
     read = lines()
     LOG.warning("cannot watch %s", "pods")
     (line,) = read()
     assert re.fullmatch(TIME + " WARNING cannot watch pods", line)
 
 
-def test_as_json_a_line_has_what_it_is_about_in_fields(lines):
+def test_as_json_a_line_has_what_it_is_about_in_fields(lines) -> None:
     read = lines(json_format=True)
     outcome = Outcome(at=EPOCH, action="grow", target="pool", ok=False, error="no")
     DecisionEvents(NoEvents()).acted((outcome,))
@@ -58,7 +58,7 @@ def test_as_json_a_line_has_what_it_is_about_in_fields(lines):
     }
 
 
-def test_a_traceback_is_part_of_its_line_as_json(lines):
+def test_a_traceback_is_part_of_its_line_as_json(lines) -> None:
     read = lines(json_format=True)
     try:
         raise ZeroDivisionError("by nothing")
@@ -69,14 +69,14 @@ def test_a_traceback_is_part_of_its_line_as_json(lines):
 
 
 @pytest.mark.parametrize(("verbosity", "told"), [(0, ["INFO"]), (4, ["INFO"]), (5, ["DEBUG", "INFO"])])
-def test_details_come_from_verbosity_5_on(lines, verbosity, told):
+def test_details_come_from_verbosity_5_on(lines, verbosity, told) -> None:
     read = lines(verbosity=verbosity)
     LOG.debug("a detail")
     LOG.info("news")
     assert [line.split()[1] for line in read()] == told
 
 
-def test_warnings_of_libraries_look_like_all_lines_and_their_chatter_is_not_there(lines):
+def test_warnings_of_libraries_look_like_all_lines_and_their_chatter_is_not_there(lines) -> None:
     read = lines()
     logging.getLogger("urllib3.connectionpool").info("chatter")
     logging.getLogger("urllib3.connectionpool").warning("pool is full")
@@ -85,7 +85,7 @@ def test_warnings_of_libraries_look_like_all_lines_and_their_chatter_is_not_ther
 
 
 @pytest.mark.parametrize(("verbosity", "most"), [(4, 20), (5, 1000)])
-def test_a_thousand_objects_do_not_make_a_thousand_lines(lines, verbosity, most):
+def test_a_thousand_objects_do_not_make_a_thousand_lines(lines, verbosity, most) -> None:
     read = lines(verbosity=verbosity)
     for number in range(1500):
         LOG.error("pods %s is malformed and left out", f"default/web-{number}")
@@ -97,7 +97,7 @@ def test_a_thousand_objects_do_not_make_a_thousand_lines(lines, verbosity, most)
     )
 
 
-def test_decisions_are_all_told_and_refused_evictions_are_not(lines):
+def test_decisions_are_all_told_and_refused_evictions_are_not(lines) -> None:
     read = lines()
     reports = DecisionEvents(NoEvents())
     restore = [Restore(node=f"n-{number}", verdict=Verdict(reason=Reason.LEFTOVER)) for number in range(100)]
@@ -114,7 +114,7 @@ def a_record(seconds):
     return record
 
 
-def test_after_ten_seconds_lines_come_again_with_how_many_did_not():
+def test_after_ten_seconds_lines_come_again_with_how_many_did_not() -> None:
     quota = Quota(2)
     told = [quota.admit(a_record(seconds)) for seconds in (100, 101, 102, 103, 111)]
     assert [record.getMessage() if record else None for record in told] == [
@@ -126,12 +126,12 @@ def test_after_ten_seconds_lines_come_again_with_how_many_did_not():
     ]
 
 
-def test_what_is_said_of_lines_left_out_is_not_said_to_other_handlers():
+def test_what_is_said_of_lines_left_out_is_not_said_to_other_handlers() -> None:
     record = a_record(100)
     noted = Quota(1).admit(record)
     assert noted.getMessage() != record.getMessage() == "line"
 
 
-def test_a_clock_that_is_set_back_silences_nothing():
+def test_a_clock_that_is_set_back_silences_nothing() -> None:
     quota = Quota(1)
     assert [bool(quota.admit(a_record(seconds))) for seconds in (100, 101, 50)] == [True, False, True]

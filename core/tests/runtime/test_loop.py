@@ -77,36 +77,36 @@ class Running:
         return self
 
 
-def test_the_next_cycle_begins_after_the_interval():
+def test_the_next_cycle_begins_after_the_interval() -> None:
     assert Running(DONE, DONE, scanInterval="20s").run().clock.waits == [20, 20]
 
 
-def test_a_productive_cycle_is_followed_by_the_next_at_once():
+def test_a_productive_cycle_is_followed_by_the_next_at_once() -> None:
     assert Running(DONE, productive=True).run().clock.waits == [0.5]
 
 
-def test_after_a_wake_up_the_loop_waits_for_what_belongs_together():
+def test_after_a_wake_up_the_loop_waits_for_what_belongs_together() -> None:
     assert Running(DONE, woken=True).run().clock.waits == [10, 0.5]
 
 
-def test_unless_loops_may_be_frequent_the_interval_is_always_waited_for():
+def test_unless_loops_may_be_frequent_the_interval_is_always_waited_for() -> None:
     assert Running(DONE, productive=True, woken=True, frequent=False).run().clock.waits == [10]
 
 
 @pytest.mark.parametrize(("after", "waited"), [(-5, 0.5), (3, 3), (60, 10)])
-def test_a_decision_says_when_it_wants_to_be_looked_at_again(after, waited):
+def test_a_decision_says_when_it_wants_to_be_looked_at_again(after, waited) -> None:
     again = Decision(at=EPOCH, again=EPOCH + timedelta(seconds=after))
     assert Running(again).run().clock.waits == [waited]
 
 
-def test_a_stop_that_comes_before_the_wake_up_is_never_missed():
+def test_a_stop_that_comes_before_the_wake_up_is_never_missed() -> None:
     running = Running(DONE)
     running.stop.set()
     running.wake.set()
     assert running.run().clock.waits == []
 
 
-def test_the_same_trouble_is_a_warning_once_and_every_failure_is_reported(caplog):
+def test_the_same_trouble_is_a_warning_once_and_every_failure_is_reported(caplog) -> None:
     slow = [TemporaryError(f"no answer for {seconds} s") for seconds in (10, 20)]
     with caplog.at_level(logging.DEBUG, "nodewright.runtime.loop"):
         running = Running(*slow, DONE, slow[0], TemporaryError("gone")).run()
@@ -115,21 +115,21 @@ def test_the_same_trouble_is_a_warning_once_and_every_failure_is_reported(caplog
     assert len(running.reporter.failures) == 4
 
 
-def test_a_defect_ends_one_cycle_and_not_the_loop(caplog):
+def test_a_defect_ends_one_cycle_and_not_the_loop(caplog) -> None:
     defect = ZeroDivisionError("by nothing")
     running = Running(defect, DONE).run()
     assert running.reporter.failures == [defect]
     assert "ZeroDivisionError: by nothing" in caplog.text
 
 
-def test_a_lost_lease_ends_the_loop_in_a_cycle():
+def test_a_lost_lease_ends_the_loop_in_a_cycle() -> None:
     running = Running(NotLeaderError("lost"), DONE)
     with pytest.raises(NotLeaderError):
         running.run()
     assert running.reporter.failures == []
 
 
-def test_a_lost_lease_ends_the_loop_before_a_cycle():
+def test_a_lost_lease_ends_the_loop_before_a_cycle() -> None:
     def permit():
         raise NotLeaderError("lost")
 
@@ -140,7 +140,7 @@ def test_a_lost_lease_ends_the_loop_before_a_cycle():
 
 
 @pytest.mark.parametrize("readable", [True, False])
-def test_a_cycle_ends_well_if_any_cloud_could_be_read(readable):
+def test_a_cycle_ends_well_if_any_cloud_could_be_read(readable) -> None:
     running = Running(DONE, readable=readable).run()
     # Too long after a good cycle, and not too long for the first good one to come.
     running.seconds = 1000

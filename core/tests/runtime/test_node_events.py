@@ -52,7 +52,7 @@ def loop(events):
     return run
 
 
-def test_a_node_that_becomes_unneeded_says_when_it_may_go_and_once(loop, events):
+def test_a_node_that_becomes_unneeded_says_when_it_may_go_and_once(loop, events) -> None:
     for minute in range(3):
         loop(BUSY, minute=minute)
     assert events.written == [
@@ -68,7 +68,7 @@ def test_a_node_that_becomes_unneeded_says_when_it_may_go_and_once(loop, events)
     ]
 
 
-def test_a_pod_that_keeps_a_node_is_named_with_the_remedy(loop, events):
+def test_a_pod_that_keeps_a_node_is_named_with_the_remedy(loop, events) -> None:
     loop(BUSY, ALONE, minute=0)
     assert events.written == [
         (
@@ -84,13 +84,13 @@ def test_a_pod_that_keeps_a_node_is_named_with_the_remedy(loop, events):
     ]
 
 
-def test_looking_again_at_a_blocked_node_is_no_news(loop, events):
+def test_looking_again_at_a_blocked_node_is_no_news(loop, events) -> None:
     for minute in range(90):
         loop(BUSY, ALONE, minute=minute)
     assert len(events.written) == 1
 
 
-def test_a_node_that_is_needed_again_says_so(loop, events):
+def test_a_node_that_is_needed_again_says_so(loop, events) -> None:
     loop(BUSY, minute=0)
     loop(BUSY, a_pod("new", node="n1", cpu="3"), minute=1)
     name, reason, message = events.written[-1]
@@ -98,26 +98,26 @@ def test_a_node_that_is_needed_again_says_so(loop, events):
     assert message == "node is needed again: its utilization is above the threshold (75% of 50%)"
 
 
-def test_a_node_in_use_that_was_never_unneeded_has_no_news(loop, events):
+def test_a_node_in_use_that_was_never_unneeded_has_no_news(loop, events) -> None:
     loop(BUSY, a_pod("other", node="n1", cpu="3"), minute=0)
     assert events.written == []
 
 
-def test_the_same_is_told_of_a_node_once_in_an_hour(loop, events):
+def test_the_same_is_told_of_a_node_once_in_an_hour(loop, events) -> None:
     for minute in range(0, 62, 2):
         loop(BUSY, minute=minute)
         loop(BUSY, a_pod("new", node="n1", cpu="3"), minute=minute + 1)
     assert events.heads == [("n1", "ScaleDownUnneeded"), ("n1", "ScaleDownNeededAgain")] * 2
 
 
-def test_few_are_told_in_one_loop_and_the_others_in_the_next_ones(loop, events):
+def test_few_are_told_in_one_loop_and_the_others_in_the_next_ones(loop, events) -> None:
     for minute in range(4):
         loop(minute=minute, nodes=25)
         assert len(events.written) == min(25, 10 * (minute + 1))
     assert {name for name, _ in events.heads} == {f"n{number}" for number in range(25)}
 
 
-def test_what_has_changed_again_before_its_turn_is_not_told(loop, events):
+def test_what_has_changed_again_before_its_turn_is_not_told(loop, events) -> None:
     busy = [a_pod(f"busy-{number}", node=f"n{number}", cpu="3") for number in range(25)]
     loop(minute=0, nodes=25)
     for minute in range(1, 4):
@@ -127,7 +127,7 @@ def test_what_has_changed_again_before_its_turn_is_not_told(loop, events):
     )
 
 
-def test_a_node_that_begins_to_go_has_the_event_of_that_alone(loop, events):
+def test_a_node_that_begins_to_go_has_the_event_of_that_alone(loop, events) -> None:
     loop(BUSY, minute=0)
     events.written.clear()
     loop(BUSY, minute=11)

@@ -57,18 +57,18 @@ def handed_over(faults, monkeypatch):
     return collectors
 
 
-def test_metrics_of_all_instances_are_handed_over(handed_over, faults):
+def test_metrics_of_all_instances_are_handed_over(handed_over, faults) -> None:
     assert handed_over([CALLS], (CALLS, CALLS)) == {"shed": [CALLS, CALLS, CALLS]}
     assert faults.counts == {}
 
 
-def test_whatever_collects_is_a_collector(handed_over, faults):
+def test_whatever_collects_is_a_collector(handed_over, faults) -> None:
     dates = Dates()
     assert handed_over(iter([dates])) == {"shed": [dates]}
     assert faults.counts == {}
 
 
 @pytest.mark.parametrize("found", [None, [CALLS, "shed_calls"], 5])
-def test_a_plugin_that_hands_over_anything_else_has_no_metrics(found, handed_over, faults):
+def test_a_plugin_that_hands_over_anything_else_has_no_metrics(found, handed_over, faults) -> None:
     assert handed_over(found, [CALLS]) == {"shed": [CALLS]}
     assert faults.counts == {("shed", "collectors"): 1}

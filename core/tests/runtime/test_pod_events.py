@@ -54,7 +54,7 @@ def tell(writer, pods, *, after=0):
     writer.write([pod.metadata.key for pod in pods], why, cluster_of(*pods), EPOCH + timedelta(seconds=after))
 
 
-def test_a_pod_that_waits_in_vain_is_told_why_once_in_five_minutes(writer, events):
+def test_a_pod_that_waits_in_vain_is_told_why_once_in_five_minutes(writer, events) -> None:
     pods = [a_pod("web")]
     for after in (0, 10, 299, 300):
         tell(writer, pods, after=after)
@@ -62,7 +62,7 @@ def test_a_pod_that_waits_in_vain_is_told_why_once_in_five_minutes(writer, event
     assert events.told == [told, told]
 
 
-def test_one_of_each_controller_comes_first_and_all_have_their_turn(writer, events):
+def test_one_of_each_controller_comes_first_and_all_have_their_turn(writer, events) -> None:
     pods = [*pods_of("many", 6), *pods_of("few", 2)]
     events.room = 4
     tell(writer, pods)
@@ -76,7 +76,7 @@ def test_one_of_each_controller_comes_first_and_all_have_their_turn(writer, even
     assert events.names() == ["many-5", "many-0", "few-0"]
 
 
-def test_without_room_nobody_is_told_and_later_the_newest_is(writer, events):
+def test_without_room_nobody_is_told_and_later_the_newest_is(writer, events) -> None:
     events.room = 0
     tell(writer, [a_pod("web")])
     events.room = 1
@@ -84,7 +84,7 @@ def test_without_room_nobody_is_told_and_later_the_newest_is(writer, events):
     assert [message for *_, message, _ in events.told] == ["by now"]
 
 
-def test_what_the_writer_keeps_back_is_told_the_next_time(writer, events):
+def test_what_the_writer_keeps_back_is_told_the_next_time(writer, events) -> None:
     events.on_pod = lambda *_: False
     tell(writer, [a_pod("web")])
     del events.on_pod
@@ -92,7 +92,7 @@ def test_what_the_writer_keeps_back_is_told_the_next_time(writer, events):
     assert events.names() == ["web"]
 
 
-def test_what_happened_comes_before_what_did_not_and_is_the_latest(writer, events):
+def test_what_happened_comes_before_what_did_not_and_is_the_latest(writer, events) -> None:
     pods = [a_pod("helped"), a_pod("waits")]
     events.room = 1
     writer.happened("default/helped", "uid-of-default/helped", "TriggeredScaleUp", "first")
@@ -101,7 +101,7 @@ def test_what_happened_comes_before_what_did_not_and_is_the_latest(writer, event
     assert events.told == [("helped", "uid-of-default/helped", "ScaleDownFailed", "second", True)]
 
 
-def test_of_a_pod_that_is_gone_or_another_by_now_nothing_is_told(writer, events):
+def test_of_a_pod_that_is_gone_or_another_by_now_nothing_is_told(writer, events) -> None:
     events.room = 0
     for name, uid in (("gone", "uid-of-default/gone"), ("web", "of-one-before")):
         writer.happened(f"default/{name}", uid, "TriggeredScaleUp", "message")
@@ -111,7 +111,7 @@ def test_of_a_pod_that_is_gone_or_another_by_now_nothing_is_told(writer, events)
     assert events.told == []
 
 
-def test_ten_thousand_pods_are_told_of_in_the_end(writer, events):
+def test_ten_thousand_pods_are_told_of_in_the_end(writer, events) -> None:
     pods = [pod for number in range(100) for pod in pods_of(f"web-{number}", 100)]
     cluster = cluster_of(*pods)
     keys = [pod.metadata.key for pod in pods]

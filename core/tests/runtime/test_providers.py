@@ -114,7 +114,7 @@ def read():
         each.close()
 
 
-def test_what_a_provider_says_becomes_facts(read):
+def test_what_a_provider_says_becomes_facts(read) -> None:
     (facts,) = read(cloud=Cloud(Group()))().groups
     assert (facts.id, facts.provider, facts.min_size, facts.max_size, facts.target_size) == ("g", "cloud", 0, 5, 2)
     assert facts.template == a_template(cpu="4")
@@ -123,7 +123,7 @@ def test_what_a_provider_says_becomes_facts(read):
     assert (facts.atomic, facts.error, facts.pools) == (False, "", ("eu-a/c5",))
 
 
-def test_prices_of_the_configuration_lie_over_those_of_every_provider(read):
+def test_prices_of_the_configuration_lie_over_those_of_every_provider(read) -> None:
     own, unpriced = Cloud(Group("a")), Cloud(Group("b"))
     unpriced.capabilities = frozenset([Capability.SCALE_FROM_ZERO])
     report = read(ListPrices(node=0.5), own=own, unpriced=unpriced)()
@@ -131,26 +131,26 @@ def test_prices_of_the_configuration_lie_over_those_of_every_provider(read):
     assert set(report.pricing) == {"own", "unpriced"}
 
 
-def test_where_the_configuration_knows_no_price_the_provider_is_asked(read):
+def test_where_the_configuration_knows_no_price_the_provider_is_asked(read) -> None:
     report = read(ListPrices(), ListPrices(pod=0.01), cloud=Cloud(Group()))()
     assert report.groups[0].hourly_price == pytest.approx(0.25)
     assert report.pricing["cloud"].pod_price(a_pod(), EPOCH, EPOCH + timedelta(hours=1)) == 0.01
 
 
-def test_prices_in_another_currency_are_not_mixed_with_those_of_the_first_model(read):
+def test_prices_in_another_currency_are_not_mixed_with_those_of_the_first_model(read) -> None:
     report = read(ListPrices(currency="EUR"), cloud=Cloud(Group()))()
     assert report.groups[0].hourly_price is None
     assert report.pricing["cloud"].currency == "EUR"
 
 
-def test_an_undeclared_ability_is_never_used(read):
+def test_an_undeclared_ability_is_never_used(read) -> None:
     cloud = Cloud(Group())
     cloud.capabilities = frozenset()
     (facts,) = read(cloud=cloud)().groups
     assert (facts.template, facts.hourly_price) == (None, None)
 
 
-def test_a_provider_that_fails_keeps_its_groups_as_they_were(read):
+def test_a_provider_that_fails_keeps_its_groups_as_they_were(read) -> None:
     sick, well = Cloud(Group("sick")), Cloud(Group("well"))
     read_all = read(sick=sick, well=well)
     read_all()
@@ -162,7 +162,7 @@ def test_a_provider_that_fails_keeps_its_groups_as_they_were(read):
     assert read_all().groups[0].error == ""
 
 
-def test_a_refresh_that_ends_with_a_timeout_of_its_own_is_tried_again(read):
+def test_a_refresh_that_ends_with_a_timeout_of_its_own_is_tried_again(read) -> None:
     cloud = Cloud(Group())
     read_all = read(cloud=cloud)
     read_all()
@@ -172,13 +172,13 @@ def test_a_refresh_that_ends_with_a_timeout_of_its_own_is_tried_again(read):
     assert [group.error for group in read_all().groups] == [""]
 
 
-def test_one_broken_group_leaves_the_others_alone(read):
+def test_one_broken_group_leaves_the_others_alone(read) -> None:
     broken, well = read(cloud=Cloud(Group("broken", broken=True), Group("well")))().groups
     assert broken.error == "no instances today"
     assert well.error == ""
 
 
-def test_a_provider_that_is_late_is_not_asked_twice(read):
+def test_a_provider_that_is_late_is_not_asked_twice(read) -> None:
     release, started = Event(), []
 
     class Slow(Cloud):
@@ -199,7 +199,7 @@ def test_a_provider_that_is_late_is_not_asked_twice(read):
     providers.close()
 
 
-def test_what_is_read_late_is_marked_as_outdated():
+def test_what_is_read_late_is_marked_as_outdated() -> None:
     release = Event()
 
     class Slow(Cloud):
@@ -219,7 +219,7 @@ def test_what_is_read_late_is_marked_as_outdated():
     providers.close()
 
 
-def test_what_a_group_was_asked_for_counts_until_it_is_read_again():
+def test_what_a_group_was_asked_for_counts_until_it_is_read_again() -> None:
     cloud = Cloud(Group())
     providers = Providers({"cloud": cloud}, SteppedClock(), Faults(SteppedClock()))
     providers.read({}, GroupOptions(), SOON)
@@ -231,7 +231,7 @@ def test_what_a_group_was_asked_for_counts_until_it_is_read_again():
     providers.close()
 
 
-def test_trouble_is_logged_when_it_begins_and_when_it_ends(read, caplog):
+def test_trouble_is_logged_when_it_begins_and_when_it_ends(read, caplog) -> None:
     cloud = Cloud(Group())
     read_all = read(cloud=cloud)
     cloud.trouble = CloudUnavailableError("connection refused")
@@ -247,14 +247,14 @@ def test_trouble_is_logged_when_it_begins_and_when_it_ends(read, caplog):
     ]
 
 
-def test_of_two_groups_of_one_name_the_first_is_used(read, caplog):
+def test_of_two_groups_of_one_name_the_first_is_used(read, caplog) -> None:
     first, second = Cloud(Group("same")), Cloud(Group("same"), Group("other"))
     report = read(first=first, second=second)()
     assert [(group.provider, group.id) for group in report.groups] == [("first", "same"), ("second", "other")]
     assert "its group 'same' is left out: provider first has a group of that name" in caplog.text
 
 
-def test_a_node_is_asked_about_once_unless_nobody_knew_it(read):
+def test_a_node_is_asked_about_once_unless_nobody_knew_it(read) -> None:
     cloud = Cloud(Group())
     read_all = read(cloud=cloud)
     nodes = [a_node("ours", labels={"group": "g"}), a_node("foreign")]
@@ -264,13 +264,13 @@ def test_a_node_is_asked_about_once_unless_nobody_knew_it(read):
     assert cloud.asked.count("foreign") == 3
 
 
-def test_a_group_that_is_gone_is_an_error_that_names_it():
+def test_a_group_that_is_gone_is_an_error_that_names_it() -> None:
     providers = Providers({}, SteppedClock(), Faults(SteppedClock()))
     with pytest.raises(GroupNotFoundError, match="no provider has a group 'gone' any more"):
         providers.group("gone")
 
 
-def test_a_provider_is_asked_for_the_gpus_of_nodes_with_its_label(read):
+def test_a_provider_is_asked_for_the_gpus_of_nodes_with_its_label(read) -> None:
     class GpuCloud(Cloud):
         gpu_label = "gpu"
 
@@ -283,7 +283,7 @@ def test_a_provider_is_asked_for_the_gpus_of_nodes_with_its_label(read):
 
 
 @pytest.mark.parametrize("nonsense", [7, ["g"]])
-def test_what_a_provider_must_not_answer_about_a_node_is_its_fault_and_left_out(read, caplog, nonsense):
+def test_what_a_provider_must_not_answer_about_a_node_is_its_fault_and_left_out(read, caplog, nonsense) -> None:
     class VagueCloud(Cloud):
         gpu_label = "gpu"
 

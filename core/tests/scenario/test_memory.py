@@ -39,6 +39,6 @@ def _full_field(kind: Any, default: Any) -> Any:
     return default is MISSING or not default if kind is bool else full(kind)
 
 
-def test_every_field_of_memory_gets_into_a_scenario_and_back():
+def test_every_field_of_memory_gets_into_a_scenario_and_back() -> None:
     memory = full(Memory)
     assert read_memory(dict(write_memory(memory, (), Names())), ()) == memory

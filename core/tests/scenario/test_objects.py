@@ -89,11 +89,11 @@ def template_spec() -> Any:
         (CSINode, shown.CSI_NODE, set()),
     ],
 )
-def test_every_field_that_is_read_is_shown_or_known_to_be_left_out(struct, sieve, unread):
+def test_every_field_that_is_read_is_shown_or_known_to_be_left_out(struct, sieve, unread) -> None:
     assert {field.encode_name for field in msgspec.structs.fields(struct)} == sieve.fields.keys() | unread
 
 
-def test_only_annotations_of_autoscalers_are_shown():
+def test_only_annotations_of_autoscalers_are_shown() -> None:
     sieve = annotations({"a": marked_note}, prefixes=("nodewright.dev/",), present=("mirror",))
     noted = {"nodewright.dev/x": "1m", "a": "b", "mirror": "hash", "other": "secret"}
     assert sieve(noted, Scope(names=Names())) == {"nodewright.dev/x": "1m", "a": "B", "mirror": ""}
@@ -113,7 +113,7 @@ def marked_note(value: str, scope: Scope) -> str:
         ("karpenter.sh/do-not-disrupt", "true", True),
     ],
 )
-def test_how_long_a_node_is_protected_is_shown_where_names_are_hidden(key, text, kept):
+def test_how_long_a_node_is_protected_is_shown_where_names_are_hidden(key, text, kept) -> None:
     node = Node(metadata=ObjectMeta(name="n", annotations={key: text}))
     roll = CollectedNames()
     shown.sift(node, shown.NODE, roll)
@@ -121,7 +121,7 @@ def test_how_long_a_node_is_protected_is_shown_where_names_are_hidden(key, text,
     assert (found[key] == text) is kept
 
 
-def test_a_taint_of_the_autoscaler_keeps_the_time_that_it_says():
+def test_a_taint_of_the_autoscaler_keeps_the_time_that_it_says() -> None:
     roll = CollectedNames()
     assert marked({"key": "ToBeDeletedByClusterAutoscaler", "value": "1893456000"}, Scope(names=roll)) == {
         "key": "ToBeDeletedByClusterAutoscaler",

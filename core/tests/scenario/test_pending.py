@@ -36,7 +36,7 @@ def with_status(**status):
     return replace(POD, status=replace(POD.status, **status))
 
 
-def test_pods_that_have_just_come_are_a_cooldown_of_the_scale_up():
+def test_pods_that_have_just_come_are_a_cooldown_of_the_scale_up() -> None:
     found = answered(look_at(a_pod("web", cpu="9", created=EPOCH - timedelta(seconds=0.5))))
     assert found["scaleUpResult"] == "ScaleUpInCooldown"
     assert found["unschedulableToHelp"] == ["default/web"]
@@ -44,7 +44,7 @@ def test_pods_that_have_just_come_are_a_cooldown_of_the_scale_up():
     assert "consideredNodeGroups" not in found
 
 
-def test_pods_that_return_are_named_as_such():
+def test_pods_that_return_are_named_as_such() -> None:
     found = answered(look_at(a_pod("leaves", node="n"), a_pod("waits"), memory=REMOVAL))
     assert found["podsFromDrainedNodes"] == ["default/leaves"]
     assert found["unschedulableToHelp"] == ["default/leaves", "default/waits"]
@@ -70,12 +70,12 @@ def test_pods_that_return_are_named_as_such():
         ),
     ],
 )
-def test_a_pod_that_does_not_count_has_a_reason(pod, expected):
+def test_a_pod_that_does_not_count_has_a_reason(pod, expected) -> None:
     assert explain_pod(look_at(pod, allowedSchedulers=["default-scheduler"]), "default/web") == [
         f"pod default/web {expected}"
     ]
 
 
-def test_a_pod_that_has_to_leave_has_a_place_to_go():
+def test_a_pod_that_has_to_leave_has_a_place_to_go() -> None:
     first, *_ = explain_pod(look_at(a_pod(node="n"), memory=REMOVAL), "default/web")
     assert first == "pod default/web, which has to leave node n: a group grows for it (a)"

@@ -113,12 +113,12 @@ def a_full_group(**changes):
     return replace(group, **changes)
 
 
-def test_a_group_comes_back_with_all_that_was_said_of_it():
+def test_a_group_comes_back_with_all_that_was_said_of_it() -> None:
     groups = (a_full_group(), a_group("b", size=2, price=0.25), a_group("c", template=None))
     assert read_back(a_picture(a_world(groups=groups))).groups == groups
 
 
-def test_what_is_remembered_comes_back():
+def test_what_is_remembered_comes_back() -> None:
     memory = Memory(
         unneeded=UnneededMemory(since={"n1": EPOCH + timedelta(microseconds=1)}, unremovable_until={"n2": EPOCH}),
         verdicts=VerdictMemory(
@@ -145,7 +145,7 @@ def test_what_is_remembered_comes_back():
     assert document_of(picture)["scaleUpRequests"] == [{"group": "a", "increase": 2, "time": "2030-01-01T00:00:00Z"}]
 
 
-def test_what_is_not_shown_of_a_template_is_no_change_of_it():
+def test_what_is_not_shown_of_a_template_is_no_change_of_it() -> None:
     template = replace(a_full_group().template, annotations={"private": "secret"})
     group = a_full_group(template=template)
     memory = Memory(
@@ -159,7 +159,7 @@ def test_what_is_not_shown_of_a_template_is_no_change_of_it():
     assert again.memory.learnt.templates["a"].promised == "of another time"
 
 
-def test_settings_come_back_but_for_those_that_decide_nothing():
+def test_settings_come_back_but_for_those_that_decide_nothing() -> None:
     text = """
 apiVersion: nodewright.dev/v1
 kind: Autoscaler
@@ -176,7 +176,7 @@ groups: [{match: "spot-*", scaleDown: {unneededTime: 90s}}]
     assert found == settings.model_copy(update={"cluster": "", "providers": (), "kube": Settings().kube})
 
 
-def test_gpus_limits_and_labels_of_clouds_come_back():
+def test_gpus_limits_and_labels_of_clouds_come_back() -> None:
     gpu = GpuConfig(label="gpu", type="t4", resource="example.com/gpu")
     limits = ResourceLimits(minimum={"cpu": 1500}, maximum={"cpu": 64000, "memory": 256 * GIB, "t4": 3})
     world = replace(
@@ -193,7 +193,7 @@ def test_gpus_limits_and_labels_of_clouds_come_back():
     )
 
 
-def test_pods_that_wait_keep_their_turn():
+def test_pods_that_wait_keep_their_turn() -> None:
     world = a_world(pods=[a_pod("b"), a_pod("c", labels={"app": "x"}), a_pod("a")])
     unseen = changed(a_pod("b"), status=Pod().status)
     world.cluster.put_pod(unseen)
@@ -202,7 +202,7 @@ def test_pods_that_wait_keep_their_turn():
     assert [pod["metadata"]["name"] for pod in document["pods"]] == ["c", "a", "b"]
 
 
-def test_priorities_and_gpus_come_back():
+def test_priorities_and_gpus_come_back() -> None:
     world = a_world(nodes={"": [a_node("n1")]})
     gpus = {"n1": GpuConfig(label="gpu", type="t4", resource="example.com/gpu", dra_driver="gpu.example.com")}
     config_maps = {"cluster-autoscaler-priority-expander": {"priorities": "10: [a]\n"}}
@@ -211,7 +211,7 @@ def test_priorities_and_gpus_come_back():
     assert read_back(a_picture(world)).world().config_maps == {}
 
 
-def test_pods_come_back_as_they_are_on_their_nodes():
+def test_pods_come_back_as_they_are_on_their_nodes() -> None:
     running = [a_pod(f"web-{n}", node="n1", labels={"app": "web", POD_NAME: f"web-{n}"}) for n in range(2)]
     ended = changed(a_pod("job", node="n1"), status=changed(Pod().status, phase="Succeeded"))
     leaving = changed(
@@ -236,21 +236,21 @@ def test_pods_come_back_as_they_are_on_their_nodes():
     assert found.pods["default/web-0"].pod_class is found.pods["default/web-1"].pod_class
 
 
-def test_each_object_has_a_line_of_its_own():
+def test_each_object_has_a_line_of_its_own() -> None:
     world = a_world(nodes={"": [a_node("n1"), a_node("n2")]})
     lines = b"".join(json_pieces(a_picture(world).entries())).decode().splitlines()
     assert lines[:3] == ["{", '"now": "2030-01-01T00:00:00Z",', '"nodeGroups": [],']
     assert sum(line.startswith('{"metadata":{"name":"n') for line in lines) == 2
 
 
-def test_yaml_lists_are_written_one_by_one():
+def test_yaml_lists_are_written_one_by_one() -> None:
     text = b"".join(
         yaml_pieces(iter([("now", EPOCH), ("pods", iter([b'{"a": 1}', b'{"b": [2]}'])), ("nodes", iter([]))]))
     )
     assert text.decode() == "now: 2030-01-01T00:00:00Z\npods:\n- a: 1\n- b:\n    - 2\nnodes: []\n"
 
 
-def test_a_file_appears_once_it_is_whole_and_is_for_its_owner_only(tmp_path):
+def test_a_file_appears_once_it_is_whole_and_is_for_its_owner_only(tmp_path) -> None:
     path = tmp_path / "picture.json"
     with new_file(str(path)) as file:
         file.write(b"{}")
@@ -259,7 +259,7 @@ def test_a_file_appears_once_it_is_whole_and_is_for_its_owner_only(tmp_path):
     assert path.stat().st_mode & 0o077 == 0
 
 
-def test_a_file_that_could_not_be_finished_leaves_nothing_behind(tmp_path):
+def test_a_file_that_could_not_be_finished_leaves_nothing_behind(tmp_path) -> None:
     path = tmp_path / "picture.json"
     path.write_text("before")
     with suppress(ZeroDivisionError), new_file(str(path)) as file:
@@ -268,14 +268,14 @@ def test_a_file_that_could_not_be_finished_leaves_nothing_behind(tmp_path):
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("picture.json", "before")]
 
 
-def test_a_file_can_be_packed(tmp_path):
+def test_a_file_can_be_packed(tmp_path) -> None:
     path = tmp_path / "picture.json.gz"
     with new_file(str(path)) as file:
         file.write(b"{}")
     assert gzip.decompress(path.read_bytes()) == b"{}"
 
 
-def test_a_file_that_can_not_be_written_is_named(tmp_path):
+def test_a_file_that_can_not_be_written_is_named(tmp_path) -> None:
     path = tmp_path / "nowhere" / "picture.json"
     with (
         pytest.raises(NodewrightError, match=f"{path} can't be written: No such file or directory"),
@@ -284,6 +284,6 @@ def test_a_file_that_can_not_be_written_is_named(tmp_path):
         pass
 
 
-def test_the_time_is_that_of_the_look():
+def test_the_time_is_that_of_the_look() -> None:
     now = datetime(2031, 2, 3, 4, 5, 6, 789, tzinfo=UTC)
     assert read_back(replace(a_picture(), now=now)).now == now

@@ -17,7 +17,7 @@ class Oracle(Expander):
         return options
 
 
-def test_a_strategy_that_asks_outside_asks_once_for_each_iteration():
+def test_a_strategy_that_asks_outside_asks_once_for_each_iteration() -> None:
     template = {"metadata": {"name": "t"}, "status": {"allocatable": {"cpu": "2", "memory": "8Gi", "pods": "110"}}}
     pod = {
         "metadata": {"name": "web", "namespace": "shop"},

@@ -52,14 +52,14 @@ def problem_of(document):
     return str(caught.value)
 
 
-def test_a_scenario_can_be_decided_on():
+def test_a_scenario_can_be_decided_on() -> None:
     scenario = read_scenario(a_document(pods=[a_pod_object(f"web-{n}", "1500m") for n in range(3)]))
     decision, _, _ = decide(scenario.world(), scenario.memory, a_policy(scenario.settings), scenario.time_of(0))
     assert decision.pods["shop/web-0"].reason is Reason.FITS
     assert (decision.grow[0].group, decision.grow[0].count) == ("a", 2)
 
 
-def test_controllers_that_a_scenario_does_not_list_are_unknown():
+def test_controllers_that_a_scenario_does_not_list_are_unknown() -> None:
     named = {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"replicas": 2}}
     controllers = read_scenario(a_document(replicaSets=[named], jobs=[])).world().cluster.controllers
     assert controllers.seen == {"ReplicaSet", "Job"}
@@ -69,28 +69,28 @@ def test_controllers_that_a_scenario_does_not_list_are_unknown():
     assert controllers.find("Job", "shop/web") is None
 
 
-def test_the_target_is_the_number_of_nodes_unless_it_is_given():
+def test_the_target_is_the_number_of_nodes_unless_it_is_given() -> None:
     (group,) = read_scenario(a_document()).groups
     assert (group.min_size, group.max_size, group.target_size) == (0, 5, 1)
     groups = [{"id": "a", "maxSize": 5, "targetSize": 4}]
     assert read_scenario(a_document(nodeGroups=groups)).groups[0].target_size == 4
 
 
-def test_every_node_of_a_group_is_one_of_its_machines_even_if_it_does_not_say_which():
+def test_every_node_of_a_group_is_one_of_its_machines_even_if_it_does_not_say_which() -> None:
     scenario = read_scenario(a_document())
     assert [node.spec.provider_id for node in scenario.nodes] == [each.id for each in scenario.groups[0].instances]
     scenario = read_scenario(a_document(nodes=[a_node_object(providerID="aws:///i-1")]))
     assert [each.id for each in scenario.groups[0].instances] == ["aws:///i-1"]
 
 
-def test_keys_that_only_earlier_versions_wrote_are_passed_over():
+def test_keys_that_only_earlier_versions_wrote_are_passed_over() -> None:
     machine = {"id": "aws:///i-1", "createdAt": "2030-01-01T00:00:00Z"}
     group = {"id": "a", "maxSize": 5, "exists": True, "autoprovisioned": False, "instances": [machine]}
     (read,) = read_scenario(a_document(nodeGroups=[group])).groups
     assert [each.id for each in read.instances] == ["aws:///i-1"]
 
 
-def test_options_are_cluster_autoscalers_flags_in_camel_case():
+def test_options_are_cluster_autoscalers_flags_in_camel_case() -> None:
     options = {
         "expander": "most-pods,least-waste",
         "scaleDownUnneededTime": "7m",
@@ -112,7 +112,7 @@ def test_options_are_cluster_autoscalers_flags_in_camel_case():
     assert not settings.scale_down.skip_local_storage
 
 
-def test_a_groups_own_options_lie_over_those_of_all_groups():
+def test_a_groups_own_options_lie_over_those_of_all_groups() -> None:
     groups = [
         {"id": "a", "maxSize": 5, "options": {"scaleDownUnneededTime": "1h", "zeroOrMaxNodeScaling": True}},
         {"id": "b", "maxSize": 5},
@@ -124,7 +124,7 @@ def test_a_groups_own_options_lie_over_those_of_all_groups():
     assert a.scale_down_utilization_threshold == b.scale_down_utilization_threshold == 0.7
 
 
-def test_orders_that_are_under_way_are_remembered():
+def test_orders_that_are_under_way_are_remembered() -> None:
     requests = [
         {"group": "a", "increase": 2, "time": "2029-12-31T23:50:00Z"},
         {"group": "a", "increase": 1, "time": "2029-12-31T23:55:00Z"},
@@ -133,7 +133,7 @@ def test_orders_that_are_under_way_are_remembered():
     assert memory.orders.requests == {"a": ScaleUpRequest(at=NOW - timedelta(minutes=5), count=3)}
 
 
-def test_options_lie_over_settings_and_overrides_over_both():
+def test_options_lie_over_settings_and_overrides_over_both() -> None:
     document = a_document(
         settings={"scaleUp": {"optionsPerLoop": 1}, "scaleDown": {"unneededTime": "1m", "utilizationThreshold": 0.1}},
         options={"scaleDownUnneededTime": "2m", "scaleDownUtilizationThreshold": 0.2},
@@ -145,7 +145,7 @@ def test_options_lie_over_settings_and_overrides_over_both():
     assert settings.scale_down.utilization_threshold == 0.3
 
 
-def test_pods_have_the_prices_that_are_listed_for_what_they_ask():
+def test_pods_have_the_prices_that_are_listed_for_what_they_ask() -> None:
     listed = [{"requests": {"cpu": "1"}, "hourlyPrice": 0.5}]
     scenario = read_scenario(a_document(pricing={"cloud": {"currency": "EUR", "pods": listed}}))
     prices, (pod,) = scenario.world().pricing["cloud"], scenario.objects["pods"]
@@ -155,7 +155,7 @@ def test_pods_have_the_prices_that_are_listed_for_what_they_ask():
     assert prices.pod_price(other, NOW, NOW + timedelta(hours=1)) is None
 
 
-def test_iterations_are_as_far_apart_as_the_scenario_says():
+def test_iterations_are_as_far_apart_as_the_scenario_says() -> None:
     scenario = read_scenario(a_document(iterations=3, advance="4m"))
     assert [scenario.time_of(n) for n in range(scenario.iterations)] == [
         NOW,
@@ -164,7 +164,7 @@ def test_iterations_are_as_far_apart_as_the_scenario_says():
     ]
 
 
-def test_a_node_with_the_gpu_label_is_judged_by_its_gpus():
+def test_a_node_with_the_gpu_label_is_judged_by_its_gpus() -> None:
     node = a_node_object()
     node["metadata"]["labels"]["gpu"] = "t4"
     node["status"]["allocatable"]["nvidia.com/gpu"] = "4"
@@ -174,7 +174,7 @@ def test_a_node_with_the_gpu_label_is_judged_by_its_gpus():
     assert findings.utilization["n1"].gpu == 0
 
 
-def test_sizes_change_when_a_decision_is_carried_out():
+def test_sizes_change_when_a_decision_is_carried_out() -> None:
     world = read_scenario(a_document()).world()
     chosen = Verdict(reason=Reason.CHOSEN)
     decision = Decision(
@@ -258,14 +258,14 @@ def test_sizes_change_when_a_decision_is_carried_out():
         (a_document(priorityConfig={"10": ["a"]}), "scenario: priorityConfig: Expected `str`, got `object`"),
     ],
 )
-def test_what_is_wrong_is_named(document, problem):
+def test_what_is_wrong_is_named(document, problem) -> None:
     assert problem_of(document) == problem
 
 
-def test_an_option_that_is_null_is_not_set():
+def test_an_option_that_is_null_is_not_set() -> None:
     scenario = read_scenario(a_document(options={"startupTaints": None, "maxNodesTotal": None}))
     assert scenario.settings == read_scenario(a_document(options={})).settings
 
 
-def test_no_time_may_pass_between_iterations():
+def test_no_time_may_pass_between_iterations() -> None:
     assert read_scenario(a_document(advance=0)).advance == timedelta(0)

@@ -29,7 +29,7 @@ def fill(domains, skew, wanted):
 
 
 @given(DOMAINS, st.integers(1, 3), st.integers(1, 20))
-def test_as_many_pods_go_as_one_by_one(domains, skew, wanted):
+def test_as_many_pods_go_as_one_by_one(domains, skew, wanted) -> None:
     counts, capacity, filled = fill(domains, skew, wanted)
     assert filled.sum() == one_by_one(counts, capacity, skew, wanted)
     assert (filled <= capacity).all()
@@ -37,7 +37,7 @@ def test_as_many_pods_go_as_one_by_one(domains, skew, wanted):
 
 
 @given(DOMAINS, st.integers(1, 3), st.integers(1, 20))
-def test_the_skew_holds_at_every_step_in_the_order_of_levels(domains, skew, wanted):
+def test_the_skew_holds_at_every_step_in_the_order_of_levels(domains, skew, wanted) -> None:
     counts, _, filled = fill(domains, skew, wanted)
     steps = sorted((counts[d] + number + 1, d) for d in range(len(counts)) for number in range(filled[d]))
     for reached, domain in steps:

@@ -45,7 +45,7 @@ def take_out(relocation, cluster, node, wished=()):
     return {tenant.key: move.node for move in relocated.moves for tenant in move.tenants}
 
 
-def test_two_nodes_do_not_count_on_the_same_room():
+def test_two_nodes_do_not_count_on_the_same_room() -> None:
     nodes = [a_node("a", cpu="2"), a_node("b", cpu="2"), a_node("full", cpu="2")]
     pods = [a_pod("of-a", node="a", cpu="1"), a_pod("of-b", node="b", cpu="1"), a_pod("x", node="full", cpu="1")]
     with relocating(*nodes, pods=pods, leaving=["a", "b"]) as (relocation, cluster, _):
@@ -53,7 +53,7 @@ def test_two_nodes_do_not_count_on_the_same_room():
         assert take_out(relocation, cluster, "b") == "default/of-b"
 
 
-def test_pods_rather_move_to_nodes_that_stay_and_among_them_to_the_fullest():
+def test_pods_rather_move_to_nodes_that_stay_and_among_them_to_the_fullest() -> None:
     nodes = [a_node(name, cpu="4") for name in ("a", "b", "roomy", "fuller")]
     pods = [a_pod("of-a", node="a", cpu="1"), a_pod("x", node="fuller", cpu="2"), a_pod("y", node="b", cpu="3")]
     with relocating(*nodes, pods=pods, leaving=["a", "b"]) as (relocation, cluster, _):
@@ -61,14 +61,14 @@ def test_pods_rather_move_to_nodes_that_stay_and_among_them_to_the_fullest():
         assert take_out(relocation, cluster, "a") == {"default/of-a": "fuller"}
 
 
-def test_pods_that_find_no_room_on_nodes_that_stay_move_to_the_one_that_is_tried_last():
+def test_pods_that_find_no_room_on_nodes_that_stay_move_to_the_one_that_is_tried_last() -> None:
     nodes = [a_node("a", cpu="1"), a_node("b", cpu="1"), a_node("c", cpu="1")]
     pods = [a_pod("of-a", node="a", cpu="1")]
     with relocating(*nodes, pods=pods, leaving=["a", "b", "c"]) as (relocation, cluster, _):
         assert take_out(relocation, cluster, "a") == {"default/of-a": "c"}
 
 
-def test_pods_move_to_the_nodes_that_they_wish_for_if_there_is_room():
+def test_pods_move_to_the_nodes_that_they_wish_for_if_there_is_room() -> None:
     nodes = [a_node(name, cpu="2") for name in ("a", "first", "second", "third")]
     pods = [a_pod(f"of-a-{number}", node="a", cpu="500m") for number in range(4)] + [
         a_pod("x", node="first", cpu="500m"),
@@ -80,7 +80,7 @@ def test_pods_move_to_the_nodes_that_they_wish_for_if_there_is_room():
         assert list(homes.values()) == ["third", "third", "first", "first"]
 
 
-def test_the_largest_pods_find_their_places_first():
+def test_the_largest_pods_find_their_places_first() -> None:
     nodes = [a_node("a"), a_node("b", cpu="2"), a_node("c", cpu="2", memory="1Gi")]
     small = a_pod("small", node="a", cpu="500m", memory="512Mi")
     large = a_pod("large", node="a", cpu="2", memory="2Gi")
@@ -88,7 +88,7 @@ def test_the_largest_pods_find_their_places_first():
         assert take_out(relocation, cluster, "a") == {"default/large": "b", "default/small": "c"}
 
 
-def test_a_pod_that_came_from_another_node_moves_on_with_the_next_one():
+def test_a_pod_that_came_from_another_node_moves_on_with_the_next_one() -> None:
     nodes = [a_node("a", cpu="2"), a_node("b", cpu="2"), a_node("c", cpu="4")]
     pods = [a_pod("of-a", node="a", cpu="1"), a_pod("of-b", node="b", cpu="1"), a_pod("x", node="c", cpu="2")]
     with relocating(*nodes, pods=pods, leaving=["a", "b"]) as (relocation, cluster, _):
@@ -97,13 +97,13 @@ def test_a_pod_that_came_from_another_node_moves_on_with_the_next_one():
         assert take_out(relocation, cluster, "b") == {"default/of-b": "c", "default/of-a": "c"}
 
 
-def test_a_pending_pod_that_was_placed_in_the_decision_moves_on():
+def test_a_pending_pod_that_was_placed_in_the_decision_moves_on() -> None:
     nodes = [a_node("a", cpu="1"), a_node("b", cpu="1")]
     with relocating(*nodes, pending=[pods_like(a_pod("new", cpu="1"), 1)], leaving=["a"]) as (relocation, cluster, _):
         assert take_out(relocation, cluster, "a") == {"default/new-0": "b"}
 
 
-def test_a_node_whose_pods_have_no_place_takes_part_as_if_nobody_had_asked():
+def test_a_node_whose_pods_have_no_place_takes_part_as_if_nobody_had_asked() -> None:
     nodes = [a_node("a", cpu="3"), a_node("b", cpu="2"), a_node("c", cpu="2")]
     pods = [a_pod("small", node="a", cpu="1"), a_pod("large", node="a", cpu="2"), a_pod("of-b", node="b", cpu="2")]
     with relocating(*nodes, pods=pods, leaving=["a", "b"]) as (relocation, cluster, _):
@@ -111,7 +111,7 @@ def test_a_node_whose_pods_have_no_place_takes_part_as_if_nobody_had_asked():
         assert take_out(relocation, cluster, "b") == {"default/of-b": "c"}
 
 
-def test_a_node_that_could_not_go_still_takes_pods():
+def test_a_node_that_could_not_go_still_takes_pods() -> None:
     nodes = [a_node("a", cpu="4"), a_node("b", cpu="2")]
     pods = [a_pod("of-a", node="a", cpu="3"), a_pod("of-b", node="b", cpu="1")]
     with relocating(*nodes, pods=pods, leaving=["a", "b"]) as (relocation, cluster, _):
@@ -119,7 +119,7 @@ def test_a_node_that_could_not_go_still_takes_pods():
         assert take_out(relocation, cluster, "b") == {"default/of-b": "a"}
 
 
-def test_a_pod_that_looks_at_others_finds_those_that_moved_before():
+def test_a_pod_that_looks_at_others_finds_those_that_moved_before() -> None:
     nodes = [a_host("a"), a_host("b"), a_host("c", cpu="2"), a_host("d", cpu="3")]
     pods = [a_pod("web", node="a", labels={"app": "web"}), near("web", a_pod("shadow", node="b", cpu="2"))]
     with relocating(*nodes, pods=pods, leaving=["a", "b"]) as (relocation, cluster, _):
@@ -127,7 +127,7 @@ def test_a_pod_that_looks_at_others_finds_those_that_moved_before():
         assert take_out(relocation, cluster, "b") == {"default/shadow": "d"}
 
 
-def test_a_pod_that_looks_at_others_does_not_find_those_that_have_moved_on():
+def test_a_pod_that_looks_at_others_does_not_find_those_that_have_moved_on() -> None:
     nodes = [a_node("a"), a_node("b"), a_node("c", zone="eu-c"), a_node("next-to-c", cpu="2", zone="eu-c")]
     nodes.append(a_node("d", zone="eu-d"))
     pods = [a_pod("web", node="a", labels={"app": "web"}), near("web", a_pod("shadow", node="b"), key=ZONE)]
@@ -139,14 +139,14 @@ def test_a_pod_that_looks_at_others_does_not_find_those_that_have_moved_on():
         assert take_out(relocation, cluster, "b") == {"default/shadow": "d"}
 
 
-def test_a_pod_that_looks_at_others_does_not_find_those_of_its_own_node():
+def test_a_pod_that_looks_at_others_does_not_find_those_of_its_own_node() -> None:
     nodes = [a_host("a"), a_host("b")]
     pods = [a_pod("web", node="a", labels={"app": "web"}), near("web", a_pod("shadow", node="a"))]
     with relocating(*nodes, pods=pods, leaving=["a"]) as (relocation, cluster, _):
         assert take_out(relocation, cluster, "a") == "default/shadow"
 
 
-def test_when_the_fork_ends_all_is_as_it_was():
+def test_when_the_fork_ends_all_is_as_it_was() -> None:
     nodes = [a_host("a", cpu="2"), a_host("b", cpu="2"), a_host("c", cpu="2")]
     pods = [
         a_pod("web", node="a", cpu="1", labels={"app": "web"}),
@@ -162,7 +162,7 @@ def test_when_the_fork_ends_all_is_as_it_was():
     assert [simulation.why_not(pods_like(follower, 1), name) is None for name in "abc"] == [True, False, False]
 
 
-def test_all_of_it_can_be_done_again_in_the_columns_once_its_fork_has_ended():
+def test_all_of_it_can_be_done_again_in_the_columns_once_its_fork_has_ended() -> None:
     nodes = [a_host("a"), a_host("b"), a_host("c", cpu="3500m"), a_host("d", cpu="2")]
     pods = [
         a_pod("of-a", node="a", cpu="1"),

@@ -26,7 +26,7 @@ def rules_of(pod, *, nodes=(), pods=()):
     return ClusterSimulation(cluster).rules(pods_like(pod, 1))
 
 
-def test_spread_counts_selected_pods_in_every_domain_with_a_node_that_counts():
+def test_spread_counts_selected_pods_in_every_domain_with_a_node_that_counts() -> None:
     rule = TopologySpreadConstraint(topology_key=ZONE, label_selector=DB, max_skew=3, min_domains=2)
     pod = a_db(spread=(rule,), node_selector={"disk": "fast"})
     fast = {"disk": "fast"}
@@ -38,7 +38,7 @@ def test_spread_counts_selected_pods_in_every_domain_with_a_node_that_counts():
     assert not spread.selects(a_pod())
 
 
-def test_new_nodes_count_for_a_spread_if_the_pod_is_drawn_to_them_and_minds_no_taint_that_is_to_count():
+def test_new_nodes_count_for_a_spread_if_the_pod_is_drawn_to_them_and_minds_no_taint_that_is_to_count() -> None:
     rule = TopologySpreadConstraint(topology_key=ZONE, label_selector=DB)
     (lenient,) = rules_of(a_db(spread=(rule,), node_selector={"disk": "fast"}))
     (strict,) = rules_of(a_db(spread=(replace(rule, node_taints_policy="Honor", node_affinity_policy="Ignore"),)))
@@ -47,7 +47,7 @@ def test_new_nodes_count_for_a_spread_if_the_pod_is_drawn_to_them_and_minds_no_t
     assert (strict.covers(tainted), strict.covers(a_template())) == (False, True)
 
 
-def test_affinity_and_anti_affinity_count_selected_pods_by_domain():
+def test_affinity_and_anti_affinity_count_selected_pods_by_domain() -> None:
     near = PodAffinityTerm(topology_key=ZONE, label_selector=DB)
     far = PodAffinityTerm(topology_key="rack", label_selector=LabelSelector(match_labels={"app": "web"}))
     affinity = Affinity(pod_affinity=PodAffinity(required=(near,)), pod_anti_affinity=PodAffinity(required=(far,)))
@@ -61,5 +61,5 @@ def test_affinity_and_anti_affinity_count_selected_pods_by_domain():
     assert together.selects(a_db())
 
 
-def test_pods_without_constraints_have_no_rules():
+def test_pods_without_constraints_have_no_rules() -> None:
     assert rules_of(a_pod(), nodes=[a_node()]) == []

@@ -20,19 +20,19 @@ def simulate(*nodes, pods=()):
     return ClusterSimulation(cluster)
 
 
-def test_equal_pods_fill_node_after_node():
+def test_equal_pods_fill_node_after_node() -> None:
     simulation = simulate(a_node("n0", cpu="2"), a_node("n1", cpu="2"))
     placed = simulation.place(pods_like(a_pod(cpu="1"), 5))
     assert list(placed.values()) == ["n0", "n0", "n1", "n1"]
 
 
-def test_what_is_placed_stays_placed():
+def test_what_is_placed_stays_placed() -> None:
     simulation = simulate(a_node("n0", cpu="2"))
     simulation.place(pods_like(a_pod(cpu="1"), 1))
     assert len(simulation.place(pods_like(a_pod(cpu="1"), 5))) == 1
 
 
-def test_a_fork_is_forgotten_unless_it_is_kept():
+def test_a_fork_is_forgotten_unless_it_is_kept() -> None:
     simulation = simulate(a_node("n0", cpu="2"))
     with simulation.fork() as fork:
         fork.add_nodes(a_group(template=a_template(cpu="8")), 2)
@@ -44,7 +44,7 @@ def test_a_fork_is_forgotten_unless_it_is_kept():
     assert simulation.place(pods_like(a_pod(cpu="1"), 1)) == {}
 
 
-def test_what_happens_in_a_fork_within_does_not_undo_its_keeping():
+def test_what_happens_in_a_fork_within_does_not_undo_its_keeping() -> None:
     simulation = simulate(a_node("n0", cpu="2"))
     with simulation.fork() as outer:
         outer.place(pods_like(a_pod(cpu="1"), 2))
@@ -54,7 +54,7 @@ def test_what_happens_in_a_fork_within_does_not_undo_its_keeping():
     assert simulation.place(pods_like(a_pod(cpu="1"), 1)) == {}
 
 
-def test_a_fork_that_fails_keeps_neither_itself_nor_the_one_around_it():
+def test_a_fork_that_fails_keeps_neither_itself_nor_the_one_around_it() -> None:
     simulation = simulate(a_node("n0", cpu="2"))
     with simulation.fork() as outer:
         outer.place(pods_like(a_pod(cpu="1"), 1))
@@ -64,7 +64,7 @@ def test_a_fork_that_fails_keeps_neither_itself_nor_the_one_around_it():
     assert len(simulation.place(pods_like(a_pod(cpu="1"), 2))) == 2
 
 
-def test_a_kept_fork_within_a_forgotten_one_is_forgotten_with_it():
+def test_a_kept_fork_within_a_forgotten_one_is_forgotten_with_it() -> None:
     simulation = simulate(a_node("n0", cpu="2"))
     with simulation.fork() as outer:
         with outer.fork() as inner:
@@ -96,18 +96,18 @@ def test_a_kept_fork_within_a_forgotten_one_is_forgotten_with_it():
         (a_node("n", unschedulable=True, cpu="1", taints=[Taint(key="k")]), a_pod(cpu="2"), Reason.NODE_UNSCHEDULABLE),
     ],
 )
-def test_filters_refuse_with_their_reason(node, pod, reason):
+def test_filters_refuse_with_their_reason(node, pod, reason) -> None:
     verdict = simulate(node).why_not(pods_like(pod, 1), "n")
     assert (verdict and verdict.reason) == reason
     assert bool(simulate(node).place(pods_like(pod, 1))) == (reason is None)
 
 
-def test_an_over_committed_node_takes_nothing():
+def test_an_over_committed_node_takes_nothing() -> None:
     simulation = simulate(a_node("n", cpu="1"), pods=[a_pod("greedy", node="n", cpu="3")])
     assert simulation.place(pods_like(a_pod(cpu="1"), 1)) == {}
 
 
-def test_a_resource_that_no_node_has_fits_nowhere():
+def test_a_resource_that_no_node_has_fits_nowhere() -> None:
     simulation = simulate(a_node("n"))
     gpu = pods_like(a_pod(requests={"example.com/gpu": "1"}), 1)
     assert simulation.place(gpu) == {}

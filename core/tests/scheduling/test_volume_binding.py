@@ -63,30 +63,30 @@ def deleted(claim):
         ),
     ],
 )
-def test_a_claim_that_can_not_be_used_is_told_of_before_anything_about_the_node(schedule, pod, objects, reason):
+def test_a_claim_that_can_not_be_used_is_told_of_before_anything_about_the_node(schedule, pod, objects, reason) -> None:
     assert schedule(a_node(unschedulable=True), *objects).refuses(pod) == (reason,)
 
 
-def test_a_claim_that_names_its_volume_but_is_not_bound_has_to_be_bound_first(schedule):
+def test_a_claim_that_names_its_volume_but_is_not_bound_has_to_be_bound_first(schedule) -> None:
     claim = a_claim(volume="volume")
     prebound = replace(claim, metadata=replace(claim.metadata, annotations={}))
     scheduler = schedule(a_node(), prebound, a_volume(), a_storage_class())
     assert scheduler.refuses(POD) == ("pod has unbound immediate PersistentVolumeClaims",)
 
 
-def test_an_ephemeral_claim_made_for_the_pod_will_do(schedule):
+def test_an_ephemeral_claim_made_for_the_pod_will_do(schedule) -> None:
     claim = a_claim("web-scratch", made_for=EPHEMERAL)
     assert schedule(a_node(), claim, a_storage_class()).refuses(EPHEMERAL) == ()
 
 
-def test_a_pod_of_the_same_name_as_one_before_does_not_own_its_claim(schedule):
+def test_a_pod_of_the_same_name_as_one_before_does_not_own_its_claim(schedule) -> None:
     scheduler = schedule(a_node(), a_claim("web-scratch", made_for=EPHEMERAL), a_storage_class())
     assert scheduler.refuses(EPHEMERAL) == ()
     again = replace(EPHEMERAL, metadata=replace(EPHEMERAL.metadata, uid="another"))
     assert "pod is not owner" in scheduler.refuses(again)[0]
 
 
-def test_a_bound_volume_has_to_be_within_reach(schedule):
+def test_a_bound_volume_has_to_be_within_reach(schedule) -> None:
     nodes = [a_node("a", zone="zone-a"), a_node("b", zone="zone-b"), a_node("nowhere")]
     scheduler = schedule(*nodes, a_claim(volume="volume"), a_volume(claim="data", only={ZONE: "zone-b"}))
     assert scheduler.refuses(POD, "a") == (OUT_OF_REACH,)
@@ -95,26 +95,26 @@ def test_a_bound_volume_has_to_be_within_reach(schedule):
     assert scheduler.homes(POD, 3) == ["b", "b", "b"]
 
 
-def test_an_ephemeral_claim_bound_to_a_volume_that_is_gone_can_be_used_nowhere(schedule):
+def test_an_ephemeral_claim_bound_to_a_volume_that_is_gone_can_be_used_nowhere(schedule) -> None:
     claim = a_claim("web-scratch", volume="gone", made_for=EPHEMERAL)
     reason = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
     assert schedule(a_node(), claim).refuses(EPHEMERAL) == (reason,)
 
 
-def test_both_a_bound_volume_out_of_reach_and_an_open_claim_are_told_of(schedule):
+def test_both_a_bound_volume_out_of_reach_and_an_open_claim_are_told_of(schedule) -> None:
     bound = [a_claim("far", volume="far"), a_volume("far", claim="far", only={ZONE: "zone-b"})]
     scheduler = schedule(a_node(zone="zone-a"), LOCAL, *bound, local_claim())
     assert scheduler.refuses(with_claims(a_pod(), "far", "data")) == (OUT_OF_REACH, NOTHING_TO_BIND)
 
 
-def test_a_volume_is_made_wherever_its_class_allows_it(schedule):
+def test_a_volume_is_made_wherever_its_class_allows_it(schedule) -> None:
     nodes = [a_node("a", zone="zone-a"), a_node("b", zone="zone-b")]
     scheduler = schedule(*nodes, a_claim(), a_storage_class(zones=["zone-b", "zone-c"]))
     assert scheduler.refuses(POD, "a") == (NOTHING_TO_BIND,)
     assert scheduler.refuses(POD, "b") == ()
 
 
-def test_a_node_that_does_not_exist_so_far_is_judged_by_its_labels(schedule):
+def test_a_node_that_does_not_exist_so_far_is_judged_by_its_labels(schedule) -> None:
     scheduler = schedule(a_claim(), a_storage_class(zones=["zone-b"]))
     group = a_group(template=a_template(zone="zone-b"))
     with scheduler.simulation.fork():
@@ -122,7 +122,7 @@ def test_a_node_that_does_not_exist_so_far_is_judged_by_its_labels(schedule):
         assert scheduler.refuses(POD, name) == ()
 
 
-def test_a_volume_that_is_being_made_for_a_node_ties_its_claim_to_it(schedule):
+def test_a_volume_that_is_being_made_for_a_node_ties_its_claim_to_it(schedule) -> None:
     claim = a_claim(annotations={"volume.kubernetes.io/selected-node": "n1"})
     scheduler = schedule(*hosts("n0", "n1"), claim, a_storage_class())
     assert scheduler.refuses(POD, "n0") == (NOTHING_TO_BIND,)
@@ -147,7 +147,7 @@ def test_a_volume_that_is_being_made_for_a_node_ties_its_claim_to_it(schedule):
         (a_volume(storage_class="waits"), (NOTHING_TO_BIND,)),
     ],
 )
-def test_a_claim_without_provisioner_takes_only_a_free_volume_that_suits(schedule, volume, reasons):
+def test_a_claim_without_provisioner_takes_only_a_free_volume_that_suits(schedule, volume, reasons) -> None:
     if volume.metadata.labels:
         claim = local_claim(selector=LabelSelector(match_labels={"disk": "ssd"}))
     else:
@@ -155,14 +155,14 @@ def test_a_claim_without_provisioner_takes_only_a_free_volume_that_suits(schedul
     assert schedule(*hosts("node-1"), LOCAL, claim, volume).refuses(POD) == reasons
 
 
-def test_a_volume_kept_for_a_claim_is_the_only_one_that_it_takes(schedule):
+def test_a_volume_kept_for_a_claim_is_the_only_one_that_it_takes(schedule) -> None:
     volumes = [local_volume("kept", "n0", claim="data", phase="Available"), local_volume("free", "n1")]
     scheduler = schedule(*hosts("n0", "n1"), LOCAL, local_claim(), *volumes)
     assert scheduler.refuses(POD, "n1") == (NOTHING_TO_BIND,)
     assert scheduler.refuses(POD, "n0") == ()
 
 
-def test_two_claims_of_a_pod_take_two_volumes_and_the_smaller_claim_the_smaller_one(schedule):
+def test_two_claims_of_a_pod_take_two_volumes_and_the_smaller_claim_the_smaller_one(schedule) -> None:
     claims = [local_claim("large", size="5Gi"), local_claim("small", size="1Gi")]
     scheduler = schedule(*hosts("node-1"), LOCAL, *claims, local_volume("v5", "node-1", size="5Gi"))
     pod = with_claims(a_pod(), "large", "small")
@@ -171,7 +171,7 @@ def test_two_claims_of_a_pod_take_two_volumes_and_the_smaller_claim_the_smaller_
     assert scheduler.refuses(pod) == ()
 
 
-def test_a_volume_that_comes_or_goes_changes_the_verdict(schedule):
+def test_a_volume_that_comes_or_goes_changes_the_verdict(schedule) -> None:
     scheduler = schedule(*hosts("node-1"), LOCAL, local_claim())
     assert scheduler.refuses(POD) == (NOTHING_TO_BIND,)
     scheduler.put(local_volume())
@@ -183,7 +183,7 @@ def test_a_volume_that_comes_or_goes_changes_the_verdict(schedule):
     assert scheduler.refuses(POD) == (NOTHING_TO_BIND,)
 
 
-def test_pods_do_not_take_one_anothers_volumes(schedule):
+def test_pods_do_not_take_one_anothers_volumes(schedule) -> None:
     volumes = [local_volume("v0", "n0"), local_volume("v1", "n1")]
     scheduler = schedule(*hosts("n0", "n1"), LOCAL, *volumes, *(local_claim(name) for name in "abc"))
     with scheduler.simulation.fork():
@@ -192,12 +192,12 @@ def test_pods_do_not_take_one_anothers_volumes(schedule):
     assert scheduler.homes(with_claims(a_pod(), "c")) == ["n0"]
 
 
-def test_pods_with_one_open_claim_stay_together(schedule):
+def test_pods_with_one_open_claim_stay_together(schedule) -> None:
     scheduler = schedule(a_node("n0", cpu="2"), a_node("n1", cpu="2"), a_claim(), a_storage_class())
     assert scheduler.homes(with_claims(a_pod(cpu="1"), "data"), 4) == ["n0", "n0"]
 
 
-def test_a_pod_whose_node_is_taken_away_gets_its_volumes_elsewhere(schedule):
+def test_a_pod_whose_node_is_taken_away_gets_its_volumes_elsewhere(schedule) -> None:
     volumes = [local_volume("v0", "n0"), local_volume("v1", "n1")]
     scheduler = schedule(*hosts("n0", "n1"), LOCAL, a_storage_class(), *volumes, local_claim("own"), a_claim())
     pod = with_claims(a_pod(), "own", "data")

@@ -15,28 +15,28 @@ def disks(*names):
     return [a_claim(name, volume=name) for name in names] + [a_volume(name, claim=name, handle=name) for name in names]
 
 
-def test_a_node_takes_as_many_volumes_as_its_driver_says(schedule):
+def test_a_node_takes_as_many_volumes_as_its_driver_says(schedule) -> None:
     holder = with_claims(a_pod("holder", node="node-1"), "a")
     scheduler = schedule(a_node(), a_csi_node(limit=2), *disks("a", "b", "c"), holder)
     assert scheduler.refuses(with_claims(a_pod(), "b")) == ()
     assert scheduler.refuses(with_claims(a_pod(), "b", "c")) == FULL
 
 
-def test_a_volume_that_is_attached_already_is_free(schedule):
+def test_a_volume_that_is_attached_already_is_free(schedule) -> None:
     holder = with_claims(a_pod("holder", node="node-1"), "a")
     scheduler = schedule(a_node(), a_csi_node(limit=1), *disks("a", "b"), holder)
     assert scheduler.refuses(with_claims(a_pod(), "a")) == ()
     assert scheduler.refuses(with_claims(a_pod(), "a", "b")) == FULL
 
 
-def test_without_a_limit_any_number_fits(schedule):
+def test_without_a_limit_any_number_fits(schedule) -> None:
     holder = with_claims(a_pod("holder", node="node-1"), "a")
     scheduler = schedule(a_node("node-1"), a_node("node-2"), a_csi_node(limit=None), *disks("a", "b"), holder)
     assert scheduler.refuses(with_claims(a_pod(), "b"), "node-1") == ()
     assert scheduler.refuses(with_claims(a_pod(), "b"), "node-2") == ()
 
 
-def test_a_driver_that_comes_or_goes_changes_the_limit(schedule):
+def test_a_driver_that_comes_or_goes_changes_the_limit(schedule) -> None:
     scheduler = schedule(a_csi_node(limit=0), a_node(), *disks("a"))
     assert scheduler.refuses(with_claims(a_pod(), "a")) == FULL
     scheduler.put(a_csi_node(limit=1))
@@ -46,28 +46,28 @@ def test_a_driver_that_comes_or_goes_changes_the_limit(schedule):
     assert scheduler.refuses(with_claims(a_pod(), "a")) == ()
 
 
-def test_a_node_that_takes_the_row_of_one_with_limits_has_none(schedule):
+def test_a_node_that_takes_the_row_of_one_with_limits_has_none(schedule) -> None:
     scheduler = schedule(a_csi_node("old", limit=0), a_node("old"), *disks("a"))
     scheduler.cluster.drop_node("old")
     scheduler.put(a_node("new"))
     assert scheduler.refuses(with_claims(a_pod(), "a"), "new") == ()
 
 
-def test_a_volume_that_is_still_to_be_made_counts_for_the_driver_of_its_class(schedule):
+def test_a_volume_that_is_still_to_be_made_counts_for_the_driver_of_its_class(schedule) -> None:
     scheduler = schedule(a_node(), a_csi_node(limit=2), a_storage_class(), *(a_claim(name) for name in "abc"))
     assert scheduler.homes(with_claims(a_pod(), "a")) == ["node-1"]
     assert scheduler.refuses(with_claims(a_pod(), "b", "c")) == FULL
     assert scheduler.refuses(with_claims(a_pod(), "a", "b")) == ()
 
 
-def test_pods_with_the_same_volumes_are_placed_many_at_once(schedule):
+def test_pods_with_the_same_volumes_are_placed_many_at_once(schedule) -> None:
     nodes = [a_node(f"n{number}", cpu="2") for number in range(3)]
     limits = [a_csi_node("n0", limit=0), a_csi_node("n1", limit=1)]
     scheduler = schedule(*nodes, *limits, *disks("a"))
     assert scheduler.homes(with_claims(a_pod(cpu="1"), "a"), 9) == ["n1", "n1", "n2", "n2"]
 
 
-def test_what_a_fork_attached_is_gone_after_it(schedule):
+def test_what_a_fork_attached_is_gone_after_it(schedule) -> None:
     scheduler = schedule(a_node(), a_csi_node(limit=1), *disks("a", "b"))
     with scheduler.simulation.fork():
         assert scheduler.homes(with_claims(a_pod(), "a")) == ["node-1"]
@@ -129,7 +129,7 @@ def recounted(cluster, node):
 
 @given(st.lists(CHANGES, max_size=40))
 @settings(max_examples=300, deadline=None)
-def test_attached_volumes_are_what_a_recount_says(changes):
+def test_attached_volumes_are_what_a_recount_says(changes) -> None:
     cluster = Cluster()
     for change in changes:
         apply(cluster, change)

@@ -43,17 +43,17 @@ def rbd(*monitors, image="i", read_only=False):
         (rbd("m1", read_only=True), rbd("m1", read_only=True), ()),
     ],
 )
-def test_pods_of_a_node_share_a_disk_only_where_its_kind_allows_it(schedule, there, wanted, reasons):
+def test_pods_of_a_node_share_a_disk_only_where_its_kind_allows_it(schedule, there, wanted, reasons) -> None:
     scheduler = schedule(a_node(), a_pod("other", node="node-1"), with_volumes(a_pod("holder", node="node-1"), there))
     assert scheduler.refuses(with_volumes(a_pod(), wanted)) == reasons
 
 
-def test_of_pods_with_one_disk_each_node_takes_one(schedule):
+def test_of_pods_with_one_disk_each_node_takes_one(schedule) -> None:
     scheduler = schedule(a_node("n0"), a_node("n1"))
     assert scheduler.homes(with_volumes(a_pod(), ebs(volumeID="a")), 3) == ["n0", "n1"]
 
 
-def test_a_claim_for_one_pod_keeps_all_others_off_every_node(schedule):
+def test_a_claim_for_one_pod_keeps_all_others_off_every_node(schedule) -> None:
     scheduler = schedule(
         a_node("node-1"),
         a_node("node-2"),
@@ -66,20 +66,20 @@ def test_a_claim_for_one_pod_keeps_all_others_off_every_node(schedule):
     assert scheduler.refuses(with_claims(a_pod(), "data"), "node-1") == ()
 
 
-def test_only_the_first_of_pods_with_a_claim_for_one_pod_is_placed(schedule):
+def test_only_the_first_of_pods_with_a_claim_for_one_pod_is_placed(schedule) -> None:
     claim = a_claim(volume="volume", modes=["ReadWriteOncePod"])
     scheduler = schedule(a_node("n0"), a_node("n1"), claim, a_volume(claim="data"))
     assert scheduler.homes(with_claims(a_pod(), "data"), 2) == ["n0"]
 
 
-def test_a_claim_of_the_same_name_in_another_namespace_is_another_claim(schedule):
+def test_a_claim_of_the_same_name_in_another_namespace_is_another_claim(schedule) -> None:
     claims = [a_claim(volume=f"v-{name}", namespace=name, modes=["ReadWriteOncePod"]) for name in ("default", "other")]
     holder = with_claims(a_pod("holder", namespace="other", node="node-1"), "data")
     scheduler = schedule(a_node(), *claims, a_volume("v-default"), a_volume("v-other"), holder)
     assert scheduler.refuses(with_claims(a_pod(), "data")) == ()
 
 
-def test_moving_the_holder_frees_its_claim(schedule):
+def test_moving_the_holder_frees_its_claim(schedule) -> None:
     holder = with_claims(a_pod("holder", node="n0"), "data")
     claim = a_claim(volume="volume", modes=["ReadWriteOncePod"])
     scheduler = schedule(a_node("n0"), a_node("n1"), claim, a_volume(claim="data"), holder)

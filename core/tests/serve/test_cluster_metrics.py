@@ -34,7 +34,7 @@ def settings(text):
 PER_GROUP = settings("metrics: {perGroup: true}")
 
 
-def test_nodes_and_machines_are_counted_by_state(watcher):
+def test_nodes_and_machines_are_counted_by_state(watcher) -> None:
     nodes = [a_node("a-0"), a_node("young", ready=False), a_node("old", ready=False, created=EPOCH - timedelta(1))]
     machines = [Instance(id=f"fake://{node.name}", state=InstanceState.RUNNING) for node in nodes]
     machines.append(Instance(id="fake://new", state=InstanceState.CREATING))
@@ -52,14 +52,14 @@ def test_nodes_and_machines_are_counted_by_state(watcher):
     assert found == {"node_group_type=autoscaled": 1, "node_group_type=autoprovisioned": 0}
 
 
-def test_cores_and_memory_are_those_of_nodes_that_stay(watcher):
+def test_cores_and_memory_are_those_of_nodes_that_stay(watcher) -> None:
     going = a_node("going", taints=[Taint(key="ToBeDeletedByClusterAutoscaler")])
     watcher.note(QUIET, world=a_world(nodes={"": [a_node("n", cpu="3500m", memory="2Gi"), going]}))
     assert watcher.of(CA + "cluster_cpu_current_cores") == {"": 4}
     assert watcher.of(CA + "cluster_memory_current_bytes") == {"": 2 * 1024**3}
 
 
-def test_limits_are_those_of_the_configuration_and_of_the_groups(watcher):
+def test_limits_are_those_of_the_configuration_and_of_the_groups(watcher) -> None:
     world = a_world(groups=[a_group("a", max_size=7), a_group("b", max_size=5)])
     watcher.note(QUIET, world=world)
     assert watcher.of(CA + "max_nodes_count") == {"": 12}
@@ -70,7 +70,7 @@ def test_limits_are_those_of_the_configuration_and_of_the_groups(watcher):
     assert watcher.of(CA + "memory_limits_bytes") == {"direction=minimum": 0, "direction=maximum": 1024**3}
 
 
-def test_taints_are_counted_by_type_and_unknown_ones_as_other(watcher):
+def test_taints_are_counted_by_type_and_unknown_ones_as_other(watcher) -> None:
     keys = [
         "node.kubernetes.io/not-ready",
         "ToBeDeletedByClusterAutoscaler",
@@ -97,7 +97,7 @@ def test_taints_are_counted_by_type_and_unknown_ones_as_other(watcher):
     assert set(watcher.of(CA + "node_taints_count").values()) == {0}
 
 
-def test_pods_without_a_node_are_counted_by_what_their_scheduler_said_and_by_verdict(watcher):
+def test_pods_without_a_node_are_counted_by_what_their_scheduler_said_and_by_verdict(watcher) -> None:
     untried = a_pod("untried")
     untried = with_fields(untried, status=with_fields(untried.status, conditions=()))
     bound = a_pod("bound", node="n")
@@ -112,7 +112,7 @@ def test_pods_without_a_node_are_counted_by_what_their_scheduler_said_and_by_ver
     assert watcher.of(CA + "unschedulable_pods_count")["type=scheduler_unprocessed"] == 1
 
 
-def test_a_cluster_with_too_many_unready_nodes_is_not_safe_to_autoscale(watcher):
+def test_a_cluster_with_too_many_unready_nodes_is_not_safe_to_autoscale(watcher) -> None:
     watcher.note(QUIET)
     assert watcher.of(CA + "cluster_safe_to_autoscale") == {"": 1}
     watcher.note(replace(QUIET, halted=Verdict(reason=Reason.SIZES_CORRECTED)))
@@ -121,7 +121,7 @@ def test_a_cluster_with_too_many_unready_nodes_is_not_safe_to_autoscale(watcher)
     assert watcher.of(CA + "cluster_safe_to_autoscale") == {"": 0}
 
 
-def test_groups_have_series_of_their_own_if_asked_for(watcher):
+def test_groups_have_series_of_their_own_if_asked_for(watcher) -> None:
     world = a_world(groups=[a_group("well", size=2, min_size=1), replace(a_group("ill"), error="no answer")])
     backoff = Backoff(
         until=LATER, pause=timedelta(1), failed_at=EPOCH, error_class=ErrorClass.STOCK_OUT, code="ICE", pool=""
@@ -159,7 +159,7 @@ class Euros(PricingModel):
         return None
 
 
-def test_cost_is_that_of_machines_that_are_there_or_made_and_what_has_no_price_is_counted_apart(watcher):
+def test_cost_is_that_of_machines_that_are_there_or_made_and_what_has_no_price_is_counted_apart(watcher) -> None:
     machines = [
         Instance(id="fake://1", state=InstanceState.RUNNING),
         Instance(id="fake://2", state=InstanceState.CREATING),
@@ -186,7 +186,7 @@ def test_cost_is_that_of_machines_that_are_there_or_made_and_what_has_no_price_i
     assert found == {"currency=EUR,node_group=a": 1.0, "currency=EUR,node_group=b": 6.0}
 
 
-def test_objects_held_in_memory_are_counted(watcher):
+def test_objects_held_in_memory_are_counted(watcher) -> None:
     pods = [a_pod("web-1"), a_pod("web-2"), a_pod("bound", node="n")]
     watcher.note(QUIET, world=a_world(nodes={"": [a_node("n")]}, pods=pods))
     found = watcher.of("nodewright_cluster_objects")
@@ -194,7 +194,7 @@ def test_objects_held_in_memory_are_counted(watcher):
     assert watcher.of("nodewright_node_table_bytes")[""] > 0
 
 
-def test_a_provider_that_tells_nonsense_stops_no_loop(watcher, caplog):
+def test_a_provider_that_tells_nonsense_stops_no_loop(watcher, caplog) -> None:
     watcher.note(QUIET, world=a_world(groups=[a_group("a", size=1, price="cheap")]))
     assert "the metrics of this loop could not be updated" in caplog.text
     assert watcher.of(CA + "max_nodes_count") == {}

@@ -26,7 +26,7 @@ def counted(watcher, name):
     return {key: value for key, value in watcher.of(CA + name).items() if value}
 
 
-def test_durations_of_parts_of_a_loop_are_shown_as_histogram_and_quantiles(watcher):
+def test_durations_of_parts_of_a_loop_are_shown_as_histogram_and_quantiles(watcher) -> None:
     for seconds in (0.05, 0.2, 4.0):
         watcher.metrics.took({"scaleUp": seconds})
     buckets = watcher.of(CA + "function_duration_seconds_bucket")
@@ -42,13 +42,13 @@ def test_durations_of_parts_of_a_loop_are_shown_as_histogram_and_quantiles(watch
     assert watcher.of(CA + "function_duration_quantile_seconds_sum") == {"function=scaleUp": 4.25}
 
 
-def test_what_takes_long_is_logged_but_for_the_wait_between_loops(watcher, caplog):
+def test_what_takes_long_is_logged_but_for_the_wait_between_loops(watcher, caplog) -> None:
     with caplog.at_level("INFO"):
         watcher.metrics.took({"scaleUp": 4.9, "findUnneeded": 6.04, "loopWait": 10.0})
     assert caplog.messages == ["findUnneeded took 6.0 s"]
 
 
-def test_quantiles_are_of_the_last_hour_and_totals_of_all_time(watcher, monkeypatch):
+def test_quantiles_are_of_the_last_hour_and_totals_of_all_time(watcher, monkeypatch) -> None:
     now = 1000.0
     monkeypatch.setattr("nodewright.serve.metrics.loop.monotonic", lambda: now)
     watcher.metrics.took({"scaleUp": 4.0})
@@ -58,7 +58,7 @@ def test_quantiles_are_of_the_last_hour_and_totals_of_all_time(watcher, monkeypa
     assert watcher.of(CA + "function_duration_quantile_seconds_count") == {"function=scaleUp": 2}
 
 
-def test_the_last_start_of_each_activity_is_shown(watcher):
+def test_the_last_start_of_each_activity_is_shown(watcher) -> None:
     watcher.metrics.begin_loop()
     assert set(watcher.of(CA + "last_activity")) == {"activity=main"}
     watcher.metrics.took({"scaleUp": 0.1, "findUnneeded": 0.1})
@@ -82,7 +82,7 @@ def test_the_last_start_of_each_activity_is_shown(watcher):
         (ZeroDivisionError(), "internalError"),
     ],
 )
-def test_what_ends_a_loop_is_counted_by_type(watcher, error, kind):
+def test_what_ends_a_loop_is_counted_by_type(watcher, error, kind) -> None:
     watcher.metrics.begin_loop()
     watcher.metrics.note_failure(error)
     assert counted(watcher, "errors_total") == {f"type={kind}": 1}
@@ -90,7 +90,7 @@ def test_what_ends_a_loop_is_counted_by_type(watcher, error, kind):
     assert "activity=mainSuccessful" not in watcher.of(CA + "last_activity")
 
 
-def test_failures_of_one_type_count_once_in_a_loop(watcher):
+def test_failures_of_one_type_count_once_in_a_loop(watcher) -> None:
     failed = [
         Outcome(at=EPOCH, action=action, target="x", ok=False)
         for action in ("grow", "delete-instances", "drain", "evict")
@@ -103,7 +103,7 @@ def test_failures_of_one_type_count_once_in_a_loop(watcher):
     assert counted(watcher, "errors_total") == {"type=cloudProviderError": 2, "type=apiCallError": 2}
 
 
-def test_what_may_be_counted_is_there_from_the_start(watcher):
+def test_what_may_be_counted_is_there_from_the_start(watcher) -> None:
     assert len(watcher.of(CA + "errors_total")) == 7
     assert set(watcher.of(CA + "evicted_pods_total")) == {"eviction_result=succeeded", "eviction_result=failed"}
     assert len(watcher.of(CA + "skipped_scale_events_count")) == 4
@@ -113,7 +113,7 @@ def test_what_may_be_counted_is_there_from_the_start(watcher):
     assert watcher.of(CA + "scaled_up_nodes_total") == {"dra_drivers=,gpu_name=,gpu_resource_name=": 0}
 
 
-def test_the_process_tells_its_version_whether_it_leads_and_what_it_can_not_keep_up_with(watcher):
+def test_the_process_tells_its_version_whether_it_leads_and_what_it_can_not_keep_up_with(watcher) -> None:
     process = watcher.metrics.process
     (version,) = watcher.of("nodewright_build_info")
     assert version.endswith(f"version={__version__}")
@@ -127,7 +127,7 @@ def test_the_process_tells_its_version_whether_it_leads_and_what_it_can_not_keep
     assert watcher.of("process_resident_memory_bytes")[""] > 1e6
 
 
-def test_a_scrape_sees_gauges_of_one_loop_only(watcher):
+def test_a_scrape_sees_gauges_of_one_loop_only(watcher) -> None:
     watcher.note(Decision(at=EPOCH), world=a_world(groups=[a_group("a")]))
     seen = {}
     for family in watcher.metrics.registry.collect():
@@ -146,12 +146,12 @@ def test_a_scrape_sees_gauges_of_one_loop_only(watcher):
         ("application/openmetrics-text;version=1.0.0,text/plain;q=0.5", "application/openmetrics-text; version=1.0.0"),
     ],
 )
-def test_the_format_is_the_one_that_is_asked_for(watcher, accept, kind):
+def test_the_format_is_the_one_that_is_asked_for(watcher, accept, kind) -> None:
     text, content_type = watcher.metrics.exposition(accept)
     assert content_type.startswith(kind)
     assert text.endswith(b"# EOF\n") == ("openmetrics" in kind)
 
 
-def test_creation_times_of_counters_have_no_series(watcher):
+def test_creation_times_of_counters_have_no_series(watcher) -> None:
     assert "_created" not in watcher.metrics.render().decode().replace("created_node_groups", "")
     assert list(text_string_to_metric_families(watcher.metrics.render().decode()))

@@ -108,7 +108,7 @@ def _shown():
     return [(name, kind, ", ".join(sorted(re.findall(r"`(\w+)`", labels)))) for name, kind, labels in rows]
 
 
-def test_the_page_has_every_metric_once_with_its_type_and_labels(families):
+def test_the_page_has_every_metric_once_with_its_type_and_labels(families) -> None:
     found = [_described(family) for family in families]
     # Metrics of the process differ by platform.
     shown = [row for row in _shown() if row in found or not row[0].startswith("process_")]

@@ -84,7 +84,7 @@ def busy():
     thread.join()
 
 
-def test_a_profile_has_the_stacks_of_all_threads_with_their_time(ask, busy):
+def test_a_profile_has_the_stacks_of_all_threads_with_their_time(ask, busy) -> None:
     answer = ask("/debug/pprof/profile", "seconds=0.2")
     assert answer.content_type == "application/octet-stream"
     kinds, samples = read(answer.body)
@@ -99,7 +99,7 @@ def test_a_profile_has_the_stacks_of_all_threads_with_their_time(ask, busy):
     assert thread == ["busy"]
 
 
-def test_a_profile_is_lines_for_flame_graphs_if_asked_for(ask, busy):
+def test_a_profile_is_lines_for_flame_graphs_if_asked_for(ask, busy) -> None:
     answer = ask("/debug/pprof/profile", "seconds=0.05&debug=1")
     (line,) = [line for line in answer.body.decode().splitlines() if line.startswith("busy;")]
     stack, _, count = line.rpartition(" ")
@@ -108,12 +108,12 @@ def test_a_profile_is_lines_for_flame_graphs_if_asked_for(ask, busy):
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "121", "long"])
-def test_a_profile_takes_a_time_within_bounds(ask, seconds):
+def test_a_profile_takes_a_time_within_bounds(ask, seconds) -> None:
     answer = ask("/debug/pprof/profile", f"seconds={seconds}")
     assert (answer.status, answer.body) == (400, b"use seconds=N with a number above 0 and up to 120")
 
 
-def test_one_profile_at_a_time_is_taken(ask):
+def test_one_profile_at_a_time_is_taken(ask) -> None:
     asked = Thread(target=ask, args=("/debug/pprof/profile", "seconds=1"))
     asked.start()
     statuses = set()
@@ -122,7 +122,7 @@ def test_one_profile_at_a_time_is_taken(ask):
     assert 429 in statuses
 
 
-def test_threads_are_shown_for_people_and_for_tools(ask, busy):
+def test_threads_are_shown_for_people_and_for_tools(ask, busy) -> None:
     told = ask("/debug/pprof/goroutine", "debug=2").body.decode()
     (part,) = [part for part in told.split("thread ") if part.startswith("busy\n")]
     assert busy in part
@@ -131,7 +131,7 @@ def test_threads_are_shown_for_people_and_for_tools(ask, busy):
     assert ["busy"] in [thread for _, _, thread in samples]
 
 
-def test_the_heap_is_shown_only_if_python_traces_allocations(ask):
+def test_the_heap_is_shown_only_if_python_traces_allocations(ask) -> None:
     assert ask("/debug/pprof/heap").status == 501
     tracemalloc.start()
     try:

@@ -35,7 +35,7 @@ def verdicts(at=EPOCH, **nodes):
     return Decision(at=at, nodes={name: Verdict(reason=reason) for name, reason in nodes.items()})
 
 
-def test_nodes_that_can_not_go_are_counted_by_reason(watcher):
+def test_nodes_that_can_not_go_are_counted_by_reason(watcher) -> None:
     watcher.note(
         verdicts(a=Reason.NEEDED, b=Reason.NEEDED, c=Reason.BLOCKED_BY_POD, d=Reason.EMPTY, e=Reason.NOT_OURS),
         Memory(
@@ -49,25 +49,25 @@ def test_nodes_that_can_not_go_are_counted_by_reason(watcher):
     assert watcher.of(CA + "pending_node_deletions") == {"": 1}
 
 
-def test_a_reason_that_holds_for_no_node_any_more_is_zero(watcher):
+def test_a_reason_that_holds_for_no_node_any_more_is_zero(watcher) -> None:
     watcher.note(verdicts(a=Reason.NEEDED))
     watcher.note(verdicts(a=Reason.EMPTY))
     assert watcher.of(CA + "unremovable_nodes_count") == {"reason=NotUnderutilized": 0}
 
 
-def test_nodes_that_pods_keep_are_counted_by_cause_even_while_not_examined(watcher):
+def test_nodes_that_pods_keep_are_counted_by_cause_even_while_not_examined(watcher) -> None:
     standing = LastVerdict(reason=Reason.BLOCKED_BY_POD, since=EPOCH, pod="default/web", cause="NotReplicated")
     watcher.note(verdicts(a=Reason.RECENTLY_UNREMOVABLE), Memory(verdicts=VerdictMemory(last={"a": standing})))
     assert watcher.of("nodewright_nodes_blocked_by_pods") == {"cause=NotReplicated": 1}
 
 
 @pytest.mark.parametrize(("minutes", "cooling"), [(9, 1), (11, 0)])
-def test_the_cooldown_after_a_change_is_shown(watcher, minutes, cooling):
+def test_the_cooldown_after_a_change_is_shown(watcher, minutes, cooling) -> None:
     watcher.note(verdicts(), Memory(cooldown=CooldownMemory(cluster=Changes(grown=EPOCH - timedelta(minutes=minutes)))))
     assert watcher.of(CA + "scale_down_in_cooldown") == {"": cooling}
 
 
-def test_pods_that_have_only_just_come_are_a_pause_too(watcher):
+def test_pods_that_have_only_just_come_are_a_pause_too(watcher) -> None:
     watcher.note(Decision(at=EPOCH, pods={"default/web": Verdict(reason=Reason.JUST_CREATED)}))
     assert watcher.of(CA + "scale_down_in_cooldown") == {"": 1}
 
@@ -91,7 +91,7 @@ def outcome(target, *, ok=True, action="delete-instances", temporary=False, at=E
         ("gpu", Reason.DRAINED, False, "unready"),
     ],
 )
-def test_a_removed_node_is_counted_by_reason_and_gpu(watcher, name, reason, ready, told):
+def test_a_removed_node_is_counted_by_reason_and_gpu(watcher, name, reason, ready, told) -> None:
     watcher.note(delete(name, reason=reason), world=a_world_with_gpus(name, ready=ready))
     # The outcome may come several loops later.
     watcher.note(verdicts())
@@ -103,21 +103,21 @@ def test_a_removed_node_is_counted_by_reason_and_gpu(watcher, name, reason, read
     assert watcher.of(CA + "scaled_down_gpu_nodes_total") == gpus
 
 
-def test_a_node_that_did_not_go_is_not_counted(watcher):
+def test_a_node_that_did_not_go_is_not_counted(watcher) -> None:
     watcher.note(delete("n"), world=a_world_with_gpus("n"))
     watcher.metrics.note_outcomes(outcome("n", ok=False))
     watcher.metrics.note_outcomes(outcome("n"))
     assert sum(watcher.of(CA + "scaled_down_nodes_total").values()) == 0
 
 
-def test_machines_that_never_became_nodes_are_counted_apart(watcher):
+def test_machines_that_never_became_nodes_are_counted_apart(watcher) -> None:
     watcher.note(delete("i-1", "i-2", reason=Reason.NEVER_REGISTERED))
     watcher.metrics.note_outcomes(outcome("a"))
     assert watcher.of(CA + "old_unregistered_nodes_removed_count") == {"": 2}
     assert sum(watcher.of(CA + "scaled_down_nodes_total").values()) == 0
 
 
-def test_an_eviction_that_is_refused_for_the_moment_has_not_failed(watcher):
+def test_an_eviction_that_is_refused_for_the_moment_has_not_failed(watcher) -> None:
     for ok, temporary in ((True, False), (False, True), (False, False), (False, False)):
         watcher.metrics.note_outcomes(outcome("default/web", ok=ok, action="evict", temporary=temporary))
     found = watcher.of(CA + "evicted_pods_total")
@@ -135,7 +135,7 @@ def an_eligible_node(watcher, settings):
 ASKED_FOR = Settings(metrics=MetricSettings(node_removal_latency=True, node_skip_time=True))
 
 
-def test_how_long_a_node_took_to_go_is_counted_from_when_it_might_with_what_kept_it(watcher):
+def test_how_long_a_node_took_to_go_is_counted_from_when_it_might_with_what_kept_it(watcher) -> None:
     world = an_eligible_node(watcher, ASKED_FOR)
     going = Memory(leaving=RemovalMemory(removals={"n": Removal(group="a", provider_id="", started=EPOCH)}))
     watcher.note(delete("n", at=EPOCH + 3 * MINUTE), going, world, ASKED_FOR)
@@ -144,21 +144,21 @@ def test_how_long_a_node_took_to_go_is_counted_from_when_it_might_with_what_kept
     assert found == {"delay_reason=ScaleDownInCooldown,deleted=true": 180}
 
 
-def test_a_node_that_is_needed_again_is_counted_as_not_deleted(watcher):
+def test_a_node_that_is_needed_again_is_counted_as_not_deleted(watcher) -> None:
     an_eligible_node(watcher, ASKED_FOR)
     watcher.note(verdicts(at=EPOCH + 3 * MINUTE, n=Reason.NEEDED), settings=ASKED_FOR)
     found = watcher.of(CA + "node_removal_latency_seconds_sum")
     assert found == {"delay_reason=ScaleDownInCooldown,deleted=false": 120}
 
 
-def test_removal_latency_is_measured_only_if_enabled(watcher):
+def test_removal_latency_is_measured_only_if_enabled(watcher) -> None:
     an_eligible_node(watcher, Settings())
     watcher.note(verdicts(at=EPOCH + 3 * MINUTE, n=Reason.NEEDED))
     assert watcher.of(CA + "node_removal_latency_seconds_count") == {}
 
 
 @pytest.mark.parametrize(("settings", "seconds"), [(ASKED_FOR, 300), (Settings(), 0)])
-def test_the_longest_time_without_examination_is_shown_if_enabled(watcher, settings, seconds):
+def test_the_longest_time_without_examination_is_shown_if_enabled(watcher, settings, seconds) -> None:
     standings = {
         "new": LastVerdict(reason=Reason.NOT_EXAMINED, since=EPOCH + 4 * MINUTE),
         "old": LastVerdict(reason=Reason.NOT_EXAMINED, since=EPOCH),

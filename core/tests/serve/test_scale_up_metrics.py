@@ -43,7 +43,7 @@ def grown(watcher, group="a", count=3, world=None, **outcome):
     watcher.metrics.note_outcomes((outcome,))
 
 
-def test_nodes_that_a_cloud_took_the_order_for_are_counted_with_their_gpus(watcher):
+def test_nodes_that_a_cloud_took_the_order_for_are_counted_with_their_gpus(watcher) -> None:
     grown(watcher)
     grown(watcher, "gpu", 2)
     assert counted(watcher, "scaled_up_nodes_total") == {
@@ -54,7 +54,7 @@ def test_nodes_that_a_cloud_took_the_order_for_are_counted_with_their_gpus(watch
 
 
 @pytest.mark.parametrize(("cause", "reason"), [(None, "cloudProviderError"), (STOCK_OUT, STOCK_OUT.code)])
-def test_an_order_that_was_refused_is_a_failed_scale_up(watcher, cause, reason):
+def test_an_order_that_was_refused_is_a_failed_scale_up(watcher, cause, reason) -> None:
     grown(watcher, "gpu", ok=False, error="no", cause=cause)
     gpu = "gpu_name=t4,gpu_resource_name=nvidia.com/gpu"
     assert counted(watcher, "scaled_up_nodes_total") == {}
@@ -62,7 +62,7 @@ def test_an_order_that_was_refused_is_a_failed_scale_up(watcher, cause, reason):
     assert counted(watcher, "failed_gpu_scale_ups_total") == {f"{gpu},reason={reason}": 1}
 
 
-def test_machines_that_the_cloud_could_not_make_are_counted_once_and_their_growth_as_one(watcher):
+def test_machines_that_the_cloud_could_not_make_are_counted_once_and_their_growth_as_one(watcher) -> None:
     machines = [Instance(id=f"fake://{n}", state=InstanceState.CREATING, error=STOCK_OUT) for n in range(3)]
     world = a_world(groups=[a_group("a", instances=machines)])
     failed = Memory(health=HealthMemory(failed_since={machine.id: EPOCH for machine in machines}))
@@ -72,7 +72,7 @@ def test_machines_that_the_cloud_could_not_make_are_counted_once_and_their_growt
     assert counted(watcher, "failed_scale_ups_total") == {f"{NO_GPU},reason={STOCK_OUT.code}": 1}
 
 
-def test_what_does_not_come_in_time_has_failed_once_however_often_it_is_given_up(watcher):
+def test_what_does_not_come_in_time_has_failed_once_however_often_it_is_given_up(watcher) -> None:
     unmet = Shrink(group="a", count=2, verdict=Verdict(reason=Reason.UNMET_TARGET))
     watcher.note(Decision(at=EPOCH, shrink=(unmet,)))
     never = DeleteInstances(group="b", instances=("i",), verdict=Verdict(reason=Reason.NEVER_REGISTERED))
@@ -81,7 +81,7 @@ def test_what_does_not_come_in_time_has_failed_once_however_often_it_is_given_up
     assert counted(watcher, "failed_scale_ups_total") == {f"{NO_GPU},reason=timeout": 2}
 
 
-def test_limits_that_keep_groups_from_growing_and_nodes_from_going_are_counted(watcher):
+def test_limits_that_keep_groups_from_growing_and_nodes_from_going_are_counted(watcher) -> None:
     full = Verdict(reason=Reason.LIMIT_RESOURCES, detail='"cluster-wide", resources: cpu, memory; "cpu", resources: x')
     least = Verdict(reason=Reason.LIMIT_MIN_RESOURCES, detail='"cluster-wide", memory: at least 4Gi')
     other = Verdict(reason=Reason.LIMIT_RESOURCES, detail='"cpu", resources: nvidia.com/gpu')
@@ -94,7 +94,7 @@ def test_limits_that_keep_groups_from_growing_and_nodes_from_going_are_counted(w
     }
 
 
-def test_the_number_of_pod_classes_for_which_a_group_grows_is_shown(watcher):
+def test_the_number_of_pod_classes_for_which_a_group_grows_is_shown(watcher) -> None:
     group = a_group("a", template=a_template(cpu="3500m", instance_type="c5.large"))
     pods = [a_pod("web-1"), a_pod("web-2"), a_pod("big", cpu="2"), a_pod("web", namespace="shop")]
     grown(watcher, world=a_world(groups=[group], pods=pods))
@@ -102,7 +102,7 @@ def test_the_number_of_pod_classes_for_which_a_group_grows_is_shown(watcher):
     assert watcher.of(CA + "binpacking_heterogeneity_sum") == {series: 3}
 
 
-def test_codes_of_clouds_do_not_make_series_without_end(watcher):
+def test_codes_of_clouds_do_not_make_series_without_end(watcher) -> None:
     for number in range(200):
         cause = InstanceError(error_class=ErrorClass.OTHER, code=f"request-{number}")
         grown(watcher, ok=False, cause=cause)

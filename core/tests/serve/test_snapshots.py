@@ -19,7 +19,7 @@ def names(things):
     return [each["metadata"]["name"] for each in things]
 
 
-def test_nodes_are_there_with_their_pods_each_under_its_own_name():
+def test_nodes_are_there_with_their_pods_each_under_its_own_name() -> None:
     pods = [a_pod("web-1", node="n"), a_pod("web-2", node="n"), a_pod("elsewhere", node="m"), a_pod("waiting")]
     found = taken(a_world(nodes={"": [a_node("n"), a_node("m"), a_node("empty")]}, pods=pods))
     placed = {each["Node"]["metadata"]["name"]: names(each["Pods"]) for each in found["NodeList"]}
@@ -30,7 +30,7 @@ def test_nodes_are_there_with_their_pods_each_under_its_own_name():
     assert first["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "100m"
 
 
-def test_templates_are_there_by_group():
+def test_templates_are_there_by_group() -> None:
     found = taken(a_world(groups=[a_group("a", zone="eu-a")]))
     template = found["TemplateNodes"]["a"]["Node"]
     assert template["metadata"]["name"] == "template-node-for-a"
@@ -38,7 +38,7 @@ def test_templates_are_there_by_group():
     assert template["status"]["allocatable"] == {"cpu": "4", "memory": "16Gi", "pods": "110"}
 
 
-def test_pods_that_found_room_are_listed_with_the_time_of_the_loop():
+def test_pods_that_found_room_are_listed_with_the_time_of_the_loop() -> None:
     fits = {"default/fits": Verdict(reason=Reason.FITS), "default/not": Verdict(reason=Reason.NO_GROUP_FITS)}
     found = taken(a_world(pods=[a_pod("fits"), a_pod("not")]), Decision(at=EPOCH, pods=fits))
     assert names(found["UnscheduledPodsCanBeScheduled"]) == ["fits"]
@@ -46,7 +46,7 @@ def test_pods_that_found_room_are_listed_with_the_time_of_the_loop():
     assert found["Error"] == ""
 
 
-def test_what_people_keep_in_annotations_and_volumes_is_left_out():
+def test_what_people_keep_in_annotations_and_volumes_is_left_out() -> None:
     kept = "cluster-autoscaler.kubernetes.io/safe-to-evict"
     notes = {"kubectl.kubernetes.io/last-applied-configuration": "hunter2", kept: "true"}
     pod = a_pod("web", node="n", annotations=notes)

@@ -41,18 +41,18 @@ def watch():
     return Watch()
 
 
-def test_at_the_first_observation_nothing_counts_as_done(watch):
+def test_at_the_first_observation_nothing_counts_as_done(watch) -> None:
     assert watch.see("a", "b", size=3, marked=["a"]) == Actions(at=watch.now)
     assert set(watch.observation.marked) == {"a"}
 
 
-def test_a_larger_size_is_growth(watch):
+def test_a_larger_size_is_growth(watch) -> None:
     watch.see("a", size=1)
     assert watch.see("a", size=4).grew == {"pool": 3}
     assert not watch.see("a", "b", size=4, unborn=["c", "d"]).any
 
 
-def test_a_node_that_is_marked_and_goes_is_one_removal_whichever_is_seen_first(watch):
+def test_a_node_that_is_marked_and_goes_is_one_removal_whichever_is_seen_first(watch) -> None:
     for steps in (
         [{"size": 2, "marked": ["a"], "deleting": ["a"]}, {"size": 1, "marked": ["a"], "deleting": ["a"]}],
         [{"size": 1, "marked": ["a"]}, {"size": 1, "marked": ["a"], "deleting": ["a"]}],
@@ -65,30 +65,30 @@ def test_a_node_that_is_marked_and_goes_is_one_removal_whichever_is_seen_first(w
         assert [dict(actions.shrank) for actions in seen] == [{}, {}, {}]
 
 
-def test_a_node_that_goes_before_its_mark_is_seen_is_a_removal(watch):
+def test_a_node_that_goes_before_its_mark_is_seen_is_a_removal(watch) -> None:
     watch.see("a", "b", size=2)
     actions = watch.see("b", size=1)
     assert (set(actions.began), dict(actions.left), dict(actions.shrank)) == ({"a"}, {"a": "pool"}, {})
 
 
-def test_a_machine_that_the_cloud_takes_and_replaces_is_no_action(watch):
+def test_a_machine_that_the_cloud_takes_and_replaces_is_no_action(watch) -> None:
     watch.see("a", "b", size=2)
     assert not watch.see("b", size=2, unborn=["c"]).any
 
 
-def test_a_mark_that_comes_off_is_a_removal_that_was_given_up(watch):
+def test_a_mark_that_comes_off_is_a_removal_that_was_given_up(watch) -> None:
     watch.see("a", "b", size=2)
     watch.see("a", "b", size=2, marked=["a"])
     assert watch.see("a", "b", size=2).gave_up == {"a": "pool"}
 
 
-def test_a_smaller_size_without_a_node_that_goes_gives_machines_up_and_names_those_that_went(watch):
+def test_a_smaller_size_without_a_node_that_goes_gives_machines_up_and_names_those_that_went(watch) -> None:
     watch.see("a", size=3, unborn=["b"])
     actions = watch.see("a", size=1)
     assert (dict(actions.shrank), dict(actions.lost)) == ({"pool": 2}, {"b": "pool"})
 
 
-def test_a_group_that_can_not_be_read_has_no_actions_until_it_can(watch):
+def test_a_group_that_can_not_be_read_has_no_actions_until_it_can(watch) -> None:
     watch.see("a", size=1)
     assert not watch.see("a", size=1, error="no answer").any
     actions = watch.see("a", size=3)

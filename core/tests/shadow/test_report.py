@@ -33,7 +33,7 @@ def report(lines, **options):
     return "\n".join(page(summarize(text.encode() for text in lines), **options))
 
 
-def test_it_says_how_often_both_did_the_same_and_where_not():
+def test_it_says_how_often_both_did_the_same_and_where_not() -> None:
     text = report(RECORD)
     assert "Shadow of prod: 1h 18m, 468 loops\n" in text
     assert "from 2026-11-01 10:00:00 to 2026-11-01 11:18:00 UTC\n" in text
@@ -48,22 +48,22 @@ def test_it_says_how_often_both_did_the_same_and_where_not():
     assert "  pool  removal-missing, 2 times, last 2026-11-01 10:50:00\n    node n2, n3\n" in text
 
 
-def test_it_says_what_the_differences_come_to():
+def test_it_says_what_the_differences_come_to() -> None:
     # n2 stayed from 10:18 to 10:48, n3 from 10:48 to the end at 11:18.
     assert "they ordered 2 machines that we would not have" in report(RECORD)
     assert "we would have saved 1.0 node-hours by removing nodes earlier" in report(RECORD)
 
 
-def test_it_says_if_nothing_was_there_to_compare():
+def test_it_says_if_nothing_was_there_to_compare() -> None:
     assert "Nothing was there to compare: neither of the two did anything." in report([BEGAN])
     assert report([]) == "The record is empty: no loop has ended yet."
 
 
-def test_lines_that_were_cut_off_are_counted_and_left_out():
+def test_lines_that_were_cut_off_are_counted_and_left_out() -> None:
     assert "1 lines of the record could not be read" in report([*RECORD, '{"event": "comp'])
 
 
-def test_only_the_last_places_are_shown_unless_all_are_asked_for():
+def test_only_the_last_places_are_shown_unless_all_are_asked_for() -> None:
     text = report(RECORD, most=1)
     assert "Where they differ (the last 1 of 2; --all shows all)" in text
     assert "growth-group, 2026" not in text
@@ -78,7 +78,7 @@ def record(tmp_path):
     return write
 
 
-def test_the_exit_status_says_whether_too_much_differs(record, capsys):
+def test_the_exit_status_says_whether_too_much_differs(record, capsys) -> None:
     path = record(RECORD)
     assert main(["shadow", "report", path]) == 1
     assert main(["shadow", "report", path, "--tolerate", "28"]) == 0
@@ -91,7 +91,7 @@ def test_the_exit_status_says_whether_too_much_differs(record, capsys):
     assert "is not a record: none of its lines can be read" in capsys.readouterr().err
 
 
-def test_the_record_of_an_autoscaler_that_acts_is_no_agreement(record, capsys):
+def test_the_record_of_an_autoscaler_that_acts_is_no_agreement(record, capsys) -> None:
     began = {"event": "began", "at": "2026-11-21T10:00:00Z", "cluster": "c", "dryRun": False}
     assert main(["shadow", "report", record([json.dumps(began)])]) == 2
     assert "is the record of an autoscaler that acts: name that of the dry run" in capsys.readouterr().err
@@ -99,7 +99,7 @@ def test_the_record_of_an_autoscaler_that_acts_is_no_agreement(record, capsys):
     assert main(["shadow", "report", record([json.dumps(began), *RECORD[:9]])]) == 0
 
 
-def test_files_that_were_put_aside_are_read_as_well(record, capsys):
+def test_files_that_were_put_aside_are_read_as_well(record, capsys) -> None:
     record(RECORD[:5], "record.1")
     assert main(["shadow", "report", record(RECORD[5:9])]) == 0
     assert "The same                 8   100%" in capsys.readouterr().out

@@ -44,7 +44,7 @@ def loop(provider, double):
     return {operation: count for (_, operation), count in (double.calls - before).items()}
 
 
-def test_a_region_of_5000_machines_is_read_with_a_handful_of_calls(double, provider):
+def test_a_region_of_5000_machines_is_read_with_a_handful_of_calls(double, provider) -> None:
     fill(double)
 
     assert loop(provider, double) == {
@@ -61,7 +61,7 @@ def test_a_region_of_5000_machines_is_read_with_a_handful_of_calls(double, provi
         assert loop(provider, double) == {"describe_auto_scaling_groups": 2}
 
 
-def test_failures_of_many_groups_are_read_in_one_go(double, provider):
+def test_failures_of_many_groups_are_read_in_one_go(double, provider) -> None:
     fill(double, groups=30, each=1)
     loop(provider, double)
     double.run_out()
@@ -73,7 +73,7 @@ def test_failures_of_many_groups_are_read_in_one_go(double, provider):
     assert len(failed) == 30
 
 
-def test_growth_and_removal_take_a_few_calls_for_each_group_and_machine(double, provider):
+def test_growth_and_removal_take_a_few_calls_for_each_group_and_machine(double, provider) -> None:
     fill(double, groups=1, each=10)
     loop(provider, double)
     (group,) = provider.groups()

@@ -33,7 +33,7 @@ def states(double, group):
     return [machine.state for machine in double.machines(group)]
 
 
-def test_a_group_is_described_with_its_sizes_tags_and_machines(double):
+def test_a_group_is_described_with_its_sizes_tags_and_machines(double) -> None:
     double.make_group("web", desired=2, max_size=5, zones=ZONES, tags={"team": "web"})
 
     (group,) = groups(double)
@@ -46,14 +46,14 @@ def test_a_group_is_described_with_its_sizes_tags_and_machines(double):
     assert {tag["Key"]: tag["Value"] for tag in group["Tags"]} == {"team": "web"}
 
 
-def test_answers_are_dated_by_the_clock(double):
+def test_answers_are_dated_by_the_clock(double) -> None:
     answer = double.client("autoscaling").describe_auto_scaling_groups()
 
     date = answer["ResponseMetadata"]["HTTPHeaders"]["date"]
     assert parsedate_to_datetime(date) == double.clock.now().replace(microsecond=0)
 
 
-def test_groups_come_in_pages_and_are_found_by_tag(double):
+def test_groups_come_in_pages_and_are_found_by_tag(double) -> None:
     for number in range(7):
         double.make_group(f"group-{number}", tags={"parity": str(number % 2)})
     pages = double.client("autoscaling").get_paginator("describe_auto_scaling_groups")
@@ -80,7 +80,7 @@ def test_groups_come_in_pages_and_are_found_by_tag(double):
         ),
     ],
 )
-def test_what_cannot_be_is_a_validation_error(double, call, arguments, message):
+def test_what_cannot_be_is_a_validation_error(double, call, arguments, message) -> None:
     double.make_group("web", min_size=2, max_size=5)
 
     with pytest.raises(ClientError, match=message) as caught:
@@ -90,7 +90,7 @@ def test_what_cannot_be_is_a_validation_error(double, call, arguments, message):
     assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 400
 
 
-def test_a_machine_is_not_terminated_below_the_minimum(double):
+def test_a_machine_is_not_terminated_below_the_minimum(double) -> None:
     double.make_group("web", min_size=1)
     (machine,) = double.machines("web")
 
@@ -100,7 +100,7 @@ def test_a_machine_is_not_terminated_below_the_minimum(double):
         )
 
 
-def test_machines_are_pending_until_they_come_into_service(double):
+def test_machines_are_pending_until_they_come_into_service(double) -> None:
     double.make_group("web")
     double.boots(40)
     resize(double, "web", 1)
@@ -112,7 +112,7 @@ def test_machines_are_pending_until_they_come_into_service(double):
     assert states(double, "web") == ["InService"]
 
 
-def test_a_terminated_machine_is_there_for_a_while_and_not_replaced(double):
+def test_a_terminated_machine_is_there_for_a_while_and_not_replaced(double) -> None:
     double.make_group("web", desired=2)
     first, second = double.machines("web")
 
@@ -126,7 +126,7 @@ def test_a_terminated_machine_is_there_for_a_while_and_not_replaced(double):
     assert double.machines("web") == [second]
 
 
-def test_machines_wait_for_lifecycle_hooks(double):
+def test_machines_wait_for_lifecycle_hooks(double) -> None:
     double.make_group("web")
     double.do(
         "autoscaling",
@@ -146,7 +146,7 @@ def test_machines_wait_for_lifecycle_hooks(double):
     assert states(double, "web") == ["InService"]
 
 
-def test_a_stock_out_shows_as_a_failed_activity_with_the_words_of_aws(double):
+def test_a_stock_out_shows_as_a_failed_activity_with_the_words_of_aws(double) -> None:
     double.make_group("web", instance_type="m5.large")
     double.run_out("eu-west-1a/m5.large", available=1)
     resize(double, "web", 3)
@@ -162,7 +162,7 @@ def test_a_stock_out_shows_as_a_failed_activity_with_the_words_of_aws(double):
     assert states(double, "web") == ["Pending"] * 3
 
 
-def test_what_is_dry_in_one_zone_comes_from_another(double):
+def test_what_is_dry_in_one_zone_comes_from_another(double) -> None:
     double.make_group("web", zones=ZONES)
     double.run_out("eu-west-1a/*")
     resize(double, "web", 2)
@@ -171,7 +171,7 @@ def test_what_is_dry_in_one_zone_comes_from_another(double):
     assert len(activities(double, "web")) == 2
 
 
-def test_news_of_a_failure_may_be_late(double):
+def test_news_of_a_failure_may_be_late(double) -> None:
     double.make_group("web")
     double.boots(None, news=20)
     double.run_out()
@@ -184,7 +184,7 @@ def test_news_of_a_failure_may_be_late(double):
 
 @pytest.mark.parametrize("trouble", Trouble)
 @pytest.mark.parametrize("lifecycle", ["", "/spot"])
-def test_each_trouble_has_words_of_its_own(double, trouble, lifecycle):
+def test_each_trouble_has_words_of_its_own(double, trouble, lifecycle) -> None:
     double.make_group("web", types=("m5.large",), spot=bool(lifecycle))
     double.run_out(trouble=trouble)
     resize(double, "web", 1)
@@ -195,7 +195,7 @@ def test_each_trouble_has_words_of_its_own(double, trouble, lifecycle):
     assert activity["StatusMessage"].endswith(" Launching EC2 instance failed.")
 
 
-def test_a_mixed_group_buys_as_its_policy_says(double):
+def test_a_mixed_group_buys_as_its_policy_says(double) -> None:
     double.make_group("web", desired=5, types=("m5.large", "m5a.large"), on_demand_base=1, on_demand_percent=40)
     double.run_out("*/m5.large/spot")
     resize(double, "web", 6)
@@ -204,7 +204,7 @@ def test_a_mixed_group_buys_as_its_policy_says(double):
     assert str(double.machines("web")[-1].pool) == "eu-west-1a/m5a.large/spot"
 
 
-def test_a_suspended_process_is_not_done(double):
+def test_a_suspended_process_is_not_done(double) -> None:
     double.make_group("web")
     client = double.client("autoscaling")
     client.suspend_processes(AutoScalingGroupName="web", ScalingProcesses=["Launch"])
@@ -217,7 +217,7 @@ def test_a_suspended_process_is_not_done(double):
     assert states(double, "web") == ["InService"]
 
 
-def test_warm_machines_are_taken_first_and_not_listed_before(double):
+def test_warm_machines_are_taken_first_and_not_listed_before(double) -> None:
     double.make_group("web")
     warm = double.warm("web", 1)
     assert groups(double)[0]["Instances"] == []
@@ -229,7 +229,7 @@ def test_warm_machines_are_taken_first_and_not_listed_before(double):
     assert states(double, "web") == ["Pending"]
 
 
-def test_a_machine_in_standby_does_not_count(double):
+def test_a_machine_in_standby_does_not_count(double) -> None:
     double.make_group("web", desired=1)
     (machine,) = double.machines("web")
     double.client("autoscaling").enter_standby(
@@ -240,7 +240,7 @@ def test_a_machine_in_standby_does_not_count(double):
     assert double.group("web").desired == 0
 
 
-def test_a_machine_that_is_terminated_by_hand_is_replaced(double):
+def test_a_machine_that_is_terminated_by_hand_is_replaced(double) -> None:
     double.make_group("web", desired=1)
     (machine,) = double.machines("web")
     double.client("ec2").terminate_instances(InstanceIds=[machine.id])
@@ -249,7 +249,7 @@ def test_a_machine_that_is_terminated_by_hand_is_replaced(double):
     assert other.id != machine.id
 
 
-def test_a_smaller_maximum_lowers_what_is_desired_and_spares_protected_machines(double):
+def test_a_smaller_maximum_lowers_what_is_desired_and_spares_protected_machines(double) -> None:
     double.make_group("web", desired=3)
     first, second, third = double.machines("web")
     client = double.client("autoscaling")
@@ -270,7 +270,7 @@ def test_a_smaller_maximum_lowers_what_is_desired_and_spares_protected_machines(
         ("garble", "502"),
     ],
 )
-def test_calls_are_refused_so_many_times(double, break_it, code):
+def test_calls_are_refused_so_many_times(double, break_it, code) -> None:
     getattr(double.faults, break_it)("autoscaling:describe_*", times=1)
 
     with pytest.raises(ClientError) as caught:
@@ -280,7 +280,7 @@ def test_calls_are_refused_so_many_times(double, break_it, code):
 
 
 @pytest.mark.parametrize(("after", "desired"), [(False, 0), (True, 2)])
-def test_an_answer_is_lost_before_or_after_the_order_was_taken(double, after, desired):
+def test_an_answer_is_lost_before_or_after_the_order_was_taken(double, after, desired) -> None:
     double.make_group("web")
     double.faults.drop("autoscaling:set_desired_capacity", times=1, after=after)
 
@@ -289,7 +289,7 @@ def test_an_answer_is_lost_before_or_after_the_order_was_taken(double, after, de
     assert double.group("web").desired == desired
 
 
-def test_answers_may_be_of_before(double):
+def test_answers_may_be_of_before(double) -> None:
     double.make_group("web")
     assert groups(double)[0]["DesiredCapacity"] == 0
     double.faults.stale(times=1)
@@ -299,7 +299,7 @@ def test_answers_may_be_of_before(double):
     assert groups(double)[0]["DesiredCapacity"] == 1
 
 
-def test_answers_about_groups_may_lag_behind_by_so_many_seconds(double):
+def test_answers_about_groups_may_lag_behind_by_so_many_seconds(double) -> None:
     double.lags(20)
     double.make_group("web", desired=1)
     double.clock.advance(30)
@@ -316,7 +316,7 @@ def test_answers_about_groups_may_lag_behind_by_so_many_seconds(double):
     assert (late["DesiredCapacity"], len(late["Instances"])) == (3, 3)
 
 
-def test_a_fault_may_spare_the_first_calls(double):
+def test_a_fault_may_spare_the_first_calls(double) -> None:
     double.faults.throttle("autoscaling:*|ec2:*").spared = 1
     groups(double)
 
@@ -326,7 +326,7 @@ def test_a_fault_may_spare_the_first_calls(double):
     groups(double)
 
 
-def test_types_are_found_by_requirements(double):
+def test_types_are_found_by_requirements(double) -> None:
     answer = double.client("ec2").get_instance_types_from_instance_requirements(
         ArchitectureTypes=["x86_64"],
         VirtualizationTypes=["hvm"],
@@ -340,7 +340,7 @@ def test_types_are_found_by_requirements(double):
     assert [each["InstanceType"] for each in answer["InstanceTypes"]] == ["m5.large", "m5.xlarge"]
 
 
-def test_spot_prices_are_those_of_the_test(double):
+def test_spot_prices_are_those_of_the_test(double) -> None:
     double.spot_price("m5.large", 0.03)
     double.spot_price("m5.large", 0.04)
     history = double.client("ec2").describe_spot_price_history(InstanceTypes=["m5.large", "m5.xlarge"])
@@ -348,7 +348,7 @@ def test_spot_prices_are_those_of_the_test(double):
     assert [each["SpotPrice"] for each in history["SpotPriceHistory"]] == ["0.040000", "0.030000"]
 
 
-def test_a_notice_of_interruption_comes_by_the_queue(double):
+def test_a_notice_of_interruption_comes_by_the_queue(double) -> None:
     double.make_group("web", desired=1, spot=True)
     queue = double.make_queue()
     double.notify(queue, double.machines("web")[0], Notice.INTERRUPTION)
@@ -357,7 +357,7 @@ def test_a_notice_of_interruption_comes_by_the_queue(double):
     assert f'"instance-id": "{double.machines("web")[0].id}"' in message["Body"]
 
 
-def test_a_managed_node_group_has_its_auto_scaling_group(double):
+def test_a_managed_node_group_has_its_auto_scaling_group(double) -> None:
     double.make_node_group("prod", "web", labels={"tier": "front"}, desired=1)
 
     (group,) = groups(double)
@@ -367,7 +367,7 @@ def test_a_managed_node_group_has_its_auto_scaling_group(double):
     assert double.calls["eks", "describe_nodegroup"] == 1
 
 
-def test_a_reset_leaves_nothing(double):
+def test_a_reset_leaves_nothing(double) -> None:
     double.make_group("web", desired=1)
     double.faults.throttle()
     double.reset()
@@ -377,7 +377,7 @@ def test_a_reset_leaves_nothing(double):
     double.make_group("web")
 
 
-def test_what_people_are_told_to_write_is_a_configuration_with_groups_and_prices(double):
+def test_what_people_are_told_to_write_is_a_configuration_with_groups_and_prices(double) -> None:
     fill(double, boot=0)
     _, told = guide(double).split("aws.yaml:\n")
     settings = yaml.safe_load(textwrap.dedent(told.split("Check the")[0]))["providers"][0]["aws"]

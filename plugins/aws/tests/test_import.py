@@ -19,11 +19,11 @@ def probe():
     return json.loads(done.stdout)
 
 
-def test_the_sdk_is_not_loaded_before_a_provider_needs_it():
+def test_the_sdk_is_not_loaded_before_a_provider_needs_it() -> None:
     _, modules = probe()
     assert not {"boto3", "botocore", "moto", "urllib3"} & set(modules)
 
 
-def test_the_plugin_is_imported_in_less_than_fifty_milliseconds():
+def test_the_plugin_is_imported_in_less_than_fifty_milliseconds() -> None:
     # The best of some: others use this machine, too.
     assert min(probe()[0] for _ in range(3)) < 0.05

@@ -30,9 +30,9 @@ def alike(label: str) -> bool:
         "topology.k8s.aws/network-node-layer-3",
     ],
 )
-def test_what_tells_one_group_or_machine_from_the_next_makes_no_difference(label):
+def test_what_tells_one_group_or_machine_from_the_next_makes_no_difference(label) -> None:
     assert alike(label)
 
 
-def test_how_machines_are_bought_makes_a_difference():
+def test_how_machines_are_bought_makes_a_difference() -> None:
     assert not alike("eks.amazonaws.com/capacityType")

@@ -10,7 +10,7 @@ from nodewright_grpc.expander import Grpc
 PROVIDER = 'apiVersion: nodewright.dev/v1\nkind: Autoscaler\nproviders: [fake: {url: "http://127.0.0.1:7070"}]\n'
 
 
-def test_cluster_autoscalers_flags_are_settings():
+def test_cluster_autoscalers_flags_are_settings() -> None:
     flags = ["--expander=priority,grpc", "--grpc-expander-url=chooser.infra.svc:7000", "--grpc-expander-cert=/ca.crt"]
     loaded = load(PROVIDER, flags=parse_flags(flags), classes=Registry())
     (mention,) = (each for each in loaded.settings.scale_up.expanders if each.name == "grpc")
@@ -42,7 +42,7 @@ def test_cluster_autoscalers_flags_are_settings():
         ('{url: "chooser:7000", certificate: a, timeout: 0}', "grpc.timeout: must be more than 0, not 0"),
     ],
 )
-def test_mistakes_are_named(settings, mistake):
+def test_mistakes_are_named(settings, mistake) -> None:
     with pytest.raises(ConfigurationError) as refusal:
         load(PROVIDER + f"scaleUp: {{expanders: [grpc: {settings}]}}\n", classes=Registry())
     assert f"scaleUp.expanders[0].{mistake}" in str(refusal.value)

@@ -52,20 +52,20 @@ def decided(policy, now=NOW):
     return decision
 
 
-def test_the_server_chooses(serve, expander):
+def test_the_server_chooses(serve, expander) -> None:
     server = serve(lambda groups: ["c", "a"])
     assert best(expander(server)) == ["a", "c"]
     assert server.questions == [["a", "b", "c"]]
 
 
-def test_one_connection_serves_many_questions(serve, expander):
+def test_one_connection_serves_many_questions(serve, expander) -> None:
     server = serve(lambda groups: groups[-1:])
     asking = expander(server)
     assert [best(asking, OPTIONS[:count]) for count in (3, 2, 1)] == [["c"], ["b"], ["a"]]
     assert len(server.questions) == 3
 
 
-def test_groups_that_were_not_offered_are_left_out_with_a_notice(serve, expander):
+def test_groups_that_were_not_offered_are_left_out_with_a_notice(serve, expander) -> None:
     context = an_expander_context()
     server = serve(lambda groups: ["x", "b", "x"])
     assert best(expander(server), context=context) == ["b"]
@@ -74,7 +74,7 @@ def test_groups_that_were_not_offered_are_left_out_with_a_notice(serve, expander
     ]
 
 
-def test_an_answer_of_unknown_groups_alone_keeps_all_options(serve, expander):
+def test_an_answer_of_unknown_groups_alone_keeps_all_options(serve, expander) -> None:
     context = an_expander_context()
     server = serve(lambda groups: [f"x{number}" for number in range(9)])
     assert best(expander(server), context=context) == ["a", "b", "c"]
@@ -83,7 +83,7 @@ def test_an_answer_of_unknown_groups_alone_keeps_all_options(serve, expander):
     ]
 
 
-def test_an_empty_answer_means_that_nothing_grows(serve, expander):
+def test_an_empty_answer_means_that_nothing_grows(serve, expander) -> None:
     server = serve(lambda groups: [])
     policy = a_policy(expanders={"grpc": expander(server)})
     decision = decided(policy)
@@ -94,7 +94,7 @@ def test_an_empty_answer_means_that_nothing_grows(serve, expander):
     assert not policy.faults.counts
 
 
-def test_a_slow_server_is_waited_for_no_longer_than_the_timeout(serve, expander):
+def test_a_slow_server_is_waited_for_no_longer_than_the_timeout(serve, expander) -> None:
     enough = Event()
     server = serve(lambda groups: enough.wait(30) and groups)
     began = monotonic()
@@ -106,21 +106,21 @@ def test_a_slow_server_is_waited_for_no_longer_than_the_timeout(serve, expander)
         enough.set()
 
 
-def test_a_server_that_hangs_in_the_handshake_is_waited_for_no_longer_either(expander, silent):
+def test_a_server_that_hangs_in_the_handshake_is_waited_for_no_longer_either(expander, silent) -> None:
     began = monotonic()
     with pytest.raises(TemporaryError, match=r"did not answer within 0\.3 s$"):
         best(expander(silent, timeout=0.3))
     assert 0.3 <= monotonic() - began < 3
 
 
-def test_a_server_that_is_away_is_named_at_once(serve, expander):
+def test_a_server_that_is_away_is_named_at_once(serve, expander) -> None:
     server = serve()
     server.stop()
     with pytest.raises(TemporaryError, match=f"^the expander server {server.address} can't be reached: .*refused"):
         best(expander(server))
 
 
-def test_a_server_that_comes_back_is_asked_again_at_once(serve, expander):
+def test_a_server_that_comes_back_is_asked_again_at_once(serve, expander) -> None:
     server = serve(lambda groups: ["a"])
     asking = expander(server)
     assert best(asking) == ["a"]
@@ -132,7 +132,7 @@ def test_a_server_that_comes_back_is_asked_again_at_once(serve, expander):
     assert best(asking) == ["b"]
 
 
-def test_a_server_that_answers_in_time_again_is_heard(serve, expander):
+def test_a_server_that_answers_in_time_again_is_heard(serve, expander) -> None:
     enough, first = Event(), iter([True])
     server = serve(lambda groups: enough.wait(30) and ["a"] if next(first, False) else ["b"])
     asking = expander(server, timeout=1)
@@ -144,7 +144,7 @@ def test_a_server_that_answers_in_time_again_is_heard(serve, expander):
         enough.set()
 
 
-def test_a_server_of_something_else_is_told_as_such(serve, expander):
+def test_a_server_of_something_else_is_told_as_such(serve, expander) -> None:
     server = serve(service="other.Expander")
     with pytest.raises(TemporaryError) as failure:
         best(expander(server))
@@ -154,45 +154,45 @@ def test_a_server_of_something_else_is_told_as_such(serve, expander):
     )
 
 
-def test_an_error_of_the_server_is_told_with_its_code(serve, expander):
+def test_an_error_of_the_server_is_told_with_its_code(serve, expander) -> None:
     server = serve(lambda groups: 1 / 0)
     with pytest.raises(TemporaryError, match=r"answered with UNKNOWN: .*division by zero"):
         best(expander(server))
 
 
-def test_an_answer_that_is_no_message_is_told(serve, expander):
+def test_an_answer_that_is_no_message_is_told(serve, expander) -> None:
     server = serve(lambda groups: b"\x0a\x09nonsense")
     with pytest.raises(TemporaryError) as failure:
         best(expander(server))
     assert str(failure.value) == f"the answer of {server.address} can't be read: it is cut off"
 
 
-def test_tls_is_spoken_with_a_server_that_the_authority_vouches_for(serve, expander, authority):
+def test_tls_is_spoken_with_a_server_that_the_authority_vouches_for(serve, expander, authority) -> None:
     server = serve(lambda groups: ["b"], credentials=authority.credentials())
     assert best(expander(server, certificate=str(authority.certificate))) == ["b"]
 
 
-def test_the_servers_own_certificate_will_do_as_for_cluster_autoscaler(serve, expander, authority):
+def test_the_servers_own_certificate_will_do_as_for_cluster_autoscaler(serve, expander, authority) -> None:
     server = serve(lambda groups: ["b"], credentials=authority.credentials())
     own = authority.certificate.with_name("localhost.crt")
     assert best(expander(server, certificate=str(own))) == ["b"]
 
 
-def test_a_server_that_nobody_vouches_for_is_not_asked(serve, expander, authority, another_authority):
+def test_a_server_that_nobody_vouches_for_is_not_asked(serve, expander, authority, another_authority) -> None:
     server = serve(credentials=authority.credentials())
     with pytest.raises(TemporaryError, match=r"can't be reached: .*CERTIFICATE_VERIFY_FAILED"):
         best(expander(server, certificate=str(another_authority.certificate)))
     assert server.questions == []
 
 
-def test_a_server_without_tls_is_not_asked_in_the_clear(serve, expander, authority):
+def test_a_server_without_tls_is_not_asked_in_the_clear(serve, expander, authority) -> None:
     server = serve()
     with pytest.raises(TemporaryError, match="can't be reached: "):
         best(expander(server, certificate=str(authority.certificate)))
     assert server.questions == []
 
 
-def test_a_server_may_want_a_certificate_of_ours(serve, expander, authority):
+def test_a_server_may_want_a_certificate_of_ours(serve, expander, authority) -> None:
     server = serve(lambda groups: ["b"], credentials=authority.credentials(clients_need_one=True))
     certificate, key = authority.issue("nodewright")
     ca = {"certificate": str(authority.certificate)}
@@ -201,7 +201,9 @@ def test_a_server_may_want_a_certificate_of_ours(serve, expander, authority):
         best(expander(server, **ca))
 
 
-def test_certificates_that_were_renewed_are_used_without_a_restart(serve, expander, authority, another_authority):
+def test_certificates_that_were_renewed_are_used_without_a_restart(
+    serve, expander, authority, another_authority
+) -> None:
     server = serve(lambda groups: ["a"], credentials=authority.credentials())
     asking = expander(server, certificate=str(authority.certificate))
     assert best(asking) == ["a"]
@@ -220,7 +222,7 @@ def test_certificates_that_were_renewed_are_used_without_a_restart(serve, expand
         (b"junk", "contains neither a certificate nor a key in PEM format"),
     ],
 )
-def test_a_certificate_file_of_no_use_is_named(expander, tmp_path, content, mistake):
+def test_a_certificate_file_of_no_use_is_named(expander, tmp_path, content, mistake) -> None:
     file = tmp_path / "ca.crt"
     if content:
         file.write_bytes(content)
@@ -229,7 +231,7 @@ def test_a_certificate_file_of_no_use_is_named(expander, tmp_path, content, mist
     assert str(refusal.value) == f"the certificate file {file} {mistake}"
 
 
-def test_while_the_server_is_away_the_chain_goes_on_and_one_line_tells(serve, expander, caplog):
+def test_while_the_server_is_away_the_chain_goes_on_and_one_line_tells(serve, expander, caplog) -> None:
     server = serve()
     server.stop()
     policy = a_policy(expanders={"grpc": expander(server)})
@@ -241,7 +243,7 @@ def test_while_the_server_is_away_the_chain_goes_on_and_one_line_tells(serve, ex
     assert line.startswith(f"plugin grpc failed in best: the expander server {server.address} can't be reached: ")
 
 
-def test_a_decision_made_again_does_not_need_the_server(serve, expander):
+def test_a_decision_made_again_does_not_need_the_server(serve, expander) -> None:
     server = serve(lambda groups: ["x", "b"])
     policy = a_policy(expanders={"grpc": expander(server)})
     decision = decided(policy)
@@ -252,7 +254,7 @@ def test_a_decision_made_again_does_not_need_the_server(serve, expander):
     assert server.questions == [["a", "b", "c"]]
 
 
-def test_grpc_is_loaded_when_somebody_is_asked_and_not_before():
+def test_grpc_is_loaded_when_somebody_is_asked_and_not_before() -> None:
     program = (
         "import sys, nodewright_grpc.expander as e; "
         "each = e.Grpc(e.Grpc.Config(url='localhost:1', insecure=True)); each.close(); "
@@ -261,7 +263,7 @@ def test_grpc_is_loaded_when_somebody_is_asked_and_not_before():
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "[]\n"
 
 
-def test_grpc_writes_nothing_of_its_own_about_failures(serve, authority, another_authority):
+def test_grpc_writes_nothing_of_its_own_about_failures(serve, authority, another_authority) -> None:
     server = serve(credentials=authority.credentials())
     program = (
         "from nodewright.testing import an_expander_context, an_option; import nodewright_grpc.expander as e\n"

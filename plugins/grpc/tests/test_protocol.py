@@ -41,7 +41,7 @@ def sent_pod(manifest, release="1.36"):
 
 
 @pytest.mark.parametrize("release", EXPANDER)
-def test_servers_of_all_generations_read_the_question(release):
+def test_servers_of_all_generations_read_the_question(release) -> None:
     few, many = pods_like(a_pod("web", namespace="shop"), 2), pods_like(a_pod("db", cpu="2"), 300)
     options = [an_option(a_group("spot", size=1, max_size=9), nodes=2, pods=[few, many]), an_option("solid", nodes=70)]
     nodes, read = asked(options, release=release)
@@ -52,7 +52,7 @@ def test_servers_of_all_generations_read_the_question(release):
     assert {pod.spec.containers[0].resources.requests["cpu"].string for pod in read[0][3][2:]} == {"2"}
 
 
-def test_without_legacy_fields_there_are_only_the_present_ones():
+def test_without_legacy_fields_there_are_only_the_present_ones() -> None:
     options = [an_option("spot", pods=3)]
     nodes, [(group, count, _, pods)] = asked(options, release="1.33", legacy_fields=False)
     assert (nodes, group, count, pods) == ({}, "spot", 1, [])
@@ -63,7 +63,7 @@ def test_without_legacy_fields_there_are_only_the_present_ones():
 
 
 @pytest.mark.parametrize("release", EXPANDER)
-def test_pods_arrive_with_all_that_places_them(release):
+def test_pods_arrive_with_all_that_places_them(release) -> None:
     def selector(app):
         return {
             "matchLabels": {"app": app},
@@ -175,20 +175,20 @@ def _plain(read):
     return {key: _plain(value) for key, value in read.items()}
 
 
-def test_defaults_of_the_api_server_are_sent_and_a_priority_of_0_is_told_from_none():
+def test_defaults_of_the_api_server_are_sent_and_a_priority_of_0_is_told_from_none() -> None:
     bare = {"metadata": {"name": "web", "namespace": "default"}, "spec": {"containers": [{"name": "main"}]}}
     spec = sent_pod(bare)["spec"]
     assert (spec["schedulerName"], spec["restartPolicy"], "priority" in spec) == ("default-scheduler", "Always", False)
     assert sent_pod({**bare, "spec": {**bare["spec"], "priority": 0}})["spec"]["priority"] == 0
 
 
-def test_what_belongs_to_one_pod_alone_is_not_told_of_the_others():
+def test_what_belongs_to_one_pod_alone_is_not_told_of_the_others() -> None:
     read = sent_pod({"metadata": {"name": "web", "namespace": "default", "uid": "u-1", "resourceVersion": "5"}})
     assert read["metadata"] == {"name": "web-0", "namespace": "default"}
 
 
 @pytest.mark.parametrize("release", EXPANDER)
-def test_each_group_comes_with_what_a_new_node_of_it_looks_like(release):
+def test_each_group_comes_with_what_a_new_node_of_it_looks_like(release) -> None:
     template = NodeTemplate(
         labels={"zone": "a"},
         annotations={"who": "me"},
@@ -216,7 +216,7 @@ def test_each_group_comes_with_what_a_new_node_of_it_looks_like(release):
     }
 
 
-def test_a_question_that_would_be_too_long_is_not_made(monkeypatch):
+def test_a_question_that_would_be_too_long_is_not_made(monkeypatch) -> None:
     monkeypatch.setattr(protocol, "LONGEST", 1 << 20)
     options = [an_option(name, pods=3000) for name in ("spot", "solid")]
     with pytest.raises(PermanentError) as refusal:
@@ -241,12 +241,12 @@ def test_a_question_that_would_be_too_long_is_not_made(monkeypatch):
         max_size=5,
     )
 )
-def test_any_answer_of_a_server_is_read(options):
+def test_any_answer_of_a_server_is_read(options) -> None:
     answer = SCHEMAS["1.36"]["BestOptionsResponse"](options=options).SerializeToString()
     assert read_answer(answer) == [option.get("nodeGroupId", "") for option in options]
 
 
-def test_fields_of_other_kinds_that_a_server_may_send_are_passed_over():
+def test_fields_of_other_kinds_that_a_server_may_send_are_passed_over() -> None:
     unknown = b"\x4d" + bytes(4) + b"\x51" + bytes(8) + b"\x58\x96\x01"
     assert read_answer(unknown + b"\x0a\x06" + b"\x0a\x04spot" + unknown) == ["spot"]
 
@@ -260,6 +260,6 @@ def test_fields_of_other_kinds_that_a_server_may_send_are_passed_over():
         (b"\x0a\x03\x0a\x01\xff", "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
     ],
 )
-def test_an_answer_that_is_none_is_named(answer, mistake):
+def test_an_answer_that_is_none_is_named(answer, mistake) -> None:
     with pytest.raises(ValueError, match="^" + mistake.replace("(", "\\(")):
         read_answer(answer)

@@ -69,7 +69,7 @@ def planned(expander, given, **context):
     return plan and [(option.group.id, option.nodes, option.pod_count) for option in plan]
 
 
-def test_several_groups_are_bought_together_where_that_is_cheapest():
+def test_several_groups_are_bought_together_where_that_is_cheapest() -> None:
     # Ten pods of a CPU: a large node of 8 for 0.39 and a small one of 2 for 0.1 make 0.49.
     # Five small ones cost 0.5, two large ones 0.78.
     groups = [group("small", cpu="2", price=0.1), group("large", cpu="8", price=0.39)]
@@ -78,7 +78,7 @@ def test_several_groups_are_bought_together_where_that_is_cheapest():
     assert told == ["2 nodes for 0.49 USD an hour, proven to be the cheapest"]
 
 
-def test_packings_that_first_fit_would_miss_are_kept():
+def test_packings_that_first_fit_would_miss_are_kept() -> None:
     # Biggest first makes 4.5 + 3.5, then 3.5 + 3 + 3, and needs a third node for 2.5.
     groups = [group("ten", cpu="10", price=1.0), group("huge", cpu="64", price=9.0)]
     pending = [
@@ -91,7 +91,7 @@ def test_packings_that_first_fit_would_miss_are_kept():
     assert decided(groups, pending)[0] == {"ten": 2}
 
 
-def test_pods_that_repel_each_other_get_a_node_each():
+def test_pods_that_repel_each_other_get_a_node_each() -> None:
     term = PodAffinityTerm(
         topology_key="kubernetes.io/hostname", label_selector=LabelSelector(match_labels={"app": "db"})
     )
@@ -119,7 +119,7 @@ def full_node(zone):
     return a_node(f"full-{zone}", zone=zone, pods=0, labels={HOSTNAME: f"full-{zone}"})
 
 
-def test_pods_spread_over_zones_are_bought_nodes_for_in_all_of_them_at_once():
+def test_pods_spread_over_zones_are_bought_nodes_for_in_all_of_them_at_once() -> None:
     groups = [in_zone("a", price=0.3), in_zone("b", price=0.2), in_zone("c", price=0.1)]
     nodes = {"": [full_node(zone) for zone in "abc"]}
     # With a skew of one, ten pods are three in each zone, and one more in any: one node of four CPUs each.
@@ -131,7 +131,7 @@ def test_pods_spread_over_zones_are_bought_nodes_for_in_all_of_them_at_once():
     assert grown == {"a": 1, "b": 1, "c": 2}
 
 
-def test_a_zone_that_cannot_grow_holds_the_others_down():
+def test_a_zone_that_cannot_grow_holds_the_others_down() -> None:
     groups = [in_zone("a"), in_zone("b", price=0.5)]
     nodes = {"": [full_node(zone) for zone in "abc"]}
     # Nothing is offered in c: it stays at none, and a and b get two each.
@@ -139,14 +139,14 @@ def test_a_zone_that_cannot_grow_holds_the_others_down():
     assert grown == {"a": 1, "b": 1}
 
 
-def test_without_nodes_elsewhere_a_single_zone_may_have_all():
+def test_without_nodes_elsewhere_a_single_zone_may_have_all() -> None:
     groups = [in_zone("a", price=0.3), in_zone("b", price=0.1)]
     assert decided(groups, spread_over(ZONE, 8))[0] == {"b": 2}
     # Unless there have to be two.
     assert decided(groups, spread_over(ZONE, 8, min_domains=2))[0] == {"a": 1, "b": 1}
 
 
-def test_pods_spread_over_nodes_are_evenly_on_them():
+def test_pods_spread_over_nodes_are_evenly_on_them() -> None:
     groups = [in_zone("a", cpu="4", price=0.4), in_zone("b", cpu="8", price=0.9)]
     # Nobody holds them down: full nodes of the cheaper kind.
     assert decided(groups, spread_over(HOSTNAME, 8))[0] == {"a": 2}
@@ -161,7 +161,7 @@ def with_affinity(count, key, *, anti=False, name="db"):
     return [with_spec(pod, affinity=affinity) for pod in pods(count, name, cpu="1", memory="1Gi", labels={"app": name})]
 
 
-def test_pods_that_want_a_zone_for_themselves_get_one_each():
+def test_pods_that_want_a_zone_for_themselves_get_one_each() -> None:
     groups = [in_zone("a", price=0.3), in_zone("b", price=0.2), in_zone("c", price=0.1)]
     plain = pods(3, cpu="1", memory="1Gi")
     grown, told = decided(groups, [*with_affinity(2, ZONE, anti=True), *plain])
@@ -169,19 +169,19 @@ def test_pods_that_want_a_zone_for_themselves_get_one_each():
     assert told == ["2 nodes for 0.3 an hour, proven to be the cheapest"]
 
 
-def test_pods_that_want_to_be_together_are_in_one_zone():
+def test_pods_that_want_to_be_together_are_in_one_zone() -> None:
     # Six pods need two nodes of four CPUs; one of each zone would be cheaper if both had only one.
     groups = [in_zone("a", price=0.3), replace(in_zone("b", price=0.1), max_size=1)]
     assert decided(groups, with_affinity(6, ZONE))[0] == {"a": 2}
     assert decided(groups, pods(6, cpu="1", memory="1Gi"))[0] == {"a": 1, "b": 1}
 
 
-def test_pods_that_want_to_be_on_one_node_get_one_that_is_large_enough():
+def test_pods_that_want_to_be_on_one_node_get_one_that_is_large_enough() -> None:
     groups = [in_zone("a", cpu="4", price=0.1), in_zone("b", cpu="8", price=0.3)]
     assert decided(groups, with_affinity(6, HOSTNAME))[0] == {"b": 1}
 
 
-def test_pods_that_repel_each_other_do_not_share_a_node():
+def test_pods_that_repel_each_other_do_not_share_a_node() -> None:
     term = PodAffinityTerm(topology_key=HOSTNAME, label_selector=LabelSelector(match_labels={"app": "db"}))
     shy = Affinity(pod_anti_affinity=PodAffinity(required=(term,)))
     webs = [with_spec(pod, affinity=shy) for pod in pods(2, cpu="1", memory="1Gi")]
@@ -189,7 +189,7 @@ def test_pods_that_repel_each_other_do_not_share_a_node():
     assert decided([in_zone("a", price=0.3), in_zone("b", price=0.1)], [*webs, *dbs])[0] == {"b": 2}
 
 
-def test_pods_with_the_same_host_port_do_not_share_a_node():
+def test_pods_with_the_same_host_port_do_not_share_a_node() -> None:
     def with_port(pod):
         (container,) = pod.spec.containers
         port = ContainerPort(host_port=80)
@@ -199,7 +199,7 @@ def test_pods_with_the_same_host_port_do_not_share_a_node():
     assert decided([in_zone("a", price=0.3), in_zone("b", price=0.1)], webs)[0] == {"b": 2}
 
 
-def test_all_pods_that_wait_are_planned_for_even_if_an_option_alone_helps_few():
+def test_all_pods_that_wait_are_planned_for_even_if_an_option_alone_helps_few() -> None:
     rule = TopologySpreadConstraint(topology_key=ZONE, label_selector=LabelSelector(match_labels={"app": "db"}))
     waiting = pods_like(with_spec(a_pod(cpu="1", labels={"app": "db"}), topology_spread_constraints=(rule,)), 8)
     one = replace(waiting, keys=waiting.keys[:1])
@@ -211,7 +211,7 @@ def test_all_pods_that_wait_are_planned_for_even_if_an_option_alone_helps_few():
     assert sorted(plan) == [("a", 1, 4), ("b", 1, 4)]
 
 
-def test_siblings_do_not_lend_each_other_nodes_twice():
+def test_siblings_do_not_lend_each_other_nodes_twice() -> None:
     small = in_zone("a", price=0.1)
     few = [replace(small, id=name, max_size=2) for name in ("first", "second")]
     same = pods_like(a_pod(cpu="1", memory="1Gi"), 40)
@@ -224,7 +224,7 @@ def test_siblings_do_not_lend_each_other_nodes_twice():
     assert sorted(plan) == [("first", 2, 8), ("second", 2, 8)]
 
 
-def test_groups_that_are_used_whole_are_left_to_a_later_round():
+def test_groups_that_are_used_whole_are_left_to_a_later_round() -> None:
     small, large = options()
     settings = GroupOptions(zero_or_max_node_scaling=True, allow_non_atomic_scale_up_to_max=True)
     assert planned(
@@ -235,13 +235,13 @@ def test_groups_that_are_used_whole_are_left_to_a_later_round():
     assert planned(LeastCost(LeastCost.Config()), [whole]) is None
 
 
-def test_groups_without_a_price_take_no_part():
+def test_groups_without_a_price_take_no_part() -> None:
     small, large = options()
     unknown = replace(large, group=replace(large.group, id="unknown", hourly_price=None))
     assert planned(LeastCost(LeastCost.Config()), [small, unknown]) == [("small", 4, 8)]
 
 
-def test_without_any_price_all_options_are_kept_with_a_notice():
+def test_without_any_price_all_options_are_kept_with_a_notice() -> None:
     given = [replace(option, group=replace(option.group, hourly_price=None)) for option in options()]
     expander, context = LeastCost(LeastCost.Config()), an_expander_context()
     assert expander.plan(given, context) is None
@@ -249,14 +249,14 @@ def test_without_any_price_all_options_are_kept_with_a_notice():
     assert [notice.reason for notice in context.notices] == ["NoPrices"]
 
 
-def test_a_single_option_is_planned_for_too_as_first_fit_is_not_always_the_cheapest():
+def test_a_single_option_is_planned_for_too_as_first_fit_is_not_always_the_cheapest() -> None:
     # Biggest first makes 4+4, 3+3+3 and 3 of them; 4+3+3 and 4+3+3 will do.
     sizes = ["4", "4", "3", "3", "3", "3"]
     waiting = [a_pod(f"pod-{number}", cpu=cpu, owner=f"ReplicaSet/{cpu}") for number, cpu in enumerate(sizes)]
     assert decided([group("only", cpu="10", price=1.0)], waiting)[0] == {"only": 2}
 
 
-def test_prices_in_another_currency_do_not_count():
+def test_prices_in_another_currency_do_not_count() -> None:
     small, large = options()
     abroad = replace(large, group=replace(large.group, provider="abroad"))
     pricing = {"fake": In("EUR"), "abroad": In("JPY")}
@@ -268,7 +268,7 @@ def test_prices_in_another_currency_do_not_count():
     assert told == ["least-cost leaves out group large: its price is in JPY, not in EUR"]
 
 
-def test_no_more_nodes_are_planned_than_options_and_the_cluster_have():
+def test_no_more_nodes_are_planned_than_options_and_the_cluster_have() -> None:
     small, large = options()
     expander = LeastCost(LeastCost.Config())
     # The large nodes are gone: all pods go onto small ones.
@@ -279,7 +279,7 @@ def test_no_more_nodes_are_planned_than_options_and_the_cluster_have():
     assert planned(expander, [cheap, large], room=1) == [("large", 1, 8)]
 
 
-def test_options_that_help_different_ones_of_the_same_pods_are_served_together():
+def test_options_that_help_different_ones_of_the_same_pods_are_served_together() -> None:
     small, large = options(10)
     (same,) = small.pods
     first = replace(small, pods=(replace(same, keys=same.keys[:4]),), nodes=2)
@@ -289,21 +289,21 @@ def test_options_that_help_different_ones_of_the_same_pods_are_served_together()
     assert sorted(keys) == sorted(same.keys)
 
 
-def test_the_same_problem_has_the_same_plan():
+def test_the_same_problem_has_the_same_plan() -> None:
     expander = LeastCost(LeastCost.Config())
     assert planned(expander, options(37)) == planned(expander, options(37))
 
 
 @pytest.mark.parametrize("config", [{"timeLimit": 0}, {"timeLimit": 61}, {"gap": 1}, {"timelimit": 2}])
-def test_settings_that_make_no_sense_are_refused(config):
+def test_settings_that_make_no_sense_are_refused(config) -> None:
     with pytest.raises(ValueError, match=next(iter(config))):
         LeastCost.Config.model_validate(config)
 
 
-def test_the_solver_is_loaded_only_when_there_is_something_to_solve():
+def test_the_solver_is_loaded_only_when_there_is_something_to_solve() -> None:
     code = "import sys; import nodewright_least_cost.expander; sys.exit('highspy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
 
 
-def test_it_is_found_by_its_name():
+def test_it_is_found_by_its_name() -> None:
     assert isinstance(Registry().create("expanders", "least-cost", {"timeLimit": 1.5, "currency": "EUR"}), LeastCost)

@@ -226,7 +226,7 @@ def pay(expander, cloud, **config):
 
 
 @pytest.mark.parametrize("tens", range(20))
-def test_least_cost_is_never_dearer_than_least_waste_or_price(tens):
+def test_least_cost_is_never_dearer_than_least_waste_or_price(tens) -> None:
     for seed in range(tens * 10, tens * 10 + 10):
         left, cost = pay(LeastCost, a_random_cloud(seed))
         for other in (LeastWaste, Price):

@@ -102,7 +102,7 @@ def most_others(problem, nodes, pods):
 
 @pytest.mark.parametrize("kind", ["spread", "apart", "together"])
 @pytest.mark.parametrize("tens", range(6))
-def test_small_problems_with_rules_are_solved_as_well_as_by_brute_force(kind, tens):
+def test_small_problems_with_rules_are_solved_as_well_as_by_brute_force(kind, tens) -> None:
     for seed in range(tens * 10, tens * 10 + 10):
         problem = a_problem(Random(f"{kind} {seed}"), kind)
         plan = cheapest_plan(problem, 5.0, 0.0, lambda: 0.0)

@@ -75,7 +75,7 @@ def assert_sound(problem, plan):
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_small_problems_are_solved_as_well_as_by_brute_force(seed):
+def test_small_problems_are_solved_as_well_as_by_brute_force(seed) -> None:
     random = Random(seed)
     problem = a_problem(random, sets=random.randint(1, 3), offers=random.randint(1, 3), pods=4)
     plan = solve(problem)
@@ -85,7 +85,7 @@ def test_small_problems_are_solved_as_well_as_by_brute_force(seed):
 
 
 @pytest.mark.parametrize("seed", range(15))
-def test_without_every_column_the_answer_is_sound_and_its_gap_is_honest(seed, monkeypatch):
+def test_without_every_column_the_answer_is_sound_and_its_gap_is_honest(seed, monkeypatch) -> None:
     monkeypatch.setattr("nodewright_least_cost.search._STEPS", 0)
     random = Random(seed)
     problem = a_problem(random, sets=3, offers=3, pods=4)
@@ -98,7 +98,7 @@ def test_without_every_column_the_answer_is_sound_and_its_gap_is_honest(seed, mo
         assert plan.cost * (1 - plan.gap) <= cost + 1e-6
 
 
-def test_two_small_nodes_beat_a_large_one_only_if_they_cost_less():
+def test_two_small_nodes_beat_a_large_one_only_if_they_cost_less() -> None:
     def cost(small):
         offers = (
             Offer(price=small, limit=9, free=(4,), most=(2,)),
@@ -124,7 +124,7 @@ def a_large_problem(seed=1):
     return Problem(demand=(50,) * 40, sizes=sizes, offers=tuple(offers))
 
 
-def test_a_large_problem_is_solved_within_its_time_and_near_the_optimum(wall_clock):
+def test_a_large_problem_is_solved_within_its_time_and_near_the_optimum(wall_clock) -> None:
     problem = a_large_problem()
     clock = wall_clock()
     plan = solve(problem, seconds=2.0, elapsed=clock)
@@ -135,7 +135,7 @@ def test_a_large_problem_is_solved_within_its_time_and_near_the_optimum(wall_clo
     assert plan.gap < 0.3
 
 
-def test_the_solver_begins_with_the_greedy_plan():
+def test_the_solver_begins_with_the_greedy_plan() -> None:
     problem = a_large_problem()
     best = min(greedy_plans(problem, problem.demand), key=problem.objective)
     columns = dict.fromkeys(
@@ -146,7 +146,7 @@ def test_the_solver_begins_with_the_greedy_plan():
     assert problem.objective(found.purchases) <= problem.objective(best) + 1e-6
 
 
-def test_with_no_time_at_all_the_greedy_plan_is_taken(wall_clock):
+def test_with_no_time_at_all_the_greedy_plan_is_taken(wall_clock) -> None:
     problem = a_large_problem()
     plan = solve(problem, seconds=0.0)
     assert_sound(problem, plan)
@@ -154,7 +154,7 @@ def test_with_no_time_at_all_the_greedy_plan_is_taken(wall_clock):
 
 
 @pytest.mark.parametrize(("seed", "gap"), [(42, 0.2), (55, 0.3), (120, 0.2), (161, 0.02)])
-def test_a_plan_within_the_gap_ends_the_search_for_a_cheaper_one(seed, gap):
+def test_a_plan_within_the_gap_ends_the_search_for_a_cheaper_one(seed, gap) -> None:
     problem = a_problem(Random(seed), sets=3, offers=3, pods=4)
     cheapest, good_enough = solve(problem), solve(problem, gap=gap)
     assert cheapest.gap == 0.0
@@ -164,7 +164,7 @@ def test_a_plan_within_the_gap_ends_the_search_for_a_cheaper_one(seed, gap):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_gap_is_a_share_of_the_cost_even_if_pods_have_to_be_left_out(seed):
+def test_the_gap_is_a_share_of_the_cost_even_if_pods_have_to_be_left_out(seed) -> None:
     problem = a_problem(Random(seed), sets=3, offers=3, pods=4)
     plan = solve(problem, gap=0.1)
     missing, cost = by_brute_force(problem)
@@ -173,13 +173,13 @@ def test_the_gap_is_a_share_of_the_cost_even_if_pods_have_to_be_left_out(seed):
     assert plan.cost * 0.9 <= cost + 1e-6
 
 
-def test_pods_that_fit_nowhere_are_left_out_and_the_rest_is_served():
+def test_pods_that_fit_nowhere_are_left_out_and_the_rest_is_served() -> None:
     offers = (Offer(price=1.0, limit=9, free=(4,), most=(2, 0)),)
     plan = solve(Problem(demand=(4, 1), sizes=((2,), (9,)), offers=offers))
     assert (plan.left, plan.cost) == ((0, 1), 2.0)
 
 
-def test_limits_decide_which_pods_are_served_and_serving_goes_before_cost():
+def test_limits_decide_which_pods_are_served_and_serving_goes_before_cost() -> None:
     offers = (
         Offer(price=0.1, limit=1, free=(4,), most=(2,)),
         Offer(price=5.0, limit=9, free=(4,), most=(2,)),

@@ -13,7 +13,9 @@ SETTINGS = Health.model_validate({"okTotalUnreadyCount": 3, "maxTotalUnreadyPerc
     ("lost", "failed", "in_flight", "leaving", "low", "high"),
     [(0, 0, 0, 0, 10, 10), (2, 0, 0, 0, 8, 10), (0, 2, 0, 0, 8, 10), (1, 1, 3, 2, 5, 12), (0, 0, 12, 0, 0, 10)],
 )
-def test_the_range_leaves_out_what_will_not_come_and_what_is_on_its_way(lost, failed, in_flight, leaving, low, high):
+def test_the_range_leaves_out_what_will_not_come_and_what_is_on_its_way(
+    lost, failed, in_flight, leaving, low, high
+) -> None:
     group, readiness = a_group(size=10), Readiness(ready=1, long_unregistered=lost)
     found = acceptable_range(group, readiness, failed=failed, in_flight=in_flight, leaving=leaving)
     assert found == AcceptableRange(min=low, max=high)
@@ -31,7 +33,7 @@ def test_the_range_leaves_out_what_will_not_come_and_what_is_on_its_way(lost, fa
         (Readiness(), 0, ""),
     ],
 )
-def test_a_group_is_in_trouble_if_it_lacks_more_than_a_few_and_more_than_a_part(readiness, least, told):
+def test_a_group_is_in_trouble_if_it_lacks_more_than_a_few_and_more_than_a_part(readiness, least, told) -> None:
     trouble = group_trouble(a_group(size=10), readiness, AcceptableRange(min=least, max=10), SETTINGS)
     assert (trouble.detail if trouble else "") == told
 
@@ -39,5 +41,5 @@ def test_a_group_is_in_trouble_if_it_lacks_more_than_a_few_and_more_than_a_part(
 @pytest.mark.parametrize(
     ("ready", "unready", "ill"), [(0, 3, False), (0, 4, True), (5, 4, False), (4, 4, True), (11, 9, False)]
 )
-def test_a_cluster_is_in_trouble_if_more_than_a_few_and_more_than_a_part_are_unready(ready, unready, ill):
+def test_a_cluster_is_in_trouble_if_more_than_a_few_and_more_than_a_part_are_unready(ready, unready, ill) -> None:
     assert bool(cluster_trouble(Readiness(ready=ready, unready=unready), SETTINGS)) is ill

@@ -114,7 +114,7 @@ minimums = st.fixed_dictionaries(dict.fromkeys(SEVERAL, st.integers(-1, 3)))
 
 @settings(max_examples=400, deadline=None)
 @given(entries=nodes, room=st.integers(-1, 6), drains=st.integers(-1, 3), minimum=minimums)
-def test_no_allowed_set_is_better_where_nodes_are_counted_alike(entries, room, drains, minimum):
+def test_no_allowed_set_is_better_where_nodes_are_counted_alike(entries, room, drains, minimum) -> None:
     allowed = allowances(room, drains, minimum)
     items = items_of(entries, allowed)
     chosen = best_of(items, allowed.left, allowed.all)
@@ -124,7 +124,7 @@ def test_no_allowed_set_is_better_where_nodes_are_counted_alike(entries, room, d
 
 @settings(max_examples=400, deadline=None)
 @given(entries=nodes, room=st.integers(2, 8), drains=st.integers(1, 8), minimum=minimums, limits=limits)
-def test_no_allowed_set_is_better_where_limits_cross(entries, room, drains, minimum, limits):
+def test_no_allowed_set_is_better_where_limits_cross(entries, room, drains, minimum, limits) -> None:
     allowed = allowances(room, drains, minimum, limits)
     items = items_of(entries, allowed)
     chosen = best_of(items, allowed.left, allowed.all)
@@ -137,13 +137,13 @@ def chosen_from(entries, *, room=10, drains=10, limits=()):
     return [item.entry.node.name for item in best_of(items_of(entries, allowed), allowed.left, allowed.all)]
 
 
-def test_empty_nodes_go_first_and_the_dearest_of_them():
+def test_empty_nodes_go_first_and_the_dearest_of_them() -> None:
     entries = [removable("n0", load=1, price=9.0), removable("n1", price=0.1), removable("n2", price=0.3)]
     assert chosen_from(entries, room=2) == ["n2", "n1"]
     assert chosen_from(entries, room=1) == ["n2"]
 
 
-def test_of_nodes_with_pods_those_that_disrupt_least_go_risky_ones_last():
+def test_of_nodes_with_pods_those_that_disrupt_least_go_risky_ones_last() -> None:
     entries = [
         removable("n0", load=1, risky=True),
         removable("n1", load=3, price=0.3),
@@ -156,13 +156,13 @@ def test_of_nodes_with_pods_those_that_disrupt_least_go_risky_ones_last():
     assert chosen_from(entries, drains=1) == ["n3"]
 
 
-def test_two_nodes_are_better_than_one_that_would_come_first():
+def test_two_nodes_are_better_than_one_that_would_come_first() -> None:
     entries = [removable("n1", price=9.0), removable("n0", price=0.1), removable("n3", price=0.1)]
     cores = Limit(left=2, weight="cores")
     assert chosen_from(entries, limits=[cores]) == ["n0", "n3"]
 
 
-def test_a_search_that_would_take_too_long_still_takes_all_that_fit():
+def test_a_search_that_would_take_too_long_still_takes_all_that_fit() -> None:
     entries = [removable(f"n{number}", group=f"g{number % 3}", load=number % 4, price=number) for number in range(300)]
     crossing = [
         Limit(left=17, groups=("g0", "g1"), weight="cores"),

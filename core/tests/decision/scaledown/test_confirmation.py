@@ -42,7 +42,7 @@ def a_node_that_counts_on_another(*, patience):
     return decide(world, Memory(unneeded=UnneededMemory(since=since)), a_policy(), NOW)[:2]
 
 
-def test_a_node_whose_pods_only_fit_once_another_has_gone_waits_for_it():
+def test_a_node_whose_pods_only_fit_once_another_has_gone_waits_for_it() -> None:
     decision, memory = a_node_that_counts_on_another(patience=timedelta(hours=1))
     assert set(memory.unneeded.since) == {"n0", "n1"}
     assert not decision.drain
@@ -50,6 +50,6 @@ def test_a_node_whose_pods_only_fit_once_another_has_gone_waits_for_it():
     assert str(decision.nodes["n0"]) == "a pod fits nowhere else (default/shadow: unless other nodes went, too)"
 
 
-def test_the_other_one_goes_first():
+def test_the_other_one_goes_first() -> None:
     decision, _ = a_node_that_counts_on_another(patience=timedelta(minutes=1))
     assert [drain.node for drain in decision.drain] == ["n1"]

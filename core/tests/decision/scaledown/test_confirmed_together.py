@@ -40,15 +40,15 @@ class Scene:
         return homeless
 
 
-def test_nodes_that_go_together_take_no_room_if_one_of_them_can_not_go():
+def test_nodes_that_go_together_take_no_room_if_one_of_them_can_not_go() -> None:
     assert Scene("d").confirm(["w0", "w1"], ["s"]) == ["default/w1", None]
 
 
-def test_those_confirmed_before_keep_their_room_then():
+def test_those_confirmed_before_keep_their_room_then() -> None:
     assert Scene("d", "e").confirm(["s"], ["w0", "w1"], ["w0"], ["w1"]) == [None, "default/w1", None, "default/w1"]
 
 
-def test_afterwards_the_cluster_is_as_before():
+def test_afterwards_the_cluster_is_as_before() -> None:
     scene = Scene("d")
     free = scene.cluster.table.free.copy()
     scene.confirm(["w0", "w1"], ["s"])

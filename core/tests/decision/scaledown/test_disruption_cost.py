@@ -23,11 +23,11 @@ COST = "controller.kubernetes.io/pod-deletion-cost"
         ({"annotations": {COST: str(2**27)}, "priority": 2**25}, 3 * ORDINARY),
     ],
 )
-def test_a_pod_counts_by_its_priority_and_by_what_its_owner_says(fields, cost):
+def test_a_pod_counts_by_its_priority_and_by_what_its_owner_says(fields, cost) -> None:
     assert pod_disruption(a_pod(**fields)) == cost
 
 
-def test_a_node_counts_as_a_pod_more():
+def test_a_node_counts_as_a_pod_more() -> None:
     cluster = Cluster()
     for number in range(3):
         cluster.put_pod(a_pod(f"p{number}", node="n", annotations={COST: str(number)}))

@@ -54,26 +54,26 @@ def fate(one, **changes):
     return next((part for part in ("move", "daemons", "waits") if getattr(drained, part)), "stays behind")
 
 
-def test_a_pod_about_which_no_rule_has_an_opinion_moves():
+def test_a_pod_about_which_no_rule_has_an_opinion_moves() -> None:
     assert fate(pod()) == "move"
 
 
-def test_static_pods_stay_behind():
+def test_static_pods_stay_behind() -> None:
     assert fate(pod(owner="Node/n", annotations=MIRROR)) == "stays behind"
 
 
 @pytest.mark.parametrize(("ago", "expected"), [(60, "NotReplicated"), (61, "stays behind")])
-def test_a_pod_that_should_have_ended_half_a_minute_ago_stays_behind(ago, expected):
+def test_a_pod_that_should_have_ended_half_a_minute_ago_stays_behind(ago, expected) -> None:
     assert fate(pod(owner="", deleted=NOW - timedelta(seconds=ago))) == expected
 
 
 @pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController", "StatefulSet", "Job", "DaemonSet"])
-def test_a_pod_blocks_whose_controller_is_gone(kind):
+def test_a_pod_blocks_whose_controller_is_gone(kind) -> None:
     controllers = {kind: {"default/other": 3, "elsewhere/web": 3}}
     assert fate(pod(owner=f"{kind}/web"), controllers=controllers) == "ControllerNotFound"
 
 
-def test_a_controller_of_an_unwatched_kind_is_not_missed():
+def test_a_controller_of_an_unwatched_kind_is_not_missed() -> None:
     assert fate(pod(owner="ReplicaSet/web"), controllers={"Job": {}}) == "move"
 
 
@@ -87,26 +87,26 @@ def test_a_controller_of_an_unwatched_kind_is_not_missed():
         ("Job", 1, "move"),
     ],
 )
-def test_a_pod_blocks_whose_replicaset_wants_too_few(kind, replicas, expected):
+def test_a_pod_blocks_whose_replicaset_wants_too_few(kind, replicas, expected) -> None:
     controllers = {kind: {"default/web": replicas}}
     assert fate(pod(owner=f"{kind}/web"), controllers=controllers, min_replicas=2) == expected
 
 
-def test_controllers_are_not_looked_up_where_those_of_other_kinds_are_fine():
+def test_controllers_are_not_looked_up_where_those_of_other_kinds_are_fine() -> None:
     settings = {"skip_custom_controller_pods": False, "min_replicas": 2}
     assert fate(pod(owner="ReplicaSet/web"), controllers={"ReplicaSet": {}}, **settings) == "move"
     assert fate(pod(owner="ReplicaSet/web"), controllers={"ReplicaSet": {"default/web": 1}}, **settings) == "move"
 
 
-def test_daemon_pods_go_with_their_node():
+def test_daemon_pods_go_with_their_node() -> None:
     assert fate(pod(owner="DaemonSet/agent")) == "daemons"
 
 
-def test_a_pod_moves_that_says_it_is_safe_to_evict():
+def test_a_pod_moves_that_says_it_is_safe_to_evict() -> None:
     assert fate(pod(ON_HOST, owner="", annotations={SAFE_TO_EVICT: "true"})) == "move"
 
 
-def test_a_pod_that_is_safe_to_evict_on_completion_is_waited_for():
+def test_a_pod_that_is_safe_to_evict_on_completion_is_waited_for() -> None:
     assert fate(pod(ON_HOST, owner="", annotations={SAFE_TO_EVICT: "on-completion"})) == "waits"
 
 
@@ -120,42 +120,42 @@ def test_a_pod_that_is_safe_to_evict_on_completion_is_waited_for():
         ("Running", "Never", None),
     ],
 )
-def test_a_pod_moves_that_has_ended_for_good(phase, restart, expected):
+def test_a_pod_moves_that_has_ended_for_good(phase, restart, expected) -> None:
     made = pod(owner="")
     ended = replace(made, spec=replace(made.spec, restart_policy=restart), status=replace(made.status, phase=phase))
     context = DrainContext(now=NOW, settings=DrainSettings())
     assert Terminal(Terminal.Config()).judge(ended, context) is expected
 
 
-def test_a_bare_pod_blocks():
+def test_a_bare_pod_blocks() -> None:
     assert fate(pod(owner="")) == "NotReplicated"
 
 
-def test_a_pod_of_a_controller_of_another_kind_blocks_unless_these_are_fine():
+def test_a_pod_of_a_controller_of_another_kind_blocks_unless_these_are_fine() -> None:
     assert fate(pod(owner="Rollout/web")) == "NotReplicated"
     assert fate(pod(owner="Rollout/web"), skip_custom_controller_pods=False) == "move"
     assert fate(pod(owner=""), skip_custom_controller_pods=False) == "NotReplicated"
 
 
-def test_a_young_system_pod_blocks_for_as_long_as_configured():
+def test_a_young_system_pod_blocks_for_as_long_as_configured() -> None:
     system = pod(namespace="kube-system", created=NOW - timedelta(minutes=60))
     assert fate(system) == "UnmovableKubeSystemPod"
     assert fate(system, system_pods_block_for=timedelta(minutes=59)) == "move"
     assert fate(system, skip_system_pods=False) == "move"
 
 
-def test_a_system_pod_with_a_budget_does_not_block():
+def test_a_system_pod_with_a_budget_does_not_block() -> None:
     system = pod(namespace="kube-system", created=NOW, labels={"app": "dns"})
     assert fate(system, budgets=[a_budget(namespace="kube-system", app="dns")]) == "move"
 
 
-def test_each_system_pod_is_as_old_as_it_is():
+def test_each_system_pod_is_as_old_as_it_is() -> None:
     old = pod(name="old", namespace="kube-system", created=NOW - timedelta(hours=2))
     young = pod(name="young", namespace="kube-system", created=NOW)
     assert drain(old, young).blocker.pod == "kube-system/young"
 
 
-def test_a_pod_blocks_that_says_it_is_not_safe_to_evict():
+def test_a_pod_blocks_that_says_it_is_not_safe_to_evict() -> None:
     assert fate(pod(annotations={SAFE_TO_EVICT: "false"})) == "NotSafeToEvictAnnotation"
 
 
@@ -171,23 +171,23 @@ def test_a_pod_blocks_that_says_it_is_not_safe_to_evict():
         ([ON_DISK, ON_HOST], "cache, data", "LocalStorageRequested"),
     ],
 )
-def test_a_pod_with_data_on_the_node_blocks_unless_it_gives_it_up(volumes, safe, expected):
+def test_a_pod_with_data_on_the_node_blocks_unless_it_gives_it_up(volumes, safe, expected) -> None:
     assert fate(pod(*volumes, annotations={SAFE_VOLUMES: safe})) == expected
     assert fate(pod(*volumes, annotations={SAFE_VOLUMES: safe}), skip_local_storage=False) == "move"
 
 
-def test_a_pod_blocks_whose_budget_is_spent():
+def test_a_pod_blocks_whose_budget_is_spent() -> None:
     web = pod(labels={"app": "web"})
     assert fate(web, budgets=[a_budget(1, app="web")]) == "move"
     assert fate(web, budgets=[a_budget(1, app="web"), a_budget(0, name="other", app="web")]) == "NotEnoughPdb"
     assert fate(web, budgets=[a_budget(0, app="db"), a_budget(0, name="far", namespace="far", app="web")]) == "move"
 
 
-def test_a_spent_budget_does_not_end_a_drain_that_is_under_way():
+def test_a_spent_budget_does_not_end_a_drain_that_is_under_way() -> None:
     assert fate(pod(labels={"app": "web"}), budgets=[a_budget(0, app="web")], budgets_block=False) == "move"
 
 
-def test_a_pod_that_is_ending_already_does_not_end_a_drain_that_is_under_way():
+def test_a_pod_that_is_ending_already_does_not_end_a_drain_that_is_under_way() -> None:
     ending = pod(deleted=NOW)
     assert fate(ending, controllers={"ReplicaSet": {}}) == "ControllerNotFound"
     assert fate(ending, controllers={"ReplicaSet": {}}, budgets_block=False) == "move"
@@ -210,7 +210,7 @@ def test_a_pod_that_is_ending_already_does_not_end_a_drain_that_is_under_way():
         ({"karpenter.sh/do-not-disrupt": "4h"}, "move"),
     ],
 )
-def test_a_pod_that_is_not_to_be_disturbed_blocks_for_as_long_as_it_says(annotations, expected):
+def test_a_pod_that_is_not_to_be_disturbed_blocks_for_as_long_as_it_says(annotations, expected) -> None:
     assert fate(pod(annotations=annotations)) == expected
 
 
@@ -243,11 +243,11 @@ def test_a_pod_that_is_not_to_be_disturbed_blocks_for_as_long_as_it_says(annotat
         "do not disrupt holds for daemon pods, too",
     ],
 )
-def test_the_first_rule_with_an_opinion_decides(one, changes, expected):
+def test_the_first_rule_with_an_opinion_decides(one, changes, expected) -> None:
     assert fate(one, **changes) == expected
 
 
-def test_the_first_pod_that_must_not_move_is_the_one_that_is_named():
+def test_the_first_pod_that_must_not_move_is_the_one_that_is_named() -> None:
     drained = drain(pod(name="a"), pod(name="b", owner=""), pod(ON_HOST, name="c"))
     assert str(drained.blocker) == "a pod must not be moved (default/b: NotReplicated)"
     assert drained.move == ()

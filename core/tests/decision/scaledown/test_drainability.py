@@ -59,14 +59,14 @@ def keys(rows):
 
 
 class TestAsking:
-    def test_pods_that_are_alike_are_asked_about_once_if_the_rule_says_so(self):
+    def test_pods_that_are_alike_are_asked_about_once_if_the_rule_says_so(self) -> None:
         rule = Asked(alike=True)
         found, _ = drainability(on(1, "a"), on(1, "b"), on(2, "c"), rules={"asked": rule})
         assert keys(found.of("node-1").move) == ["a", "b"]
         assert keys(found.of("node-2").move) == ["c"]
         assert len(rule.pods) == 1
 
-    def test_each_pod_is_asked_about_if_it_does_not(self):
+    def test_each_pod_is_asked_about_if_it_does_not(self) -> None:
         rule = Asked()
         found, _ = drainability(on(1, "a"), on(1, "b", created=NOW), rules={"asked": rule})
         found.of("node-1")
@@ -75,7 +75,7 @@ class TestAsking:
             ("b", NOW),
         ]
 
-    def test_pods_of_other_controllers_are_asked_about_anew(self):
+    def test_pods_of_other_controllers_are_asked_about_anew(self) -> None:
         rule = Asked(alike=True)
         controllers = {"ReplicaSet": {"default/big": 5}}
         pods = [on(1, "a", owner="ReplicaSet/big"), on(1, "b", owner="ReplicaSet/gone")]
@@ -86,13 +86,13 @@ class TestAsking:
             (False, None),
         ]
 
-    def test_a_rule_that_is_asked_about_each_pod_does_not_make_others_forget(self):
+    def test_a_rule_that_is_asked_about_each_pod_does_not_make_others_forget(self) -> None:
         special, rule = Asked(alike=True), Asked("InTheWay")
         found, _ = drainability(on(1, "a"), on(2, "b"), rules={"special": special, "asked": rule})
         assert found.of("node-1").blocker.pod == "default/a"
         assert found.of("node-2").blocker.pod == "default/b"
 
-    def test_a_rule_sees_the_pod_as_it_runs(self):
+    def test_a_rule_sees_the_pod_as_it_runs(self) -> None:
         rule = Asked()
         pod = on(1, "a", labels={ORDINAL: "a", "app": "web"}, annotations={"nodewright.dev/x": "y", "other": "z"})
         found, _ = drainability(pod, rules={"asked": rule})
@@ -101,7 +101,7 @@ class TestAsking:
         assert seen.metadata == replace(pod.metadata, annotations={"nodewright.dev/x": "y"})
         assert (seen.spec.node_name, seen.status.phase) == ("node-1", "Running")
 
-    def test_the_part_of_a_pod_is_what_the_rule_says(self):
+    def test_the_part_of_a_pod_is_what_the_rule_says(self) -> None:
         for said, part in ((PodFate.WAITS, "waits"), (PodFate.MOVES, "move"), (None, "move")):
             found, _ = drainability(on(1, "a"), rules={"asked": Asked(said)})
             assert keys(getattr(found.of("node-1"), part)) == ["a"]
@@ -109,12 +109,12 @@ class TestAsking:
 
 class TestFaults:
     @pytest.mark.parametrize("said", [RuntimeError("no idea"), True, "", "  ", 7])
-    def test_a_rule_that_fails_or_answers_nonsense_keeps_the_node_and_is_named(self, said):
+    def test_a_rule_that_fails_or_answers_nonsense_keeps_the_node_and_is_named(self, said) -> None:
         found, policy = drainability(on(1, "a"), rules={"mine": Asked(said)})
         assert str(found.of("node-1").blocker) == "a pod must not be moved (default/a: drain rule mine failed)"
         assert policy.faults.counts == {("mine", "judge"): 1}
 
-    def test_a_rule_that_fails_keeps_no_node_about_whose_pods_another_has_decided(self):
+    def test_a_rule_that_fails_keeps_no_node_about_whose_pods_another_has_decided(self) -> None:
         found, _ = drainability(on(1, "a"), rules={"first": Asked(PodFate.MOVES), "mine": Asked(RuntimeError("x"))})
         assert found.of("node-1").blocker is None
 
@@ -122,7 +122,7 @@ class TestFaults:
 class TestBudgets:
     WEB = staticmethod(lambda node, name: on(node, name, labels={"app": "web"}))
 
-    def test_nodes_that_are_taken_use_up_budgets_of_later_ones(self):
+    def test_nodes_that_are_taken_use_up_budgets_of_later_ones(self) -> None:
         pods = [self.WEB(1, "a"), self.WEB(2, "b"), self.WEB(3, "c")]
         found, _ = drainability(*pods, budgets=[a_budget(2, labels={"app": "web"})])
         found.spend(found.of("node-1"))
@@ -130,7 +130,7 @@ class TestBudgets:
         found.spend(found.of("node-2"))
         assert str(found.of("node-3").blocker) == "a pod must not be moved (default/c: NotEnoughPdb)"
 
-    def test_a_node_with_more_pods_than_the_budget_allows_at_a_time_is_risky(self):
+    def test_a_node_with_more_pods_than_the_budget_allows_at_a_time_is_risky(self) -> None:
         pods = [self.WEB(1, "a"), self.WEB(1, "b"), self.WEB(2, "c")]
         found, _ = drainability(*pods, budgets=[a_budget(1, labels={"app": "web"})])
         assert found.of("node-1").risky
@@ -138,7 +138,7 @@ class TestBudgets:
         found.spend(found.of("node-1"))
         assert found.of("node-2").blocker is not None
 
-    def test_only_pods_that_move_use_up_budgets(self):
+    def test_only_pods_that_move_use_up_budgets(self) -> None:
         waiting = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "on-completion"}
         waits = on(1, "a", labels={"app": "web"}, annotations=waiting)
         daemon = on(1, "d", labels={"app": "web"}, owner="DaemonSet/d")
@@ -146,7 +146,7 @@ class TestBudgets:
         found.spend(found.of("node-1"))
         assert found.of("node-2").blocker is None
 
-    def test_what_is_safe_to_evict_uses_up_budgets_that_it_does_not_need(self):
+    def test_what_is_safe_to_evict_uses_up_budgets_that_it_does_not_need(self) -> None:
         safe = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}
         pods = [on(1, "a", labels={"app": "web"}, annotations=safe), self.WEB(2, "b")]
         found, _ = drainability(*pods, budgets=[a_budget(1, labels={"app": "web"})])
@@ -165,12 +165,12 @@ class TestBudgets:
         ],
         ids=["labels", "both", "in", "not in", "empty selects all", "none selects nothing"],
     )
-    def test_a_budget_covers_what_its_selector_matches(self, budget, blocked):
+    def test_a_budget_covers_what_its_selector_matches(self, budget, blocked) -> None:
         found, _ = drainability(self.WEB(1, "a"), budgets=[budget])
         assert (found.of("node-1").blocker is not None) == blocked
 
     @pytest.mark.parametrize("by", ["labels", "expressions"])
-    def test_a_budget_for_one_pod_of_a_statefulset_covers_no_other(self, by):
+    def test_a_budget_for_one_pod_of_a_statefulset_covers_no_other(self, by) -> None:
         line = Requirement(key=ORDINAL, operator="In", values=("db-1",))
         budget = a_budget(1, labels={ORDINAL: "db-1"}) if by == "labels" else a_budget(1, expressions=(line,))
         pods = [on(1 + number % 2, f"db-{number}", labels={ORDINAL: f"db-{number}"}) for number in range(4)]

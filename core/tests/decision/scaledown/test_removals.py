@@ -93,12 +93,12 @@ def deleted(plan):
 
 
 class TestTheMark:
-    def test_settles_before_anything_else_and_the_loop_comes_back_then(self):
+    def test_settles_before_anything_else_and_the_loop_comes_back_then(self) -> None:
         going = Going("n1")
         going.at(1, running("x"))
         assert (going.again, going.memory.leaving.removals["n1"].evicting) == (5, None)
 
-    def test_settles_from_when_it_was_written(self):
+    def test_settles_from_when_it_was_written(self) -> None:
         going = Going("n1")
         late = done("drain", "n1", at=NOW + timedelta(seconds=3))
         assert not going.at(5, running("x"), outcomes=[late]).evict
@@ -106,24 +106,24 @@ class TestTheMark:
         assert going.at(8, running("x")).evict
 
     @pytest.mark.parametrize(("dynamic", "due"), [(True, 0.6), (False, 5)])
-    def test_settles_for_twice_as_long_as_marks_take_to_be_seen_where_that_is_wanted(self, dynamic, due):
+    def test_settles_for_twice_as_long_as_marks_take_to_be_seen_where_that_is_wanted(self, dynamic, due) -> None:
         going = Going("n1", dynamicDelayAfterTaint=dynamic)
         going.at(0, running("x"), latency=timedelta(seconds=0.3))
         assert going.again == due
 
-    def test_is_waited_for_until_it_is_seen(self):
+    def test_is_waited_for_until_it_is_seen(self) -> None:
         going = Going("n1")
         going.unmarked = {"n1"}
         assert not going.at(60, running("x")).evict
         assert undone(going.at(121, running("x"))) == {"n1": f"its taint {MARK.key} is not there"}
 
-    def test_that_is_taken_off_by_another_actor_ends_the_removal(self):
+    def test_that_is_taken_off_by_another_actor_ends_the_removal(self) -> None:
         going = Going("n1")
         going.at(5, running("x"))
         going.unmarked = {"n1"}
         assert undone(going.at(7, running("x"))) == {"n1": f"its taint {MARK.key} is not there"}
 
-    def test_that_can_not_be_written_ends_the_removals_that_began_with_it(self):
+    def test_that_can_not_be_written_ends_the_removals_that_began_with_it(self) -> None:
         going = Going("n1", "n2")
         going.memory.leaving.removals["n3"] = Removal(group="a", provider_id="fake://n3", started=NOW)
         going.names = ("n1", "n2", "n3")
@@ -134,14 +134,14 @@ class TestTheMark:
         }
         assert going.memory.leaving.removals.keys() == {"n3"}
 
-    def test_of_no_removal_comes_off_unless_that_was_just_done_and_is_not_seen_yet(self):
+    def test_of_no_removal_comes_off_unless_that_was_just_done_and_is_not_seen_yet(self) -> None:
         going = Going("n1")
         going.memory = Memory()
         assert [restore.verdict.reason for restore in going.at(0).restore] == [Reason.LEFTOVER]
         assert not going.at(1, outcomes=[done("restore", "n1")]).restore
         assert going.at(2, outcomes=[failed("restore", "n1")]).restore
 
-    def test_of_a_machine_that_the_cloud_deletes_for_an_earlier_life_is_followed(self):
+    def test_of_a_machine_that_the_cloud_deletes_for_an_earlier_life_is_followed(self) -> None:
         going = Going("n1")
         going.memory, going.deleting = Memory(), {"n1"}
         assert not going.at(0).restore
@@ -152,17 +152,17 @@ class TestTheMark:
 
 
 class TestAnEmptyNode:
-    def test_that_got_pods_meanwhile_stays(self):
+    def test_that_got_pods_meanwhile_stays(self) -> None:
         going = Going("n1", drains=False)
         assert undone(going.at(5, running("x"))) == {"n1": "default/x came to it when it was empty"}
         assert going.memory.cooldown.cluster.stuck == NOW + timedelta(seconds=5)
 
-    def test_that_got_pods_while_it_waited_for_others_stays(self):
+    def test_that_got_pods_while_it_waited_for_others_stays(self) -> None:
         going = Going("n1", drains=False, deletionBatchInterval="30s")
         assert not going.at(5).delete
         assert undone(going.at(20, running("x"))) == {"n1": "default/x came to it when it was empty"}
 
-    def test_loses_no_daemons_by_default_but_those_that_say_so(self):
+    def test_loses_no_daemons_by_default_but_those_that_say_so(self) -> None:
         going = Going("n1", drains=False)
         told = running("told", owner="DaemonSet/told", annotations={DS_EVICTION: "true"})
         daemon = running("daemon", owner="DaemonSet/daemon")
@@ -170,7 +170,7 @@ class TestAnEmptyNode:
         assert going.again == 5
         assert deleted(going.at(6, told, daemon)) == [("n1",)]
 
-    def test_loses_daemons_where_that_is_wanted_but_those_that_say_no(self):
+    def test_loses_daemons_where_that_is_wanted_but_those_that_say_no(self) -> None:
         going = Going("n1", drains=False, evictDaemonsetsFromEmptyNodes=True)
         told = running("told", owner="DaemonSet/told", annotations={DS_EVICTION: "false"})
         daemon = running("daemon", owner="DaemonSet/daemon")
@@ -178,11 +178,11 @@ class TestAnEmptyNode:
 
 
 class TestADrain:
-    def test_asks_the_very_pods_that_it_has_seen(self):
+    def test_asks_the_very_pods_that_it_has_seen(self) -> None:
         (evict,) = Going("n1").at(5, changed(running("x"), metadata=changed(running("x").metadata, uid="u-1"))).evict
         assert evict.uids == {"default/x": "u-1"}
 
-    def test_says_why_a_pod_was_not_let_go_when_it_gives_up(self):
+    def test_says_why_a_pod_was_not_let_go_when_it_gives_up(self) -> None:
         going = Going("n1")
         going.at(5, running("x"), running("y"))
         going.at(
@@ -190,52 +190,52 @@ class TestADrain:
         )
         assert undone(going.at(126, running("x"))) == {"n1": "default/x could not be evicted in 2 minutes: denied"}
 
-    def test_gives_no_pod_longer_than_allowed(self):
+    def test_gives_no_pod_longer_than_allowed(self) -> None:
         assert asked(Going("n1", maxGracefulTermination="10s").at(5, running("x"))) == [{"default/x": 10}]
 
-    def test_gives_a_pod_that_would_take_for_ever_as_long_as_any(self):
+    def test_gives_a_pod_that_would_take_for_ever_as_long_as_any(self) -> None:
         pod = running("x")
         endless = changed(pod, spec=changed(pod.spec, termination_grace_period_seconds=2**62))
         assert asked(Going("n1", maxGracefulTermination="60s").at(5, endless)) == [{"default/x": 60}]
 
-    def test_does_not_begin_against_a_rule_that_was_not_broken_before(self):
+    def test_does_not_begin_against_a_rule_that_was_not_broken_before(self) -> None:
         bare = running("bare", owner="")
         assert undone(Going("n1").at(5, bare)) == {"n1": "a pod must not be moved (default/bare: NotReplicated)"}
 
-    def test_takes_daemons_along_once_and_waits_for_none_of_them(self):
+    def test_takes_daemons_along_once_and_waits_for_none_of_them(self) -> None:
         going = Going("n1")
         daemon = running("daemon", owner="DaemonSet/daemon")
         assert asked(going.at(5, running("x"), daemon)) == [{"default/x": 30, "default/daemon": 30}]
         assert asked(going.at(15, running("x"), daemon)) == [{"default/x": 30}]
         assert deleted(going.at(20, daemon)) == [("n1",)]
 
-    def test_leaves_daemons_alone_where_that_is_wanted_and_those_that_came_after_it_began(self):
+    def test_leaves_daemons_alone_where_that_is_wanted_and_those_that_came_after_it_began(self) -> None:
         daemon = running("daemon", owner="DaemonSet/daemon")
         assert asked(Going("n1", evictDaemonsets=False).at(5, running("x"), daemon)) == [{"default/x": 30}]
         fresh = running("fresh", owner="DaemonSet/daemon", created=NOW + timedelta(seconds=2))
         assert asked(Going("n1").at(5, running("x"), fresh)) == [{"default/x": 30}]
 
-    def test_looks_again_soon_whether_pods_have_ended(self):
+    def test_looks_again_soon_whether_pods_have_ended(self) -> None:
         going = Going("n1")
         going.at(5, running("x"))
         going.at(6, ending(running("x"), by=35))
         assert going.again == 11
 
-    def test_ends_when_a_pod_does_not_end_in_its_time(self):
+    def test_ends_when_a_pod_does_not_end_in_its_time(self) -> None:
         going = Going("n1")
         going.at(5, running("x"))
         pod = ending(running("x"), by=35)
         assert not going.at(65, pod).restore
         assert undone(going.at(66, pod)) == {"n1": "default/x did not end in 61 s"}
 
-    def test_waits_for_a_pod_that_was_let_go_late_as_long_as_for_any_other(self):
+    def test_waits_for_a_pod_that_was_let_go_late_as_long_as_for_any_other(self) -> None:
         going = Going("n1")
         going.at(5, running("x"))
         pod = ending(running("x"), by=150)
         assert not going.at(179, pod).restore
         assert going.at(181, pod).restore
 
-    def test_is_over_when_another_actor_deletes_its_node_and_that_is_reported(self):
+    def test_is_over_when_another_actor_deletes_its_node_and_that_is_reported(self) -> None:
         going = Going("n1")
         going.at(5, running("x"))
         going.names = ()
@@ -244,11 +244,11 @@ class TestADrain:
         assert going.memory.leaving.removals == {}
         assert not going.at(15).notices
 
-    def test_hurries_a_pod_that_was_to_end_much_later(self):
+    def test_hurries_a_pod_that_was_to_end_much_later(self) -> None:
         going = Going("n1")
         assert asked(going.at(5, ending(running("x"), by=3600))) == [{"default/x": 30}]
 
-    def test_begins_anew_for_a_pod_that_came_when_all_had_left(self):
+    def test_begins_anew_for_a_pod_that_came_when_all_had_left(self) -> None:
         going = Going("n1", deletionBatchInterval="30s")
         going.at(5, running("x"))
         assert not going.at(300).delete
@@ -261,27 +261,27 @@ PRIORITIES = ({"priority": 1000, "maxGracefulTermination": "20s"}, {"priority": 
 
 class TestANodeThatHasToStayAfterAll:
     @pytest.mark.parametrize("lost", [{"groups": ()}, {"group_of": {}}, {"group_of": {"n1": "b"}}])
-    def test_loses_no_pods_once_it_is_in_its_group_no_more(self, lost):
+    def test_loses_no_pods_once_it_is_in_its_group_no_more(self, lost) -> None:
         going = Going("n1")
         world = replace(going.world(running("x")), **lost)
         plan = advance(world, going.memory, going.policy, NOW + timedelta(seconds=5))
         assert not plan.evict
         assert undone(plan) == {"n1": "it is no node of group a any more"}
 
-    def test_loses_no_pods_once_its_group_is_at_its_minimum(self):
+    def test_loses_no_pods_once_its_group_is_at_its_minimum(self) -> None:
         going = Going("n1", "n2", min_size=1)
         plan = going.at(5, running("x"), running("y", node="n2"))
         assert [evict.node for evict in plan.evict] == ["n1"]
         assert undone(plan) == {"n2": "its group is at its minimum size 1 by now"}
 
-    def test_makes_room_for_another_below_the_minimum(self):
+    def test_makes_room_for_another_below_the_minimum(self) -> None:
         going = Going("n1", "n2", min_size=1, drains=False)
         plan = going.at(5, running("x"))
         assert undone(plan) == {"n1": "default/x came to it when it was empty"}
         assert deleted(plan) == [("n2",)]
 
     @pytest.mark.parametrize("since", [1, 7])
-    def test_is_let_off_as_soon_as_an_annotation_asks_for_it(self, since):
+    def test_is_let_off_as_soon_as_an_annotation_asks_for_it(self, since) -> None:
         going = Going("n1")
         for seconds in range(since):
             going.at(seconds, running("x"))
@@ -290,7 +290,7 @@ class TestANodeThatHasToStayAfterAll:
         assert not plan.evict
         assert undone(plan) == {"n1": "scale-down is disabled by annotation"}
 
-    def test_loses_no_pods_if_another_of_a_group_that_goes_whole_stays_in_the_same_loop(self):
+    def test_loses_no_pods_if_another_of_a_group_that_goes_whole_stays_in_the_same_loop(self) -> None:
         going = Going("n1", "n2", whole=True)
         plan = going.at(5, running("x"), running("y", node="n2", owner=""))
         assert undone(plan).keys() == {"n1", "n2"}
@@ -298,7 +298,7 @@ class TestANodeThatHasToStayAfterAll:
 
 
 class TestAMachineThatSomebodyElseDeletes:
-    def test_is_not_deleted_again_and_its_node_followed_until_it_has_gone(self):
+    def test_is_not_deleted_again_and_its_node_followed_until_it_has_gone(self) -> None:
         going = Going("n1")
         going.at(5, running("x"))
         going.deleting = {"n1"}
@@ -309,14 +309,14 @@ class TestAMachineThatSomebodyElseDeletes:
 
 
 class TestADrainByPriority:
-    def test_lets_the_lowest_priority_leave_first_each_with_its_own_grace(self):
+    def test_lets_the_lowest_priority_leave_first_each_with_its_own_grace(self) -> None:
         going = Going("n1", drainPriorities=PRIORITIES)
         high, low, below = (running(f"p{priority}", priority=priority) for priority in (1000, 0, -5))
         assert asked(going.at(5, high, low, below)) == [{"default/p0": 30, "default/p-5": 30}]
         assert not going.at(8, high, ending(low, by=35)).evict
         assert asked(going.at(10, high)) == [{"default/p1000": 20}]
 
-    def test_gives_each_wave_the_whole_time_to_leave(self):
+    def test_gives_each_wave_the_whole_time_to_leave(self) -> None:
         going = Going("n1", drainPriorities=PRIORITIES)
         high, low = running("high", priority=2000), running("low", priority=1)
         going.at(5, high, low)
@@ -324,7 +324,7 @@ class TestADrainByPriority:
         assert not going.at(239, high).restore
         assert undone(going.at(241, high)) == {"n1": "default/high could not be evicted in 2 minutes"}
 
-    def test_waits_for_daemons_too(self):
+    def test_waits_for_daemons_too(self) -> None:
         going = Going("n1", drainPriorities=PRIORITIES)
         daemon = running("daemon", owner="DaemonSet/daemon", priority=2000)
         going.at(5, running("x"), daemon)
@@ -334,7 +334,7 @@ class TestADrainByPriority:
 
 
 class TestADeletion:
-    def test_waits_for_those_who_annotate_the_node_but_not_for_ever(self):
+    def test_waits_for_those_who_annotate_the_node_but_not_for_ever(self) -> None:
         going = Going("n1", drains=False)
         going.annotations = {"n1": {DELAY: "still copying"}}
         assert not going.at(5).delete
@@ -342,29 +342,29 @@ class TestADeletion:
         assert not going.at(124).delete
         assert deleted(going.at(125)) == [("n1",)]
 
-    def test_goes_on_as_soon_as_the_annotation_has_gone(self):
+    def test_goes_on_as_soon_as_the_annotation_has_gone(self) -> None:
         going = Going("n1", drains=False)
         going.annotations = {"n1": {DELAY: "still copying"}}
         going.at(5)
         going.annotations = {}
         assert deleted(going.at(30)) == [("n1",)]
 
-    def test_of_several_nodes_of_a_group_is_one_call(self):
+    def test_of_several_nodes_of_a_group_is_one_call(self) -> None:
         assert deleted(Going("n1", "n2", drains=False).at(5)) == [("n1", "n2")]
 
-    def test_gathers_nodes_from_the_first_that_is_ready(self):
+    def test_gathers_nodes_from_the_first_that_is_ready(self) -> None:
         going = Going("n1", "n2", deletionBatchInterval="30s")
         assert not going.at(5, running("x", node="n2")).delete
         assert not going.at(20).delete
         assert going.again == 35
         assert deleted(going.at(35)) == [("n1", "n2")]
 
-    def test_of_a_group_that_goes_whole_waits_for_all_of_it(self):
+    def test_of_a_group_that_goes_whole_waits_for_all_of_it(self) -> None:
         going = Going("n1", "n2", whole=True)
         assert not going.at(5, running("x", node="n2")).delete
         assert deleted(going.at(20)) == [("n1", "n2")]
 
-    def test_of_a_group_that_goes_whole_is_undone_if_one_of_its_nodes_stays(self):
+    def test_of_a_group_that_goes_whole_is_undone_if_one_of_its_nodes_stays(self) -> None:
         going = Going("n1", "n2", whole=True, drains=False)
         plan = going.at(5, running("x", node="n2"))
         assert undone(plan) == {
@@ -373,32 +373,32 @@ class TestADeletion:
         }
         assert not plan.delete
 
-    def test_never_takes_a_group_below_its_minimum_whatever_became_of_its_size(self):
+    def test_never_takes_a_group_below_its_minimum_whatever_became_of_its_size(self) -> None:
         going = Going("n1", "n2", drains=False, min_size=1)
         plan = going.at(5)
         assert deleted(plan) == [("n1",)]
         assert undone(plan) == {"n2": "its group is at its minimum size 1 by now"}
 
-    def test_that_fails_gives_all_nodes_of_the_call_back(self):
+    def test_that_fails_gives_all_nodes_of_the_call_back(self) -> None:
         going = Going("n1", "n2", drains=False)
         going.at(5)
         assert undone(going.at(6, outcomes=[failed("delete-instances", "n1")])) == {"n1": "no", "n2": "no"}
 
-    def test_that_fails_after_it_took_some_machines_gives_the_others_back(self):
+    def test_that_fails_after_it_took_some_machines_gives_the_others_back(self) -> None:
         going = Going("n1", "n2", drains=False)
         going.at(5)
         going.deleting = {"n1"}
         assert undone(going.at(6, outcomes=[failed("delete-instances", "n1")])) == {"n2": "no"}
         assert going.memory.leaving.removals.keys() == {"n1"}
 
-    def test_that_failed_while_the_cloud_can_not_be_read_is_undone_when_it_can(self):
+    def test_that_failed_while_the_cloud_can_not_be_read_is_undone_when_it_can(self) -> None:
         going = Going("n1", drains=False)
         going.at(5)
         assert not going.at(6, outcomes=[failed("delete-instances", "n1")], error="cloud down").restore
         assert not going.at(300, error="cloud down").restore
         assert undone(going.at(310)) == {"n1": "no"}
 
-    def test_is_not_ordered_twice(self):
+    def test_is_not_ordered_twice(self) -> None:
         going = Going("n1", drains=False)
         going.at(5)
         assert not going.at(6).delete

@@ -48,14 +48,14 @@ def no_template(group: GroupFacts) -> GroupFacts:
     return replace(group, template=None)
 
 
-def test_a_node_that_has_been_ready_for_a_minute_is_the_model():
+def test_a_node_that_has_been_ready_for_a_minute_is_the_model() -> None:
     template, _, _ = template_in(a_world_of(a_node("n", cpu="8", memory="32Gi", labels={"pool": "a"})))
     assert template.from_node == "n"
     assert template.allocatable["cpu"] == 8000
     assert template.labels == {"pool": "a", "cluster-autoscaler.kubernetes.io/template-node": "true"}
 
 
-def test_a_node_that_is_young_cordoned_unready_or_on_its_way_out_is_no_model():
+def test_a_node_that_is_young_cordoned_unready_or_on_its_way_out_is_no_model() -> None:
     young = a_node("young", cpu="8", created=NOW - timedelta(seconds=60))
     cordoned = a_node("cordoned", cpu="8", unschedulable=True)
     unready = a_node("unready", cpu="8", ready=False)
@@ -65,7 +65,7 @@ def test_a_node_that_is_young_cordoned_unready_or_on_its_way_out_is_no_model():
     assert template.allocatable["cpu"] == 2000
 
 
-def test_a_node_in_a_poor_state_is_better_than_nothing():
+def test_a_node_in_a_poor_state_is_better_than_nothing() -> None:
     world = a_world_of(a_node("n", cpu="8", unschedulable=True))
     world = replace(world, groups=tuple(map(no_template, world.groups)))
     template, _, _ = template_in(world)
@@ -74,7 +74,7 @@ def test_a_node_in_a_poor_state_is_better_than_nothing():
     assert not template.unschedulable
 
 
-def test_marks_that_pass_are_left_out():
+def test_marks_that_pass_are_left_out() -> None:
     taints = [
         Taint(key="node.kubernetes.io/memory-pressure"),
         Taint(key="team", value="a"),
@@ -86,7 +86,7 @@ def test_marks_that_pass_are_left_out():
     assert [taint.key for taint in template.taints] == ["team"]
 
 
-def test_a_startup_taint_makes_a_node_unready_and_is_not_on_new_ones():
+def test_a_startup_taint_makes_a_node_unready_and_is_not_on_new_ones() -> None:
     settings = Settings(templates=Templates(startup_taint_prefixes=("init.example.com/",)))
     node = a_node("n", cpu="8", taints=[Taint(key="init.example.com/agent")])
     template, _, _ = template_in(a_world_of(node), settings=settings)
@@ -96,7 +96,7 @@ def test_a_startup_taint_makes_a_node_unready_and_is_not_on_new_ones():
     assert [taint.key for taint in template.taints] == ["team"]
 
 
-def test_the_static_and_daemon_pods_of_the_model_come_along():
+def test_the_static_and_daemon_pods_of_the_model_come_along() -> None:
     mirror = a_pod("kube-proxy", owner="Node/n", annotations={MIRROR: "x"}, node="n")
     agent = a_pod("agent-1", owner="DaemonSet/agent", node="n")
     leaving = a_pod("old-1", owner="DaemonSet/old", node="n")
@@ -106,7 +106,7 @@ def test_the_static_and_daemon_pods_of_the_model_come_along():
     assert [pod.metadata.name for pod in template.pods] == ["kube-proxy", "agent-1"]
 
 
-def test_a_daemon_set_without_a_pod_on_the_model_counts_only_if_it_forces_its_way():
+def test_a_daemon_set_without_a_pod_on_the_model_counts_only_if_it_forces_its_way() -> None:
     sets = [a_daemon_set("plain"), a_daemon_set("vital", "system-node-critical")]
     world = a_world_of(a_node("n"), daemon_sets=sets)
     assert daemon_pods(template_in(world)[0]) == ["vital"]
@@ -114,7 +114,7 @@ def test_a_daemon_set_without_a_pod_on_the_model_counts_only_if_it_forces_its_wa
     assert daemon_pods(template_in(world, settings=forced)[0]) == ["plain", "vital"]
 
 
-def test_the_picture_of_the_last_node_is_kept_for_the_cache_time():
+def test_the_picture_of_the_last_node_is_kept_for_the_cache_time() -> None:
     settings = Settings(templates=Templates(cache_time=timedelta(hours=1)))
     # A provider without templates: only the picture tells what a node looks like.
     with_node = a_world_of(a_node("n", cpu="8"))
@@ -132,7 +132,7 @@ def test_the_picture_of_the_last_node_is_kept_for_the_cache_time():
     assert memory.learnt.templates == {}
 
 
-def test_what_a_node_really_has_is_learnt_and_used_for_a_group_without_nodes():
+def test_what_a_node_really_has_is_learnt_and_used_for_a_group_without_nodes() -> None:
     """A type table said 4 GiB where the machines have 16: a group at zero must grow for a pod of 10."""
     settings = Settings(templates=Templates(cache_time=timedelta(0)))
     _, decision, memory = template_in(a_world_of(a_node("n", cpu="2", memory="16Gi")), settings=settings)
@@ -146,7 +146,7 @@ def test_what_a_node_really_has_is_learnt_and_used_for_a_group_without_nodes():
     assert decision.grow[0].group == "a"
 
 
-def test_labels_and_taints_are_learnt_as_well():
+def test_labels_and_taints_are_learnt_as_well() -> None:
     node = a_node("n", cpu="2", memory="4Gi", labels={"pool": "a"}, taints=[Taint(key="team", value="x")])
     promised = a_template(cpu="2", memory="4Gi", labels={"old": "1"}, taints=[Taint(key="agent-not-ready")])
     settings = Settings(templates=Templates(cache_time=timedelta(0)))
@@ -164,7 +164,7 @@ def test_labels_and_taints_are_learnt_as_well():
     assert (template.labels.get("pool"), template.labels.get("old")) == ("a", None)
 
 
-def test_a_difference_is_told_once():
+def test_a_difference_is_told_once() -> None:
     world = a_world_of(a_node("n", memory="16Gi"))
     _, decision, memory = template_in(world)
     assert decision.learnt
@@ -173,7 +173,7 @@ def test_a_difference_is_told_once():
     assert again.learnt.templates == memory.learnt.templates
 
 
-def test_a_difference_that_grows_is_told_again_when_it_is_worth_it():
+def test_a_difference_that_grows_is_told_again_when_it_is_worth_it() -> None:
     _, _, memory = template_in(a_world_of(a_node("n", cpu="2", memory="16Gi")))
     _, decision, memory = template_in(a_world_of(a_node("n", cpu="2", memory="15.9Gi")), memory)
     assert decision.learnt == ()
@@ -181,7 +181,7 @@ def test_a_difference_that_grows_is_told_again_when_it_is_worth_it():
     assert {each.real for each in decision.learnt} == {8 * 1024**3}
 
 
-def test_what_only_some_nodes_show_is_no_difference():
+def test_what_only_some_nodes_show_is_no_difference() -> None:
     nodes = [
         a_node("n1", cpu="2", memory="4Gi", labels={"id": "1"}, taints=[Taint(key="mine")], zone="eu-a"),
         a_node("n2", cpu="2", memory="3Gi", labels={"id": "2"}, zone="eu-b"),
@@ -191,7 +191,7 @@ def test_what_only_some_nodes_show_is_no_difference():
     assert shown == {("capacity", "memory", 3 * 1024**3), ("allocatable", "memory", 3 * 1024**3)}
 
 
-def test_devices_that_are_missing_are_believed_only_after_a_while():
+def test_devices_that_are_missing_are_believed_only_after_a_while() -> None:
     promised = a_template(cpu="2", memory="4Gi", resources={"example.com/fpga": "2"})
     fresh = a_node("n", cpu="2", memory="4Gi", created=NOW - timedelta(minutes=5))
     _, decision, memory = template_in(a_world_of(fresh, template=promised))
@@ -203,7 +203,7 @@ def test_devices_that_are_missing_are_believed_only_after_a_while():
     )
 
 
-def test_all_is_forgotten_when_the_provider_changes_its_template():
+def test_all_is_forgotten_when_the_provider_changes_its_template() -> None:
     node = a_node("n", cpu="2", memory="16Gi")
     _, _, memory = template_in(a_world_of(node))
     large = a_template(cpu="8", memory="32Gi")
@@ -214,7 +214,7 @@ def test_all_is_forgotten_when_the_provider_changes_its_template():
     assert template.allocatable["cpu"] == 8000
 
 
-def test_a_group_that_is_gone_is_forgotten():
+def test_a_group_that_is_gone_is_forgotten() -> None:
     _, _, memory = template_in(a_world_of(a_node("n", memory="16Gi")))
     assert memory.learnt.templates
     _, after, _ = decide(a_world(), memory, a_policy(), NOW)
@@ -226,7 +226,7 @@ def in_either_zone(zone):
     return replace(a_template(cpu="2", memory="4Gi", labels=labels), zones=("a", "b"))
 
 
-def test_the_next_node_of_a_group_with_several_zones_is_expected_where_its_provider_says():
+def test_the_next_node_of_a_group_with_several_zones_is_expected_where_its_provider_says() -> None:
     node = a_node("n", cpu="8", memory="32Gi", labels={"topology.kubernetes.io/zone": "a", "team": "ml"})
     template, _, _ = template_in(a_world_of(node, template=in_either_zone("b")))
     assert template.from_node == "n"
@@ -235,14 +235,14 @@ def test_the_next_node_of_a_group_with_several_zones_is_expected_where_its_provi
     assert template.labels["team"] == "ml"
 
 
-def test_labels_that_only_nodes_have_follow_the_next_node_to_its_zone():
+def test_labels_that_only_nodes_have_follow_the_next_node_to_its_zone() -> None:
     labels = {"topology.kubernetes.io/zone": "a", "disks.example.org/zone": "a", "team": "a-team"}
     template, _, _ = template_in(a_world_of(a_node("n", cpu="8", labels=labels), template=in_either_zone("b")))
     assert template.labels["disks.example.org/zone"] == "b"
     assert template.labels["team"] == "a-team"
 
 
-def test_what_was_learnt_of_a_group_with_several_zones_is_kept_when_the_next_node_is_expected_elsewhere():
+def test_what_was_learnt_of_a_group_with_several_zones_is_kept_when_the_next_node_is_expected_elsewhere() -> None:
     node = a_node("n", cpu="8", memory="32Gi", labels={"topology.kubernetes.io/zone": "a"})
     _, _, memory = template_in(a_world_of(node, template=in_either_zone("b")))
     template, _, _ = template_in(a_world_of(template=in_either_zone("a")), memory)
@@ -250,7 +250,7 @@ def test_what_was_learnt_of_a_group_with_several_zones_is_kept_when_the_next_nod
     assert template.labels["topology.kubernetes.io/zone"] == "a"
 
 
-def test_what_was_learnt_is_forgotten_when_the_zones_of_a_group_change():
+def test_what_was_learnt_is_forgotten_when_the_zones_of_a_group_change() -> None:
     node = a_node("n", cpu="8", memory="32Gi", labels={"topology.kubernetes.io/zone": "a"})
     _, _, memory = template_in(a_world_of(node, template=in_either_zone("b")))
     template, _, _ = template_in(a_world_of(template=replace(in_either_zone("b"), zones=("b", "c"))), memory)

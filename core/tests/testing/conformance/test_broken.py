@@ -10,10 +10,10 @@ TESTS = sorted(name for name in dir(ProviderConformance) if name.startswith("tes
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_a_broken_provider_fails_its_test_and_no_other(test):
+def test_a_broken_provider_fails_its_test_and_no_other(test) -> None:
     assert test in BROKEN, f"write a provider that fails {test} and no other test"
     assert run(BROKEN[test]).keys() == {test}
 
 
-def test_every_broken_provider_is_for_a_test_that_there_is():
+def test_every_broken_provider_is_for_a_test_that_there_is() -> None:
     assert sorted(BROKEN) == TESTS

@@ -27,7 +27,7 @@ class EndlessShed(ShedProvider):
     longest = 0.2
 
 
-def test_a_provider_that_waits_for_ever_is_given_up_and_told():
+def test_a_provider_that_waits_for_ever_is_given_up_and_told() -> None:
     messages = run(EndlessShed)
     assert len(messages) == 3
     assert all("the test has not ended within 0.2 s" in message for message in messages.values())

@@ -119,7 +119,7 @@ class TestGuard:
     """What is only to be read is not changed."""
 
     @pytest.mark.parametrize(("guard", "contract"), [(GuardedGroup, NodeGroup), (GuardedProvider, Provider)])
-    def test_all_of_the_contract_is_guarded(self, guard, contract):
+    def test_all_of_the_contract_is_guarded(self, guard, contract) -> None:
         names = {name for name in vars(contract) if not name.startswith("_")} - {
             "capabilities",
             "gpu_label",
@@ -137,13 +137,13 @@ class TestGuard:
             ("decrease_target", [1]),
         ],
     )
-    def test_no_action_reaches_the_provider(self, yard, action, arguments):
+    def test_no_action_reaches_the_provider(self, yard, action, arguments) -> None:
         group = groups_of(LiveCloud(yard.provider, "web"))["web"]
         with pytest.raises(WithheldError, match=f"^{action}\\(.*\\) of group web is not done: it is only to be read$"):
             getattr(group, action)(*arguments)
         assert yard.actions == []
 
-    def test_of_several_groups_only_the_one_that_may_be_is_resized(self, yard, cloud):
+    def test_of_several_groups_only_the_one_that_may_be_is_resized(self, yard, cloud) -> None:
         groups_of(cloud)["web"].increase(1)
         with pytest.raises(WithheldError):
             groups_of(cloud)["other"].increase(1)
@@ -153,13 +153,13 @@ class TestGuard:
 class TestSettling:
     """A live group is waited for."""
 
-    def test_it_waits_until_what_was_ordered_runs(self, yard, cloud):
+    def test_it_waits_until_what_was_ordered_runs(self, yard, cloud) -> None:
         groups_of(cloud)["web"].increase(2)
         cloud.settle()
         assert len(yard.machines["web"]) == 4
         assert yard.clock.now() - EPOCH == timedelta(seconds=30)
 
-    def test_it_gives_up_at_the_deadline(self, yard, cloud):
+    def test_it_gives_up_at_the_deadline(self, yard, cloud) -> None:
         yard.stuck = True
         groups_of(cloud)["web"].increase(1)
         with pytest.raises(
@@ -168,7 +168,7 @@ class TestSettling:
             cloud.settle()
         assert yard.clock.now() - EPOCH == timedelta(minutes=5)
 
-    def test_it_does_not_wait_for_what_has_failed(self, yard, cloud):
+    def test_it_does_not_wait_for_what_has_failed(self, yard, cloud) -> None:
         yard.stuck = True
         groups_of(cloud)["web"].increase(1)
         yard.machines["web"].append(a_failed_instance("yard://web-9", message="sold out"))
@@ -180,39 +180,39 @@ class TestSettling:
 class TestRestoring:
     """After a test the group is as it was found."""
 
-    def test_what_came_in_addition_goes_and_what_was_there_stays(self, yard, cloud):
+    def test_what_came_in_addition_goes_and_what_was_there_stays(self, yard, cloud) -> None:
         groups_of(cloud)["web"].increase(2)
         cloud.settle()
         cloud.restore()
         assert yard.actions[1:] == [("delete", "web", ["yard://web-11", "yard://web-10"])]
         assert [each.id for each in yard.machines["web"]] == ["yard://web-0", "yard://web-1"]
 
-    def test_what_was_deleted_is_ordered(self, yard, cloud):
+    def test_what_was_deleted_is_ordered(self, yard, cloud) -> None:
         groups_of(cloud)["web"].delete_nodes([cloud.node("yard://web-0")])
         cloud.restore()
         assert (yard.target["web"], len(yard.machines["web"])) == (2, 2)
 
-    def test_demand_that_is_not_met_is_given_up(self, yard, cloud):
+    def test_demand_that_is_not_met_is_given_up(self, yard, cloud) -> None:
         yard.stuck = True
         groups_of(cloud)["web"].increase(2)
         cloud.restore()
         assert yard.actions == [("increase", "web", 2), ("decrease", "web", 2)]
 
-    def test_machines_that_failed_are_deleted(self, yard, cloud):
+    def test_machines_that_failed_are_deleted(self, yard, cloud) -> None:
         yard.stuck = True
         groups_of(cloud)["web"].increase(1)
         yard.machines["web"].append(a_failed_instance("yard://web-9"))
         cloud.restore()
         assert yard.actions[1:] == [("delete", "web", ["yard://web-9"])]
 
-    def test_what_nobody_can_have_changed_is_not_looked_at_again(self, yard, cloud):
+    def test_what_nobody_can_have_changed_is_not_looked_at_again(self, yard, cloud) -> None:
         cloud.prepare()
         made = yard.made
         cloud.restore()
         cloud.prepare()
         assert yard.made == made
 
-    def test_a_group_at_rest_is_left_alone(self, yard, cloud):
+    def test_a_group_at_rest_is_left_alone(self, yard, cloud) -> None:
         cloud.restore()
         assert yard.actions == []
         assert yard.clock.now() == EPOCH
@@ -231,7 +231,7 @@ SETTINGS = {
 class TestSecrets:
     """What nobody else may read is masked."""
 
-    def test_settings_are_shown_without(self):
+    def test_settings_are_shown_without(self) -> None:
         assert without_secrets(SETTINGS) == {
             "region": "eu-west-1",
             "apiToken": "***",
@@ -241,18 +241,18 @@ class TestSecrets:
             "secure": True,
         }
 
-    def test_messages_are_shown_without(self):
+    def test_messages_are_shown_without(self) -> None:
         secrets = frozenset(secrets_in(SETTINGS))
         told = masked("tok-4711 of outside-1 at https://me:pass@cloud.example is no good", secrets)
         assert told == "*** of *** at https://***@cloud.example is no good"
 
 
-def test_rules_are_tried_with_a_group_that_is_at_rest(yard):
+def test_rules_are_tried_with_a_group_that_is_at_rest(yard) -> None:
     yard.target["web"] = 3
     assert most_telling(yard.provider().groups()).id == "other"
 
 
-def test_rules_are_tried_with_a_group_that_is_busy_rather_than_empty_or_dark(yard):
+def test_rules_are_tried_with_a_group_that_is_busy_rather_than_empty_or_dark(yard) -> None:
     class Dark(YardGroup):
         def instances(self):
             raise TemporaryError("nobody knows")

@@ -31,7 +31,7 @@ class RiddleProvider(ShedProvider):
     group_class = RiddleGroup
 
 
-def test_a_group_that_can_not_be_told_of_hinders_no_others():
+def test_a_group_that_can_not_be_told_of_hinders_no_others() -> None:
     assert run(RiddleProvider) == {}
 
 
@@ -47,7 +47,7 @@ class Mixed(ShedGroup):
         return replace(template, labels=labels)
 
 
-def test_a_group_of_several_types_need_not_name_one():
+def test_a_group_of_several_types_need_not_name_one() -> None:
     class MixedShed(ShedProvider):
         group_class = Mixed
 

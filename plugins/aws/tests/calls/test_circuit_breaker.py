@@ -41,7 +41,7 @@ def patience(aws):
 SILENT = 30, CloudUnavailableError("AWS did not answer eks:DescribeNodegroup: timeout")
 
 
-def test_a_service_that_kept_us_waiting_is_not_waited_for_twice(aws, patience):
+def test_a_service_that_kept_us_waiting_is_not_waited_for_twice(aws, patience) -> None:
     aws.out["eks"] = SILENT
     for _ in range(3):
         with pytest.raises(CloudUnavailableError, match="AWS did not answer eks:DescribeNodegroup"):
@@ -51,7 +51,7 @@ def test_a_service_that_kept_us_waiting_is_not_waited_for_twice(aws, patience):
     assert aws.asked == [("eks", "describe_nodegroup")]
 
 
-def test_other_services_are_asked_all_the_same(aws, patience):
+def test_other_services_are_asked_all_the_same(aws, patience) -> None:
     aws.out["eks"] = SILENT
     with pytest.raises(CloudUnavailableError):
         patience.call("eks", "describe_nodegroup")
@@ -59,7 +59,7 @@ def test_other_services_are_asked_all_the_same(aws, patience):
     assert len(list(patience.pages("ec2", "describe_images"))) == 2
 
 
-def test_a_service_is_asked_again_after_as_long_as_it_was_waited_for(aws, patience):
+def test_a_service_is_asked_again_after_as_long_as_it_was_waited_for(aws, patience) -> None:
     aws.out["eks"] = SILENT
     with pytest.raises(CloudUnavailableError):
         patience.call("eks", "describe_nodegroup")
@@ -71,7 +71,7 @@ def test_a_service_is_asked_again_after_as_long_as_it_was_waited_for(aws, patien
 @pytest.mark.parametrize(
     "refusal", [(0.1, CloudUnavailableError("connection refused")), (5, ThrottledError("fewer calls"))]
 )
-def test_who_was_refused_may_ask_again_at_once(aws, patience, refusal):
+def test_who_was_refused_may_ask_again_at_once(aws, patience, refusal) -> None:
     aws.out["eks"] = refusal
     for _ in range(2):
         with pytest.raises(type(refusal[1])):

@@ -70,14 +70,14 @@ def describe(aws):
         ("ValidationError", PermanentError, "AWS refuses"),
     ],
 )
-def test_codes_of_aws_become_errors_that_say_what_to_do(code, kind, advice):
+def test_codes_of_aws_become_errors_that_say_what_to_do(code, kind, advice) -> None:
     error = translate(refusal(code), "autoscaling", "DescribeAutoScalingGroups")
     assert type(error) is kind
     assert re.search(advice, str(error))
     assert code in str(error)
 
 
-def test_a_list_that_goes_round_in_circles_is_the_fault_of_aws_and_may_pass():
+def test_a_list_that_goes_round_in_circles_is_the_fault_of_aws_and_may_pass() -> None:
     error = translate(PaginationError(message="The same next token was received twice"), "ec2", "DescribeImages")
     assert type(error) is CloudUnavailableError
 
@@ -90,26 +90,26 @@ def test_a_list_that_goes_round_in_circles_is_the_fault_of_aws_and_may_pass():
         "Signature not yet current: 20261121T160100Z is still later than 20261121T140900Z (20261121T140400Z + 5 min.)",
     ],
 )
-def test_a_signature_of_another_time_points_to_the_clock_and_not_to_the_key(code, message):
+def test_a_signature_of_another_time_points_to_the_clock_and_not_to_the_key(code, message) -> None:
     error = translate(refusal(code, message, status=403), "autoscaling", "DescribeAutoScalingGroups")
     assert type(error) is AccessDeniedError
     assert "or the clock is wrong" in str(error)
 
 
-def test_a_refusal_over_the_wire_is_read_as_such(endpoint, connect):
+def test_a_refusal_over_the_wire_is_read_as_such(endpoint, connect) -> None:
     endpoint.default = endpoint.refuse("Throttling", "Rate exceeded")
     with pytest.raises(ThrottledError, match=r"autoscaling:DescribeAutoScalingGroups: Rate exceeded \(Throttling\)"):
         describe(connect())
 
 
-def test_how_long_to_wait_is_passed_on():
+def test_how_long_to_wait_is_passed_on() -> None:
     error = translate(refusal("TooManyRequestsException", headers={"retry-after": "7"}), "eks", "ListClusters")
     assert isinstance(error, ThrottledError)
     assert error.retry_after == 7
 
 
 @pytest.mark.parametrize(("status", "kind"), [(429, ThrottledError), (503, CloudUnavailableError)])
-def test_codes_that_nobody_knows_are_told_by_their_status(status, kind):
+def test_codes_that_nobody_knows_are_told_by_their_status(status, kind) -> None:
     assert type(translate(refusal("Odd", status=status), "eks", "ListClusters")) is kind
 
 
@@ -127,13 +127,13 @@ def test_codes_that_nobody_knows_are_told_by_their_status(status, kind):
         ("1 validation error detected: Value '' at 'instanceId' failed to satisfy constraint", PermanentError),
     ],
 )
-def test_what_auto_scaling_calls_a_validation_error_is_told_apart(message, kind):
+def test_what_auto_scaling_calls_a_validation_error_is_told_apart(message, kind) -> None:
     error = translate(refusal("ValidationError", message), "autoscaling", "DescribeAutoScalingGroups")
     assert type(error) is kind
     assert str(error).startswith(f"AWS refuses autoscaling:DescribeAutoScalingGroups: {message.rstrip('.')}")
 
 
-def test_the_blob_that_ec2_adds_to_a_refusal_is_left_out(endpoint, connect):
+def test_the_blob_that_ec2_adds_to_a_refusal_is_left_out(endpoint, connect) -> None:
     blob = "You may not do this. Encoded authorization failure message: " + "x" * 900
     endpoint.default = (
         403,
@@ -145,7 +145,7 @@ def test_the_blob_that_ec2_adds_to_a_refusal_is_left_out(endpoint, connect):
 
 
 @pytest.mark.parametrize("page", ["<html>a proxy's page", "<html>a proxy's page</html>"])
-def test_what_is_no_answer_of_aws_is_told_as_that(endpoint, connect, page):
+def test_what_is_no_answer_of_aws_is_told_as_that(endpoint, connect, page) -> None:
     endpoint.default = (200, page)
     with pytest.raises(
         CloudUnavailableError, match="the answer to autoscaling:DescribeAutoScalingGroups can't be read"
@@ -165,21 +165,21 @@ def test_what_is_no_answer_of_aws_is_told_as_that(endpoint, connect, page):
 )
 def test_a_page_in_place_of_a_refusal_is_not_quoted_but_says_where_to_look(
     endpoint, connect, service, operation, arguments, status, kind, told
-):
+) -> None:
     endpoint.default = (status, "<!DOCTYPE html>\n<html>" + "<p>Not through this proxy\n</p>" * 200 + "</html>")
     with pytest.raises(kind, match=rf"{told}.* status {status} without a code of AWS: see what is at that") as error:
         connect().call(service, operation, **arguments)
     assert "proxy" not in str(error.value)
 
 
-def test_who_says_something_but_has_no_code_is_quoted_in_short(endpoint, connect):
+def test_who_says_something_but_has_no_code_is_quoted_in_short(endpoint, connect) -> None:
     endpoint.default = (403, "Not through this proxy. " + "x" * 5000)
     with pytest.raises(PermanentError, match=r"Not through this proxy\. x+ \(status 403 without a code") as error:
         connect().call("ssm", "get_parameters", Names=["image"])
     assert len(str(error.value)) < 400
 
 
-def test_an_error_between_pages_is_told_as_any_other(endpoint, connect):
+def test_an_error_between_pages_is_told_as_any_other(endpoint, connect) -> None:
     endpoint.script = [(200, GROUPS.format("", "<NextToken>2</NextToken>")), endpoint.refuse("Throttling")]
     pages = connect().pages("autoscaling", "describe_auto_scaling_groups")
     assert next(pages)["AutoScalingGroups"] == []
@@ -187,12 +187,12 @@ def test_an_error_between_pages_is_told_as_any_other(endpoint, connect):
         next(pages)
 
 
-def test_nobody_there_is_told_with_the_address(connect):
+def test_nobody_there_is_told_with_the_address(connect) -> None:
     with pytest.raises(CloudUnavailableError, match=r"AWS did not answer autoscaling:Desc.*http://127\.0\.0\.1:9/"):
         describe(connect(endpoints={"autoscaling": "http://127.0.0.1:9"}))
 
 
-def test_an_endpoint_that_hangs_is_given_up(endpoint, connect, monkeypatch):
+def test_an_endpoint_that_hangs_is_given_up(endpoint, connect, monkeypatch) -> None:
     monkeypatch.setattr("nodewright_aws.calls.session.READ_TIMEOUT", 0.1)
     over = Event()
     endpoint.default = (200, lambda _: str(over.wait(5)))
@@ -203,24 +203,24 @@ def test_an_endpoint_that_hangs_is_given_up(endpoint, connect, monkeypatch):
         over.set()
 
 
-def test_missing_credentials_are_told_with_where_they_may_come_from(connect, monkeypatch):
+def test_missing_credentials_are_told_with_where_they_may_come_from(connect, monkeypatch) -> None:
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     with pytest.raises(AccessDeniedError, match=r"no usable credentials for AWS: .*; give the pod a role"):
         describe(connect())
 
 
-def test_a_profile_that_does_not_exist_is_a_mistake_in_the_configuration(connect):
+def test_a_profile_that_does_not_exist_is_a_mistake_in_the_configuration(connect) -> None:
     with pytest.raises(ConfigurationError, match=r"the SDK's configuration for AWS can't be used: .*\(nobody\)"):
         describe(connect(profile="nobody"))
 
 
-def test_a_call_that_does_not_exist_is_our_fault(connect):
+def test_a_call_that_does_not_exist_is_our_fault(connect) -> None:
     with pytest.raises(PermanentError, match="bug in nodewright-aws"):
         connect().call("autoscaling", "set_desired_capacity")
 
 
-def test_no_secret_is_in_an_error(endpoint, connect):
+def test_no_secret_is_in_an_error(endpoint, connect) -> None:
     endpoint.default = endpoint.refuse("SignatureDoesNotMatch", "The signature does not match")
     role = {"arn": "arn:aws:iam::123456789012:role/scaler", "externalId": "hush-hush"}
     assert "hush-hush" not in repr(AwsConfig.model_validate({"assumeRole": role}))

@@ -34,14 +34,14 @@ def provider():
     return AwsProvider(config, ProviderContext(clock=SteppedClock()))
 
 
-def test_every_page_is_a_call_that_is_served_once_for_all_accounts(endpoint, connect):
+def test_every_page_is_a_call_that_is_served_once_for_all_accounts(endpoint, connect) -> None:
     endpoint.script = [(200, GROUPS.format("", "<NextToken>2</NextToken>"))]
     assert len(list(connect().pages("autoscaling", "describe_auto_scaling_groups"))) == 2
     text = page(provider(), provider())
     assert text.count(f'cluster_autoscaler_aws_request_duration_seconds_count{{{DESCRIBE},status="success"}} 2.0') == 1
 
 
-def test_refusals_are_counted_by_their_code(endpoint, connect):
+def test_refusals_are_counted_by_their_code(endpoint, connect) -> None:
     endpoint.script = [endpoint.refuse("Throttling")]
     aws = connect()
     with pytest.raises(ThrottledError):
@@ -54,7 +54,7 @@ def test_refusals_are_counted_by_their_code(endpoint, connect):
     assert f'cluster_autoscaler_aws_request_duration_seconds_count{{{DESCRIBE},status="error"}} 1.0' in text
 
 
-def test_what_the_sdk_tries_again_is_one_call_and_counted_apart(endpoint, connect, monkeypatch):
+def test_what_the_sdk_tries_again_is_one_call_and_counted_apart(endpoint, connect, monkeypatch) -> None:
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "3")
     monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0)
     endpoint.script = [endpoint.refuse("InternalFailure", status=500)] * 2

@@ -140,7 +140,7 @@ NO_FLEET = (
         ("", ErrorClass.OTHER, "LaunchFailed"),
     ],
 )
-def test_a_sentence_of_aws_has_a_class_and_a_code(message: str, error_class: ErrorClass, code: str) -> None:
+def test_a_sentence_of_aws_has_a_class_and_a_code(message, error_class, code) -> None:
     cause = cause_of(message)
     assert cause is not None
     assert (cause.error_class, cause.code, cause.message) == (error_class, code, message)
@@ -149,7 +149,7 @@ def test_a_sentence_of_aws_has_a_class_and_a_code(message: str, error_class: Err
 @pytest.mark.parametrize(
     "message", ["RequestLimitExceeded - Request limit exceeded.", "Rate exceeded", "Server.InternalError"]
 )
-def test_what_passes_by_itself_is_no_failure(message: str) -> None:
+def test_what_passes_by_itself_is_no_failure(message) -> None:
     assert cause_of(message) is None
 
 

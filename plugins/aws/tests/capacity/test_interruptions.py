@@ -69,7 +69,7 @@ def test_a_spot_machine_that_aws_takes_back_is_interrupted() -> None:
 
 
 @pytest.mark.parametrize("state", ["shutting-down", "terminated", "stopping", "stopped"])
-def test_a_machine_that_somebody_stops_is_interrupted(state: str) -> None:
+def test_a_machine_that_somebody_stops_is_interrupted(state) -> None:
     world = World()
     world.send(an_event("EC2 Instance State-change Notification", state=state))
     assert world.interrupted() == {MACHINE.id: f"the machine was told to stop ({state})"}
@@ -95,7 +95,7 @@ def test_an_event_may_come_by_way_of_sns() -> None:
         json.dumps({"detail-type": "EC2 Spot Instance Interruption Warning", "detail": {}}),
     ],
 )
-def test_other_messages_interrupt_nothing_and_are_deleted_from_the_queue(body: str) -> None:
+def test_other_messages_interrupt_nothing_and_are_deleted_from_the_queue(body) -> None:
     world = World()
     world.send(body)
     assert world.interrupted() == {}
@@ -105,7 +105,7 @@ def test_other_messages_interrupt_nothing_and_are_deleted_from_the_queue(body: s
     )
 
 
-def test_maintenance_is_told_to_people(caplog: pytest.LogCaptureFixture) -> None:
+def test_maintenance_is_told_to_people(caplog) -> None:
     world = World()
     world.send(MAINTENANCE)
     with caplog.at_level(logging.WARNING):
@@ -115,9 +115,7 @@ def test_maintenance_is_told_to_people(caplog: pytest.LogCaptureFixture) -> None
 
 
 @pytest.mark.parametrize(("replaces", "interrupted"), [(True, [MACHINE.id]), (False, [])])
-def test_a_recommendation_counts_where_it_is_wanted_and_aws_replaces_the_machine(
-    replaces: bool, interrupted: list[str]
-) -> None:
+def test_a_recommendation_counts_where_it_is_wanted_and_aws_replaces_the_machine(replaces, interrupted) -> None:
     world = World(rebalance=Rebalance.AVOID)
     world.send(REBALANCE)
     assert list(world.interrupted(a_group(instances=[MACHINE], capacity_rebalance=replaces))) == interrupted
@@ -140,7 +138,7 @@ def test_a_machine_that_outlives_the_news_is_not_interrupted_for_ever() -> None:
     assert world.interrupted() == {}
 
 
-def test_a_message_that_comes_twice_says_nothing_new(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_message_that_comes_twice_says_nothing_new(caplog) -> None:
     world = World()
     world.send(SPOT, SPOT)
     with caplog.at_level(logging.INFO):
@@ -148,7 +146,7 @@ def test_a_message_that_comes_twice_says_nothing_new(caplog: pytest.LogCaptureFi
     assert caplog.messages == [f"machine {MACHINE.id} of group spot: AWS interrupts the spot machine (terminate)"]
 
 
-def test_a_machine_that_was_told_to_go_already_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_machine_that_was_told_to_go_already_is_no_news(caplog) -> None:
     world = World()
     world.send(an_event("EC2 Instance State-change Notification", state="shutting-down"))
     with caplog.at_level(logging.INFO):
@@ -156,7 +154,7 @@ def test_a_machine_that_was_told_to_go_already_is_no_news(caplog: pytest.LogCapt
     assert caplog.messages == []
 
 
-def test_a_queue_of_other_things_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_queue_of_other_things_is_told_once(caplog) -> None:
     world = World(delete_messages=False)
     world.send("not JSON", "{}")
     world.interrupted()

@@ -32,9 +32,7 @@ CREATING, RUNNING, DELETING = InstanceState.CREATING, InstanceState.RUNNING, Ins
         ("Warmed:Terminating:Wait", None),
     ],
 )
-def test_a_state_is_told_and_counted_as_desired_capacity_counts_it(
-    lifecycle_state: str, state: InstanceState | None
-) -> None:
+def test_a_state_is_told_and_counted_as_desired_capacity_counts_it(lifecycle_state, state) -> None:
     machine = an_instance(1, lifecycle_state)
     assert machine.state is state
     assert machine.is_counted == (state in (CREATING, RUNNING))

@@ -18,7 +18,7 @@ HEAD = "apiVersion: nodewright.dev/v1\nkind: Autoscaler\n"
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
-def test_an_example_is_a_configuration_without_mistakes(example: str) -> None:
+def test_an_example_is_a_configuration_without_mistakes(example) -> None:
     text = example if example.startswith("apiVersion") else HEAD + example
     if "providers:" not in text:
         text += "providers: [aws: {groups: ['0:3:spot']}]\n"

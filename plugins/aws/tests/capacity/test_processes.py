@@ -1,7 +1,5 @@
 """What people are told about groups that do not do as they are told."""
 
-from typing import Any
-
 import pytest
 from nodewright_aws.autoscaling.processes import can_grow, notes
 
@@ -20,7 +18,7 @@ QUIET = frozenset({"AZRebalance"})
         ({"desired": 12}, "AWS is asked for 12 machines, outside its limits 0 to 10"),
     ],
 )
-def test_a_set_up_that_people_should_know_of_is_noted(settings: dict[str, Any], note: str) -> None:
+def test_a_set_up_that_people_should_know_of_is_noted(settings, note) -> None:
     (said,) = notes(a_group(**settings))
     assert said.startswith(note)
 
@@ -34,7 +32,7 @@ def test_a_set_up_that_people_should_know_of_is_noted(settings: dict[str, Any], 
         {"zones": ZONES, "tags": {"eks:nodegroup-name": "workers"}},
     ],
 )
-def test_a_group_that_is_in_order_is_not_talked_of(settings: dict[str, Any]) -> None:
+def test_a_group_that_is_in_order_is_not_talked_of(settings) -> None:
     assert notes(a_group(**settings)) == ()
 
 

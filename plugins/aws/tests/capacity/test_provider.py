@@ -55,9 +55,7 @@ def failed(provider: AwsProvider) -> list[Instance]:
         (Trouble.UNSUPPORTED, ErrorClass.CONFIGURATION),
     ],
 )
-def test_machines_that_will_not_come_say_why(
-    double: AwsDouble, provider: Callable[..., AwsProvider], trouble: Trouble, error_class: ErrorClass
-) -> None:
+def test_machines_that_will_not_come_say_why(double, provider, trouble, error_class) -> None:
     double.make_group("workers", types=TYPES, spot=True)
     ours = provider()
     double.run_out(trouble=trouble)
@@ -67,9 +65,7 @@ def test_machines_that_will_not_come_say_why(
     assert [error and error.error_class for error in errors] == [error_class] * 2
 
 
-def test_what_a_real_node_does_not_tell_is_added_to_its_template(
-    double: AwsDouble, provider: Callable[..., AwsProvider]
-) -> None:
+def test_what_a_real_node_does_not_tell_is_added_to_its_template(double, provider) -> None:
     double.make_group("workers", tags={"k8s.io/cluster-autoscaler/node-template/resources/example.com/licence": "3"})
     ours = provider()
     node = NodeTemplate(capacity={"cpu": 2000}, allocatable={"cpu": 1930})
@@ -80,9 +76,7 @@ def test_what_a_real_node_does_not_tell_is_added_to_its_template(
     assert ours.adjust_template(replace(group, id="workers-of-others"), node) is None
 
 
-def test_a_stock_out_names_the_pools_of_the_zones_that_were_tried(
-    double: AwsDouble, provider: Callable[..., AwsProvider]
-) -> None:
+def test_a_stock_out_names_the_pools_of_the_zones_that_were_tried(double, provider) -> None:
     double.make_group("workers", spot=True, zones=ZONES)
     ours = provider()
     double.run_out("*/spot")
@@ -92,9 +86,7 @@ def test_a_stock_out_names_the_pools_of_the_zones_that_were_tried(
     assert pools == set(the_group(ours).pools()) == {"eu-west-1a/m5.large/spot", "eu-west-1b/m5.large/spot"}
 
 
-def test_a_group_that_finds_machines_in_another_zone_has_not_failed(
-    double: AwsDouble, provider: Callable[..., AwsProvider]
-) -> None:
+def test_a_group_that_finds_machines_in_another_zone_has_not_failed(double, provider) -> None:
     double.make_group("workers", spot=True, zones=ZONES)
     ours = provider()
     double.run_out("eu-west-1a/*")
@@ -104,9 +96,7 @@ def test_a_group_that_finds_machines_in_another_zone_has_not_failed(
     assert len(the_group(ours).instances()) == 2
 
 
-def test_a_failure_of_yesterday_is_not_held_against_a_new_order(
-    double: AwsDouble, provider: Callable[..., AwsProvider]
-) -> None:
+def test_a_failure_of_yesterday_is_not_held_against_a_new_order(double, provider) -> None:
     double.make_group("workers", spot=True)
     ours = provider()
     double.run_out()
@@ -121,9 +111,7 @@ def test_a_failure_of_yesterday_is_not_held_against_a_new_order(
     assert failed(ours) == []
 
 
-def test_a_spot_machine_that_is_taken_back_is_on_its_way_out(
-    double: AwsDouble, provider: Callable[..., AwsProvider]
-) -> None:
+def test_a_spot_machine_that_is_taken_back_is_on_its_way_out(double, provider) -> None:
     double.make_group("workers", desired=2, spot=True)
     queue = double.make_queue()
     ours = provider(interruptions={"queue": queue})
@@ -135,9 +123,7 @@ def test_a_spot_machine_that_is_taken_back_is_on_its_way_out(
     assert list(states.values()) == [InstanceState.RUNNING]
 
 
-def test_machines_of_the_warm_pool_are_none_of_the_group(
-    double: AwsDouble, provider: Callable[..., AwsProvider]
-) -> None:
+def test_machines_of_the_warm_pool_are_none_of_the_group(double, provider) -> None:
     double.make_group("workers", desired=1)
     double.warm("workers", 2)
     ours = provider()
@@ -148,15 +134,13 @@ def test_machines_of_the_warm_pool_are_none_of_the_group(
     assert len(the_group(ours).instances()) == 3
 
 
-def test_whether_aws_replaces_machines_before_it_takes_them_back_is_read(double: AwsDouble) -> None:
+def test_whether_aws_replaces_machines_before_it_takes_them_back_is_read(double) -> None:
     double.make_group("workers", CapacityRebalance=True)
     (body,) = double.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"]
     assert parse_group(body).capacity_rebalance
 
 
-def test_what_people_should_know_of_a_group_is_logged_once_for_as_long_as_it_holds(
-    double: AwsDouble, provider: Callable[..., AwsProvider], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_people_should_know_of_a_group_is_logged_once_for_as_long_as_it_holds(double, provider, caplog) -> None:
     double.make_group("workers")
     ours = provider()
     for operation in ("suspend_processes", "resume_processes", "suspend_processes"):

@@ -49,7 +49,7 @@ def test_a_policy_has_the_parts_that_are_asked_for() -> None:
     assert {each["Sid"] for each in policy(set(Part))["Statement"]} == set(Part)
 
 
-def test_the_command_writes_the_policy(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_the_policy(capsys) -> None:
     queue = "arn:aws:sqs:eu-west-1:123456789012:interruptions"
     main(
         [
@@ -77,9 +77,7 @@ def test_the_command_writes_the_policy(capsys: pytest.CaptureFixture[str]) -> No
         ("sts", "GetCallerIdentity", "sts:GetCallerIdentity"),
     ],
 )
-def test_an_operation_that_is_refused_is_named_by_the_action_to_allow(
-    service: str, operation: str, action: str
-) -> None:
+def test_an_operation_that_is_refused_is_named_by_the_action_to_allow(service, operation, action) -> None:
     response = {"Error": {"Code": "AccessDenied", "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": 403}}
     error = translate(ClientError(response, operation), service, operation)
     assert str(error) == (

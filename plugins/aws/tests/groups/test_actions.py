@@ -44,7 +44,7 @@ def states(group):
     return {each.id.rpartition("/")[2]: each.state for each in group.instances()}
 
 
-def test_growth_sets_desired_capacity_and_shows_at_once(aws, workers):
+def test_growth_sets_desired_capacity_and_shows_at_once(aws, workers) -> None:
     group = workers()
     group.increase(2)
     assert asg(aws)["DesiredCapacity"] == 5
@@ -57,7 +57,7 @@ def test_growth_sets_desired_capacity_and_shows_at_once(aws, workers):
     }
 
 
-def test_growth_beyond_the_maximum_is_refused_before_any_call(aws, workers):
+def test_growth_beyond_the_maximum_is_refused_before_any_call(aws, workers) -> None:
     group = workers("0:4:workers")
     with pytest.raises(SizeLimitError, match="group workers can't grow to 5: its maximum is 4"):
         group.increase(2)
@@ -65,7 +65,7 @@ def test_growth_beyond_the_maximum_is_refused_before_any_call(aws, workers):
     assert group.target_size == 3
 
 
-def test_growth_beyond_a_maximum_that_was_lowered_meanwhile_is_refused(aws, workers):
+def test_growth_beyond_a_maximum_that_was_lowered_meanwhile_is_refused(aws, workers) -> None:
     group = workers()
     asg(aws)["MaxSize"] = 4
     with pytest.raises(SizeLimitError, match="its maximum is 4"):
@@ -73,7 +73,7 @@ def test_growth_beyond_a_maximum_that_was_lowered_meanwhile_is_refused(aws, work
     assert asg(aws)["DesiredCapacity"] == 3
 
 
-def test_growth_never_takes_back_what_somebody_else_changed(aws, workers):
+def test_growth_never_takes_back_what_somebody_else_changed(aws, workers) -> None:
     group = workers()
     asg(aws)["DesiredCapacity"] = 6
     with pytest.raises(TemporaryError, match="group workers was resized by another client, from 3 to 6"):
@@ -82,20 +82,20 @@ def test_growth_never_takes_back_what_somebody_else_changed(aws, workers):
     assert group.target_size == 3
 
 
-def test_growth_of_a_group_that_is_gone_says_so(aws, workers):
+def test_growth_of_a_group_that_is_gone_says_so(aws, workers) -> None:
     group = workers()
     aws.groups.clear()
     with pytest.raises(GroupNotFoundError, match="AWS has no Auto Scaling group 'workers' any more"):
         group.increase(1)
 
 
-def test_growth_that_aws_launches_nothing_for_is_refused(workers):
+def test_growth_that_aws_launches_nothing_for_is_refused(workers) -> None:
     group = workers(SuspendedProcesses=[{"ProcessName": "Launch"}])
     with pytest.raises(SizeLimitError, match="its maximum is 3, as its process Launch is suspended: resume it"):
         group.increase(1)
 
 
-def test_growth_that_fails_leaves_the_target(aws, workers):
+def test_growth_that_fails_leaves_the_target(aws, workers) -> None:
     group = workers()
     aws.trouble["set_desired_capacity"] = ThrottledError("slower")
     with pytest.raises(ThrottledError):
@@ -103,7 +103,7 @@ def test_growth_that_fails_leaves_the_target(aws, workers):
     assert group.target_size == 3
 
 
-def test_growth_whose_answer_was_lost_is_not_doubled(aws, workers, monkeypatch):
+def test_growth_whose_answer_was_lost_is_not_doubled(aws, workers, monkeypatch) -> None:
     group = workers()
     real = aws.set_desired_capacity
 
@@ -120,7 +120,7 @@ def test_growth_whose_answer_was_lost_is_not_doubled(aws, workers, monkeypatch):
     assert asg(aws)["DesiredCapacity"] == 5
 
 
-def test_failures_from_before_an_order_do_not_count_for_it(aws, workers, monkeypatch):
+def test_failures_from_before_an_order_do_not_count_for_it(aws, workers, monkeypatch) -> None:
     asked = []
     monkeypatch.setattr(
         "nodewright_aws.parts.Activities.asked", lambda _, name: asked.append((name, asg(aws)["DesiredCapacity"]))
@@ -129,7 +129,7 @@ def test_failures_from_before_an_order_do_not_count_for_it(aws, workers, monkeyp
     assert asked == [("workers", 3)]
 
 
-def test_deleted_machines_take_their_place_in_desired_capacity_along(aws, workers):
+def test_deleted_machines_take_their_place_in_desired_capacity_along(aws, workers) -> None:
     group = workers()
     group.delete_nodes([node(1), node(3)])
     assert terminating(aws) == [machine_id(1), machine_id(3)]
@@ -141,7 +141,7 @@ def test_deleted_machines_take_their_place_in_desired_capacity_along(aws, worker
     }
 
 
-def test_growth_after_a_deletion_in_the_same_loop_knows_of_it(aws, workers):
+def test_growth_after_a_deletion_in_the_same_loop_knows_of_it(aws, workers) -> None:
     group = workers()
     group.delete_nodes([node(1)])
     group.increase(2)
@@ -152,7 +152,7 @@ def test_growth_after_a_deletion_in_the_same_loop_knows_of_it(aws, workers):
     "foreign",
     [node(9), a_node("x", provider_id=""), a_node("x", provider_id="gce://p/z/n"), placeholder(0, "others"), node(7)],
 )
-def test_nothing_is_deleted_if_one_node_is_foreign(aws, workers, foreign):
+def test_nothing_is_deleted_if_one_node_is_foreign(aws, workers, foreign) -> None:
     aws.add("others", machines=[machine(7)])
     group = workers()
     with pytest.raises(ForeignNodeError, match="is not a machine of group workers: nothing is deleted"):
@@ -161,7 +161,7 @@ def test_nothing_is_deleted_if_one_node_is_foreign(aws, workers, foreign):
 
 
 @pytest.mark.parametrize(("spec", "low"), [("2:10:workers", 0), ("0:10:workers", 2)])
-def test_nothing_is_deleted_if_that_would_fall_below_the_minimum(aws, workers, spec, low):
+def test_nothing_is_deleted_if_that_would_fall_below_the_minimum(aws, workers, spec, low) -> None:
     group = workers(spec, low=low)
     with pytest.raises(SizeLimitError, match="group workers can't lose 2 of 3 machines: 2 is its minimum"):
         group.delete_nodes([node(1), node(2)])
@@ -169,7 +169,7 @@ def test_nothing_is_deleted_if_that_would_fall_below_the_minimum(aws, workers, s
     assert group.target_size == 3
 
 
-def test_deleting_twice_is_no_error_and_lowers_once(aws, workers):
+def test_deleting_twice_is_no_error_and_lowers_once(aws, workers) -> None:
     group = workers("2:10:workers")
     group.delete_nodes([node(1), node(1)])
     group.delete_nodes([node(1)])
@@ -177,7 +177,7 @@ def test_deleting_twice_is_no_error_and_lowers_once(aws, workers):
     assert aws.calls["terminate_instance_in_auto_scaling_group"] == 1
 
 
-def test_a_machine_that_is_gone_since_is_no_error(aws, start):
+def test_a_machine_that_is_gone_since_is_no_error(aws, start) -> None:
     aws.add("workers", machines=[machine(1), machine(2)])
     provider = start()
     asg(aws)["Instances"].pop(0)
@@ -188,7 +188,7 @@ def test_a_machine_that_is_gone_since_is_no_error(aws, start):
     assert asg(aws)["DesiredCapacity"] == provider.groups()[0].target_size == 1
 
 
-def test_a_machine_that_goes_while_it_is_being_deleted_is_no_error(aws, workers):
+def test_a_machine_that_goes_while_it_is_being_deleted_is_no_error(aws, workers) -> None:
     group = workers()
 
     def vanish():
@@ -200,7 +200,7 @@ def test_a_machine_that_goes_while_it_is_being_deleted_is_no_error(aws, workers)
     assert group.target_size == 2
 
 
-def test_where_one_can_not_be_deleted_the_others_go_and_the_error_names_it(aws, workers):
+def test_where_one_can_not_be_deleted_the_others_go_and_the_error_names_it(aws, workers) -> None:
     group = workers()
     aws.trouble[machine_id(2)] = TemporaryError("a scaling activity is in progress")
     with pytest.raises(TemporaryError, match=f"1 of 3 .* could not be deleted: {machine_id(2)}: a scaling activity"):
@@ -209,7 +209,7 @@ def test_where_one_can_not_be_deleted_the_others_go_and_the_error_names_it(aws, 
     assert group.target_size == 1
 
 
-def test_once_aws_does_not_answer_the_rest_is_left_and_the_truth_is_read(aws, workers):
+def test_once_aws_does_not_answer_the_rest_is_left_and_the_truth_is_read(aws, workers) -> None:
     group = workers()
     aws.trouble[machine_id(1)] = CloudUnavailableError("AWS did not answer")
     with pytest.raises(CloudUnavailableError, match=f"2 of 2 .*{machine_id(1)}, {machine_id(2)}: AWS did not answer"):
@@ -218,7 +218,7 @@ def test_once_aws_does_not_answer_the_rest_is_left_and_the_truth_is_read(aws, wo
     assert group.target_size == 3
 
 
-def test_a_deletion_that_is_throttled_says_when_to_try_again(aws, workers):
+def test_a_deletion_that_is_throttled_says_when_to_try_again(aws, workers) -> None:
     group = workers()
     aws.trouble[machine_id(2)] = ThrottledError("slower", retry_after=7)
     with pytest.raises(ThrottledError, match=f"^2 of 3 .*{machine_id(2)}, {machine_id(3)}: slower$") as error:
@@ -226,7 +226,7 @@ def test_a_deletion_that_is_throttled_says_when_to_try_again(aws, workers):
     assert error.value.retry_after == 7
 
 
-def test_failures_of_several_kinds_are_temporary_if_one_is(aws, workers):
+def test_failures_of_several_kinds_are_temporary_if_one_is(aws, workers) -> None:
     group = workers()
     aws.trouble[machine_id(1)] = TemporaryError("busy")
     aws.trouble[machine_id(2)] = PermanentError("never")
@@ -234,14 +234,14 @@ def test_failures_of_several_kinds_are_temporary_if_one_is(aws, workers):
         group.delete_nodes([node(1), node(2)])
 
 
-def test_deleted_placeholders_lower_desired_capacity_by_as_many(aws, workers):
+def test_deleted_placeholders_lower_desired_capacity_by_as_many(aws, workers) -> None:
     group = workers(desired=6)
     group.delete_nodes([placeholder(5), placeholder(4)])
     assert asg(aws)["DesiredCapacity"] == group.target_size == 4
     assert aws.calls["terminate_instance_in_auto_scaling_group"] == 0
 
 
-def test_placeholders_that_became_machines_are_not_given_up(aws, workers):
+def test_placeholders_that_became_machines_are_not_given_up(aws, workers) -> None:
     group = workers(desired=5)
     asg(aws)["Instances"].append(machine(4, "Pending"))
     group.delete_nodes([placeholder(3), placeholder(4)])
@@ -249,14 +249,14 @@ def test_placeholders_that_became_machines_are_not_given_up(aws, workers):
     assert terminating(aws) == []
 
 
-def test_placeholders_and_machines_go_together(aws, workers):
+def test_placeholders_and_machines_go_together(aws, workers) -> None:
     group = workers(desired=4)
     group.delete_nodes([placeholder(3), node(2)])
     assert asg(aws)["DesiredCapacity"] == group.target_size == 2
     assert terminating(aws) == [machine_id(2)]
 
 
-def test_placeholders_of_a_group_with_a_prefix_are_its_own(aws, start):
+def test_placeholders_of_a_group_with_a_prefix_are_its_own(aws, start) -> None:
     aws.add("workers", desired=2)
     (group,) = start({"groups": ["0:5:workers"], "prefix": "dr/"}).groups()
     first, second = group.instances()
@@ -265,7 +265,7 @@ def test_placeholders_of_a_group_with_a_prefix_are_its_own(aws, start):
     assert asg(aws)["DesiredCapacity"] == 1
 
 
-def test_only_unmet_demand_is_given_up(aws, workers):
+def test_only_unmet_demand_is_given_up(aws, workers) -> None:
     group = workers(desired=5)
     with pytest.raises(SizeLimitError, match=r"waits for 2 machines, .* of 5 can't be lowered by 3"):
         group.decrease_target(3)
@@ -273,20 +273,20 @@ def test_only_unmet_demand_is_given_up(aws, workers):
     assert asg(aws)["DesiredCapacity"] == group.target_size == 3
 
 
-def test_demand_that_was_met_meanwhile_is_not_given_up(aws, workers):
+def test_demand_that_was_met_meanwhile_is_not_given_up(aws, workers) -> None:
     group = workers(desired=4)
     asg(aws)["Instances"].append(machine(4, "Pending"))
     with pytest.raises(SizeLimitError, match="waits for 0 machines"):
         group.decrease_target(1)
 
 
-def test_demand_below_the_minimum_is_not_given_up(workers):
+def test_demand_below_the_minimum_is_not_given_up(workers) -> None:
     group = workers("4:9:workers", desired=4)
     with pytest.raises(SizeLimitError, match="can't be lowered to 3: 4 is its minimum"):
         group.decrease_target(1)
 
 
-def test_neither_growth_nor_giving_up_may_be_by_nothing(aws, workers):
+def test_neither_growth_nor_giving_up_may_be_by_nothing(aws, workers) -> None:
     group = workers(desired=5)
     for action in (group.increase, group.decrease_target):
         with pytest.raises(SizeLimitError):
@@ -295,39 +295,39 @@ def test_neither_growth_nor_giving_up_may_be_by_nothing(aws, workers):
     assert "set_desired_capacity" not in aws.calls
 
 
-def test_a_machine_still_to_come_that_is_named_twice_counts_once(aws, workers):
+def test_a_machine_still_to_come_that_is_named_twice_counts_once(aws, workers) -> None:
     group = workers(desired=5)
     group.delete_nodes([placeholder(4), placeholder(4)])
     assert asg(aws)["DesiredCapacity"] == 4
 
 
-def test_forced_deletion_ignores_the_minimum_it_was_named_with(aws, workers):
+def test_forced_deletion_ignores_the_minimum_it_was_named_with(aws, workers) -> None:
     group = workers("3:9:workers")
     group.force_delete_nodes([node(1), node(2)])
     assert asg(aws)["DesiredCapacity"] == group.target_size == 1
 
 
-def test_forced_deletion_below_the_minimum_of_aws_has_machines_replaced(aws, workers):
+def test_forced_deletion_below_the_minimum_of_aws_has_machines_replaced(aws, workers) -> None:
     group = workers(low=2)
     group.force_delete_nodes([node(1), node(2), node(3)])
     assert terminating(aws) == [machine_id(1), machine_id(2), machine_id(3)]
     assert asg(aws)["DesiredCapacity"] == group.target_size == 2
 
 
-def test_forced_deletion_can_not_give_up_what_aws_insists_on(workers):
+def test_forced_deletion_can_not_give_up_what_aws_insists_on(workers) -> None:
     group = workers(low=3, machines=[machine(1)], desired=3)
     with pytest.raises(SizeLimitError, match="still waits for 1 machines: AWS keeps its minimum of 3"):
         group.force_delete_nodes([placeholder(2)])
 
 
-def test_a_group_below_its_minimum_loses_nothing_and_gains_nothing_by_force(aws, workers):
+def test_a_group_below_its_minimum_loses_nothing_and_gains_nothing_by_force(aws, workers) -> None:
     group = workers("5:9:workers", desired=3, low=0)
     with pytest.raises(SizeLimitError, match=re.escape("can't lose 1 of 3 machines: 5 is its minimum")):
         group.delete_nodes([node(1)])
     assert asg(aws)["DesiredCapacity"] == 3
 
 
-def test_groups_change_side_by_side(aws, start):
+def test_groups_change_side_by_side(aws, start) -> None:
     for name in "abcd":
         aws.add(name)
     groups = start({"groups": [f"0:9:{name}" for name in "abcd"]}).groups()

@@ -23,7 +23,7 @@ def states(group):
         ("Detaching", InstanceState.DELETING),
     ],
 )
-def test_machines_are_told_in_the_state_of_their_life(aws, start, lifecycle, state):
+def test_machines_are_told_in_the_state_of_their_life(aws, start, lifecycle, state) -> None:
     aws.add("workers", machines=[machine(1, lifecycle)])
     (group,) = start().groups()
     (first, *_) = group.instances()
@@ -32,7 +32,7 @@ def test_machines_are_told_in_the_state_of_their_life(aws, start, lifecycle, sta
 
 
 @pytest.mark.parametrize("lifecycle", ["Warmed:Stopped", "Terminated", "Detached"])
-def test_machines_that_are_no_part_of_the_group_are_not_told(aws, start, lifecycle):
+def test_machines_that_are_no_part_of_the_group_are_not_told(aws, start, lifecycle) -> None:
     aws.add("workers", desired=0, machines=[machine(1, lifecycle)])
     provider = start()
     (group,) = provider.groups()
@@ -40,7 +40,7 @@ def test_machines_that_are_no_part_of_the_group_are_not_told(aws, start, lifecyc
     assert provider.group_of(node(1)) is None
 
 
-def test_what_is_still_to_come_is_told_by_placeholders(aws, start):
+def test_what_is_still_to_come_is_told_by_placeholders(aws, start) -> None:
     aws.add("workers", machines=[machine(1), machine(2, "Pending"), machine(3, "Terminating")], desired=4)
     (group,) = start().groups()
     assert group.target_size == 4
@@ -51,7 +51,7 @@ def test_what_is_still_to_come_is_told_by_placeholders(aws, start):
     assert Counter(states(group)) == {InstanceState.CREATING: 3, InstanceState.RUNNING: 1, InstanceState.DELETING: 1}
 
 
-def test_placeholders_keep_their_ids_while_others_become_machines(aws, start):
+def test_placeholders_keep_their_ids_while_others_become_machines(aws, start) -> None:
     aws.add("workers", desired=3)
     provider = start()
     before = {each.id for each in provider.groups()[0].instances()}
@@ -60,7 +60,7 @@ def test_placeholders_keep_their_ids_while_others_become_machines(aws, start):
     assert {each.id for each in provider.groups()[0].instances()[1:]} < before
 
 
-def test_placeholders_tell_why_machines_do_not_come(aws, start, monkeypatch):
+def test_placeholders_tell_why_machines_do_not_come(aws, start, monkeypatch) -> None:
     dry = [
         InstanceError(error_class=ErrorClass.STOCK_OUT, code="none", pool="eu-west-1a/m5.large"),
         InstanceError(error_class=ErrorClass.STOCK_OUT, code="none", pool="eu-west-1b/m5.large"),
@@ -72,7 +72,7 @@ def test_placeholders_tell_why_machines_do_not_come(aws, start, monkeypatch):
     assert {each.zone for each in group.instances()} == {""}
 
 
-def test_a_machine_that_is_about_to_be_interrupted_is_on_its_way_out(aws, start, monkeypatch):
+def test_a_machine_that_is_about_to_be_interrupted_is_on_its_way_out(aws, start, monkeypatch) -> None:
     monkeypatch.setattr("nodewright_aws.parts.Interruptions.interrupted", {machine_id(1): "spot interruption"})
     aws.add("workers", machines=[machine(1), machine(2)])
     (group,) = start().groups()
@@ -80,7 +80,7 @@ def test_a_machine_that_is_about_to_be_interrupted_is_on_its_way_out(aws, start,
     assert group.target_size == 2
 
 
-def test_a_group_that_aws_launches_nothing_for_can_not_grow(aws, start):
+def test_a_group_that_aws_launches_nothing_for_can_not_grow(aws, start) -> None:
     aws.add("workers", machines=[machine(1)], SuspendedProcesses=[{"ProcessName": "Launch"}])
     (group,) = start().groups()
     assert (group.min_size, group.max_size) == (0, 1)
@@ -89,7 +89,7 @@ def test_a_group_that_aws_launches_nothing_for_can_not_grow(aws, start):
 @pytest.mark.parametrize(
     "provider_id", ["aws:///eu-west-1a/{}", "aws://eu-west-1a/{}", "aws:///{}", "aws:///eu-west-1a/{}/more"]
 )
-def test_nodes_are_known_by_the_machine_in_their_provider_id(aws, start, provider_id):
+def test_nodes_are_known_by_the_machine_in_their_provider_id(aws, start, provider_id) -> None:
     aws.add("workers", machines=[machine(1)])
     provider = start({"groups": ["0:5:workers"], "prefix": "x-"})
     mine = a_node("n", provider_id=provider_id.format(machine_id(1)))
@@ -105,14 +105,14 @@ def test_nodes_are_known_by_the_machine_in_their_provider_id(aws, start, provide
         "eks-hybrid:///x/y/mi-1",
     ],
 )
-def test_nodes_of_others_are_not_ours(aws, start, provider_id):
+def test_nodes_of_others_are_not_ours(aws, start, provider_id) -> None:
     aws.add("workers", machines=[machine(1)])
     provider = start()
     theirs = a_node("n", provider_id=provider_id)
     assert provider.group_of(theirs) is None
 
 
-def test_gpus_are_told_by_the_label(aws, start):
+def test_gpus_are_told_by_the_label(aws, start) -> None:
     aws.add("workers")
     provider = start()
     gpu = provider.gpu_config({"k8s.amazonaws.com/accelerator": "nvidia-l4"})
@@ -120,7 +120,7 @@ def test_gpus_are_told_by_the_label(aws, start):
     assert provider.gpu_config({}) is None
 
 
-def test_facts_ask_nobody(aws, start):
+def test_facts_ask_nobody(aws, start) -> None:
     aws.add("workers", machines=[machine(1)], desired=2)
     provider = start()
     before = aws.calls.total()
@@ -134,7 +134,9 @@ def test_facts_ask_nobody(aws, start):
 
 @pytest.mark.parametrize("part", ["Templates", "Activities", "Interruptions", "Prices"])
 @pytest.mark.parametrize("error", [ThrottledError("too many calls"), KeyError("Items")])
-def test_a_part_that_can_not_be_read_is_told_once_and_freezes_nothing(aws, start, monkeypatch, caplog, part, error):
+def test_a_part_that_can_not_be_read_is_told_once_and_freezes_nothing(
+    aws, start, monkeypatch, caplog, part, error
+) -> None:
     caplog.set_level("INFO")
     aws.add("workers", machines=[machine(1)])
     provider = start()
@@ -153,7 +155,7 @@ def test_a_part_that_can_not_be_read_is_told_once_and_freezes_nothing(aws, start
     assert "can be read again" in caplog.text
 
 
-def test_connections_are_closed_with_the_provider(aws, start):
+def test_connections_are_closed_with_the_provider(aws, start) -> None:
     closed = []
     aws.close = lambda: closed.append(True)
     start({"groups": ["0:10:workers"]}).close()

@@ -52,20 +52,20 @@ def desired(aws):
     return aws.groups["workers"]["DesiredCapacity"]
 
 
-def test_growth_counts_while_aws_still_tells_of_the_size_before(provider, replica):
+def test_growth_counts_while_aws_still_tells_of_the_size_before(provider, replica) -> None:
     workers(provider).increase(4)
     group = again(provider)
     assert group.target_size == 7
     assert len(group.instances()) == 7
 
 
-def test_further_growth_goes_on_from_the_size_that_was_ordered(aws, provider, replica):
+def test_further_growth_goes_on_from_the_size_that_was_ordered(aws, provider, replica) -> None:
     workers(provider).increase(4)
     again(provider).increase(1)
     assert desired(aws) == 8
 
 
-def test_growth_never_lowers_the_size_though_an_answer_falls_back_behind_the_last_one(aws, provider, replica):
+def test_growth_never_lowers_the_size_though_an_answer_falls_back_behind_the_last_one(aws, provider, replica) -> None:
     late, replica.behind = replica.behind, None
     workers(provider).increase(4)
     assert again(provider).target_size == 7
@@ -76,7 +76,7 @@ def test_growth_never_lowers_the_size_though_an_answer_falls_back_behind_the_las
     assert desired(aws) == 7
 
 
-def test_a_machine_that_was_told_to_go_is_not_told_again(aws, provider, replica):
+def test_a_machine_that_was_told_to_go_is_not_told_again(aws, provider, replica) -> None:
     workers(provider).delete_nodes([node(1)])
     group = again(provider)
     assert group.target_size == 2
@@ -91,7 +91,9 @@ def test_a_machine_that_was_told_to_go_is_not_told_again(aws, provider, replica)
     assert desired(aws) == 2
 
 
-def test_several_deletions_are_counted_though_answers_are_of_any_moment_between(aws, provider, replica, monkeypatch):
+def test_several_deletions_are_counted_though_answers_are_of_any_moment_between(
+    aws, provider, replica, monkeypatch
+) -> None:
     replica.behind["workers"]["DesiredCapacity"] = 2
     replica.behind["workers"]["Instances"].pop(0)
     late, replica.behind = replica.behind, None
@@ -106,34 +108,34 @@ def test_several_deletions_are_counted_though_answers_are_of_any_moment_between(
     assert again(provider).target_size == 1
 
 
-def test_a_size_that_somebody_else_sets_counts_at_once(aws, provider, replica):
+def test_a_size_that_somebody_else_sets_counts_at_once(aws, provider, replica) -> None:
     replica.behind = None
     workers(provider).increase(4)
     aws.groups["workers"]["DesiredCapacity"] = 5
     assert again(provider).target_size == 5
 
 
-def test_who_takes_an_order_back_is_believed_at_once_if_aws_told_of_it(aws, provider, replica):
+def test_who_takes_an_order_back_is_believed_at_once_if_aws_told_of_it(aws, provider, replica) -> None:
     replica.behind = None
     workers(provider).increase(4)
     aws.groups["workers"]["DesiredCapacity"] = 3
     assert again(provider).target_size == 3
 
 
-def test_who_takes_a_deletion_back_is_believed_at_once_if_aws_told_of_it(aws, provider, replica):
+def test_who_takes_a_deletion_back_is_believed_at_once_if_aws_told_of_it(aws, provider, replica) -> None:
     replica.behind = None
     workers(provider).delete_nodes([node(1)])
     aws.groups["workers"]["DesiredCapacity"] = 3
     assert again(provider).target_size == 3
 
 
-def test_a_size_that_stays_as_it_was_for_a_minute_is_the_truth(provider, replica):
+def test_a_size_that_stays_as_it_was_for_a_minute_is_the_truth(provider, replica) -> None:
     workers(provider).increase(4)
     provider.context.clock.advance(61)
     assert again(provider).target_size == 3
 
 
-def test_nothing_is_given_up_while_aws_does_not_tell_what_became_of_the_order(aws, provider, replica):
+def test_nothing_is_given_up_while_aws_does_not_tell_what_became_of_the_order(aws, provider, replica) -> None:
     workers(provider).increase(4)
     aws.groups["workers"]["Instances"] += [machine(4), machine(5)]
 

@@ -213,41 +213,41 @@ def foreseen(
 
 
 @pytest.mark.parametrize("node", REPORTED, ids=str)
-def test_allocatable_memory_is_within_one_percent_of_what_a_node_reports_and_never_above(node):
+def test_allocatable_memory_is_within_one_percent_of_what_a_node_reports_and_never_above(node) -> None:
     memory, reported = foreseen(node.name, node.family)["memory"], parse_quantity(node.memory)
     assert 0.99 * reported <= memory <= reported, f"{100 * memory / reported - 100:.2f} %, see {node.source}"
 
 
 @pytest.mark.parametrize("node", [node for node in REPORTED if node.cpu], ids=str)
-def test_allocatable_cpu_is_what_a_node_reports(node):
+def test_allocatable_cpu_is_what_a_node_reports(node) -> None:
     assert foreseen(node.name, node.family)["cpu"] == parse_quantity(node.cpu, scale=3), node.source
 
 
 @pytest.mark.parametrize("node", [node for node in REPORTED if node.pods], ids=str)
-def test_allocatable_pods_are_what_a_node_reports(node):
+def test_allocatable_pods_are_what_a_node_reports(node) -> None:
     assert foreseen(node.name, node.family)["pods"] == node.pods, node.source
 
 
 @pytest.mark.parametrize("node", [node for node in REPORTED if node.storage], ids=str)
-def test_allocatable_storage_is_what_a_node_reports_to_the_byte(node):
+def test_allocatable_storage_is_what_a_node_reports_to_the_byte(node) -> None:
     allocatable = foreseen(node.name, node.family, node.disk_gib)
     assert allocatable["ephemeral-storage"] == node.storage, node.source
 
 
 @pytest.mark.parametrize("node", MORE_THAN_OTHERS, ids=str)
-def test_a_type_whose_machines_differ_counts_for_the_least_of_them(node):
+def test_a_type_whose_machines_differ_counts_for_the_least_of_them(node) -> None:
     memory, reported = foreseen(node.name, node.family)["memory"], parse_quantity(node.memory)
     assert 0.97 * reported <= memory <= reported, f"{100 * memory / reported - 100:.2f} %, see {node.source}"
 
 
-def test_bottlerocket_that_lets_in_more_pods_than_interfaces_have_addresses_for_is_foreseen_as_well():
+def test_bottlerocket_that_lets_in_more_pods_than_interfaces_have_addresses_for_is_foreseen_as_well() -> None:
     memory = foreseen("c5n.xlarge", AmiFamily.BOTTLEROCKET, max_pods=110)["memory"]
     reported = parse_quantity("8739468Ki")
     assert 0.99 * reported <= memory <= reported, C5N_ISSUE
 
 
 @pytest.mark.parametrize("name", CAPACITIES)
-def test_capacity_is_within_one_percent_of_what_a_node_reports_and_never_above(name):
+def test_capacity_is_within_one_percent_of_what_a_node_reports_and_never_above(name) -> None:
     memory, source = CAPACITIES[name]
     info = bundled().get(name)
     assert info is not None
@@ -255,7 +255,7 @@ def test_capacity_is_within_one_percent_of_what_a_node_reports_and_never_above(n
     assert 0.99 * parse_quantity(memory) <= capacity <= parse_quantity(memory), source
 
 
-def test_a_managed_group_on_bottlerocket_reserves_for_as_many_pods_as_eks_lets_in():
+def test_a_managed_group_on_bottlerocket_reserves_for_as_many_pods_as_eks_lets_in() -> None:
     info = bundled().get("m8a.4xlarge")
     assert info is not None
     kubelet = KubeletSettings(ami_family=AmiFamily.BOTTLEROCKET, max_pods="managed")
@@ -265,13 +265,13 @@ def test_a_managed_group_on_bottlerocket_reserves_for_as_many_pods_as_eks_lets_i
     assert allocatable["ephemeral-storage"] <= 18_159_242_823, ARMED
 
 
-def test_twenty_types_that_many_use_are_among_those_compared():
+def test_twenty_types_that_many_use_are_among_those_compared() -> None:
     assert len(COMMON) == 20
     assert not COMMON - {node.name for node in REPORTED} - MISSING_ON_BOTTLEROCKET.keys()
 
 
 @pytest.mark.parametrize("name", MISSING_ON_BOTTLEROCKET)
-def test_allocatable_memory_is_within_one_percent_of_what_a_bottlerocket_node_reports_and_never_above(name):
+def test_allocatable_memory_is_within_one_percent_of_what_a_bottlerocket_node_reports_and_never_above(name) -> None:
     info = bundled().get(name)
     assert info is not None
     allocatable = foreseen(name, AmiFamily.BOTTLEROCKET)

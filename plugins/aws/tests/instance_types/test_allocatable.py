@@ -51,11 +51,11 @@ def allocatable(info=M5_LARGE, *, volume_gib=None, **kubelet):
         (I3_LARGE, {"max_pods": "prefix"}, 29),
     ],
 )
-def test_as_many_pods_fit_as_the_kubelet_is_told(info, settings, pods):
+def test_as_many_pods_fit_as_the_kubelet_is_told(info, settings, pods) -> None:
     assert allocatable(info, **settings)["pods"] == capacity(info, **settings)["pods"] == pods
 
 
-def test_amazon_linux_reserves_memory_for_the_pods_of_all_interfaces_and_bottlerocket_for_those_let_in():
+def test_amazon_linux_reserves_memory_for_the_pods_of_all_interfaces_and_bottlerocket_for_those_let_in() -> None:
     def reserved(family, pods):
         settings = {"ami_family": family, "max_pods": pods}
         return (capacity(**settings)["memory"] - allocatable(**settings)["memory"]) // MIB
@@ -64,49 +64,49 @@ def test_amazon_linux_reserves_memory_for_the_pods_of_all_interfaces_and_bottler
     assert reserved("bottlerocket", 110) == 255 + 11 * 110 + 100
 
 
-def test_a_custom_ami_reserves_nothing_by_itself():
+def test_a_custom_ami_reserves_nothing_by_itself() -> None:
     assert allocatable(ami_family="custom")["cpu"] == 2000
     assert capacity(ami_family="custom")["memory"] - allocatable(ami_family="custom")["memory"] == 100 * MIB
 
 
 @pytest.mark.parametrize(("vcpus", "milli"), [(1, 940), (2, 1930), (4, 3920), (8, 7910), (48, 47810), (96, 95690)])
-def test_less_of_each_further_core_is_reserved(vcpus, milli):
+def test_less_of_each_further_core_is_reserved(vcpus, milli) -> None:
     assert allocatable(replace(M5_LARGE, vcpus=vcpus))["cpu"] == milli
 
 
-def test_reservations_of_the_settings_replace_those_of_the_ami_resource_by_resource():
+def test_reservations_of_the_settings_replace_those_of_the_ami_resource_by_resource() -> None:
     amounts = allocatable(kube_reserved={"cpu": "200m"}, system_reserved={"cpu": "100m", "memory": "1Gi"})
     assert amounts["cpu"] == 1700
     assert allocatable()["memory"] - amounts["memory"] == GIB
 
 
-def test_a_threshold_of_the_settings_replaces_the_kubelets_own():
+def test_a_threshold_of_the_settings_replaces_the_kubelets_own() -> None:
     assert allocatable()["memory"] - allocatable(eviction_hard={"memory.available": "600Mi"})["memory"] == 500 * MIB
     fifth = allocatable(eviction_hard={"memory.available": "20%"})["memory"]
     kept = capacity()["memory"] - fifth - (255 + 11 * 29) * MIB
     assert kept == pytest.approx(capacity()["memory"] / 5, abs=1000)
 
 
-def test_nothing_is_allocatable_where_more_is_reserved_than_there_is():
+def test_nothing_is_allocatable_where_more_is_reserved_than_there_is() -> None:
     assert allocatable(kube_reserved={"memory": "100Gi"})["memory"] == 0
 
 
-def test_memory_overhead_of_the_settings_replaces_the_estimate():
+def test_memory_overhead_of_the_settings_replaces_the_estimate() -> None:
     assert capacity(memory_overhead=7.5)["memory"] == 8192 * MIB * 925 // 1000 // 1024 * 1024
 
 
-def test_a_family_that_nobody_has_measured_counts_for_less_than_those_that_somebody_has():
+def test_a_family_that_nobody_has_measured_counts_for_less_than_those_that_somebody_has() -> None:
     unknown = capacity(replace(M5_LARGE, name="m99x.large"))["memory"]
     assert unknown < min(capacity(replace(M5_LARGE, name=f"{name}.large"))["memory"] for name in ("m5", "c5", "m6g"))
 
 
-def test_storage_is_left_out_if_nobody_tells_the_size_of_the_volume():
+def test_storage_is_left_out_if_nobody_tells_the_size_of_the_volume() -> None:
     assert "ephemeral-storage" not in capacity()
     assert "ephemeral-storage" not in allocatable()
 
 
 @pytest.mark.parametrize("family", ["al2", "al2023", "bottlerocket", "custom"])
-def test_a_volume_holds_less_than_it_has(family):
+def test_a_volume_holds_less_than_it_has(family) -> None:
     assert 0.95 * 20 * GIB < capacity(volume_gib=20, ami_family=family)["ephemeral-storage"] < 20 * GIB
 
 
@@ -119,18 +119,18 @@ def test_a_volume_holds_less_than_it_has(family):
         ("al2023", "amd64", 100, 104_779_756),
     ],
 )
-def test_what_amazon_linux_keeps_of_its_root_volume_does_not_grow_with_it(family, arch, gib, kib):
+def test_what_amazon_linux_keeps_of_its_root_volume_does_not_grow_with_it(family, arch, gib, kib) -> None:
     amounts = capacity(replace(M5_LARGE, arch=arch), ami_family=family, volume_gib=gib)
     assert amounts["ephemeral-storage"] == kib * 1024
 
 
-def test_disks_of_the_machine_take_the_volumes_place_if_they_are_made_one():
+def test_disks_of_the_machine_take_the_volumes_place_if_they_are_made_one() -> None:
     amounts = capacity(I3_LARGE, volume_gib=20, local_disks_as_storage=True)
     assert 0.95 * 475e9 < amounts["ephemeral-storage"] < 475e9
     assert capacity(volume_gib=20, local_disks_as_storage=True) == capacity(volume_gib=20)
 
 
-def test_devices_are_shown_as_their_plugins_show_them():
+def test_devices_are_shown_as_their_plugins_show_them() -> None:
     info = replace(
         M5_LARGE,
         gpu=Gpu(name="T4", manufacturer="NVIDIA", count=4),
@@ -159,7 +159,7 @@ def test_devices_are_shown_as_their_plugins_show_them():
         (replace(M5_LARGE, ebs_attachments=0), 1),
     ],
 )
-def test_the_boot_volume_and_a_second_interface_take_places_of_volumes(info, limit):
+def test_the_boot_volume_and_a_second_interface_take_places_of_volumes(info, limit) -> None:
     assert ebs_attach_limit(info) == limit
 
 
@@ -177,12 +177,12 @@ def test_the_boot_volume_and_a_second_interface_take_places_of_volumes(info, lim
         ({"memoryOverhead": 100}, "less than 100"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(settings, message):
+def test_settings_that_make_no_sense_are_refused(settings, message) -> None:
     with pytest.raises(ValidationError, match=message.replace("(", r"\(")):
         KubeletSettings.model_validate(settings)
 
 
-def test_settings_are_written_as_in_yaml():
+def test_settings_are_written_as_in_yaml() -> None:
     settings = KubeletSettings.model_validate(
         {"maxPods": "prefix", "evictionHard": {"memory.available": "5%"}, "kubeReserved": {"cpu": "250m"}}
     )

@@ -48,7 +48,7 @@ def clock() -> SteppedClock:
     return SteppedClock()
 
 
-def test_a_type_is_asked_for_once_a_day(clock):
+def test_a_type_is_asked_for_once_a_day(clock) -> None:
     aws = Recorded("x9.large")
     catalogue = Catalogue(aws, clock, static=False)
     for _ in range(3):
@@ -60,14 +60,14 @@ def test_a_type_is_asked_for_once_a_day(clock):
     assert catalogue.get("x9.large").vcpus == 2
 
 
-def test_a_hundred_types_are_asked_for_at_once(clock):
+def test_a_hundred_types_are_asked_for_at_once(clock) -> None:
     names = [f"x{number}.large" for number in range(250)]
     aws = Recorded(*names)
     Catalogue(aws, clock, static=False).refresh(names)
     assert [len(names) for names in aws.asked] == [100, 100, 50]
 
 
-def test_only_what_is_new_is_asked_for(clock):
+def test_only_what_is_new_is_asked_for(clock) -> None:
     aws = Recorded("x1.large", "x2.large")
     catalogue = Catalogue(aws, clock, static=False)
     catalogue.refresh(["x1.large"])
@@ -75,14 +75,14 @@ def test_only_what_is_new_is_asked_for(clock):
     assert aws.asked == [["x1.large"], ["x2.large"]]
 
 
-def test_what_aws_knows_wins_over_the_table(clock):
+def test_what_aws_knows_wins_over_the_table(clock) -> None:
     catalogue = Catalogue(Recorded("m5.large"), clock, static=False)
     assert catalogue.get("m5.large").vcpus == 2
     catalogue.refresh(["m5.large"])
     assert catalogue.get("m5.large").vcpus == 1
 
 
-def test_a_type_that_aws_does_not_know_spoils_nothing_and_is_not_asked_for_all_the_time(clock):
+def test_a_type_that_aws_does_not_know_spoils_nothing_and_is_not_asked_for_all_the_time(clock) -> None:
     aws = Recorded("x9.large")
     catalogue = Catalogue(aws, clock, static=False)
     for _ in range(2):
@@ -97,13 +97,13 @@ def test_a_type_that_aws_does_not_know_spoils_nothing_and_is_not_asked_for_all_t
     assert catalogue.get("no.such") is not None
 
 
-def test_patterns_and_nonsense_are_not_asked_for(clock):
+def test_patterns_and_nonsense_are_not_asked_for(clock) -> None:
     aws = Recorded()
     Catalogue(aws, clock, static=False).refresh(["m5.*", "", "*", "m5"])
     assert aws.asked == []
 
 
-def test_the_table_serves_while_aws_gives_no_answer_and_aws_is_left_alone_for_some_minutes(clock, caplog):
+def test_the_table_serves_while_aws_gives_no_answer_and_aws_is_left_alone_for_some_minutes(clock, caplog) -> None:
     aws = Recorded("m5.large")
     aws.error = AccessDeniedError("not authorized to perform ec2:DescribeInstanceTypes")
     catalogue = Catalogue(aws, clock, static=False)
@@ -124,7 +124,7 @@ def test_the_table_serves_while_aws_gives_no_answer_and_aws_is_left_alone_for_so
     assert len(aws.asked) == 2
 
 
-def test_silence_of_aws_is_told_when_it_begins_and_when_it_is_over(clock, caplog):
+def test_silence_of_aws_is_told_when_it_begins_and_when_it_is_over(clock, caplog) -> None:
     caplog.set_level("INFO")
     aws = Recorded("m5.large")
     catalogue = Catalogue(aws, clock, static=False)
@@ -139,7 +139,7 @@ def test_silence_of_aws_is_told_when_it_begins_and_when_it_is_over(clock, caplog
     assert caplog.records[1].getMessage() == "AWS describes instance types again"
 
 
-def test_what_aws_said_before_is_kept_while_it_gives_no_answer(clock):
+def test_what_aws_said_before_is_kept_while_it_gives_no_answer(clock) -> None:
     aws = Recorded("x9.large")
     catalogue = Catalogue(aws, clock, static=False)
     catalogue.refresh(["x9.large"])
@@ -149,7 +149,7 @@ def test_what_aws_said_before_is_kept_while_it_gives_no_answer(clock):
     assert catalogue.get("x9.large").vcpus == 1
 
 
-def test_a_static_catalogue_never_asks(clock):
+def test_a_static_catalogue_never_asks(clock) -> None:
     aws = Recorded("x9.large")
     catalogue = Catalogue(aws, clock, static=True)
     catalogue.refresh(["x9.large", "m5.large"])
@@ -158,7 +158,7 @@ def test_a_static_catalogue_never_asks(clock):
     assert catalogue.get("x9.large") is None
 
 
-def test_types_that_no_group_uses_any_more_are_forgotten(clock):
+def test_types_that_no_group_uses_any_more_are_forgotten(clock) -> None:
     aws = Recorded("x1.large", "x2.large")
     catalogue = Catalogue(aws, clock, static=False)
     catalogue.refresh(["x1.large"])

@@ -28,7 +28,7 @@ def credentials(monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "nothing")
 
 
-def test_the_program_writes_the_table_that_comes_along(endpoint, tmp_path):
+def test_the_program_writes_the_table_that_comes_along(endpoint, tmp_path) -> None:
     output = tmp_path / "table.csv"
     main(["--endpoint", endpoint, "--source", "a copy", "--output", str(output)])
     made = read(output.read_text())
@@ -39,11 +39,11 @@ def test_the_program_writes_the_table_that_comes_along(endpoint, tmp_path):
         assert made.get(name) == bundled().get(name)
 
 
-def test_the_table_says_when_and_from_what_it_was_made():
+def test_the_table_says_when_and_from_what_it_was_made() -> None:
     assert bundled().origin.startswith(f"{len(bundled().rows)} types of us-east-1, DescribeInstanceTypes of moto 5.")
 
 
-def test_the_table_has_what_ec2_tells_of_a_type():
+def test_the_table_has_what_ec2_tells_of_a_type() -> None:
     assert bundled().get("g4dn.12xlarge") == InstanceTypeInfo(
         name="g4dn.12xlarge",
         vcpus=48,
@@ -66,14 +66,14 @@ def test_the_table_has_what_ec2_tells_of_a_type():
     assert bundled().get("no.such") is None
 
 
-def test_a_type_is_read_as_it_was_written():
+def test_a_type_is_read_as_it_was_written() -> None:
     infos = [bundled().get(name) for name in SOME]
     again = read(write(infos, "made up"))
     assert again.origin == "made up"
     assert [again.get(name) for name in SOME] == infos
 
 
-def test_the_table_is_small_and_read_in_no_time():
+def test_the_table_is_small_and_read_in_no_time() -> None:
     def seconds():
         bundled.cache_clear()
         start = time.perf_counter()
@@ -84,6 +84,6 @@ def test_the_table_is_small_and_read_in_no_time():
     assert (files("nodewright_aws.instance_types") / FILE).stat().st_size < 200_000
 
 
-def test_the_sdk_is_not_imported_for_the_table():
+def test_the_sdk_is_not_imported_for_the_table() -> None:
     code = "import sys, nodewright_aws.instance_types.table as t; t.bundled(); sys.exit('boto3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

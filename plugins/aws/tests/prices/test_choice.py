@@ -49,11 +49,11 @@ def grown(prices, expander, **groups):
     return {grow.group for grow in decision.grow}
 
 
-def test_the_cheaper_type_grows(aws, clock, expander):
+def test_the_cheaper_type_grows(aws, clock, expander) -> None:
     assert grown(prices_of(aws, clock), expander, m=[on_demand("m5.large")], r=[on_demand("r5.large")]) == {"m"}
 
 
-def test_spot_grows_while_it_is_cheaper(aws, clock, expander):
+def test_spot_grows_while_it_is_cheaper(aws, clock, expander) -> None:
     groups = {"on-demand": [on_demand("m5.large")], "spot": [spot("m5.large")]}
     aws.spot = [[a_spot_price("m5.large", "eu-west-1a", 0.04)]]
     assert grown(prices_of(aws, clock), expander, **groups) == {"spot"}
@@ -61,22 +61,22 @@ def test_spot_grows_while_it_is_cheaper(aws, clock, expander):
     assert grown(prices_of(aws, clock), expander, **groups) == {"on-demand"}
 
 
-def test_a_savings_plan_turns_the_choice(aws, clock, expander):
+def test_a_savings_plan_turns_the_choice(aws, clock, expander) -> None:
     groups = {"m": [on_demand("m5.large")], "r": [on_demand("r5.large")]}
     overlay = [{"instanceType": "r5.*", "lifecycle": "on-demand", "factor": 0.6}]
     assert grown(prices_of(aws, clock, overlay=overlay), expander, **groups) == {"r"}
 
 
-def test_a_licence_for_each_node_turns_the_choice(aws, clock, expander):
+def test_a_licence_for_each_node_turns_the_choice(aws, clock, expander) -> None:
     groups = {"m": [on_demand("m5.large")], "r": [on_demand("r5.large")]}
     assert grown(prices_of(aws, clock, overlay=[{"instanceType": "m5.*", "perNode": 0.5}]), expander, **groups) == {"r"}
 
 
-def test_a_group_without_a_price_takes_no_part(aws, clock, expander):
+def test_a_group_without_a_price_takes_no_part(aws, clock, expander) -> None:
     groups = {"known": [on_demand("r5.large")], "unknown": [spot("m5.large")]}
     assert grown(prices_of(aws, clock), expander, **groups) == {"known"}
 
 
-def test_without_any_price_a_group_grows_all_the_same(aws, clock, expander):
+def test_without_any_price_a_group_grows_all_the_same(aws, clock, expander) -> None:
     groups = {"one": [on_demand("m99.large")], "other": [on_demand("m98.large")]}
     assert len(grown(prices_of(aws, clock), expander, **groups)) == 1

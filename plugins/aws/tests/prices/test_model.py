@@ -20,14 +20,14 @@ def price_of(prices, *pools):
     return prices.model().node_price(a_template_of(*pools), EPOCH, EPOCH + HOUR)
 
 
-def test_before_the_first_refresh_nothing_is_known_and_nothing_is_asked(aws, clock):
+def test_before_the_first_refresh_nothing_is_known_and_nothing_is_asked(aws, clock) -> None:
     prices = prices_of(aws, clock)
     assert price_of(prices, on_demand("m5.large")) is None
     assert prices.model().pod_price(a_pod(), EPOCH, EPOCH + HOUR) is None
     assert not aws.calls
 
 
-def test_prices_are_in_proportion_to_time(aws, clock):
+def test_prices_are_in_proportion_to_time(aws, clock) -> None:
     prices = prices_of(aws, clock)
     prices.refresh([on_demand("m5.large")])
     template = a_template_of(on_demand("m5.large"))
@@ -46,7 +46,7 @@ def test_prices_are_in_proportion_to_time(aws, clock):
         ({"lifecycle": "Ec2Spot"}, 0.04),
     ],
 )
-def test_a_template_that_lists_no_pools_is_priced_by_its_labels(aws, clock, labels, price):
+def test_a_template_that_lists_no_pools_is_priced_by_its_labels(aws, clock, labels, price) -> None:
     aws.spot = [[a_spot_price("m5.large", "eu-west-1a", 0.04)]]
     prices = prices_of(aws, clock)
     prices.refresh([spot("m5.large"), on_demand("m5.large")])
@@ -54,7 +54,7 @@ def test_a_template_that_lists_no_pools_is_priced_by_its_labels(aws, clock, labe
     assert prices.model().node_price(template, EPOCH, EPOCH + HOUR) == pytest.approx(price, rel=1e-3)
 
 
-def test_a_spot_node_in_an_unknown_zone_costs_what_the_zones_cost_on_average(aws, clock):
+def test_a_spot_node_in_an_unknown_zone_costs_what_the_zones_cost_on_average(aws, clock) -> None:
     aws.spot = [[a_spot_price("m5.large", "eu-west-1a", 0.04), a_spot_price("m5.large", "eu-west-1b", 0.06)]]
     prices = prices_of(aws, clock)
     prices.refresh([spot("m5.large"), spot("m5.large", "eu-west-1b")])
@@ -65,7 +65,7 @@ def test_a_spot_node_in_an_unknown_zone_costs_what_the_zones_cost_on_average(aws
 @pytest.mark.parametrize(
     ("mixed", "price"), [("highest", 0.107), ("lowest", 0.04), ("mean", (0.107 + 0.04 + 0.06) / 3)]
 )
-def test_a_group_of_several_pools_costs_what_the_user_reckons_with(aws, clock, mixed, price):
+def test_a_group_of_several_pools_costs_what_the_user_reckons_with(aws, clock, mixed, price) -> None:
     aws.spot = [[a_spot_price("m5.large", "eu-west-1a", 0.04), a_spot_price("m5.large", "eu-west-1b", 0.06)]]
     prices = prices_of(aws, clock, mixed=mixed)
     pools = [on_demand("m5.large"), spot("m5.large"), spot("m5.large", "eu-west-1b"), spot("m5.large", "eu-west-1c")]
@@ -73,7 +73,7 @@ def test_a_group_of_several_pools_costs_what_the_user_reckons_with(aws, clock, m
     assert price_of(prices, *pools) == pytest.approx(price, rel=1e-4), "the pool without a price does not count"
 
 
-def test_a_model_stays_as_it_was_when_prices_change(aws, clock):
+def test_a_model_stays_as_it_was_when_prices_change(aws, clock) -> None:
     aws.spot = [[a_spot_price("m5.large", "eu-west-1a", 0.04)]]
     prices = prices_of(aws, clock)
     prices.refresh([spot("m5.large")])
@@ -86,7 +86,7 @@ def test_a_model_stays_as_it_was_when_prices_change(aws, clock):
     assert prices.model().node_price(template, EPOCH, EPOCH + HOUR) == 0.09
 
 
-def test_pods_cost_their_largest_share_of_the_machine_on_which_that_is_cheapest(aws, clock):
+def test_pods_cost_their_largest_share_of_the_machine_on_which_that_is_cheapest(aws, clock) -> None:
     prices = prices_of(aws, clock)
     prices.refresh([on_demand("m5.large"), on_demand("c5.large"), on_demand("g4dn.xlarge")])
     m5, c5, g4 = (bundled().price("eu-west-1", name) for name in ("m5.large", "c5.large", "g4dn.xlarge"))
@@ -103,14 +103,14 @@ def test_pods_cost_their_largest_share_of_the_machine_on_which_that_is_cheapest(
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_pods_cost_what_the_cheapest_pool_of_a_type_does(aws, clock, order):
+def test_pods_cost_what_the_cheapest_pool_of_a_type_does(aws, clock, order) -> None:
     aws.spot = [[a_spot_price("m5.large", "eu-west-1a", 0.04)]]
     prices = prices_of(aws, clock)
     prices.refresh([on_demand("m5.large"), spot("m5.large")][::order])
     assert prices.model().pod_price(a_pod(cpu="2"), EPOCH, EPOCH + HOUR) == pytest.approx(0.04)
 
 
-def test_the_model_is_made_anew_only_when_something_changed(aws, clock):
+def test_the_model_is_made_anew_only_when_something_changed(aws, clock) -> None:
     infos = {}
     prices = prices_of(aws, clock, infos=infos.get)
     prices.refresh([on_demand("m5.large")])

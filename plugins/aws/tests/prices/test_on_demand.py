@@ -26,11 +26,11 @@ from .test_model import price_of
         ("cn-north-1", "c5.large", 0.739),
     ],
 )
-def test_the_table_knows_usual_types_in_usual_regions(region, instance_type, price):
+def test_the_table_knows_usual_types_in_usual_regions(region, instance_type, price) -> None:
     assert bundled().price(region, instance_type) == pytest.approx(price, rel=1e-3)
 
 
-def test_what_nobody_noted_has_no_price():
+def test_what_nobody_noted_has_no_price() -> None:
     table = PriceTable(
         {"base": "a", "regions": {"a": {"prices": {"m5": {"large": 0.1}}}, "b": {"factors": {"m5": 1.5}}}}
     )
@@ -41,7 +41,7 @@ def test_what_nobody_noted_has_no_price():
     assert table.price("b", "nonsense") is None
 
 
-def test_the_table_is_small_and_read_at_once_when_it_is_needed_and_not_before():
+def test_the_table_is_small_and_read_at_once_when_it_is_needed_and_not_before() -> None:
     file = files("nodewright_aws.prices").joinpath("on-demand.json")
     assert len(file.read_bytes()) < 300_000
     bundled.cache_clear()
@@ -58,7 +58,7 @@ def _seconds_to_read():
     return perf_counter() - began
 
 
-def test_every_entry_of_the_table_says_when_and_where_it_was_noted():
+def test_every_entry_of_the_table_says_when_and_where_it_was_noted() -> None:
     content = json.loads(files("nodewright_aws.prices").joinpath("on-demand.json").read_text("utf-8"))
     assert len(content["regions"]) > 30
     for region, entry in content["regions"].items():
@@ -68,7 +68,7 @@ def test_every_entry_of_the_table_says_when_and_where_it_was_noted():
         assert all(0.3 < factor < most for factor in entry.get("factors", {}).values()), region
 
 
-def test_the_price_list_is_asked_for_the_types_in_use_and_beats_the_table(aws, clock):
+def test_the_price_list_is_asked_for_the_types_in_use_and_beats_the_table(aws, clock) -> None:
     aws.listed = {"eu-west-1": {"m5.large": 0.5, "c5.large": 0.4}}
     prices = prices_of(aws, clock, onDemand="api")
     prices.refresh([on_demand("m5.large"), on_demand("m5.large", "eu-west-1b"), on_demand("r5.large")])
@@ -81,14 +81,14 @@ def test_the_price_list_is_asked_for_the_types_in_use_and_beats_the_table(aws, c
     assert {"Type": "ANY_OF", "Field": "instanceType", "Value": "m5.large,r5.large"} in request["Filters"]
 
 
-def test_a_request_names_no_more_types_than_a_filter_can_hold(aws, clock):
+def test_a_request_names_no_more_types_than_a_filter_can_hold(aws, clock) -> None:
     prices_of(aws, clock, onDemand="api").refresh([on_demand(f"u7in-{number}tb.224xlarge") for number in range(95)])
     values = [each["Filters"][-1]["Value"] for each in aws.asked("get_products")]
     assert len(values) == 3
     assert max(map(len, values)) <= 1024
 
 
-def test_the_price_list_is_read_again_after_hours(aws, clock):
+def test_the_price_list_is_read_again_after_hours(aws, clock) -> None:
     prices = prices_of(aws, clock, onDemand="api", onDemandInterval="6h")
     for _ in range(49):
         prices.refresh([on_demand("m5.large")])
@@ -96,7 +96,7 @@ def test_the_price_list_is_read_again_after_hours(aws, clock):
     assert len(aws.calls) == 3
 
 
-def test_local_zones_have_prices_of_their_own(clock):
+def test_local_zones_have_prices_of_their_own(clock) -> None:
     aws = RecordedAws("us-west-2")
     aws.listed = {"us-west-2": {"t3.medium": 0.0416}, "us-west-2-lax-1": {"t3.medium": 0.05}}
     prices = prices_of(aws, clock, "us-west-2", onDemand="api")
@@ -106,7 +106,7 @@ def test_local_zones_have_prices_of_their_own(clock):
     assert price_of(prices, there) == 0.05
 
 
-def test_without_leave_to_read_the_list_the_table_holds(aws, clock, caplog):
+def test_without_leave_to_read_the_list_the_table_holds(aws, clock, caplog) -> None:
     aws.faults["get_products"] = AccessDeniedError("not allowed")
     prices = prices_of(aws, clock, onDemand="api")
     prices.refresh([on_demand("m5.large")])
@@ -129,14 +129,14 @@ def test_without_leave_to_read_the_list_the_table_holds(aws, clock, caplog):
     ],
     ids=["nothing", "dedicated", "host", "no hours", "capacity block", "other currency", "reserved"],
 )
-def test_products_that_are_no_shared_machine_by_the_hour_are_passed_over(aws, clock, product):
+def test_products_that_are_no_shared_machine_by_the_hour_are_passed_over(aws, clock, product) -> None:
     aws.listed = {"eu-west-1": {"m5.large": product}}
     prices = prices_of(aws, clock, onDemand="api")
     prices.refresh([on_demand("m5.large")])
     assert price_of(prices, on_demand("m5.large")) == pytest.approx(0.107, rel=1e-3)
 
 
-def test_bare_metal_is_listed_as_dedicated_and_counts_all_the_same(aws, clock):
+def test_bare_metal_is_listed_as_dedicated_and_counts_all_the_same(aws, clock) -> None:
     bare = a_product("m5.metal", 5.2, tenancy="Dedicated", family="Compute Instance (bare metal)")
     aws.listed = {"eu-west-1": {"m5.metal": bare}}
     prices = prices_of(aws, clock, onDemand="api")
@@ -144,7 +144,7 @@ def test_bare_metal_is_listed_as_dedicated_and_counts_all_the_same(aws, clock):
     assert price_of(prices, on_demand("m5.metal")) == 5.2
 
 
-def test_china_is_billed_in_its_own_currency(clock):
+def test_china_is_billed_in_its_own_currency(clock) -> None:
     aws = RecordedAws("cn-north-1")
     aws.listed = {"cn-north-1": {"c5.large": a_product("c5.large", 0.7, currency="CNY")}}
     prices = prices_of(aws, clock, "cn-north-1", onDemand="api")
@@ -154,7 +154,7 @@ def test_china_is_billed_in_its_own_currency(clock):
     assert price_of(prices, pool) == 0.7
 
 
-def test_prices_can_be_told_in_another_currency(aws, clock):
+def test_prices_can_be_told_in_another_currency(aws, clock) -> None:
     overlay = [{"instanceType": "c5.*", "price": 0.08}]
     prices = prices_of(aws, clock, currency="EUR", exchangeRate=0.9, overlay=overlay)
     prices.refresh([on_demand("m5.large"), on_demand("c5.large")])
@@ -163,7 +163,7 @@ def test_prices_can_be_told_in_another_currency(aws, clock):
     assert price_of(prices, on_demand("c5.large")) == 0.08
 
 
-def test_types_without_a_price_are_told_once(aws, clock, caplog):
+def test_types_without_a_price_are_told_once(aws, clock, caplog) -> None:
     prices = prices_of(aws, clock)
     for _ in range(2):
         prices.refresh([on_demand("m5.large"), on_demand("m99.large"), on_demand("m98.large")])

@@ -27,20 +27,20 @@ LISTED = 0.107
         ([{"lifecycle": "on-demand", "price": 1}], 1),
     ],
 )
-def test_the_first_rule_that_matches_a_pool_counts(aws, clock, overlay, price):
+def test_the_first_rule_that_matches_a_pool_counts(aws, clock, overlay, price) -> None:
     prices = prices_of(aws, clock, overlay=overlay)
     prices.refresh([on_demand("m5.large")])
     assert price_of(prices, on_demand("m5.large")) == pytest.approx(price, rel=1e-4)
 
 
-def test_discounts_and_licences_also_hold_for_spot(aws, clock):
+def test_discounts_and_licences_also_hold_for_spot(aws, clock) -> None:
     aws.spot = [[a_spot_price("m5.large", "eu-west-1a", 0.04)]]
     prices = prices_of(aws, clock, overlay=[{"lifecycle": "on-demand", "factor": 0.1}, {"perNode": 0.01}])
     prices.refresh([spot("m5.large")])
     assert price_of(prices, spot("m5.large")) == pytest.approx(0.05)
 
 
-def test_a_type_that_nobody_knows_costs_what_the_user_says(aws, clock):
+def test_a_type_that_nobody_knows_costs_what_the_user_says(aws, clock) -> None:
     prices = prices_of(aws, clock, overlay=[{"instanceType": "m99.large", "price": 0.2}, {"factor": 0.5, "perNode": 1}])
     prices.refresh([on_demand("m99.large"), on_demand("m98.large")])
     assert price_of(prices, on_demand("m99.large")) == 0.2
@@ -66,7 +66,7 @@ def test_a_type_that_nobody_knows_costs_what_the_user_says(aws, clock):
         ({"onDemand": "guess"}, "'table', 'api' or 'off'"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused_with_the_reason(settings, complaint):
+def test_settings_that_make_no_sense_are_refused_with_the_reason(settings, complaint) -> None:
     with pytest.raises(ValidationError) as refusal:
         PriceSettings.model_validate(settings)
     assert complaint in str(refusal.value)

@@ -23,14 +23,14 @@ def settings_in(example):
     return provider.config["prices"]
 
 
-def test_the_examples_load_and_show_every_setting():
+def test_the_examples_load_and_show_every_setting() -> None:
     shown = [settings_in(example) for example in EXAMPLES]
     assert {key for settings in shown for key in settings} == {
         field.alias for field in PriceSettings.model_fields.values()
     }
 
 
-def test_the_overlay_of_the_page_does_what_its_comments_say(aws, clock):
+def test_the_overlay_of_the_page_does_what_its_comments_say(aws, clock) -> None:
     prices = prices_of(aws, clock, onDemand="table", spotRatio=0.5, **settings_in(EXAMPLES[1]))
     pools = [
         on_demand("m6i.large"),

@@ -37,7 +37,7 @@ def answering(service, operation, *answers):
         aws.stubber.assert_no_pending_responses()
 
 
-def test_the_history_of_spot_prices_is_read_to_its_end(clock):
+def test_the_history_of_spot_prices_is_read_to_its_end(clock) -> None:
     pages = (
         {"SpotPriceHistory": [], "NextToken": "more"},
         {"SpotPriceHistory": [a_spot_price("m5.large", "eu-west-1a", 0.04)], "NextToken": ""},
@@ -48,7 +48,7 @@ def test_the_history_of_spot_prices_is_read_to_its_end(clock):
     assert price_of(prices, spot("m5.large")) == 0.04
 
 
-def test_the_price_list_is_read_to_its_end(clock):
+def test_the_price_list_is_read_to_its_end(clock) -> None:
     pages = (
         {"FormatVersion": "aws_v1", "PriceList": [], "NextToken": "more"},
         {"FormatVersion": "aws_v1", "PriceList": [json.dumps(a_product("m5.large", 0.1))]},

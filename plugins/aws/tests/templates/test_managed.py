@@ -43,7 +43,7 @@ def template_of(templates):
     return read
 
 
-def test_eks_tells_labels_taints_and_how_machines_are_bought(template_of, web):
+def test_eks_tells_labels_taints_and_how_machines_are_bought(template_of, web) -> None:
     template = template_of(web())
     own = {key: value for key, value in template.labels.items() if key == "team" or "eks" in key}
     assert own == {
@@ -55,7 +55,7 @@ def test_eks_tells_labels_taints_and_how_machines_are_bought(template_of, web):
     assert template.taints == (Taint(key="dedicated", value="web", effect="NoSchedule"),)
 
 
-def test_a_launch_template_of_the_user_s_own_is_named_on_nodes(aws, template_of, web):
+def test_a_launch_template_of_the_user_s_own_is_named_on_nodes(aws, template_of, web) -> None:
     aws.nodegroups["prod", "web"]["launchTemplate"] = {"id": "lt-77", "name": "mine", "version": "4"}
     labels = template_of(web()).labels
     assert labels["eks.amazonaws.com/sourceLaunchTemplateId"] == "lt-77"
@@ -66,12 +66,12 @@ def test_a_launch_template_of_the_user_s_own_is_named_on_nodes(aws, template_of,
     ("theirs", "ours"),
     [("NO_SCHEDULE", "NoSchedule"), ("NO_EXECUTE", "NoExecute"), ("PREFER_NO_SCHEDULE", "PreferNoSchedule")],
 )
-def test_taints_need_no_value(aws, template_of, web, theirs, ours):
+def test_taints_need_no_value(aws, template_of, web, theirs, ours) -> None:
     aws.nodegroups["prod", "web"]["taints"] = [{"key": "gpu", "effect": theirs}]
     assert template_of(web()).taints == (Taint(key="gpu", effect=ours),)
 
 
-def test_eks_knows_better_than_the_tags_of_the_auto_scaling_group(aws, template_of, web):
+def test_eks_knows_better_than_the_tags_of_the_auto_scaling_group(aws, template_of, web) -> None:
     aws.nodegroups["prod", "web"]["tags"] = {f"{TAG}/resources/nvidia.com/gpu": "2"}
     template = template_of(
         web(
@@ -92,14 +92,14 @@ def test_eks_knows_better_than_the_tags_of_the_auto_scaling_group(aws, template_
     assert template.allocatable["nvidia.com/gpu"] == 2
 
 
-def test_tags_of_the_managed_group_change_options(aws, templates, web):
+def test_tags_of_the_managed_group_change_options(aws, templates, web) -> None:
     aws.nodegroups["prod", "web"]["tags"] = {f"{TAG}/autoscaling-options/ignoredaemonsetsutilization": "true"}
     group = web()
     templates.refresh([group])
     assert templates.options(group, GroupOptions()) == GroupOptions(ignore_daemonsets_utilization=True)
 
 
-def test_disk_and_pods_are_those_that_eks_gives(template_of, web, catalogue):
+def test_disk_and_pods_are_those_that_eks_gives(template_of, web, catalogue) -> None:
     kubelet = KubeletSettings(max_pods="managed", ami_family="al2023")
     expected = capacity_and_allocatable(catalogue.shapes["m5.large"], kubelet, root_volume_gib=20)
     template = template_of(web())
@@ -108,7 +108,7 @@ def test_disk_and_pods_are_those_that_eks_gives(template_of, web, catalogue):
 
 def test_an_image_of_the_user_s_own_lets_in_as_many_pods_as_the_settings_say(
     aws, make_templates, a_group, mixed, web, catalogue
-):
+) -> None:
     catalogue.shapes["m5.large"] = replace(catalogue.shapes["m5.large"], interfaces=15, addresses_per_interface=50)
     templates, group = make_templates(), web()
     templates.refresh([group])
@@ -119,7 +119,7 @@ def test_an_image_of_the_user_s_own_lets_in_as_many_pods_as_the_settings_say(
     assert templates.template(group).capacity["pods"] == 15 * 49 + 2
 
 
-def test_the_kind_of_image_tells_which_disk_is_for_pods(aws, template_of, web, catalogue):
+def test_the_kind_of_image_tells_which_disk_is_for_pods(aws, template_of, web, catalogue) -> None:
     aws.nodegroups["prod", "web"]["amiType"] = "BOTTLEROCKET_x86_64"
     aws.templates["lt-1"][0]["BlockDeviceMappings"] = [
         {"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 200}},
@@ -130,7 +130,7 @@ def test_the_kind_of_image_tells_which_disk_is_for_pods(aws, template_of, web, c
     assert template_of(web()).capacity == expected
 
 
-def test_no_image_is_named_if_there_are_several(aws, template_of, a_group, mixed, web):
+def test_no_image_is_named_if_there_are_several(aws, template_of, a_group, mixed, web) -> None:
     web()
     aws.templates["lt-2"] = [{"ImageId": "ami-2"}]
     other = {"InstanceType": "m5.xlarge", "LaunchTemplateSpecification": {"LaunchTemplateId": "lt-2", "Version": "1"}}
@@ -139,18 +139,20 @@ def test_no_image_is_named_if_there_are_several(aws, template_of, a_group, mixed
     assert template.labels["eks.amazonaws.com/nodegroup"] == "web"
 
 
-def test_settings_go_before_what_eks_gives(make_templates, web, catalogue):
+def test_settings_go_before_what_eks_gives(make_templates, web, catalogue) -> None:
     templates, group = make_templates(kubelet={"maxPods": 17}), web()
     templates.refresh([group])
     assert templates.template(group).allocatable["pods"] == 17
 
 
-def test_windows_is_told_by_the_kind_of_image(aws, template_of, web):
+def test_windows_is_told_by_the_kind_of_image(aws, template_of, web) -> None:
     aws.nodegroups["prod", "web"]["amiType"] = "WINDOWS_CORE_2022_x86_64"
     assert template_of(web()).labels["kubernetes.io/os"] == "windows"
 
 
-def test_requirements_are_matched_for_the_kind_of_image_if_nobody_may_read_it(aws, templates, a_group, mixed, web):
+def test_requirements_are_matched_for_the_kind_of_image_if_nobody_may_read_it(
+    aws, templates, a_group, mixed, web
+) -> None:
     web()
     aws.failures["describe_images"] = AccessDeniedError("no")
     aws.nodegroups["prod", "web"]["amiType"] = "BOTTLEROCKET_ARM_64"
@@ -163,7 +165,7 @@ def test_requirements_are_matched_for_the_kind_of_image_if_nobody_may_read_it(aw
 
 
 @pytest.mark.parametrize("error", [AccessDeniedError("not allowed"), CloudUnavailableError("no route to EKS")])
-def test_without_eks_templates_go_by_tags(aws, templates, web, caplog, error):
+def test_without_eks_templates_go_by_tags(aws, templates, web, caplog, error) -> None:
     aws.failures[DESCRIBE] = error
     groups = [
         web("one", **{f"{TAG}/label/team": "tagged"}),
@@ -180,7 +182,7 @@ def test_without_eks_templates_go_by_tags(aws, templates, web, caplog, error):
     )
 
 
-def test_what_is_refused_for_one_cluster_may_be_allowed_for_another(aws, templates, web):
+def test_what_is_refused_for_one_cluster_may_be_allowed_for_another(aws, templates, web) -> None:
     groups = [web("one", **{"eks:cluster-name": "test"}), web("two")]
     allowed = aws.describe_nodegroup
 
@@ -194,21 +196,23 @@ def test_what_is_refused_for_one_cluster_may_be_allowed_for_another(aws, templat
     assert templates.template(groups[1]).labels["team"] == "web"
 
 
-def test_a_managed_group_that_is_gone_is_no_harm_to_others(aws, templates, web):
+def test_a_managed_group_that_is_gone_is_no_harm_to_others(aws, templates, web) -> None:
     groups = [web("gone", **{"eks:nodegroup-name": "gone"}), web("here")]
     templates.refresh(groups)
     assert "team" not in templates.template(groups[0]).labels
     assert templates.template(groups[1]).labels["team"] == "web"
 
 
-def test_groups_of_one_name_in_two_clusters_are_two(aws, templates, web):
+def test_groups_of_one_name_in_two_clusters_are_two(aws, templates, web) -> None:
     aws.nodegroups["test", "web"] = {"nodegroupName": "web", "labels": {"team": "test"}}
     groups = [web("one"), web("two", **{"eks:cluster-name": "test"})]
     templates.refresh(groups)
     assert [templates.template(group).labels["team"] for group in groups] == ["web", "test"]
 
 
-def test_each_group_is_asked_for_once_in_six_minutes_and_stays_known_after_a_failure(aws, clock, templates, web):
+def test_each_group_is_asked_for_once_in_six_minutes_and_stays_known_after_a_failure(
+    aws, clock, templates, web
+) -> None:
     group = web()
     templates.refresh([group])
     clock.advance(359)
@@ -221,7 +225,7 @@ def test_each_group_is_asked_for_once_in_six_minutes_and_stays_known_after_a_fai
     assert templates.template(group).labels["team"] == "web"
 
 
-def test_many_groups_are_all_read(aws, templates, web):
+def test_many_groups_are_all_read(aws, templates, web) -> None:
     groups = []
     for number in range(40):
         name = f"group-{number}"

@@ -48,7 +48,7 @@ def pools(templates, group):
     return ",".join(map(str, templates.pools(group))).replace("eu-west-1", "")
 
 
-def test_every_way_to_say_what_a_group_launches_is_understood(double, templates, read):
+def test_every_way_to_say_what_a_group_launches_is_understood(double, templates, read) -> None:
     double.make_group("template", instance_type="m5.large")
     double.make_group("configuration", launch_configuration={"SpotPrice": "0.05"}, instance_type="c5.xlarge")
     double.make_group("mixed", types=("m5.xlarge", "m5.large"), on_demand_percent=50, zones=("eu-west-1b",))
@@ -68,7 +68,7 @@ def test_every_way_to_say_what_a_group_launches_is_understood(double, templates,
     assert set(pools(templates, groups["requirements"]).split(",")) == {"a/m5.large", "a/m5a.large"}
 
 
-def test_the_latest_version_of_a_launch_template_is_followed(double, templates, read):
+def test_the_latest_version_of_a_launch_template_is_followed(double, templates, read) -> None:
     double.make_group("web", instance_type="m5.large")
     name = double.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"][0]["LaunchTemplate"]
     double.do(
@@ -93,7 +93,7 @@ def test_the_latest_version_of_a_launch_template_is_followed(double, templates, 
     assert 95 * GIB < template.capacity["ephemeral-storage"] < 100 * GIB
 
 
-def test_managed_node_groups_are_asked_for_their_labels_and_taints(double, templates, read):
+def test_managed_node_groups_are_asked_for_their_labels_and_taints(double, templates, read) -> None:
     taints = [{"key": "dedicated", "value": "web", "effect": "NO_SCHEDULE"}, {"key": "plain", "effect": "NO_EXECUTE"}]
     double.make_node_group("prod", "web", labels={"team": "web"}, taints=taints)
     template = templates.template(read()["eks-web"])
@@ -106,7 +106,7 @@ def test_managed_node_groups_are_asked_for_their_labels_and_taints(double, templ
     )
 
 
-def test_many_groups_cost_few_calls_and_those_that_are_known_none(double, templates, read):
+def test_many_groups_cost_few_calls_and_those_that_are_known_none(double, templates, read) -> None:
     for number in range(30):
         double.make_group(f"group-{number}", instance_type=("m5.large", "c5.xlarge")[number % 2])
     groups = read()

@@ -15,7 +15,7 @@ def types(templates, groups):
     return [templates.template(group).labels[TYPE] for group in groups]
 
 
-def test_all_versions_of_a_launch_template_are_asked_for_in_one_call(aws, templates, a_group):
+def test_all_versions_of_a_launch_template_are_asked_for_in_one_call(aws, templates, a_group) -> None:
     names = ("m5.large", "m5.xlarge", "c5.xlarge")
     aws.templates["lt-1"] = [{"InstanceType": name} for name in names]
     versions = ("2", "$Latest", "$Default")
@@ -25,7 +25,7 @@ def test_all_versions_of_a_launch_template_are_asked_for_in_one_call(aws, templa
     assert aws.arguments(VERSIONS) == [{"LaunchTemplateId": "lt-1", "Versions": ["2", "$Latest", "$Default"]}]
 
 
-def test_a_template_without_a_version_is_its_default_one(aws, templates, a_group):
+def test_a_template_without_a_version_is_its_default_one(aws, templates, a_group) -> None:
     aws.templates["lt-web"] = [{"InstanceType": "m5.large"}, {"InstanceType": "m5.xlarge"}]
     group = a_group(LaunchTemplate={"LaunchTemplateName": "web"})
     templates.refresh([group])
@@ -33,7 +33,7 @@ def test_a_template_without_a_version_is_its_default_one(aws, templates, a_group
     assert aws.arguments(VERSIONS) == [{"LaunchTemplateName": "web", "Versions": ["$Default"]}]
 
 
-def test_one_version_that_is_gone_is_no_harm_to_others(aws, templates, a_group):
+def test_one_version_that_is_gone_is_no_harm_to_others(aws, templates, a_group) -> None:
     aws.templates["lt-1"] = [{"InstanceType": "m5.large"}]
     good = a_group("good", LaunchTemplate={"LaunchTemplateId": "lt-1", "Version": "1"})
     bad = a_group("bad", LaunchTemplate={"LaunchTemplateId": "lt-1", "Version": "7"})
@@ -44,7 +44,7 @@ def test_one_version_that_is_gone_is_no_harm_to_others(aws, templates, a_group):
 
 
 @pytest.mark.parametrize("version", ["$Latest", "$Default", "2", "1"])
-def test_many_launch_templates_are_listed_page_by_page(aws, templates, a_group, version):
+def test_many_launch_templates_are_listed_page_by_page(aws, templates, a_group, version) -> None:
     aws.page_size = 50
     for number in range(100):
         aws.templates[f"lt-{number}"] = [{"InstanceType": "m5.large"}]
@@ -57,7 +57,7 @@ def test_many_launch_templates_are_listed_page_by_page(aws, templates, a_group, 
     assert aws.counts[VERSIONS] == 2
 
 
-def test_versions_that_are_no_longer_the_latest_are_read_one_by_one(aws, templates, a_group):
+def test_versions_that_are_no_longer_the_latest_are_read_one_by_one(aws, templates, a_group) -> None:
     for number in range(6):
         aws.templates[f"lt-{number}"] = [{"InstanceType": "m5.large"}, {"InstanceType": "m5.xlarge"}]
     groups = [launching(a_group, f"lt-{number}", "1" if number == 3 else "2") for number in range(6)]
@@ -66,7 +66,7 @@ def test_versions_that_are_no_longer_the_latest_are_read_one_by_one(aws, templat
     assert [arguments.get("LaunchTemplateId") for arguments in aws.arguments(VERSIONS)] == [None, "lt-3"]
 
 
-def test_a_long_list_is_not_read_for_the_sake_of_a_few(aws, templates, a_group):
+def test_a_long_list_is_not_read_for_the_sake_of_a_few(aws, templates, a_group) -> None:
     aws.page_size = 1
     for number in range(100):
         aws.templates[f"lt-{number}"] = [{"InstanceType": "m5.large"}]
@@ -76,7 +76,7 @@ def test_a_long_list_is_not_read_for_the_sake_of_a_few(aws, templates, a_group):
     assert aws.counts[VERSIONS] == 5 + 5
 
 
-def test_where_all_is_refused_few_calls_find_it_out(aws, templates, a_group):
+def test_where_all_is_refused_few_calls_find_it_out(aws, templates, a_group) -> None:
     aws.failures[VERSIONS] = AccessDeniedError("not authorized to perform ec2:DescribeLaunchTemplateVersions")
     groups = [launching(a_group, f"lt-{number}") for number in range(30)]
     templates.refresh(groups)
@@ -86,7 +86,9 @@ def test_where_all_is_refused_few_calls_find_it_out(aws, templates, a_group):
             templates.template(group)
 
 
-def test_what_can_change_is_read_again_within_minutes_and_what_can_t_within_hours(aws, clock, templates, a_group):
+def test_what_can_change_is_read_again_within_minutes_and_what_can_t_within_hours(
+    aws, clock, templates, a_group
+) -> None:
     aws.templates |= {"lt-1": [{"InstanceType": "m5.large"}], "lt-2": [{"InstanceType": "m5.large"}]}
     groups = [launching(a_group, "lt-1", "1"), launching(a_group, "lt-2", "$Latest")]
     templates.refresh(groups)
@@ -104,7 +106,7 @@ def test_what_can_change_is_read_again_within_minutes_and_what_can_t_within_hour
     assert len(aws.arguments(VERSIONS)) == 5
 
 
-def test_not_everything_is_due_at_once(aws, clock, templates, a_group):
+def test_not_everything_is_due_at_once(aws, clock, templates, a_group) -> None:
     for number in range(4):
         aws.templates[f"lt-{number}"] = [{"InstanceType": "m5.large"}]
     groups = [launching(a_group, f"lt-{number}", "$Latest") for number in range(4)]
@@ -120,7 +122,7 @@ def test_not_everything_is_due_at_once(aws, clock, templates, a_group):
     assert max(due) < 4
 
 
-def test_launch_configurations_are_asked_for_fifty_at_a_time(aws, templates, a_group):
+def test_launch_configurations_are_asked_for_fifty_at_a_time(aws, templates, a_group) -> None:
     groups = [a_group(f"group-{number}", LaunchConfigurationName=f"config-{number}") for number in range(120)]
     aws.configurations = {f"config-{number}": {"InstanceType": "m5.large", "ImageId": "ami-1"} for number in range(119)}
     templates.refresh(groups)
@@ -132,7 +134,7 @@ def test_launch_configurations_are_asked_for_fifty_at_a_time(aws, templates, a_g
         templates.template(groups[-1])
 
 
-def test_images_are_asked_for_two_hundred_at_a_time(aws, templates, a_group):
+def test_images_are_asked_for_two_hundred_at_a_time(aws, templates, a_group) -> None:
     groups = [a_group(f"group-{number}", LaunchConfigurationName=f"config-{number}") for number in range(250)]
     aws.configurations = {
         f"config-{number}": {"InstanceType": "m5.large", "ImageId": f"ami-{number}"} for number in range(250)
@@ -142,7 +144,7 @@ def test_images_are_asked_for_two_hundred_at_a_time(aws, templates, a_group):
     assert aws.counts["describe_images"] == 2
 
 
-def test_an_image_that_is_shared_later_is_found(aws, clock, templates, a_group):
+def test_an_image_that_is_shared_later_is_found(aws, clock, templates, a_group) -> None:
     aws.templates["lt-1"] = [{"InstanceType": "m5.large", "ImageId": "ami-1"}]
     group = launching(a_group, "lt-1")
     templates.refresh([group])
@@ -153,7 +155,7 @@ def test_an_image_that_is_shared_later_is_found(aws, clock, templates, a_group):
     assert templates.template(group).labels["kubernetes.io/os"] == "windows"
 
 
-def test_images_that_are_parameters_are_looked_up(aws, clock, templates, a_group):
+def test_images_that_are_parameters_are_looked_up(aws, clock, templates, a_group) -> None:
     aws.images |= {"ami-1": {"Platform": "windows"}, "ami-2": {}}
     for number in range(12):
         aws.parameters[f"/images/{number}"] = "ami-1"
@@ -174,7 +176,9 @@ def test_images_that_are_parameters_are_looked_up(aws, clock, templates, a_group
 
 
 @pytest.mark.parametrize("denied", [True, False])
-def test_a_parameter_that_can_t_be_read_is_no_harm_and_told_once(aws, clock, templates, a_group, caplog, denied):
+def test_a_parameter_that_can_t_be_read_is_no_harm_and_told_once(
+    aws, clock, templates, a_group, caplog, denied
+) -> None:
     aws.templates["lt-1"] = [{"InstanceType": "m5.large", "ImageId": "resolve:ssm:/images/web"}]
     if denied:
         aws.failures["get_parameters"] = AccessDeniedError("ssm:GetParameters is not allowed")
@@ -192,7 +196,7 @@ def test_a_parameter_that_can_t_be_read_is_no_harm_and_told_once(aws, clock, tem
     )
 
 
-def test_what_no_group_needs_any_more_is_forgotten(aws, templates, a_group):
+def test_what_no_group_needs_any_more_is_forgotten(aws, templates, a_group) -> None:
     aws.templates["lt-1"] = [{"InstanceType": "m5.large"}]
     group = launching(a_group, "lt-1")
     for groups in ([group], [], [group]):
@@ -200,7 +204,7 @@ def test_what_no_group_needs_any_more_is_forgotten(aws, templates, a_group):
     assert aws.counts[VERSIONS] == 2
 
 
-def test_the_same_requirements_are_asked_for_once(aws, clock, templates, a_group, mixed):
+def test_the_same_requirements_are_asked_for_once(aws, clock, templates, a_group, mixed) -> None:
     wishes = {"VCpuCount": {"Min": 2}, "MemoryMiB": {"Min": 1}}
     aws.templates["lt-1"] = [{"ImageId": "ami-1"}]
     aws.matching.append((wishes, ["m5.large"]))
@@ -218,7 +222,7 @@ def test_the_same_requirements_are_asked_for_once(aws, clock, templates, a_group
     assert len(templates.pools(groups[0])) == 2
 
 
-def test_throttled_requirements_are_not_pressed_on(aws, templates, a_group, mixed):
+def test_throttled_requirements_are_not_pressed_on(aws, templates, a_group, mixed) -> None:
     aws.templates["lt-1"] = [{}]
     aws.failures["get_instance_types_from_instance_requirements"] = ThrottledError("slow down")
     groups = [
@@ -236,7 +240,7 @@ def test_throttled_requirements_are_not_pressed_on(aws, templates, a_group, mixe
         templates.template(groups[-1])
 
 
-def test_the_catalogue_is_asked_for_all_types_together(aws, catalogue, templates, a_group, mixed):
+def test_the_catalogue_is_asked_for_all_types_together(aws, catalogue, templates, a_group, mixed) -> None:
     aws.templates["lt-1"] = [{"InstanceType": "m6g.large"}]
     groups = [
         launching(a_group, "lt-1"),
@@ -247,7 +251,7 @@ def test_the_catalogue_is_asked_for_all_types_together(aws, catalogue, templates
     assert catalogue.asked == [{"m6g.large", "m5.large", "m5.xlarge"}]
 
 
-def test_machines_make_no_calls(aws, templates, a_group):
+def test_machines_make_no_calls(aws, templates, a_group) -> None:
     aws.templates["lt-1"] = [{"InstanceType": "m5.large"}]
     few, many = (
         launching(a_group, "lt-1", machines=" ".join(f"a:i-{number}" for number in range(count))) for count in (1, 500)

@@ -9,12 +9,12 @@ from nodewright_aws.templates.tags import read_tags
 TAG = "k8s.io/cluster-autoscaler/node-template"
 
 
-def test_tags_of_others_mean_nothing():
+def test_tags_of_others_mean_nothing() -> None:
     read = read_tags({"Name": "workers", "k8s.io/cluster-autoscaler/enabled": "true", "eks:nodegroup-name": "workers"})
     assert (read.labels, read.taints, read.resources, read.options, read.mistakes) == ({}, (), {}, {}, ())
 
 
-def test_labels_may_have_slashes_in_their_names_and_no_value():
+def test_labels_may_have_slashes_in_their_names_and_no_value() -> None:
     read = read_tags({f"{TAG}/label/example.com/team": "web", f"{TAG}/label/spare": ""})
     assert read.labels == {"example.com/team": "web", "spare": ""}
     assert read.mistakes == ()
@@ -28,12 +28,12 @@ def test_labels_may_have_slashes_in_their_names_and_no_value():
         ("a.b:PreferNoSchedule", "a.b", "PreferNoSchedule"),
     ],
 )
-def test_taints_are_written_value_colon_effect(text, value, effect):
+def test_taints_are_written_value_colon_effect(text, value, effect) -> None:
     read = read_tags({f"{TAG}/taint/example.com/gpu": text})
     assert read.taints == (Taint(key="example.com/gpu", value=value, effect=effect),)
 
 
-def test_amounts_are_quantities():
+def test_amounts_are_quantities() -> None:
     read = read_tags(
         {
             f"{TAG}/resources/cpu": "1500m",
@@ -50,7 +50,7 @@ def test_amounts_are_quantities():
     }
 
 
-def test_every_option_of_a_group_has_a_tag():
+def test_every_option_of_a_group_has_a_tag() -> None:
     texts = {
         "scaledownutilizationthreshold": "0.3",
         "scaledowngpuutilizationthreshold": "0.7",
@@ -104,7 +104,7 @@ def test_every_option_of_a_group_has_a_tag():
         ("labels/team", "web", "'labels' is unknown: write label"),
     ],
 )
-def test_what_can_t_be_understood_is_ignored_and_told(tag, value, mistake):
+def test_what_can_t_be_understood_is_ignored_and_told(tag, value, mistake) -> None:
     read = read_tags({f"{TAG}/{tag}": value, f"{TAG}/label/good": "yes"})
     assert (dict(read.labels), read.taints, read.resources, read.options) == ({"good": "yes"}, (), {}, {})
     (told,) = read.mistakes

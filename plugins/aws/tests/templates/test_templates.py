@@ -44,7 +44,7 @@ def large(aws):
     return {"LaunchTemplateId": "lt-1", "LaunchTemplateName": "1", "Version": "1"}
 
 
-def test_a_launch_template_tells_type_zone_and_system(template_of, a_group, large):
+def test_a_launch_template_tells_type_zone_and_system(template_of, a_group, large) -> None:
     template = template_of(a_group(LaunchTemplate=large))
     assert template.labels == {
         ARCH: "amd64",
@@ -60,7 +60,9 @@ def test_a_launch_template_tells_type_zone_and_system(template_of, a_group, larg
     assert template.taints == ()
 
 
-def test_amounts_are_those_of_the_type_with_the_disk_that_the_image_has(aws, template_of, a_group, large, catalogue):
+def test_amounts_are_those_of_the_type_with_the_disk_that_the_image_has(
+    aws, template_of, a_group, large, catalogue
+) -> None:
     aws.images["ami-1"] = {
         "RootDeviceName": "/dev/xvda",
         "BlockDeviceMappings": [
@@ -73,7 +75,7 @@ def test_amounts_are_those_of_the_type_with_the_disk_that_the_image_has(aws, tem
     assert (template.capacity, template.allocatable) == expected
 
 
-def test_the_launch_template_may_make_the_disk_larger(aws, template_of, a_group, large, catalogue):
+def test_the_launch_template_may_make_the_disk_larger(aws, template_of, a_group, large, catalogue) -> None:
     aws.images["ami-1"] = {"RootDeviceName": "/dev/xvda", "BlockDeviceMappings": []}
     aws.templates["lt-1"][0]["BlockDeviceMappings"] = [{"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 80}}]
     template = template_of(a_group(LaunchTemplate=large))
@@ -82,7 +84,7 @@ def test_the_launch_template_may_make_the_disk_larger(aws, template_of, a_group,
     assert "ephemeral-storage" in template.capacity
 
 
-def test_pods_of_bottlerocket_write_to_its_second_disk(aws, template_of, a_group, large, catalogue):
+def test_pods_of_bottlerocket_write_to_its_second_disk(aws, template_of, a_group, large, catalogue) -> None:
     aws.images["ami-1"] = {
         "Name": "bottlerocket-aws-k8s-1.33-x86_64-v1.40.0",
         "RootDeviceName": "/dev/xvda",
@@ -96,12 +98,12 @@ def test_pods_of_bottlerocket_write_to_its_second_disk(aws, template_of, a_group
     assert template_of(a_group(LaunchTemplate=large)).capacity == expected
 
 
-def test_processors_may_be_switched_off(aws, template_of, a_group, large):
+def test_processors_may_be_switched_off(aws, template_of, a_group, large) -> None:
     aws.templates["lt-1"][0]["CpuOptions"] = {"CoreCount": 1, "ThreadsPerCore": 1}
     assert template_of(a_group(LaunchTemplate=large)).capacity["cpu"] == 1000
 
 
-def test_only_interfaces_that_are_made_as_efa_are_promised(aws, catalogue, template_of, a_group, large):
+def test_only_interfaces_that_are_made_as_efa_are_promised(aws, catalogue, template_of, a_group, large) -> None:
     catalogue.shapes["m5.large"] = replace(catalogue.shapes["m5.large"], efa_interfaces=4)
     assert "vpc.amazonaws.com/efa" not in template_of(a_group(LaunchTemplate=large)).capacity
     interfaces = [{"InterfaceType": kind} for kind in ("efa", "efa-only", "interface")]
@@ -110,7 +112,7 @@ def test_only_interfaces_that_are_made_as_efa_are_promised(aws, catalogue, templ
     assert template.allocatable["vpc.amazonaws.com/efa"] == 2
 
 
-def test_volumes_that_machines_come_with_are_not_for_pods(aws, template_of, a_group, large):
+def test_volumes_that_machines_come_with_are_not_for_pods(aws, template_of, a_group, large) -> None:
     plain = template_of(a_group(LaunchTemplate=large)).csi_drivers["ebs.csi.aws.com"]
     aws.templates["lt-1"].append(
         {
@@ -126,19 +128,19 @@ def test_volumes_that_machines_come_with_are_not_for_pods(aws, template_of, a_gr
     assert more == plain - 1
 
 
-def test_a_launch_configuration_tells_the_same(aws, template_of, a_group):
+def test_a_launch_configuration_tells_the_same(aws, template_of, a_group) -> None:
     aws.configurations["old"] = {"InstanceType": "m5.xlarge", "ImageId": "ami-1", "SpotPrice": "0.1"}
     template = template_of(a_group(LaunchConfigurationName="old"))
     assert template.labels[TYPE] == "m5.xlarge"
     assert template.annotations == {POOLS_ANNOTATION: "eu-west-1a/m5.xlarge/spot"}
 
 
-def test_machines_of_windows_are_told_by_their_image(aws, template_of, a_group, large):
+def test_machines_of_windows_are_told_by_their_image(aws, template_of, a_group, large) -> None:
     aws.images["ami-1"] = {"Platform": "windows", "Architecture": "x86_64"}
     assert template_of(a_group(LaunchTemplate=large)).labels["kubernetes.io/os"] == "windows"
 
 
-def test_tags_add_labels_taints_and_resources(template_of, a_group, large):
+def test_tags_add_labels_taints_and_resources(template_of, a_group, large) -> None:
     template = template_of(
         a_group(
             LaunchTemplate=large,
@@ -156,7 +158,7 @@ def test_tags_add_labels_taints_and_resources(template_of, a_group, large):
     assert template.capacity["example.com/disks"] == template.allocatable["example.com/disks"] == 2
 
 
-def test_tags_that_say_nothing_are_warned_of_once(templates, a_group, large, caplog):
+def test_tags_that_say_nothing_are_warned_of_once(templates, a_group, large, caplog) -> None:
     group = a_group(LaunchTemplate=large, tags={f"{TAG}/taint/gpu": "NoSchedule"})
     for _ in range(3):
         templates.refresh([group])
@@ -168,7 +170,7 @@ def test_tags_that_say_nothing_are_warned_of_once(templates, a_group, large, cap
     assert templates.template(group).taints == ()
 
 
-def test_tags_change_options_of_a_group(templates, a_group, large):
+def test_tags_change_options_of_a_group(templates, a_group, large) -> None:
     group = a_group(LaunchTemplate=large, tags={f"{TAG}/autoscaling-options/scaledownutilizationthreshold": "0.3"})
     templates.refresh([group])
     defaults = GroupOptions(scale_down_gpu_utilization_threshold=0.9)
@@ -177,7 +179,7 @@ def test_tags_change_options_of_a_group(templates, a_group, large):
     )
 
 
-def test_a_mixed_group_promises_what_every_type_has(template_of, a_group, mixed, large):
+def test_a_mixed_group_promises_what_every_type_has(template_of, a_group, mixed, large) -> None:
     template = template_of(a_group(MixedInstancesPolicy=mixed("lt-1", "m5.xlarge", "c5.xlarge", "m5.large")))
     assert template.capacity["cpu"] == 2000
     assert template.allocatable["memory"] <= 8 * GIB
@@ -186,7 +188,7 @@ def test_a_mixed_group_promises_what_every_type_has(template_of, a_group, mixed,
     assert template.csi_drivers["ebs.csi.aws.com"] > 0
 
 
-def test_a_mixed_group_promises_no_architecture_that_not_all_have(aws, template_of, a_group, mixed):
+def test_a_mixed_group_promises_no_architecture_that_not_all_have(aws, template_of, a_group, mixed) -> None:
     aws.templates |= {"lt-x86": [{}], "lt-arm": [{}]}
     arm = {"InstanceType": "m6g.large", "LaunchTemplateSpecification": {"LaunchTemplateId": "lt-arm", "Version": "1"}}
     template = template_of(a_group(MixedInstancesPolicy=mixed("lt-x86", "m5.large", arm)))
@@ -194,20 +196,20 @@ def test_a_mixed_group_promises_no_architecture_that_not_all_have(aws, template_
     assert template.capacity["cpu"] == 2000
 
 
-def test_a_mixed_group_promises_no_device_that_not_all_have(template_of, a_group, mixed, large):
+def test_a_mixed_group_promises_no_device_that_not_all_have(template_of, a_group, mixed, large) -> None:
     mixed_up = template_of(a_group(MixedInstancesPolicy=mixed("lt-1", "g5.xlarge", "m5.xlarge")))
     assert "nvidia.com/gpu" not in mixed_up.capacity | mixed_up.allocatable
     assert template_of(a_group(MixedInstancesPolicy=mixed("lt-1", "g5.xlarge"))).allocatable["nvidia.com/gpu"] == 1
 
 
-def test_an_override_may_have_a_launch_template_of_its_own(aws, template_of, a_group, mixed, large):
+def test_an_override_may_have_a_launch_template_of_its_own(aws, template_of, a_group, mixed, large) -> None:
     aws.templates["lt-2"] = [{"InstanceType": "c5.xlarge", "CpuOptions": {"CoreCount": 1, "ThreadsPerCore": 2}}]
     own = {"LaunchTemplateSpecification": {"LaunchTemplateId": "lt-2", "Version": "1"}}
     template = template_of(a_group(MixedInstancesPolicy=mixed("lt-1", own)))
     assert (template.labels[TYPE], template.capacity["cpu"]) == ("c5.xlarge", 2000)
 
 
-def test_a_type_that_is_named_twice_is_launched_as_it_is_named_first(aws, template_of, a_group, mixed, large):
+def test_a_type_that_is_named_twice_is_launched_as_it_is_named_first(aws, template_of, a_group, mixed, large) -> None:
     aws.templates["lt-2"] = [{"CpuOptions": {"CoreCount": 1, "ThreadsPerCore": 1}}]
     again = {
         "InstanceType": "m5.large",
@@ -218,7 +220,7 @@ def test_a_type_that_is_named_twice_is_launched_as_it_is_named_first(aws, templa
 
 
 @pytest.mark.parametrize(("choice", "chosen"), [("first", "c5.xlarge"), ("largest", "m5.xlarge")])
-def test_settings_choose_one_type_of_a_mixed_group(make_templates, a_group, mixed, large, choice, chosen):
+def test_settings_choose_one_type_of_a_mixed_group(make_templates, a_group, mixed, large, choice, chosen) -> None:
     templates = make_templates(mixedInstances=choice)
     group = a_group(MixedInstancesPolicy=mixed("lt-1", "c5.xlarge", "m5.large", "m5.xlarge"))
     templates.refresh([group])
@@ -226,11 +228,11 @@ def test_settings_choose_one_type_of_a_mixed_group(make_templates, a_group, mixe
     assert len(templates.pools(group)) == 3
 
 
-def test_a_mixed_group_without_overrides_launches_what_its_template_names(template_of, a_group, mixed, large):
+def test_a_mixed_group_without_overrides_launches_what_its_template_names(template_of, a_group, mixed, large) -> None:
     assert template_of(a_group(MixedInstancesPolicy=mixed("lt-1"))).labels[TYPE] == "m5.large"
 
 
-def test_a_group_whose_size_counts_units_is_refused(templates, a_group, mixed, large):
+def test_a_group_whose_size_counts_units_is_refused(templates, a_group, mixed, large) -> None:
     heavy = {"InstanceType": "m5.xlarge", "WeightedCapacity": "2"}
     weighted = a_group("weighted", machines="a:i-1", MixedInstancesPolicy=mixed("lt-1", "m5.large", heavy))
     cores = a_group("cores", DesiredCapacityType="vcpu", LaunchTemplate=large)
@@ -246,7 +248,7 @@ def test_a_group_whose_size_counts_units_is_refused(templates, a_group, mixed, l
 
 def test_types_that_meet_requirements_are_asked_for_with_the_architecture_of_the_image(
     aws, template_of, a_group, mixed
-):
+) -> None:
     wishes = {"VCpuCount": {"Min": 2}, "MemoryMiB": {"Min": 8192}, "AcceleratorCount": {"Max": 0}}
     aws.templates["lt-1"] = [{"ImageId": "ami-1"}]
     aws.images["ami-1"] = {"Architecture": "x86_64", "VirtualizationType": "hvm"}
@@ -259,27 +261,29 @@ def test_types_that_meet_requirements_are_asked_for_with_the_architecture_of_the
     assert template.annotations[POOLS_ANNOTATION] == "eu-west-1a/m5.large,eu-west-1a/m5.xlarge,eu-west-1a/c5.xlarge"
 
 
-def test_requirements_of_the_group_go_before_the_type_of_the_launch_template(aws, template_of, a_group, mixed, large):
+def test_requirements_of_the_group_go_before_the_type_of_the_launch_template(
+    aws, template_of, a_group, mixed, large
+) -> None:
     wishes = {"VCpuCount": {"Min": 4}, "MemoryMiB": {"Min": 1}}
     aws.matching.append((wishes, ["c5.xlarge"]))
     template = template_of(a_group(MixedInstancesPolicy=mixed("lt-1", {"InstanceRequirements": wishes})))
     assert template.labels[TYPE] == "c5.xlarge"
 
 
-def test_a_launch_template_may_have_requirements_too(aws, template_of, a_group, mixed):
+def test_a_launch_template_may_have_requirements_too(aws, template_of, a_group, mixed) -> None:
     wishes = {"VCpuCount": {"Min": 4}, "MemoryMiB": {"Min": 1}}
     aws.templates["lt-1"] = [{"InstanceRequirements": wishes}]
     aws.matching.append((wishes, ["m5.xlarge"]))
     assert template_of(a_group(MixedInstancesPolicy=mixed("lt-1"))).labels[TYPE] == "m5.xlarge"
 
 
-def test_requirements_that_nothing_meets_are_told(aws, template_of, a_group, mixed):
+def test_requirements_that_nothing_meets_are_told(aws, template_of, a_group, mixed) -> None:
     aws.templates["lt-1"] = [{"InstanceRequirements": {"VCpuCount": {"Min": 4000}, "MemoryMiB": {"Min": 1}}}]
     with pytest.raises(PermanentError, match=r"no instance type of x86_64 or arm64 meets .*4000"):
         template_of(a_group(MixedInstancesPolicy=mixed("lt-1")))
 
 
-def test_a_new_type_among_those_that_meet_requirements_is_left_out(aws, templates, a_group, mixed, caplog):
+def test_a_new_type_among_those_that_meet_requirements_is_left_out(aws, templates, a_group, mixed, caplog) -> None:
     wishes = {"VCpuCount": {"Min": 4}, "MemoryMiB": {"Min": 1}}
     aws.templates["lt-1"] = [{"InstanceRequirements": wishes}]
     aws.matching.append((wishes, ["m99.xlarge", "m5.xlarge"]))
@@ -289,7 +293,7 @@ def test_a_new_type_among_those_that_meet_requirements_is_left_out(aws, template
     assert caplog.messages == ["group workers launches unknown instance types: m99.xlarge. They are left out"]
 
 
-def test_a_type_that_nobody_knows_is_the_trouble_of_its_group_alone(aws, templates, a_group, mixed, large):
+def test_a_type_that_nobody_knows_is_the_trouble_of_its_group_alone(aws, templates, a_group, mixed, large) -> None:
     strange = a_group("strange", MixedInstancesPolicy=mixed("lt-1", "m5.large", "x99.large"))
     other = a_group("other", LaunchTemplate=large)
     templates.refresh([strange, other])
@@ -308,14 +312,14 @@ def test_a_type_that_nobody_knows_is_the_trouble_of_its_group_alone(aws, templat
 )
 def test_what_to_do_about_a_type_that_nobody_knows_depends_on_who_was_asked(
     aws, catalogue, template_of, a_group, mixed, static, remedy
-):
+) -> None:
     aws.templates["lt-1"] = [{"InstanceType": "m5.large"}]
     catalogue.static = static
     with pytest.raises(PermanentError, match=rf"x99\.large\. Correct them, or {remedy}$"):
         template_of(a_group(MixedInstancesPolicy=mixed("lt-1", "x99.large")))
 
 
-def test_a_new_type_is_nobody_s_mistake_while_aws_tells_nothing_about_types(aws, clock, a_group, large):
+def test_a_new_type_is_nobody_s_mistake_while_aws_tells_nothing_about_types(aws, clock, a_group, large) -> None:
     catalogue = Catalogue(aws, clock, static=False)
     templates = Templates(aws, catalogue, TemplateSettings(), clock, aws.region)
     aws.failures["describe_instance_types"] = ThrottledError("slow down")
@@ -328,7 +332,7 @@ def test_a_new_type_is_nobody_s_mistake_while_aws_tells_nothing_about_types(aws,
         templates.template(new)
 
 
-def test_a_launch_template_that_is_gone_is_the_trouble_of_its_group_alone(templates, a_group, large):
+def test_a_launch_template_that_is_gone_is_the_trouble_of_its_group_alone(templates, a_group, large) -> None:
     gone = a_group("gone", LaunchTemplate={"LaunchTemplateId": "lt-9", "Version": "$Latest"})
     other = a_group("other", LaunchTemplate=large)
     templates.refresh([gone, other])
@@ -339,7 +343,9 @@ def test_a_launch_template_that_is_gone_is_the_trouble_of_its_group_alone(templa
     assert templates.template(other) is not None
 
 
-def test_nodes_are_the_model_if_nobody_may_read_what_their_group_launches(aws, clock, templates, a_group, caplog):
+def test_nodes_are_the_model_if_nobody_may_read_what_their_group_launches(
+    aws, clock, templates, a_group, caplog
+) -> None:
     launch = {"LaunchTemplateId": "lt-1", "Version": "1"}
     manned, empty = a_group("manned", machines="a:i-1", LaunchTemplate=launch), a_group(LaunchTemplate=launch)
     for number in range(2):
@@ -354,23 +360,23 @@ def test_nodes_are_the_model_if_nobody_may_read_what_their_group_launches(aws, c
     ]
 
 
-def test_a_group_that_launches_nothing_is_told(template_of, a_group):
+def test_a_group_that_launches_nothing_is_told(template_of, a_group) -> None:
     with pytest.raises(PermanentError, match="group workers has neither a launch template nor a launch configuration"):
         template_of(a_group())
 
 
-def test_a_group_that_names_no_type_is_told(aws, template_of, a_group):
+def test_a_group_that_names_no_type_is_told(aws, template_of, a_group) -> None:
     aws.templates["lt-1"] = [{"ImageId": "ami-1"}]
     with pytest.raises(PermanentError, match="neither group workers nor what it launches names an instance type"):
         template_of(a_group(LaunchTemplate={"LaunchTemplateId": "lt-1"}))
 
 
-def test_a_group_that_appeared_after_the_last_refresh_is_unknown(templates, a_group):
+def test_a_group_that_appeared_after_the_last_refresh_is_unknown(templates, a_group) -> None:
     with pytest.raises(GroupNotFoundError, match="group workers was missing when AWS was last asked"):
         templates.template(a_group())
 
 
-def test_what_was_known_stays_while_aws_is_away(aws, catalogue, clock, templates, a_group, large):
+def test_what_was_known_stays_while_aws_is_away(aws, catalogue, clock, templates, a_group, large) -> None:
     group = a_group(LaunchTemplate=large | {"Version": "$Latest"})
     templates.refresh([group])
     before = templates.template(group)
@@ -389,7 +395,7 @@ def test_what_was_known_stays_while_aws_is_away(aws, catalogue, clock, templates
     assert templates.template(group).labels[TYPE] == "m5.xlarge"
 
 
-def test_a_change_that_can_t_be_read_for_the_moment_keeps_what_was_known(aws, templates, a_group, large):
+def test_a_change_that_can_t_be_read_for_the_moment_keeps_what_was_known(aws, templates, a_group, large) -> None:
     templates.refresh([a_group(LaunchTemplate=large)])
     aws.failures["describe_launch_template_versions"] = ThrottledError("slow down")
     changed = a_group(LaunchTemplate=large | {"Version": "2"})
@@ -397,7 +403,7 @@ def test_a_change_that_can_t_be_read_for_the_moment_keeps_what_was_known(aws, te
     assert templates.template(changed).labels[TYPE] == "m5.large"
 
 
-def test_a_change_to_something_that_is_not_there_is_told(aws, templates, a_group, large):
+def test_a_change_to_something_that_is_not_there_is_told(aws, templates, a_group, large) -> None:
     templates.refresh([a_group(LaunchTemplate=large)])
     changed = a_group(LaunchTemplate=large | {"Version": "2"})
     templates.refresh([changed])
@@ -405,7 +411,7 @@ def test_a_change_to_something_that_is_not_there_is_told(aws, templates, a_group
         templates.template(changed)
 
 
-def test_a_passing_trouble_is_over_with_the_next_refresh(aws, templates, a_group, large):
+def test_a_passing_trouble_is_over_with_the_next_refresh(aws, templates, a_group, large) -> None:
     group = a_group(LaunchTemplate=large)
     aws.failures["describe_launch_template_versions"] = ThrottledError("slow down")
     templates.refresh([group])
@@ -416,7 +422,7 @@ def test_a_passing_trouble_is_over_with_the_next_refresh(aws, templates, a_group
     assert templates.template(group) is not None
 
 
-def test_facts_are_answered_without_any_call(aws, templates, a_group, large):
+def test_facts_are_answered_without_any_call(aws, templates, a_group, large) -> None:
     group = a_group(LaunchTemplate=large)
     templates.refresh([group])
     asked = len(aws.asked)
@@ -427,7 +433,7 @@ def test_facts_are_answered_without_any_call(aws, templates, a_group, large):
     assert len(aws.asked) == asked
 
 
-def test_images_that_nobody_may_read_are_no_harm(aws, templates, a_group, large, caplog):
+def test_images_that_nobody_may_read_are_no_harm(aws, templates, a_group, large, caplog) -> None:
     aws.failures["describe_images"] = AccessDeniedError("ec2:DescribeImages is not allowed")
     group = a_group(LaunchTemplate=large)
     templates.refresh([group])
@@ -437,7 +443,7 @@ def test_images_that_nobody_may_read_are_no_harm(aws, templates, a_group, large,
 
 
 class TestTheNextMachine:
-    def test_comes_up_where_the_fewest_machines_are(self, templates, a_group, large):
+    def test_comes_up_where_the_fewest_machines_are(self, templates, a_group, large) -> None:
         group = a_group(
             zones="abc",
             machines="a:i-1 a:i-5:m5.large:Terminating a:i-8:m5.large:Terminating:Wait a:i-7:m5.large:Warmed:Stopped "
@@ -449,14 +455,14 @@ class TestTheNextMachine:
         assert (template.labels[ZONE], template.labels[EBS_ZONE]) == ("eu-west-1a", "eu-west-1a")
         assert template.zones == group.zones
 
-    def test_does_not_come_up_where_its_type_is_not_offered(self, aws, templates, a_group, large):
+    def test_does_not_come_up_where_its_type_is_not_offered(self, aws, templates, a_group, large) -> None:
         aws.offered = {"m5.large": ["eu-west-1b", "eu-west-1c"]}
         group = a_group(zones="abc", machines="b:i-1", LaunchTemplate=large)
         templates.refresh([group])
         assert templates.template(group).labels[ZONE] == "eu-west-1c"
         assert templates.template(group).zones == ("eu-west-1b", "eu-west-1c")
 
-    def test_changes_nothing_but_the_zone_of_what_is_promised(self, templates, a_group, large):
+    def test_changes_nothing_but_the_zone_of_what_is_promised(self, templates, a_group, large) -> None:
         promises = []
         for machines in ("a:i-1", "a:i-1 b:i-2 b:i-3"):
             group = a_group(zones="ab", machines=machines, LaunchTemplate=large)
@@ -465,12 +471,12 @@ class TestTheNextMachine:
         assert [promise.labels[ZONE] for promise in promises] == ["eu-west-1b", "eu-west-1a"]
         assert fingerprint(promises[0]) == fingerprint(promises[1])
 
-    def test_of_one_zone_says_nothing_of_others(self, templates, a_group, large):
+    def test_of_one_zone_says_nothing_of_others(self, templates, a_group, large) -> None:
         group = a_group(LaunchTemplate=large)
         templates.refresh([group])
         assert templates.template(group).zones == ()
 
-    def test_has_not_the_zone_id_of_a_node_that_is_elsewhere(self, templates, a_group, large):
+    def test_has_not_the_zone_id_of_a_node_that_is_elsewhere(self, templates, a_group, large) -> None:
         group = a_group(zones="ab", machines="a:i-1", LaunchTemplate=large)
         templates.refresh([group])
         labels = {ZONE: "eu-west-1b", "topology.k8s.aws/zone-id": "euw1-az3", "team": "web"}
@@ -481,20 +487,20 @@ class TestTheNextMachine:
         alone = replace(real, zones=())
         assert templates.complete(group, alone).labels == labels
 
-    def test_is_like_the_node_that_is_there_if_so_set(self, make_templates, a_group, large):
+    def test_is_like_the_node_that_is_there_if_so_set(self, make_templates, a_group, large) -> None:
         templates = make_templates(zones="first")
         group = a_group(zones="ab", machines="a:i-1", LaunchTemplate=large)
         templates.refresh([group])
         assert templates.template(group).labels[ZONE] == "eu-west-1a"
         assert templates.template(group).zones == ()
 
-    def test_has_the_zone_that_a_tag_says(self, templates, a_group, large):
+    def test_has_the_zone_that_a_tag_says(self, templates, a_group, large) -> None:
         group = a_group(zones="ab", tags={f"{TAG}/label/{ZONE}": "eu-west-1b"}, LaunchTemplate=large)
         templates.refresh([group])
         assert templates.template(group).labels[ZONE] == "eu-west-1b"
         assert templates.template(group).zones == ()
 
-    def test_has_the_resources_of_tags_that_a_real_node_lacks(self, templates, a_group, large):
+    def test_has_the_resources_of_tags_that_a_real_node_lacks(self, templates, a_group, large) -> None:
         group = a_group(
             tags={f"{TAG}/resources/nvidia.com/gpu": "4", f"{TAG}/resources/cpu": "1"}, LaunchTemplate=large
         )
@@ -505,7 +511,7 @@ class TestTheNextMachine:
         assert completed.allocatable == {"cpu": 1930, "nvidia.com/gpu": 4}
         assert completed.annotations == {POOLS_ANNOTATION: "eu-west-1a/m5.large"}
 
-    def test_may_be_smaller_than_a_real_node_of_a_mixed_group(self, templates, a_group, mixed, large):
+    def test_may_be_smaller_than_a_real_node_of_a_mixed_group(self, templates, a_group, mixed, large) -> None:
         group = a_group(machines="a:i-1:m5.xlarge", MixedInstancesPolicy=mixed("lt-1", "m5.xlarge", "c5.xlarge"))
         templates.refresh([group])
         real = NodeTemplate(
@@ -519,14 +525,16 @@ class TestTheNextMachine:
         assert completed.allocatable["memory"] == templates.template(group).allocatable["memory"] < 8 * GIB
         assert completed.capacity["example.com/disks"] == 1
 
-    def test_has_as_much_as_the_node_that_is_there_where_tags_tell_how_much(self, templates, a_group, mixed, large):
+    def test_has_as_much_as_the_node_that_is_there_where_tags_tell_how_much(
+        self, templates, a_group, mixed, large
+    ) -> None:
         policy = mixed("lt-1", "m5.xlarge", "m5.large")
         group = a_group(machines="a:i-1", tags={f"{TAG}/resources/cpu": "1"}, MixedInstancesPolicy=policy)
         templates.refresh([group])
         real = NodeTemplate(labels={TYPE: "m5.xlarge"}, capacity={"cpu": 4000}, allocatable={"cpu": 3920})
         assert templates.complete(group, real).allocatable == {"cpu": 3920}
 
-    def test_of_several_zones_is_a_guess_that_is_told_once(self, templates, a_group, large, caplog):
+    def test_of_several_zones_is_a_guess_that_is_told_once(self, templates, a_group, large, caplog) -> None:
         group = a_group(zones="ab", LaunchTemplate=large)
         with caplog.at_level(logging.WARNING):
             templates.refresh([group])
@@ -552,12 +560,12 @@ class TestPools:
     )
     def test_follow_what_is_bought_on_demand_and_what_is_not(
         self, templates, a_group, mixed, large, distribution, desired, expected
-    ):
+    ) -> None:
         group = a_group(DesiredCapacity=desired, MixedInstancesPolicy=mixed("lt-1", "m5.large", **distribution))
         templates.refresh([group])
         assert ",".join(map(str, templates.pools(group))).replace("eu-west-1", "") == expected
 
-    def test_are_all_zones_and_types(self, templates, a_group, mixed, large):
+    def test_are_all_zones_and_types(self, templates, a_group, mixed, large) -> None:
         group = a_group(zones="ab", MixedInstancesPolicy=mixed("lt-1", "m5.large", "m5.xlarge"))
         templates.refresh([group])
         assert list(map(str, templates.pools(group))) == [
@@ -567,7 +575,7 @@ class TestPools:
             "eu-west-1b/m5.xlarge",
         ]
 
-    def test_leave_out_zones_that_do_not_have_the_type(self, aws, templates, a_group, mixed, large):
+    def test_leave_out_zones_that_do_not_have_the_type(self, aws, templates, a_group, mixed, large) -> None:
         aws.offered = {"m5.large": ["eu-west-1a", "eu-west-1b"], "m5.xlarge": ["eu-west-1b"]}
         group = a_group(zones="abc", MixedInstancesPolicy=mixed("lt-1", "m5.large", "m5.xlarge"))
         templates.refresh([group])
@@ -578,7 +586,9 @@ class TestPools:
         ]
         assert aws.counts["describe_instance_type_offerings"] == 1
 
-    def test_are_in_all_zones_if_nobody_may_read_which_have_the_type(self, aws, templates, a_group, large, caplog):
+    def test_are_in_all_zones_if_nobody_may_read_which_have_the_type(
+        self, aws, templates, a_group, large, caplog
+    ) -> None:
         aws.failures["describe_instance_type_offerings"] = AccessDeniedError("no")
         group = a_group(LaunchTemplate=large)
         templates.refresh([group])
@@ -586,13 +596,13 @@ class TestPools:
         assert list(map(str, templates.pools(group))) == ["eu-west-1a/m5.large"]
         assert caplog.messages == ["the zones that offer instance types can't be read, so all zones count: no"]
 
-    def test_of_spot_leave_out_types_that_are_not_sold_so(self, templates, a_group, mixed, large):
+    def test_of_spot_leave_out_types_that_are_not_sold_so(self, templates, a_group, mixed, large) -> None:
         policy = mixed("lt-1", "m5.large", "mac1.metal", OnDemandPercentageAboveBaseCapacity=0)
         group = a_group(MixedInstancesPolicy=policy)
         templates.refresh([group])
         assert list(map(str, templates.pools(group))) == ["eu-west-1a/m5.large/spot"]
 
-    def test_are_those_of_spot_if_the_launch_template_says_so(self, aws, templates, a_group):
+    def test_are_those_of_spot_if_the_launch_template_says_so(self, aws, templates, a_group) -> None:
         aws.templates["lt-1"] = [{"InstanceType": "m5.large", "InstanceMarketOptions": {"MarketType": "spot"}}]
         group = a_group(LaunchTemplate={"LaunchTemplateName": "1"})
         templates.refresh([group])

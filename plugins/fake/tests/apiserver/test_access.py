@@ -30,7 +30,7 @@ def raw(server: ApiServer) -> Iterator[Raw]:
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic s3cret"}])
-def test_without_a_known_token_nobody_gets_in(server: ApiServer, headers: dict[str, str]) -> None:
+def test_without_a_known_token_nobody_gets_in(server, headers) -> None:
     stranger = Raw(server.url, **headers)
     answer = stranger.get("/api/v1/pods")
     stranger.close()
@@ -38,7 +38,7 @@ def test_without_a_known_token_nobody_gets_in(server: ApiServer, headers: dict[s
     assert (answer.status, answer.body["reason"], answer.body["message"]) == (401, "Unauthorized", "Unauthorized")
 
 
-def test_the_official_client_sends_the_token_of_the_kubeconfig(server: ApiServer) -> None:
+def test_the_official_client_sends_the_token_of_the_kubeconfig(server) -> None:
     with config.new_client_from_config_dict(yaml.safe_load(server.kubeconfig("s3cret"))) as api:
         assert client.CoreV1Api(api).list_node().items == []
         api.rest_client.pool_manager.clear()
@@ -70,9 +70,7 @@ def test_the_official_client_sends_the_token_of_the_kubeconfig(server: ApiServer
         ("GET", "/metrics", f'forbidden: {WHO} cannot get path "/metrics"'),
     ],
 )
-def test_a_refusal_is_worded_as_kubernetes_words_it(
-    server: ApiServer, raw: Raw, method: str, path: str, message: str
-) -> None:
+def test_a_refusal_is_worded_as_kubernetes_words_it(server, raw, method, path, message) -> None:
     server.authorize = lambda request: ""
 
     answer = raw.send(method, path)
@@ -81,13 +79,13 @@ def test_a_refusal_is_worded_as_kubernetes_words_it(
     assert answer.body["message"] == message
 
 
-def test_a_reason_for_the_refusal_is_told(server: ApiServer, raw: Raw) -> None:
+def test_a_reason_for_the_refusal_is_told(server, raw) -> None:
     server.authorize = lambda request: "the moon is full"
 
     assert raw.get("/api/v1/nodes").body["message"].endswith("at the cluster scope: the moon is full")
 
 
-def test_one_right_can_be_taken_away(store: Store, server: ApiServer, raw: Raw) -> None:
+def test_one_right_can_be_taken_away(store, server, raw) -> None:
     store.create("pods", pod())
 
     def no_evictions(request: Request) -> str | None:
@@ -100,7 +98,7 @@ def test_one_right_can_be_taken_away(store: Store, server: ApiServer, raw: Raw) 
     assert store.find("pods", "web-0", "default") is not None
 
 
-def test_the_hook_sees_user_verb_and_resource(store: Store, server: ApiServer, raw: Raw) -> None:
+def test_the_hook_sees_user_verb_and_resource(store, server, raw) -> None:
     store.create("deployments.apps", deployment())
     seen: list[tuple[str, str, str]] = []
 
@@ -114,7 +112,7 @@ def test_the_hook_sees_user_verb_and_resource(store: Store, server: ApiServer, r
     assert seen == [(USER, "patch", "deployments.apps")]
 
 
-def test_clients_can_ask_for_their_rights(server: ApiServer, raw: Raw) -> None:
+def test_clients_can_ask_for_their_rights(server, raw) -> None:
     server.authorize = lambda request: "hands off" if request.verb == "delete" else None
 
     def review(verb: str) -> object:
@@ -125,14 +123,14 @@ def test_clients_can_ask_for_their_rights(server: ApiServer, raw: Raw) -> None:
     assert review("delete") == {"allowed": False, "denied": True, "reason": "hands off"}
 
 
-def test_clients_can_ask_who_they_are(raw: Raw) -> None:
+def test_clients_can_ask_who_they_are(raw) -> None:
     review = raw.post("/apis/authentication.k8s.io/v1/selfsubjectreviews", {}).body
 
     assert review["kind"] == "SelfSubjectReview"
     assert review["status"]["userInfo"]["username"] == USER
 
 
-def test_all_rights_at_once_are_listed_as_far_as_they_are_known(server: ApiServer, raw: Raw) -> None:
+def test_all_rights_at_once_are_listed_as_far_as_they_are_known(server, raw) -> None:
     path = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
     assert raw.post(path, {}).body["status"]["incomplete"] is False
 

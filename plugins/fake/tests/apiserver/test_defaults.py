@@ -2,7 +2,6 @@ from typing import Any
 
 import pytest
 from nodewright_fake.apiserver.status import StatusError
-from nodewright_fake.apiserver.store import Store
 
 from .builders import definition, deployment, pod
 
@@ -13,7 +12,7 @@ def container(**resources: Any) -> dict[str, Any]:
     return {"name": "main", "image": "web:1", "resources": resources}
 
 
-def test_a_pod_gets_what_every_pod_has(store: Store) -> None:
+def test_a_pod_gets_what_every_pod_has(store) -> None:
     created = store.create("pods", {"metadata": {"name": "p", "namespace": "default"}, "spec": {"containers": []}})
 
     assert (created["apiVersion"], created["kind"]) == ("v1", "Pod")
@@ -23,7 +22,7 @@ def test_a_pod_gets_what_every_pod_has(store: Store) -> None:
     assert created["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
 
 
-def test_what_a_pod_says_is_kept(store: Store) -> None:
+def test_what_a_pod_says_is_kept(store) -> None:
     created = store.create("pods", pod(restartPolicy="Never", terminationGracePeriodSeconds=0, phase="Running"))
 
     assert created["spec"]["restartPolicy"] == "Never"
@@ -31,7 +30,7 @@ def test_what_a_pod_says_is_kept(store: Store) -> None:
     assert created["status"]["phase"] == "Running"
 
 
-def test_requests_default_to_limits(store: Store) -> None:
+def test_requests_default_to_limits(store) -> None:
     limited = container(limits={"cpu": "2", "memory": "1Gi"}, requests={"cpu": "1"})
     created = store.create("pods", pod(containers=[limited]))
 
@@ -48,18 +47,18 @@ def test_requests_default_to_limits(store: Store) -> None:
         ({"limits": {"cpu": "2", "memory": "1Gi"}, "requests": {"cpu": "1"}}, "Burstable"),
     ],
 )
-def test_the_quality_of_service_follows_from_requests_and_limits(store: Store, resources: Any, quality: str) -> None:
+def test_the_quality_of_service_follows_from_requests_and_limits(store, resources, quality) -> None:
     assert store.create("pods", pod(containers=[container(**resources)]))["status"]["qosClass"] == quality
 
 
-def test_ports_on_the_hosts_network_are_ports_of_the_host(store: Store) -> None:
+def test_ports_on_the_hosts_network_are_ports_of_the_host(store) -> None:
     serving = {"name": "main", "image": "web:1", "ports": [{"containerPort": 80}]}
     created = store.create("pods", pod(containers=[serving], hostNetwork=True))
 
     assert created["spec"]["containers"][0]["ports"] == [{"containerPort": 80, "protocol": "TCP", "hostPort": 80}]
 
 
-def test_a_pod_tolerates_troubled_nodes_for_five_minutes_unless_it_says_otherwise(store: Store) -> None:
+def test_a_pod_tolerates_troubled_nodes_for_five_minutes_unless_it_says_otherwise(store) -> None:
     forever = {"key": "node.kubernetes.io/not-ready", "operator": "Exists"}
     created = store.create("pods", pod(tolerations=[forever]))
 
@@ -74,7 +73,7 @@ def test_a_pod_tolerates_troubled_nodes_for_five_minutes_unless_it_says_otherwis
     ]
 
 
-def test_a_pod_that_tolerates_everything_gets_no_more_tolerations(store: Store) -> None:
+def test_a_pod_that_tolerates_everything_gets_no_more_tolerations(store) -> None:
     assert store.create("pods", pod(tolerations=[{"operator": "Exists"}]))["spec"]["tolerations"] == [
         {"operator": "Exists"}
     ]
@@ -83,11 +82,11 @@ def test_a_pod_that_tolerates_everything_gets_no_more_tolerations(store: Store) 
 @pytest.mark.parametrize(
     ("name", "priority"), [("system-node-critical", 2_000_001_000), ("system-cluster-critical", 2_000_000_000)]
 )
-def test_the_systems_priority_classes_are_always_there(store: Store, name: str, priority: int) -> None:
+def test_the_systems_priority_classes_are_always_there(store, name, priority) -> None:
     assert store.create("pods", pod(priorityClassName=name))["spec"]["priority"] == priority
 
 
-def test_a_pod_gets_the_priority_of_its_class(store: Store) -> None:
+def test_a_pod_gets_the_priority_of_its_class(store) -> None:
     store.create(PRIORITIES, {"metadata": {"name": "low"}, "value": -10, "preemptionPolicy": "Never"})
 
     spec = store.create("pods", pod(priorityClassName="low"))["spec"]
@@ -95,7 +94,7 @@ def test_a_pod_gets_the_priority_of_its_class(store: Store) -> None:
     assert (spec["priority"], spec["preemptionPolicy"]) == (-10, "Never")
 
 
-def test_a_pod_without_a_class_gets_the_default_one(store: Store) -> None:
+def test_a_pod_without_a_class_gets_the_default_one(store) -> None:
     assert store.create("pods", pod("before"))["spec"]["priority"] == 0
 
     store.create(PRIORITIES, {"metadata": {"name": "usual"}, "value": 100, "globalDefault": True})
@@ -104,12 +103,12 @@ def test_a_pod_without_a_class_gets_the_default_one(store: Store) -> None:
     assert (spec["priority"], spec["priorityClassName"]) == (100, "usual")
 
 
-def test_a_pod_of_an_unknown_class_is_refused(store: Store) -> None:
+def test_a_pod_of_an_unknown_class_is_refused(store) -> None:
     with pytest.raises(StatusError, match=r'^pods "web-0" is forbidden: no PriorityClass with name gone was found$'):
         store.create("pods", pod(priorityClassName="gone"))
 
 
-def test_a_deployment_rolls_a_quarter_at_a_time(store: Store) -> None:
+def test_a_deployment_rolls_a_quarter_at_a_time(store) -> None:
     spec = store.create("deployments.apps", deployment(replicas=None))["spec"]
 
     assert spec["replicas"] == 1
@@ -121,7 +120,7 @@ def test_a_deployment_rolls_a_quarter_at_a_time(store: Store) -> None:
     assert spec["template"]["spec"]["restartPolicy"] == "Always"
 
 
-def test_a_deployment_that_recreates_has_nothing_to_roll(store: Store) -> None:
+def test_a_deployment_that_recreates_has_nothing_to_roll(store) -> None:
     recreating = deployment()
     recreating["spec"]["strategy"] = {"type": "Recreate"}
 
@@ -142,13 +141,13 @@ def test_a_deployment_that_recreates_has_nothing_to_roll(store: Store) -> None:
         ("services", {"type": "ClusterIP", "sessionAffinity": "None"}),
     ],
 )
-def test_workloads_get_their_defaults(store: Store, resource: str, expected: dict[str, Any]) -> None:
+def test_workloads_get_their_defaults(store, resource, expected) -> None:
     spec = store.create(resource, {"metadata": {"name": "w", "namespace": "default"}, "spec": {}})["spec"]
 
     assert {key: spec[key] for key in expected} == expected
 
 
-def test_a_jobs_selector_matches_its_own_pods_only(store: Store) -> None:
+def test_a_jobs_selector_matches_its_own_pods_only(store) -> None:
     template = {"spec": {"containers": [container()], "restartPolicy": "Never"}}
     job = store.create(
         "jobs.batch", {"metadata": {"name": "j", "namespace": "default"}, "spec": {"template": template}}
@@ -159,21 +158,21 @@ def test_a_jobs_selector_matches_its_own_pods_only(store: Store) -> None:
     assert job["spec"]["template"]["metadata"]["labels"].items() >= own.items()
 
 
-def test_a_namespace_is_active_and_carries_its_name_as_a_label(store: Store) -> None:
+def test_a_namespace_is_active_and_carries_its_name_as_a_label(store) -> None:
     namespace = store.create("namespaces", {"metadata": {"name": "team"}})
 
     assert namespace["metadata"]["labels"] == {"kubernetes.io/metadata.name": "team"}
     assert namespace["status"] == {"phase": "Active"}
 
 
-def test_a_secrets_text_becomes_data(store: Store) -> None:
+def test_a_secrets_text_becomes_data(store) -> None:
     secret = store.create("secrets", {"metadata": {"name": "s", "namespace": "default"}, "stringData": {"key": "text"}})
 
     assert (secret["type"], secret["data"]) == ("Opaque", {"key": "dGV4dA=="})
     assert "stringData" not in secret
 
 
-def test_a_definition_is_established_at_once(store: Store) -> None:
+def test_a_definition_is_established_at_once(store) -> None:
     status = store.create("customresourcedefinitions.apiextensions.k8s.io", definition())["status"]
 
     assert {one["type"]: one["status"] for one in status["conditions"]} == {

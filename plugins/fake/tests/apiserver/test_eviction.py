@@ -20,7 +20,7 @@ def is_going(store: Store, name: str = "web-0") -> bool:
     return found is None or "deletionTimestamp" in found["metadata"]
 
 
-def test_a_pod_without_budget_is_deleted_gracefully(store: Store, core: client.CoreV1Api) -> None:
+def test_a_pod_without_budget_is_deleted_gracefully(store, core) -> None:
     store.create("pods", ready_pod())
 
     eviction = client.V1Eviction(
@@ -33,7 +33,7 @@ def test_a_pod_without_budget_is_deleted_gracefully(store: Store, core: client.C
     assert metadata["deletionGracePeriodSeconds"] == 9
 
 
-def test_an_eviction_within_the_budget_is_charged_to_it(store: Store, raw: Raw) -> None:
+def test_an_eviction_within_the_budget_is_charged_to_it(store, raw) -> None:
     store.create("pods", ready_pod())
     store.create(BUDGETS, budget(allowed=2))
 
@@ -46,7 +46,7 @@ def test_an_eviction_within_the_budget_is_charged_to_it(store: Store, raw: Raw) 
     assert status["disruptedPods"] == {"web-0": "2030-01-01T00:00:00Z"}
 
 
-def test_an_eviction_beyond_the_budget_is_refused_with_the_cause(store: Store, raw: Raw) -> None:
+def test_an_eviction_beyond_the_budget_is_refused_with_the_cause(store, raw) -> None:
     store.create("pods", ready_pod())
     store.create(BUDGETS, budget(allowed=0, needs=3, has=3))
     version = store.version
@@ -66,7 +66,7 @@ def test_an_eviction_beyond_the_budget_is_refused_with_the_cause(store: Store, r
     assert store.version == version
 
 
-def test_a_budget_is_never_overdrawn(store: Store, raw: Raw) -> None:
+def test_a_budget_is_never_overdrawn(store, raw) -> None:
     for number in range(3):
         store.create("pods", ready_pod(f"web-{number}"))
     store.create(BUDGETS, budget(allowed=2))
@@ -75,7 +75,7 @@ def test_a_budget_is_never_overdrawn(store: Store, raw: Raw) -> None:
     assert not is_going(store, "web-2")
 
 
-def test_a_pod_of_two_budgets_cannot_be_evicted(store: Store, raw: Raw) -> None:
+def test_a_pod_of_two_budgets_cannot_be_evicted(store, raw) -> None:
     store.create("pods", ready_pod())
     store.create(BUDGETS, budget("one", allowed=5))
     store.create(BUDGETS, budget("two", allowed=5))
@@ -90,7 +90,7 @@ def test_a_pod_of_two_budgets_cannot_be_evicted(store: Store, raw: Raw) -> None:
 
 
 @pytest.mark.parametrize("phase", ["Pending", "Succeeded", "Failed"])
-def test_a_pod_that_serves_nobody_needs_no_budget(store: Store, raw: Raw, phase: str) -> None:
+def test_a_pod_that_serves_nobody_needs_no_budget(store, raw, phase) -> None:
     store.create("pods", pod(node="n1", phase=phase))
     store.create(BUDGETS, budget(allowed=0))
 
@@ -98,7 +98,7 @@ def test_a_pod_that_serves_nobody_needs_no_budget(store: Store, raw: Raw, phase:
     assert store.get(BUDGETS, "web", "default")["status"]["disruptionsAllowed"] == 0
 
 
-def test_a_pod_that_goes_anyway_is_not_charged_twice(store: Store, raw: Raw) -> None:
+def test_a_pod_that_goes_anyway_is_not_charged_twice(store, raw) -> None:
     store.create("pods", ready_pod())
     store.create(BUDGETS, budget(allowed=1))
 
@@ -116,7 +116,7 @@ def test_a_pod_that_goes_anyway_is_not_charged_twice(store: Store, raw: Raw) -> 
     ],
     ids=["healthy enough without it", "not healthy enough", "nothing desired", "always allowed"],
 )
-def test_an_unready_pod_may_go_where_it_is_not_missed(store: Store, raw: Raw, made: Any, status: int) -> None:
+def test_an_unready_pod_may_go_where_it_is_not_missed(store, raw, made, status) -> None:
     store.create("pods", pod(node="n1", phase="Running"))
     store.create(BUDGETS, made)
 
@@ -124,7 +124,7 @@ def test_an_unready_pod_may_go_where_it_is_not_missed(store: Store, raw: Raw, ma
     assert store.get(BUDGETS, "web", "default")["status"]["disruptionsAllowed"] == 0
 
 
-def test_a_budget_that_its_controller_has_not_seen_yet_says_come_again(store: Store, raw: Raw) -> None:
+def test_a_budget_that_its_controller_has_not_seen_yet_says_come_again(store, raw) -> None:
     store.create("pods", ready_pod())
     store.create(BUDGETS, budget(allowed=1))
     store.modify(BUDGETS, "web", "default", lambda draft: draft["spec"].update(minAvailable=1))
@@ -137,7 +137,7 @@ def test_a_budget_that_its_controller_has_not_seen_yet_says_come_again(store: St
     )
 
 
-def test_budgets_of_other_pods_and_namespaces_do_not_count(store: Store, raw: Raw) -> None:
+def test_budgets_of_other_pods_and_namespaces_do_not_count(store, raw) -> None:
     store.create("pods", ready_pod())
     other = budget("other", allowed=0)
     other["spec"]["selector"] = {"matchLabels": {"app": "db"}}
@@ -150,9 +150,7 @@ def test_budgets_of_other_pods_and_namespaces_do_not_count(store: Store, raw: Ra
 
 
 @pytest.mark.parametrize(("selector", "status"), [({}, 429), (None, 201)])
-def test_an_empty_selector_covers_all_pods_and_a_missing_one_none(
-    store: Store, raw: Raw, selector: Any, status: int
-) -> None:
+def test_an_empty_selector_covers_all_pods_and_a_missing_one_none(store, raw, selector, status) -> None:
     store.create("pods", ready_pod())
     made = budget(allowed=0)
     made["spec"]["selector"] = selector
@@ -161,7 +159,7 @@ def test_an_empty_selector_covers_all_pods_and_a_missing_one_none(
     assert evict(raw).status == status
 
 
-def test_a_dry_run_asks_the_budget_but_charges_nothing(store: Store, raw: Raw) -> None:
+def test_a_dry_run_asks_the_budget_but_charges_nothing(store, raw) -> None:
     store.create("pods", ready_pod())
     store.create(BUDGETS, budget(allowed=1))
 
@@ -173,7 +171,7 @@ def test_a_dry_run_asks_the_budget_but_charges_nothing(store: Store, raw: Raw) -
     assert evict(raw, deleteOptions={"dryRun": ["All"]}).status == 429
 
 
-def test_a_precondition_that_fails_costs_the_budget_nothing(store: Store, raw: Raw) -> None:
+def test_a_precondition_that_fails_costs_the_budget_nothing(store, raw) -> None:
     store.create("pods", ready_pod())
     store.create(BUDGETS, budget(allowed=1))
 
@@ -181,7 +179,7 @@ def test_a_precondition_that_fails_costs_the_budget_nothing(store: Store, raw: R
     assert store.get(BUDGETS, "web", "default")["status"]["disruptionsAllowed"] == 1
 
 
-def test_the_last_disruption_turns_the_condition(store: Store, raw: Raw) -> None:
+def test_the_last_disruption_turns_the_condition(store, raw) -> None:
     made = budget(allowed=1)
     made["status"]["conditions"] = [{"type": "DisruptionAllowed", "status": "True", "reason": "SufficientPods"}]
     store.create("pods", ready_pod())
@@ -194,7 +192,7 @@ def test_the_last_disruption_turns_the_condition(store: Store, raw: Raw) -> None
 
 
 @pytest.mark.parametrize("version", ["policy/v1", "policy/v1beta1"])
-def test_old_clients_evict_with_the_beta_version(store: Store, raw: Raw, version: str) -> None:
+def test_old_clients_evict_with_the_beta_version(store, raw, version) -> None:
     store.create("pods", ready_pod())
 
     assert evict(raw, apiVersion=version).status == 201
@@ -208,7 +206,7 @@ def test_old_clients_evict_with_the_beta_version(store: Store, raw: Raw, version
         ({"metadata": {"name": "other"}}, "name in URL does not match name in Eviction object"),
     ],
 )
-def test_what_is_no_eviction_of_this_pod_is_refused(store: Store, raw: Raw, wrong: Any, message: str) -> None:
+def test_what_is_no_eviction_of_this_pod_is_refused(store, raw, wrong, message) -> None:
     store.create("pods", ready_pod())
 
     answer = evict(raw, **wrong)
@@ -216,7 +214,7 @@ def test_what_is_no_eviction_of_this_pod_is_refused(store: Store, raw: Raw, wron
     assert (answer.status, answer.body["message"]) == (400, message)
 
 
-def test_a_pod_that_is_not_there_cannot_be_evicted(raw: Raw) -> None:
+def test_a_pod_that_is_not_there_cannot_be_evicted(raw) -> None:
     answer = evict(raw, "gone")
 
     assert (answer.status, answer.body["message"]) == (404, 'pods "gone" not found')

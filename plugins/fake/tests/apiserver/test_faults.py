@@ -7,11 +7,8 @@ from kubernetes import client
 from nodewright_fake.apiserver.faults import Fault
 from nodewright_fake.apiserver.record import Call
 from nodewright_fake.apiserver.request import Request
-from nodewright_fake.apiserver.server import ApiServer
-from nodewright_fake.apiserver.store import Store
 
 from .builders import config_map, pod
-from .raw import Raw
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 
@@ -24,7 +21,7 @@ def writes(request: Request) -> bool:
     ("status", "reason"),
     [(500, "InternalError"), (503, "ServiceUnavailable"), (429, "TooManyRequests"), (410, "Expired")],
 )
-def test_requests_can_be_refused(server: ApiServer, raw: Raw, status: int, reason: str) -> None:
+def test_requests_can_be_refused(server, raw, status, reason) -> None:
     server.faults.append(Fault(status=status, message="not today"))
 
     answer = raw.get("/api/v1/pods")
@@ -32,7 +29,7 @@ def test_requests_can_be_refused(server: ApiServer, raw: Raw, status: int, reaso
     assert (answer.status, answer.body["reason"], answer.body["message"]) == (status, reason, "not today")
 
 
-def test_a_throttled_client_is_told_when_to_come_again(server: ApiServer, raw: Raw) -> None:
+def test_a_throttled_client_is_told_when_to_come_again(server, raw) -> None:
     server.faults.append(Fault(status=429, retry_after=3))
 
     answer = raw.get("/api/v1/pods")
@@ -41,7 +38,7 @@ def test_a_throttled_client_is_told_when_to_come_again(server: ApiServer, raw: R
     assert answer.body["details"] == {"retryAfterSeconds": 3}
 
 
-def test_a_fault_hits_only_what_it_is_meant_for(store: Store, server: ApiServer, raw: Raw) -> None:
+def test_a_fault_hits_only_what_it_is_meant_for(store, server, raw) -> None:
     fault = Fault(when=writes, status=500)
     server.faults.append(fault)
 
@@ -51,13 +48,13 @@ def test_a_fault_hits_only_what_it_is_meant_for(store: Store, server: ApiServer,
     assert store.find("configmaps", "settings", "default") is None
 
 
-def test_a_fault_passes(server: ApiServer, raw: Raw) -> None:
+def test_a_fault_passes(server, raw) -> None:
     server.faults.append(Fault(times=2, status=503))
 
     assert [raw.get("/api/v1/pods").status for _ in range(3)] == [503, 503, 200]
 
 
-def test_a_fault_can_be_taken_away(server: ApiServer, raw: Raw) -> None:
+def test_a_fault_can_be_taken_away(server, raw) -> None:
     fault = Fault(status=500)
     server.faults.append(fault)
     raw.get("/api/v1/pods")
@@ -66,7 +63,7 @@ def test_a_fault_can_be_taken_away(server: ApiServer, raw: Raw) -> None:
     assert raw.get("/api/v1/pods").status == 200
 
 
-def test_requests_can_be_held_up(server: ApiServer, raw: Raw) -> None:
+def test_requests_can_be_held_up(server, raw) -> None:
     server.faults.append(Fault(latency=0.1))
 
     started = time.monotonic()
@@ -75,7 +72,7 @@ def test_requests_can_be_held_up(server: ApiServer, raw: Raw) -> None:
     assert time.monotonic() - started >= 0.1
 
 
-def test_the_connection_can_break_before_the_work_is_done(store: Store, server: ApiServer, raw: Raw) -> None:
+def test_the_connection_can_break_before_the_work_is_done(store, server, raw) -> None:
     server.faults.append(Fault(when=writes, hang_up="before"))
 
     with pytest.raises(http.client.RemoteDisconnected):
@@ -84,7 +81,7 @@ def test_the_connection_can_break_before_the_work_is_done(store: Store, server: 
     assert store.find("configmaps", "settings", "default") is None
 
 
-def test_the_answer_can_be_lost_after_the_work_is_done(store: Store, server: ApiServer, raw: Raw) -> None:
+def test_the_answer_can_be_lost_after_the_work_is_done(store, server, raw) -> None:
     server.faults.append(Fault(when=writes, hang_up="after"))
 
     with pytest.raises(http.client.RemoteDisconnected):
@@ -93,7 +90,7 @@ def test_the_answer_can_be_lost_after_the_work_is_done(store: Store, server: Api
     assert store.find("configmaps", "settings", "default") is not None
 
 
-def test_the_connection_can_break_in_the_middle_of_an_answer(store: Store, server: ApiServer, raw: Raw) -> None:
+def test_the_connection_can_break_in_the_middle_of_an_answer(store, server, raw) -> None:
     server.faults.append(Fault(when=writes, hang_up="midway"))
 
     with pytest.raises(http.client.IncompleteRead):
@@ -102,7 +99,7 @@ def test_the_connection_can_break_in_the_middle_of_an_answer(store: Store, serve
     assert store.find("configmaps", "settings", "default") is not None
 
 
-def test_a_watch_can_break_in_the_middle_of_an_event(store: Store, server: ApiServer, raw: Raw) -> None:
+def test_a_watch_can_break_in_the_middle_of_an_event(store, server, raw) -> None:
     server.faults.append(Fault(when=lambda request: request.verb == "watch", hang_up="midway"))
     store.create("configmaps", config_map())
 
@@ -110,7 +107,7 @@ def test_a_watch_can_break_in_the_middle_of_an_event(store: Store, server: ApiSe
         next(raw.watch(MAPS))
 
 
-def test_a_hook_of_ones_own_may_do_anything(server: ApiServer, raw: Raw) -> None:
+def test_a_hook_of_ones_own_may_do_anything(server, raw) -> None:
     seen: list[str] = []
     server.faults.append(lambda request: seen.append(request.verb))
 
@@ -119,9 +116,7 @@ def test_a_hook_of_ones_own_may_do_anything(server: ApiServer, raw: Raw) -> None
     assert seen == ["list"]
 
 
-def test_a_bug_in_the_server_is_answered_and_logged(
-    server: ApiServer, raw: Raw, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_bug_in_the_server_is_answered_and_logged(server, raw, caplog) -> None:
     def bug(request: Request) -> None:
         raise ZeroDivisionError("oops")
 
@@ -133,9 +128,7 @@ def test_a_bug_in_the_server_is_answered_and_logged(
     assert caplog.messages == ["the API server failed on GET /api/v1/pods"]
 
 
-def test_the_record_counts_who_asked_for_what(
-    store: Store, server: ApiServer, api: client.ApiClient, core: client.CoreV1Api
-) -> None:
+def test_the_record_counts_who_asked_for_what(store, server, api, core) -> None:
     store.create("pods", pod())
     api.user_agent = "nodewright/0.1.0"
     core.list_node()
@@ -159,7 +152,7 @@ def test_the_record_counts_who_asked_for_what(
     assert server.record.count(verb="list", resource="nodes") == 2
 
 
-def test_the_record_knows_subresources_watches_and_other_paths(server: ApiServer, raw: Raw) -> None:
+def test_the_record_knows_subresources_watches_and_other_paths(server, raw) -> None:
     raw.get("/version")
     raw.watch("/api/v1/pods", resourceVersion="0")
     raw.patch("/apis/apps/v1/namespaces/default/deployments/web/scale", {})
@@ -174,7 +167,7 @@ def test_the_record_knows_subresources_watches_and_other_paths(server: ApiServer
     assert server.record.count() == 0
 
 
-def test_refused_requests_are_counted_too(server: ApiServer, raw: Raw) -> None:
+def test_refused_requests_are_counted_too(server, raw) -> None:
     server.authorize = lambda request: ""
     server.faults.append(Fault(status=500, when=writes))
     raw.get("/api/v1/nodes")

@@ -91,7 +91,7 @@ def kubelet(store: Store) -> Iterator[None]:
     thread.join()
 
 
-def test_get_prints_tables(kubectl: Kubectl, store: Store) -> None:
+def test_get_prints_tables(kubectl, store) -> None:
     store.create("nodes", node())
     store.create("pods", ready_pod())
     store.create("deployments.apps", deployment())
@@ -106,7 +106,7 @@ def test_get_prints_tables(kubectl: Kubectl, store: Store) -> None:
     assert "deployment.apps/web" in kubectl("get", "all")
 
 
-def test_get_prints_objects(kubectl: Kubectl, store: Store) -> None:
+def test_get_prints_objects(kubectl, store) -> None:
     store.create("pods", ready_pod())
 
     assert yaml.safe_load(kubectl("get", "pod", "web-0", "-o", "yaml"))["spec"]["nodeName"] == "n1"
@@ -115,7 +115,7 @@ def test_get_prints_objects(kubectl: Kubectl, store: Store) -> None:
     assert kubectl("get", "pod", "gone", fails=True) == 'Error from server (NotFound): pods "gone" not found\n'
 
 
-def test_get_reads_long_lists_in_chunks(kubectl: Kubectl, store: Store, server: ApiServer) -> None:
+def test_get_reads_long_lists_in_chunks(kubectl, store, server) -> None:
     for number in range(7):
         store.create("pods", pod(f"p{number}"))
 
@@ -123,7 +123,7 @@ def test_get_reads_long_lists_in_chunks(kubectl: Kubectl, store: Store, server: 
     assert server.record.count(verb="list", resource="pods") == 3
 
 
-def test_get_watches(kubectl: Kubectl, store: Store, server: ApiServer) -> None:
+def test_get_watches(kubectl, store, server) -> None:
     store.create("pods", pod("first"))
     with kubectl.start("get", "pods", "-w", "--no-headers") as process:
         assert process.stdout is not None
@@ -133,7 +133,7 @@ def test_get_watches(kubectl: Kubectl, store: Store, server: ApiServer) -> None:
         process.kill()
 
 
-def test_describe(kubectl: Kubectl, store: Store) -> None:
+def test_describe(kubectl, store) -> None:
     store.create("nodes", node())
     store.create("pods", ready_pod())
     store.create("deployments.apps", deployment())
@@ -157,7 +157,7 @@ def uid_of(store: Store) -> str:
     return str(store.get("pods", "web-0", "default")["metadata"]["uid"])
 
 
-def test_apply_creates_changes_and_leaves_alone(kubectl: Kubectl, store: Store) -> None:
+def test_apply_creates_changes_and_leaves_alone(kubectl, store) -> None:
     assert kubectl("apply", "-f", kubectl.file(deployment(image="web:1"))) == "deployment.apps/web created\n"
     assert kubectl("apply", "-f", kubectl.file(deployment(image="web:2"))) == "deployment.apps/web configured\n"
     assert kubectl("apply", "-f", kubectl.file(deployment(image="web:2"))) == "deployment.apps/web unchanged\n"
@@ -166,14 +166,14 @@ def test_apply_creates_changes_and_leaves_alone(kubectl: Kubectl, store: Store) 
     assert [container["image"] for container in spec["template"]["spec"]["containers"]] == ["web:2"]
 
 
-def test_apply_on_the_servers_side(kubectl: Kubectl, store: Store) -> None:
+def test_apply_on_the_servers_side(kubectl, store) -> None:
     said = kubectl("apply", "--server-side", "-f", kubectl.file(deployment()))
 
     assert said == "deployment.apps/web serverside-applied\n"
     assert store.find("deployments.apps", "web", "default") is not None
 
 
-def test_scale(kubectl: Kubectl, store: Store) -> None:
+def test_scale(kubectl, store) -> None:
     store.create("deployments.apps", deployment())
 
     assert kubectl("scale", "deployment", "web", "--replicas=5") == "deployment.apps/web scaled\n"
@@ -181,7 +181,7 @@ def test_scale(kubectl: Kubectl, store: Store) -> None:
     assert store.get("deployments.apps", "web", "default")["spec"]["replicas"] == 5
 
 
-def test_cordon_and_uncordon(kubectl: Kubectl, store: Store) -> None:
+def test_cordon_and_uncordon(kubectl, store) -> None:
     store.create("nodes", node())
 
     assert kubectl("cordon", "n1") == "node/n1 cordoned\n"
@@ -192,7 +192,7 @@ def test_cordon_and_uncordon(kubectl: Kubectl, store: Store) -> None:
     assert not store.get("nodes", "n1")["spec"].get("unschedulable")
 
 
-def test_label_annotate_and_taint(kubectl: Kubectl, store: Store) -> None:
+def test_label_annotate_and_taint(kubectl, store) -> None:
     store.create("nodes", node())
 
     kubectl("label", "node", "n1", "zone=a")
@@ -207,7 +207,7 @@ def test_label_annotate_and_taint(kubectl: Kubectl, store: Store) -> None:
 
 
 @pytest.mark.usefixtures("kubelet")
-def test_drain_waits_for_the_budget(kubectl: Kubectl, store: Store) -> None:
+def test_drain_waits_for_the_budget(kubectl, store) -> None:
     store.create("nodes", node())
     store.create("pods", owned(ready_pod(), "ReplicaSet", "web", "u"))
     store.create(BUDGETS, budget(allowed=0))
@@ -228,7 +228,7 @@ def test_drain_waits_for_the_budget(kubectl: Kubectl, store: Store) -> None:
 
 
 @pytest.mark.usefixtures("kubelet")
-def test_delete_waits_until_the_pod_is_gone(kubectl: Kubectl, store: Store) -> None:
+def test_delete_waits_until_the_pod_is_gone(kubectl, store) -> None:
     store.create("pods", ready_pod())
 
     assert kubectl("delete", "pod", "web-0").startswith('pod "web-0" deleted')
@@ -236,7 +236,7 @@ def test_delete_waits_until_the_pod_is_gone(kubectl: Kubectl, store: Store) -> N
     assert store.find("pods", "web-0", "default") is None
 
 
-def test_delete_by_force_and_by_selector(kubectl: Kubectl, store: Store) -> None:
+def test_delete_by_force_and_by_selector(kubectl, store) -> None:
     for name in ("a", "b", "c"):
         store.create("pods", ready_pod(name))
 
@@ -247,7 +247,7 @@ def test_delete_by_force_and_by_selector(kubectl: Kubectl, store: Store) -> None
     assert all("deletionTimestamp" in one["metadata"] for one in store.list("pods"))
 
 
-def test_rollout_status_ends_when_everything_is_available(kubectl: Kubectl, store: Store, server: ApiServer) -> None:
+def test_rollout_status_ends_when_everything_is_available(kubectl, store, server) -> None:
     store.create("deployments.apps", deployment(replicas=2))
     counts = {"replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 2, "observedGeneration": 1}
 
@@ -260,7 +260,7 @@ def test_rollout_status_ends_when_everything_is_available(kubectl: Kubectl, stor
     assert out.endswith('deployment "web" successfully rolled out\n')
 
 
-def test_patch_and_restart(kubectl: Kubectl, store: Store) -> None:
+def test_patch_and_restart(kubectl, store) -> None:
     store.create("deployments.apps", deployment())
 
     kubectl("patch", "deployment", "web", "-p", '{"spec":{"replicas":7}}')
@@ -274,7 +274,7 @@ def test_patch_and_restart(kubectl: Kubectl, store: Store) -> None:
     assert "kubectl.kubernetes.io/restartedAt" in template["metadata"]["annotations"]
 
 
-def test_create_from_the_command_line(kubectl: Kubectl, store: Store) -> None:
+def test_create_from_the_command_line(kubectl, store) -> None:
     kubectl("create", "namespace", "team")
     kubectl("create", "deployment", "web", "-n", "team", "--image=web:1", "--replicas=3")
     kubectl("create", "configmap", "settings", "--from-literal=key=value")
@@ -283,7 +283,7 @@ def test_create_from_the_command_line(kubectl: Kubectl, store: Store) -> None:
     assert store.get("configmaps", "settings", "default")["data"] == {"key": "value"}
 
 
-def test_custom_resources(kubectl: Kubectl, store: Store) -> None:
+def test_custom_resources(kubectl, store) -> None:
     columns = [{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}]
     paths = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
     kubectl("create", "-f", kubectl.file(definition(columns=columns, subresources={"scale": paths})))
@@ -294,7 +294,7 @@ def test_custom_resources(kubectl: Kubectl, store: Store) -> None:
     assert kubectl.table("mp") == [["NAME", "SIZE"], ["blue", "4"]]
 
 
-def test_api_resources_and_versions(kubectl: Kubectl) -> None:
+def test_api_resources_and_versions(kubectl) -> None:
     listed = kubectl("api-resources")
 
     assert "poddisruptionbudgets" in listed
@@ -302,7 +302,7 @@ def test_api_resources_and_versions(kubectl: Kubectl) -> None:
     assert "v1.36.0" in kubectl("version")
 
 
-def test_rights_can_be_asked_for(kubectl: Kubectl, server: ApiServer) -> None:
+def test_rights_can_be_asked_for(kubectl, server) -> None:
     server.authorize = lambda request: "" if request.verb == "delete" else None
 
     assert kubectl("auth", "can-i", "list", "pods") == "yes\n"

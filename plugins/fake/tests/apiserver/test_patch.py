@@ -28,7 +28,7 @@ def patched(target: Any, kind: str, patch: Any, *, custom: bool = False) -> Any:
         ({"l": {"a/b~c": 1}}, [{"op": "remove", "path": "/l/a~1b~0c"}], {"l": {}}),
     ],
 )
-def test_json_patches(target: Any, operations: Any, result: Any) -> None:
+def test_json_patches(target, operations, result) -> None:
     assert patched(target, JSON_PATCH, operations) == result
 
 
@@ -43,7 +43,7 @@ def test_json_patches(target: Any, operations: Any, result: Any) -> None:
         ({"op": "add", "path": "a", "value": 1}, "the path 'a' does not start with a slash"),
     ],
 )
-def test_a_json_patch_that_does_not_fit_says_which_operation_and_why(operation: Any, why: str) -> None:
+def test_a_json_patch_that_does_not_fit_says_which_operation_and_why(operation, why) -> None:
     with pytest.raises(StatusError) as refusal:
         patched({"a": 1, "list": [1]}, JSON_PATCH, [operation])
 
@@ -61,7 +61,7 @@ def test_a_json_patch_that_does_not_fit_says_which_operation_and_why(operation: 
         ({"a": 1}, {"a": {"b": None, "c": 1}}, {"a": {"c": 1}}),
     ],
 )
-def test_merge_patches(target: Any, patch: Any, result: Any) -> None:
+def test_merge_patches(target, patch, result) -> None:
     assert patched(target, MERGE_PATCH, patch) == result
 
 
@@ -157,7 +157,7 @@ def test_merge_patches(target: Any, patch: Any, result: Any) -> None:
     ],
 )
 @pytest.mark.parametrize("kind", [STRATEGIC_PATCH, APPLY])
-def test_strategic_merge_patches(target: Any, patch: Any, result: Any, kind: str) -> None:
+def test_strategic_merge_patches(target, patch, result, kind) -> None:
     assert patched(json.loads(json.dumps(target)), kind, patch) == result
 
 
@@ -187,7 +187,7 @@ def test_applied_configuration_may_be_yaml() -> None:
 
 
 @pytest.mark.parametrize(("kind", "body"), [(JSON_PATCH, b"{}"), (MERGE_PATCH, b"[]"), (MERGE_PATCH, b"{")])
-def test_a_patch_that_is_none_is_refused(kind: str, body: bytes) -> None:
+def test_a_patch_that_is_none_is_refused(kind, body) -> None:
     with pytest.raises(StatusError) as refusal:
         patch_of(kind, body, custom=False)
 

@@ -1,10 +1,6 @@
-from typing import Any
-
 import pytest
 from nodewright_fake.apiserver.protobuf import MEDIA_TYPE, parsed_protobuf
 from nodewright_fake.apiserver.status import StatusError
-
-from .raw import Raw
 
 
 def field(number: int, content: int | str | bytes) -> bytes:
@@ -95,7 +91,7 @@ NAMED = field(1, field(1, "x") + field(2, "") + field(7, 0) + field(8, b""))
         ),
     ],
 )
-def test_protobuf_stands_for_json(body: bytes, parsed: dict[str, Any]) -> None:
+def test_protobuf_stands_for_json(body, parsed) -> None:
     assert parsed_protobuf(body) == parsed
 
 
@@ -106,7 +102,7 @@ def test_protobuf_stands_for_json(body: bytes, parsed: dict[str, Any]) -> None:
         (sent("v1", "ConfigMap", NAMED, field(9, "news")), "protobuf field 9 of ConfigMap"),
     ],
 )
-def test_what_is_not_known_is_refused_with_a_way_out(body: bytes, what: str) -> None:
+def test_what_is_not_known_is_refused_with_a_way_out(body, what) -> None:
     with pytest.raises(StatusError) as refusal:
         parsed_protobuf(body)
 
@@ -126,7 +122,7 @@ def test_what_is_not_known_is_refused_with_a_way_out(body: bytes, what: str) -> 
         (sent("v1", "ConfigMap", b"\x0b"), "there is no wire type 3"),
     ],
 )
-def test_nonsense_is_a_bad_request(body: bytes, problem: str) -> None:
+def test_nonsense_is_a_bad_request(body, problem) -> None:
     with pytest.raises(StatusError) as refusal:
         parsed_protobuf(body)
 
@@ -134,7 +130,7 @@ def test_nonsense_is_a_bad_request(body: bytes, problem: str) -> None:
     assert problem in refusal.value.message
 
 
-def test_an_object_may_be_created_from_protobuf(raw: Raw) -> None:
+def test_an_object_may_be_created_from_protobuf(raw) -> None:
     body = sent("v1", "ConfigMap", NAMED, field(2, field(1, "a") + field(2, "b")))
 
     answer = raw.send("POST", "/api/v1/namespaces/default/configmaps", body, content_type=MEDIA_TYPE)

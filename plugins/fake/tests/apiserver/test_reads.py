@@ -2,11 +2,9 @@ from typing import Any
 
 import pytest
 from kubernetes import client
-from nodewright_fake.apiserver.server import ApiServer
 from nodewright_fake.apiserver.store import Store
 
 from .builders import config_map, node, pod
-from .raw import Raw
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -16,7 +14,7 @@ def fill(store: Store, count: int) -> None:
         store.create("pods", pod(f"p{number}", node=f"n{number % 2}"))
 
 
-def test_the_official_client_reads_an_object(store: Store, core: client.CoreV1Api) -> None:
+def test_the_official_client_reads_an_object(store, core) -> None:
     store.create("nodes", node("n1", zone="a"))
 
     read = core.read_node("n1")
@@ -25,7 +23,7 @@ def test_the_official_client_reads_an_object(store: Store, core: client.CoreV1Ap
     assert read.status.allocatable["cpu"] == "4"
 
 
-def test_what_is_not_there_is_not_found(raw: Raw) -> None:
+def test_what_is_not_there_is_not_found(raw) -> None:
     answer = raw.get(f"{PODS}/gone")
 
     assert answer.status == 404
@@ -41,7 +39,7 @@ def test_what_is_not_there_is_not_found(raw: Raw) -> None:
     }
 
 
-def test_a_list_carries_the_version_of_the_cluster(store: Store, raw: Raw) -> None:
+def test_a_list_carries_the_version_of_the_cluster(store, raw) -> None:
     fill(store, 2)
     store.create("nodes", node())
 
@@ -52,7 +50,7 @@ def test_a_list_carries_the_version_of_the_cluster(store: Store, raw: Raw) -> No
     assert [(item["kind"], item["metadata"]["name"]) for item in body["items"]] == [("Pod", "p0"), ("Pod", "p1")]
 
 
-def test_a_list_of_one_namespace_leaves_the_others_out(store: Store, raw: Raw) -> None:
+def test_a_list_of_one_namespace_leaves_the_others_out(store, raw) -> None:
     store.create("pods", pod("here"))
     store.create("pods", pod("there", "kube-system"))
 
@@ -74,14 +72,14 @@ def test_a_list_of_one_namespace_leaves_the_others_out(store: Store, raw: Raw) -
           "labelSelector": "!legacy"}, ["p0", "p1", "p2"]),
     ],
 )  # fmt: skip
-def test_selectors_narrow_a_list(store: Store, raw: Raw, selectors: dict[str, str], names: list[str]) -> None:
+def test_selectors_narrow_a_list(store, raw, selectors, names) -> None:
     fill(store, 3)
 
     assert raw.get(PODS, **selectors).items == names
     assert raw.get("/api/v1/pods", **selectors).items == names
 
 
-def test_a_list_in_chunks_shows_the_moment_of_its_beginning(store: Store, raw: Raw) -> None:
+def test_a_list_in_chunks_shows_the_moment_of_its_beginning(store, raw) -> None:
     fill(store, 5)
     first = raw.get("/api/v1/pods", limit=2).body
     store.delete("pods", "p3", "default", grace_seconds=0)
@@ -99,7 +97,7 @@ def test_a_list_in_chunks_shows_the_moment_of_its_beginning(store: Store, raw: R
     assert "continue" not in last["metadata"]
 
 
-def test_with_a_selector_the_server_does_not_count_the_rest(store: Store, raw: Raw) -> None:
+def test_with_a_selector_the_server_does_not_count_the_rest(store, raw) -> None:
     fill(store, 3)
 
     metadata = raw.get("/api/v1/pods", limit=1, labelSelector="app=web").body["metadata"]
@@ -108,7 +106,7 @@ def test_with_a_selector_the_server_does_not_count_the_rest(store: Store, raw: R
     assert "remainingItemCount" not in metadata
 
 
-def test_an_unfinished_list_expires_with_a_compaction(store: Store, server: ApiServer, raw: Raw) -> None:
+def test_an_unfinished_list_expires_with_a_compaction(store, server, raw) -> None:
     fill(store, 3)
     token = raw.get("/api/v1/pods", limit=2).body["metadata"]["continue"]
 
@@ -119,20 +117,20 @@ def test_an_unfinished_list_expires_with_a_compaction(store: Store, server: ApiS
     assert answer.body["message"].startswith("The provided continue parameter is too old")
 
 
-def test_a_token_that_the_server_never_gave_is_refused(raw: Raw) -> None:
+def test_a_token_that_the_server_never_gave_is_refused(raw) -> None:
     answer = raw.get("/api/v1/pods", limit=2, continue_="nonsense")
 
     assert (answer.status, answer.body["message"][:26]) == (400, "continue key is not valid:")
 
 
 @pytest.mark.parametrize("version", ["", "0", "1"])
-def test_any_reached_version_is_good_enough_for_a_list(store: Store, raw: Raw, version: str) -> None:
+def test_any_reached_version_is_good_enough_for_a_list(store, raw, version) -> None:
     fill(store, 1)
 
     assert raw.get("/api/v1/pods", resourceVersion=version).items == ["p0"]
 
 
-def test_the_past_cannot_be_listed(store: Store, raw: Raw) -> None:
+def test_the_past_cannot_be_listed(store, raw) -> None:
     version = store.version
     exact = {"resourceVersion": version, "resourceVersionMatch": "Exact"}
     assert raw.get("/api/v1/pods", **exact).items == []
@@ -142,7 +140,7 @@ def test_the_past_cannot_be_listed(store: Store, raw: Raw) -> None:
     assert (answer.status, answer.body["reason"]) == (410, "Expired")
 
 
-def test_a_version_that_is_yet_to_come_times_out(store: Store, raw: Raw) -> None:
+def test_a_version_that_is_yet_to_come_times_out(store, raw) -> None:
     answer = raw.get("/api/v1/pods", resourceVersion=store.version + 1)
 
     assert answer.status == 504
@@ -161,7 +159,7 @@ def test_a_version_that_is_yet_to_come_times_out(store: Store, raw: Raw) -> None
         ({"fieldSelector": "a b"}, "invalid selector"),
     ],
 )
-def test_a_query_that_makes_no_sense_is_a_bad_request(raw: Raw, query: dict[str, str], message: str) -> None:
+def test_a_query_that_makes_no_sense_is_a_bad_request(raw, query, message) -> None:
     answer = raw.get("/api/v1/pods", **query)
 
     assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
@@ -180,21 +178,21 @@ def test_a_query_that_makes_no_sense_is_a_bad_request(raw: Raw, query: dict[str,
         "/nonsense",
     ],
 )
-def test_a_path_that_leads_nowhere_is_not_found(raw: Raw, path: str) -> None:
+def test_a_path_that_leads_nowhere_is_not_found(raw, path) -> None:
     answer = raw.get(path)
 
     assert answer.status == 404
     assert answer.body["message"] == "the server could not find the requested resource"
 
 
-def test_a_client_that_reads_no_json_is_told_what_there_is(raw: Raw) -> None:
+def test_a_client_that_reads_no_json_is_told_what_there_is(raw) -> None:
     answer = raw.get(PODS, accept="application/vnd.kubernetes.protobuf")
 
     assert (answer.status, answer.body["reason"]) == (406, "NotAcceptable")
     assert answer.body["message"].endswith("accepted: application/json")
 
 
-def test_metadata_can_be_had_alone(store: Store, raw: Raw) -> None:
+def test_metadata_can_be_had_alone(store, raw) -> None:
     store.create("configmaps", config_map(key="value"))
     accept = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
 
@@ -208,7 +206,7 @@ def test_metadata_can_be_had_alone(store: Store, raw: Raw) -> None:
     assert many["items"] == [one]
 
 
-def test_events_are_the_same_objects_in_both_groups(store: Store, api: client.ApiClient, raw: Raw) -> None:
+def test_events_are_the_same_objects_in_both_groups(store, api, raw) -> None:
     event: dict[str, Any] = {
         "metadata": {"name": "e", "namespace": "default"},
         "involvedObject": {"kind": "Pod", "name": "web-0", "namespace": "default"},

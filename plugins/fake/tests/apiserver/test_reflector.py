@@ -116,7 +116,7 @@ def run(steps: list[tuple[str, str, str]], selector: dict[str, str]) -> tuple[di
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(steps=st.lists(STEPS, min_size=20, max_size=60), selector=st.sampled_from(SELECTORS))
-def test_a_reflector_ends_with_what_a_list_shows(steps: list[tuple[str, str, str]], selector: dict[str, str]) -> None:
+def test_a_reflector_ends_with_what_a_list_shows(steps, selector) -> None:
     known, listed = run(steps, selector)
 
     assert known == listed

@@ -37,7 +37,7 @@ LABELS = {"app": "web", "tier": "front", "size": "7", "example.com/team": "blue"
         ("absent=", False),
     ],
 )
-def test_label_selectors_match_as_kubernetes_matches_them(selector: str, matches: bool) -> None:
+def test_label_selectors_match_as_kubernetes_matches_them(selector, matches) -> None:
     predicate = label_predicate(selector)
 
     assert predicate is not None
@@ -50,7 +50,7 @@ def test_an_empty_label_selector_selects_without_looking() -> None:
 
 
 @pytest.mark.parametrize("selector", ["app in web", "=web", "a b", "app in (web", "-x=1"])
-def test_a_malformed_label_selector_is_refused_with_the_forms_that_there_are(selector: str) -> None:
+def test_a_malformed_label_selector_is_refused_with_the_forms_that_there_are(selector) -> None:
     with pytest.raises(StatusError, match=r"^unable to parse requirement: .* is none of key=value") as refusal:
         label_predicate(selector)
 
@@ -78,7 +78,7 @@ POD: dict[str, Any] = {
         ("spec.schedulerName!=default-scheduler", True),
     ],
 )
-def test_field_selectors_follow_dotted_paths(selector: str, matches: bool) -> None:
+def test_field_selectors_follow_dotted_paths(selector, matches) -> None:
     predicate = field_predicate("pods", selector)
 
     assert predicate is not None
@@ -124,7 +124,7 @@ def test_a_selector_for_one_name_is_recognised() -> None:
         ({"matchLabels": {"app": "web"}, "matchExpressions": [{"key": "absent", "operator": "Exists"}]}, False),
     ],
 )
-def test_selector_objects_match_labels(selector: Any, matches: bool) -> None:
+def test_selector_objects_match_labels(selector, matches) -> None:
     assert selects(selector, LABELS) is matches
 
 
@@ -148,5 +148,5 @@ def test_selector_objects_match_labels(selector: Any, matches: bool) -> None:
         ),
     ],
 )
-def test_selectors_are_written_as_text_for_the_scale(selector: Any, text: str) -> None:
+def test_selectors_are_written_as_text_for_the_scale(selector, text) -> None:
     assert selector_text(selector) == text

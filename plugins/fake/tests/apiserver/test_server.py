@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from nodewright.testing.clock import SteppedClock
 from nodewright_fake.apiserver.server import ApiServer
 from nodewright_fake.apiserver.store import Store
 
@@ -39,7 +38,7 @@ def talk(server: ApiServer, text: bytes) -> bytes:
         return answer
 
 
-def test_stopping_ends_watches_and_threads_at_once(store: Store) -> None:
+def test_stopping_ends_watches_and_threads_at_once(store) -> None:
     server = ApiServer(store).start()
     raw = Raw(server.url)
     raw.get("/api/v1/pods")
@@ -54,7 +53,7 @@ def test_stopping_ends_watches_and_threads_at_once(store: Store) -> None:
     raw.close()
 
 
-def test_a_stopped_server_leaves_its_port_and_its_store_to_the_next(store: Store) -> None:
+def test_a_stopped_server_leaves_its_port_and_its_store_to_the_next(store) -> None:
     with ApiServer(store) as first:
         port = int(first.url.rpartition(":")[2])
         store.create("pods", pod())
@@ -67,7 +66,7 @@ def test_a_stopped_server_leaves_its_port_and_its_store_to_the_next(store: Store
         raw.close()
 
 
-def test_a_client_that_leaves_takes_its_threads_along(server: ApiServer) -> None:
+def test_a_client_that_leaves_takes_its_threads_along(server) -> None:
     raw = Raw(server.url)
     raw.get("/api/v1/pods")
     raw.close()
@@ -78,7 +77,7 @@ def test_a_client_that_leaves_takes_its_threads_along(server: ApiServer) -> None
     assert server_threads() == ["apiserver"]
 
 
-def test_a_watcher_that_left_is_noticed_at_the_next_change(store: Store, server: ApiServer) -> None:
+def test_a_watcher_that_left_is_noticed_at_the_next_change(store, server) -> None:
     raw = Raw(server.url)
     raw.watch("/api/v1/pods", resourceVersion="0", labelSelector="app=none")
     raw.close()
@@ -92,7 +91,7 @@ def test_a_watcher_that_left_is_noticed_at_the_next_change(store: Store, server:
     assert server_threads() == ["apiserver"]
 
 
-def test_the_kubeconfig_leads_to_the_server(server: ApiServer) -> None:
+def test_the_kubeconfig_leads_to_the_server(server) -> None:
     kubeconfig = yaml.safe_load(server.kubeconfig())
 
     assert kubeconfig["clusters"][0]["cluster"] == {"server": server.url}
@@ -100,13 +99,13 @@ def test_the_kubeconfig_leads_to_the_server(server: ApiServer) -> None:
     assert server.url.startswith("http://127.0.0.1:")
 
 
-def test_several_requests_may_come_at_once(server: ApiServer) -> None:
+def test_several_requests_may_come_at_once(server) -> None:
     request = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
     assert talk(server, request * 3).count(b"HTTP/1.1 200 OK") == 3
 
 
-def test_a_body_may_come_in_chunks(server: ApiServer, store: Store) -> None:
+def test_a_body_may_come_in_chunks(server, store) -> None:
     head = f"POST {MAPS} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
     body = b'15\r\n{"metadata":{"name":"\r\n9\r\nchunked"}\r\n1\r\n}\r\n0\r\n\r\n'
 
@@ -114,7 +113,7 @@ def test_a_body_may_come_in_chunks(server: ApiServer, store: Store) -> None:
     assert store.find("configmaps", "chunked", "default") is not None
 
 
-def test_a_client_may_ask_before_it_sends_its_body(server: ApiServer) -> None:
+def test_a_client_may_ask_before_it_sends_its_body(server) -> None:
     body = b'{"metadata":{"name":"asked"}}'
     head = f"POST {MAPS} HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: {len(body)}\r\n\r\n".encode()
 
@@ -134,12 +133,12 @@ def test_a_client_may_ask_before_it_sends_its_body(server: ApiServer) -> None:
         b"GET / HTTP/1.1",
     ],
 )
-def test_on_nonsense_the_server_hangs_up_and_goes_on(server: ApiServer, raw: Raw, nonsense: bytes) -> None:
+def test_on_nonsense_the_server_hangs_up_and_goes_on(server, raw, nonsense) -> None:
     assert talk(server, nonsense) == b""
     assert raw.get("/healthz").status == 200
 
 
-def test_writers_at_once_lose_nothing(store: Store, server: ApiServer) -> None:
+def test_writers_at_once_lose_nothing(store, server) -> None:
     def count_up(times: int) -> None:
         raw = Raw(server.url)
         done = 0
@@ -160,7 +159,7 @@ def test_writers_at_once_lose_nothing(store: Store, server: ApiServer) -> None:
     assert store.get("configmaps", "counter", "default")["data"] == {"value": "100"}
 
 
-def test_requests_take_less_than_a_few_milliseconds(clock: SteppedClock) -> None:
+def test_requests_take_less_than_a_few_milliseconds(clock) -> None:
     """Generous, for a loaded machine: a held-back packet alone would cost 40 ms."""
     with ApiServer(Store(clock)) as server:
         raw = Raw(server.url)

@@ -1,11 +1,7 @@
-from typing import Any
-
 import pytest
 from kubernetes import client
-from nodewright_fake.apiserver.store import Store
 
 from .builders import definition, deployment, machine_pool, pod
-from .raw import Raw
 
 PODS = "/api/v1/namespaces/default/pods"
 SCALE = "/apis/apps/v1/namespaces/default/deployments/web/scale"
@@ -13,7 +9,7 @@ POOLS = "/apis/cluster.example/v1/namespaces/default/machinepools"
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 
 
-def test_the_official_client_scales(store: Store, api: client.ApiClient) -> None:
+def test_the_official_client_scales(store, api) -> None:
     store.create("deployments.apps", deployment(replicas=2))
     apps = client.AppsV1Api(api)
 
@@ -30,7 +26,7 @@ def test_the_official_client_scales(store: Store, api: client.ApiClient) -> None
     assert changed["metadata"]["generation"] == 3
 
 
-def test_a_scale_shows_how_many_there_are(store: Store, raw: Raw) -> None:
+def test_a_scale_shows_how_many_there_are(store, raw) -> None:
     store.create("deployments.apps", {**deployment(replicas=0), "status": {"replicas": 3}})
 
     body = raw.get(SCALE).body
@@ -39,7 +35,7 @@ def test_a_scale_shows_how_many_there_are(store: Store, raw: Raw) -> None:
     assert (body["spec"], body["status"]) == ({"replicas": 0}, {"replicas": 3, "selector": "app=web"})
 
 
-def test_a_scale_of_an_old_version_conflicts(store: Store, raw: Raw) -> None:
+def test_a_scale_of_an_old_version_conflicts(store, raw) -> None:
     store.create("deployments.apps", deployment())
     old = raw.get(SCALE).body
     raw.patch(SCALE, {"spec": {"replicas": 4}})
@@ -48,7 +44,7 @@ def test_a_scale_of_an_old_version_conflicts(store: Store, raw: Raw) -> None:
 
 
 @pytest.mark.parametrize("replicas", [-1, "many"])
-def test_a_number_of_replicas_is_a_number(store: Store, raw: Raw, replicas: Any) -> None:
+def test_a_number_of_replicas_is_a_number(store, raw, replicas) -> None:
     store.create("deployments.apps", deployment())
 
     answer = raw.patch(SCALE, {"spec": {"replicas": replicas}})
@@ -60,7 +56,7 @@ def test_a_number_of_replicas_is_a_number(store: Store, raw: Raw, replicas: Any)
     )
 
 
-def test_a_custom_resource_is_scaled_where_its_definition_says(store: Store, raw: Raw) -> None:
+def test_a_custom_resource_is_scaled_where_its_definition_says(store, raw) -> None:
     paths = {
         "specReplicasPath": ".spec.size",
         "statusReplicasPath": ".status.size",
@@ -76,7 +72,7 @@ def test_a_custom_resource_is_scaled_where_its_definition_says(store: Store, raw
     assert raw.get(f"{POOLS}/blue").body["spec"] == {"size": 6}
 
 
-def test_the_status_of_a_custom_resource_is_apart_if_its_definition_says_so(store: Store, raw: Raw) -> None:
+def test_the_status_of_a_custom_resource_is_apart_if_its_definition_says_so(store, raw) -> None:
     store.create(DEFINITIONS, definition(subresources={"status": {}}))
 
     created = raw.post(POOLS, {**machine_pool(size=1), "status": {"size": 3}}).body
@@ -85,7 +81,7 @@ def test_the_status_of_a_custom_resource_is_apart_if_its_definition_says_so(stor
     assert raw.get(f"{POOLS}/blue/scale").status == 404
 
 
-def test_without_a_status_path_the_status_is_a_field_like_any_other(store: Store, raw: Raw) -> None:
+def test_without_a_status_path_the_status_is_a_field_like_any_other(store, raw) -> None:
     store.create(DEFINITIONS, definition())
 
     created = raw.post(POOLS, {**machine_pool(size=1), "status": {"size": 3}}).body
@@ -94,7 +90,7 @@ def test_without_a_status_path_the_status_is_a_field_like_any_other(store: Store
     assert raw.get(f"{POOLS}/blue/status").status == 404
 
 
-def test_a_scheduler_binds_a_pod(store: Store, core: client.CoreV1Api) -> None:
+def test_a_scheduler_binds_a_pod(store, core) -> None:
     store.create("pods", pod())
     body = client.V1Binding(
         metadata=client.V1ObjectMeta(name="web-0", namespace="default", labels={"zone": "a"}),
@@ -109,7 +105,7 @@ def test_a_scheduler_binds_a_pod(store: Store, core: client.CoreV1Api) -> None:
     assert [(one["type"], one["status"]) for one in bound["status"]["conditions"]] == [("PodScheduled", "True")]
 
 
-def test_the_older_path_for_bindings_works_as_well(store: Store, raw: Raw) -> None:
+def test_the_older_path_for_bindings_works_as_well(store, raw) -> None:
     store.create("pods", pod())
 
     answer = raw.post("/api/v1/namespaces/default/bindings", {"metadata": {"name": "web-0"}, "target": {"name": "n1"}})
@@ -126,9 +122,7 @@ def test_the_older_path_for_bindings_works_as_well(store: Store, raw: Raw) -> No
         (pod(), {"metadata": {"uid": "other"}, "target": {"name": "n1"}}, "the UID other is not the pod's"),
     ],
 )
-def test_a_pod_is_bound_once_and_only_when_it_may(
-    store: Store, raw: Raw, made: Any, binding: Any, message: str
-) -> None:
+def test_a_pod_is_bound_once_and_only_when_it_may(store, raw, made, binding, message) -> None:
     store.create("pods", made)
 
     answer = raw.post(f"{PODS}/web-0/binding", binding)
@@ -137,7 +131,7 @@ def test_a_pod_is_bound_once_and_only_when_it_may(
     assert message in answer.body["message"]
 
 
-def test_a_binding_names_a_node(store: Store, raw: Raw) -> None:
+def test_a_binding_names_a_node(store, raw) -> None:
     store.create("pods", pod())
 
     assert raw.post(f"{PODS}/web-0/binding", {}).body["message"] == (

@@ -2,9 +2,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from nodewright.testing.clock import SteppedClock
 from nodewright_fake.apiserver.ages import human, since
-from nodewright_fake.apiserver.store import Store
 
 from .builders import budget, config_map, definition, deployment, machine_pool, node, pod, ready_pod
 from .raw import TABLE, Raw
@@ -42,16 +40,16 @@ def rows(raw: Raw, path: str, *, wide: bool = False, **query: str) -> list[dict[
         (9 * 365 * 86400, "9y"),
     ],
 )
-def test_durations_are_written_as_kubectl_writes_them(seconds: int, text: str) -> None:
+def test_durations_are_written_as_kubectl_writes_them(seconds, text) -> None:
     assert human(seconds) == text
 
 
-def test_ages_run_on_the_worlds_clock(clock: SteppedClock) -> None:
+def test_ages_run_on_the_worlds_clock(clock) -> None:
     assert since("2029-12-31T23:59:00Z", clock.now()) == "60s"
     assert since(None, clock.now()) == "<unknown>"
 
 
-def test_pods(store: Store, raw: Raw, clock: SteppedClock) -> None:
+def test_pods(store, raw, clock) -> None:
     store.create("pods", ready_pod())
     clock.advance(90)
 
@@ -97,21 +95,21 @@ def container(state: dict[str, Any], **more: Any) -> list[dict[str, Any]]:
         (status("Pending", initContainerStatuses=container({"terminated": {"exitCode": 0}})), "Pending"),
     ],
 )
-def test_the_status_of_a_pod_in_a_word(store: Store, raw: Raw, pod_status: dict[str, Any], word: str) -> None:
+def test_the_status_of_a_pod_in_a_word(store, raw, pod_status, word) -> None:
     made = pod(node="n1", initContainers=[{"name": "main"}] if "initContainerStatuses" in pod_status else [])
     store.create("pods", {**made, "status": pod_status})
 
     assert rows(raw, "/api/v1/pods")[0]["Status"] == word
 
 
-def test_a_pod_that_goes_is_terminating(store: Store, raw: Raw) -> None:
+def test_a_pod_that_goes_is_terminating(store, raw) -> None:
     store.create("pods", ready_pod())
     store.delete("pods", "web-0", "default")
 
     assert rows(raw, "/api/v1/pods")[0]["Status"] == "Terminating"
 
 
-def test_sidecars_count_as_containers(store: Store, raw: Raw) -> None:
+def test_sidecars_count_as_containers(store, raw) -> None:
     made = ready_pod()
     made["spec"]["initContainers"] = [{"name": "proxy", "restartPolicy": "Always"}]
     made["status"]["initContainerStatuses"] = [{"name": "proxy", "started": True, "ready": True, "restartCount": 2}]
@@ -121,7 +119,7 @@ def test_sidecars_count_as_containers(store: Store, raw: Raw) -> None:
     assert (row["Ready"], row["Status"], row["Restarts"]) == ("2/2", "Running", "2")
 
 
-def test_the_last_restart_is_dated(store: Store, raw: Raw, clock: SteppedClock) -> None:
+def test_the_last_restart_is_dated(store, raw, clock) -> None:
     made = ready_pod()
     ended = (clock.now() - timedelta(seconds=40)).isoformat()
     made["status"]["containerStatuses"][0] |= {"restartCount": 3, "lastState": {"terminated": {"finishedAt": ended}}}
@@ -130,7 +128,7 @@ def test_the_last_restart_is_dated(store: Store, raw: Raw, clock: SteppedClock) 
     assert rows(raw, "/api/v1/pods")[0]["Restarts"] == "3 (40s ago)"
 
 
-def test_nodes(store: Store, raw: Raw) -> None:
+def test_nodes(store, raw) -> None:
     store.create("nodes", node("a", **{"node-role.kubernetes.io/worker": "", "node-role.kubernetes.io/gpu": ""}))
     store.create("nodes", node("b", ready=False))
     store.create("nodes", {**node("c"), "spec": {"unschedulable": True}})
@@ -145,7 +143,7 @@ def test_nodes(store: Store, raw: Raw) -> None:
     assert rows(raw, "/api/v1/nodes", wide=True)[0]["Internal-IP"] == "10.0.0.7"
 
 
-def test_deployments(store: Store, raw: Raw) -> None:
+def test_deployments(store, raw) -> None:
     counts = {"readyReplicas": 1, "updatedReplicas": 2, "availableReplicas": 1}
     store.create("deployments.apps", {**deployment(replicas=3), "status": counts})
 
@@ -242,19 +240,19 @@ def test_deployments(store: Store, raw: Raw) -> None:
         ("serviceaccounts", "/api/v1/serviceaccounts", config_map(), ["settings", "0s"]),
     ],
 )
-def test_other_resources(store: Store, raw: Raw, resource: str, path: str, made: Any, cells: list[Any]) -> None:
+def test_other_resources(store, raw, resource, path, made, cells) -> None:
     store.create(resource, {key: value for key, value in made.items() if key not in ("kind", "apiVersion")})
 
     assert list(rows(raw, path)[0].values()) == cells
 
 
-def test_namespaces(raw: Raw) -> None:
+def test_namespaces(raw) -> None:
     assert rows(raw, "/api/v1/namespaces", fieldSelector="metadata.name=default") == [
         {"Name": "default", "Status": "Active", "Age": "0s"}
     ]
 
 
-def test_custom_resources_have_the_columns_of_their_definition(store: Store, raw: Raw) -> None:
+def test_custom_resources_have_the_columns_of_their_definition(store, raw) -> None:
     columns = [
         {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
         {"name": "Ready", "type": "string", "jsonPath": '.status.conditions[?(@.type=="Ready")].status'},
@@ -272,7 +270,7 @@ def test_custom_resources_have_the_columns_of_their_definition(store: Store, raw
     ]
 
 
-def test_custom_resources_without_columns_have_name_and_age(store: Store, raw: Raw) -> None:
+def test_custom_resources_without_columns_have_name_and_age(store, raw) -> None:
     store.create(DEFINITIONS, definition())
     store.create("machinepools.cluster.example", machine_pool())
 
@@ -283,9 +281,7 @@ def test_custom_resources_without_columns_have_name_and_age(store: Store, raw: R
     ("include", "carried"),
     [(None, "PartialObjectMetadata"), ("Metadata", "PartialObjectMetadata"), ("Object", "Pod"), ("None", None)],
 )
-def test_rows_carry_as_much_of_the_object_as_is_asked_for(
-    store: Store, raw: Raw, include: str | None, carried: str | None
-) -> None:
+def test_rows_carry_as_much_of_the_object_as_is_asked_for(store, raw, include, carried) -> None:
     store.create("pods", pod())
     query = {"includeObject": include} if include else {}
 
@@ -294,7 +290,7 @@ def test_rows_carry_as_much_of_the_object_as_is_asked_for(
     assert row.get("object", {}).get("kind") == carried
 
 
-def test_one_object_can_be_a_table_too(store: Store, raw: Raw) -> None:
+def test_one_object_can_be_a_table_too(store, raw) -> None:
     store.create("pods", pod())
 
     body = raw.get("/api/v1/namespaces/default/pods/web-0", accept=TABLE).body
@@ -302,7 +298,7 @@ def test_one_object_can_be_a_table_too(store: Store, raw: Raw) -> None:
     assert [row["cells"][0] for row in body["rows"]] == ["web-0"]
 
 
-def test_a_watch_can_be_of_tables(store: Store, raw: Raw) -> None:
+def test_a_watch_can_be_of_tables(store, raw) -> None:
     events = raw.watch("/api/v1/pods", accept=TABLE, allowWatchBookmarks="true", resourceVersion="0")
     store.create("pods", pod())
 
@@ -312,7 +308,7 @@ def test_a_watch_can_be_of_tables(store: Store, raw: Raw) -> None:
     assert event["object"]["rows"][0]["cells"][:3] == ["web-0", "0/1", "Pending"]
 
 
-def test_tables_come_in_the_older_version_for_older_clients(store: Store, raw: Raw) -> None:
+def test_tables_come_in_the_older_version_for_older_clients(store, raw) -> None:
     accept = "application/json;as=Table;v=v1beta1;g=meta.k8s.io"
 
     assert raw.get("/api/v1/pods", accept=accept).body["apiVersion"] == "meta.k8s.io/v1beta1"

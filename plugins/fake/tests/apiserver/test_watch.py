@@ -5,7 +5,6 @@ from http.client import IncompleteRead
 
 import pytest
 from kubernetes import client, watch
-from nodewright.testing.clock import SteppedClock
 from nodewright_fake.apiserver.server import ApiServer
 from nodewright_fake.apiserver.store import Store
 
@@ -28,7 +27,7 @@ def relabel(store: Store, name: str, **labels: str) -> None:
     store.modify("pods", name, "default", lambda draft: draft["metadata"].update(labels=labels))
 
 
-def test_a_watch_from_a_version_shows_what_changed_since(store: Store, raw: Raw) -> None:
+def test_a_watch_from_a_version_shows_what_changed_since(store, raw) -> None:
     store.create("pods", pod("before"))
     version = raw.get(PODS).body["metadata"]["resourceVersion"]
     store.create("pods", pod("a"))
@@ -44,7 +43,7 @@ def test_a_watch_from_a_version_shows_what_changed_since(store: Store, raw: Raw)
 
 
 @pytest.mark.parametrize("query", [{}, {"resourceVersion": "0"}])
-def test_a_watch_from_no_version_begins_with_what_there_is(store: Store, raw: Raw, query: dict[str, str]) -> None:
+def test_a_watch_from_no_version_begins_with_what_there_is(store, raw, query) -> None:
     store.create("pods", pod("a"))
     store.create("pods", pod("b"))
 
@@ -55,7 +54,7 @@ def test_a_watch_from_no_version_begins_with_what_there_is(store: Store, raw: Ra
     assert events.take(1) == [("ADDED", "c")]
 
 
-def test_the_official_client_watches(store: Store, core: client.CoreV1Api) -> None:
+def test_the_official_client_watches(store, core) -> None:
     store.create("pods", pod("a"))
     listed = core.list_pod_for_all_namespaces()
     relabel(store, "a", app="db")
@@ -68,7 +67,7 @@ def test_the_official_client_watches(store: Store, core: client.CoreV1Api) -> No
     assert [(event["type"], event["object"].metadata.name) for event in stream] == [("MODIFIED", "a"), ("DELETED", "a")]
 
 
-def test_an_object_comes_and_goes_as_it_enters_and_leaves_the_selection(store: Store, raw: Raw) -> None:
+def test_an_object_comes_and_goes_as_it_enters_and_leaves_the_selection(store, raw) -> None:
     events = raw.watch(PODS, labelSelector="app=web", resourceVersion=store.version)
 
     created = store.create("pods", pod("a"))
@@ -85,7 +84,7 @@ def test_an_object_comes_and_goes_as_it_enters_and_leaves_the_selection(store: S
     assert int(left["resourceVersion"]) == int(created["metadata"]["resourceVersion"]) + 1
 
 
-def test_a_pod_leaves_a_watch_for_unscheduled_pods_when_it_is_bound(store: Store, raw: Raw) -> None:
+def test_a_pod_leaves_a_watch_for_unscheduled_pods_when_it_is_bound(store, raw) -> None:
     store.create("pods", pod("a"))
     events = raw.watch(PODS, fieldSelector="spec.nodeName=", resourceVersion=store.version)
 
@@ -94,7 +93,7 @@ def test_a_pod_leaves_a_watch_for_unscheduled_pods_when_it_is_bound(store: Store
     assert events.take(1) == [("DELETED", "a")]
 
 
-def test_a_watch_of_one_object_shows_no_other(store: Store, raw: Raw) -> None:
+def test_a_watch_of_one_object_shows_no_other(store, raw) -> None:
     events = raw.watch("/api/v1/namespaces/default/pods", fieldSelector="metadata.name=b", resourceVersion="0")
     for name in ("a", "b", "c"):
         store.create("pods", pod(name))
@@ -103,7 +102,7 @@ def test_a_watch_of_one_object_shows_no_other(store: Store, raw: Raw) -> None:
     assert events.take(2) == [("ADDED", "b"), ("DELETED", "b")]
 
 
-def test_a_watch_of_one_namespace_shows_no_other(store: Store, raw: Raw) -> None:
+def test_a_watch_of_one_namespace_shows_no_other(store, raw) -> None:
     events = raw.watch("/api/v1/namespaces/default/pods", resourceVersion=store.version)
     store.create("pods", pod("a", "kube-system"))
     store.create("pods", pod("b"))
@@ -111,7 +110,7 @@ def test_a_watch_of_one_namespace_shows_no_other(store: Store, raw: Raw) -> None
     assert events.take(1) == [("ADDED", "b")]
 
 
-def test_bookmarks_are_sent_when_the_server_is_asked_to(store: Store, server: ApiServer, raw: Raw) -> None:
+def test_bookmarks_are_sent_when_the_server_is_asked_to(store, server, raw) -> None:
     events = raw.watch(PODS, allowWatchBookmarks="true", resourceVersion=store.version)
     store.create("pods", pod("a"))
     store.create("nodes", node())
@@ -130,14 +129,14 @@ def test_bookmarks_are_sent_when_the_server_is_asked_to(store: Store, server: Ap
     }
 
 
-def test_each_call_for_bookmarks_is_answered_even_if_nothing_happened(server: ApiServer, raw: Raw) -> None:
+def test_each_call_for_bookmarks_is_answered_even_if_nothing_happened(server, raw) -> None:
     events = raw.watch(PODS, allowWatchBookmarks="true", resourceVersion="0")
     for _ in range(3):
         server.send_bookmarks()
         assert events.take(1) == [("BOOKMARK", "")]
 
 
-def test_who_did_not_ask_for_bookmarks_gets_none(store: Store, server: ApiServer, raw: Raw) -> None:
+def test_who_did_not_ask_for_bookmarks_gets_none(store, server, raw) -> None:
     events = raw.watch(PODS, resourceVersion=store.version)
     server.send_bookmarks()
     store.create("pods", pod("a"))
@@ -145,9 +144,7 @@ def test_who_did_not_ask_for_bookmarks_gets_none(store: Store, server: ApiServer
     assert events.take(1) == [("ADDED", "a")]
 
 
-def test_a_watch_that_begins_behind_the_last_call_for_bookmarks_gets_one(
-    store: Store, server: ApiServer, raw: Raw
-) -> None:
+def test_a_watch_that_begins_behind_the_last_call_for_bookmarks_gets_one(store, server, raw) -> None:
     old = store.version
     store.create("pods", pod("a"))
     server.send_bookmarks()
@@ -157,7 +154,7 @@ def test_a_watch_that_begins_behind_the_last_call_for_bookmarks_gets_one(
     assert events.take(2) == [("ADDED", "a"), ("BOOKMARK", "")]
 
 
-def test_bookmarks_also_come_by_themselves(clock: SteppedClock) -> None:
+def test_bookmarks_also_come_by_themselves(clock) -> None:
     store = Store(clock)
     with ApiServer(store, bookmark_interval=0.05) as server:
         raw = Raw(server.url)
@@ -166,7 +163,7 @@ def test_bookmarks_also_come_by_themselves(clock: SteppedClock) -> None:
         raw.close()
 
 
-def test_a_watch_list_marks_the_end_of_what_there_was(store: Store, raw: Raw) -> None:
+def test_a_watch_list_marks_the_end_of_what_there_was(store, raw) -> None:
     store.create("pods", pod("a"))
     events = raw.watch(PODS, sendInitialEvents="true", resourceVersionMatch="NotOlderThan", allowWatchBookmarks="true")
 
@@ -190,9 +187,7 @@ def test_a_watch_list_marks_the_end_of_what_there_was(store: Store, raw: Raw) ->
         ),
     ],
 )
-def test_options_of_a_watch_that_contradict_each_other_are_invalid(
-    raw: Raw, query: dict[str, str], problem: str
-) -> None:
+def test_options_of_a_watch_that_contradict_each_other_are_invalid(raw, query, problem) -> None:
     events = raw.watch(PODS, **query)
 
     assert events.status == 422
@@ -202,11 +197,11 @@ def test_options_of_a_watch_that_contradict_each_other_are_invalid(
     )
 
 
-def test_a_watch_ends_after_its_time(raw: Raw) -> None:
+def test_a_watch_ends_after_its_time(raw) -> None:
     assert list(raw.watch(PODS, timeoutSeconds=1, resourceVersion="0")) == []
 
 
-def test_a_compacted_version_is_gone_in_the_stream(store: Store, server: ApiServer, raw: Raw) -> None:
+def test_a_compacted_version_is_gone_in_the_stream(store, server, raw) -> None:
     old = store.version
     store.create("pods", pod("a"))
     server.compact()
@@ -219,9 +214,7 @@ def test_a_compacted_version_is_gone_in_the_stream(store: Store, server: ApiServ
     assert status["message"] == f"too old resource version: {old} ({store.version})"
 
 
-def test_the_official_client_raises_for_a_compacted_version(
-    store: Store, server: ApiServer, core: client.CoreV1Api
-) -> None:
+def test_the_official_client_raises_for_a_compacted_version(store, server, core) -> None:
     old = store.version
     store.create("pods", pod("a"))
     server.compact()
@@ -232,7 +225,7 @@ def test_the_official_client_raises_for_a_compacted_version(
     assert gone.value.status == 410
 
 
-def test_a_server_may_answer_for_a_compacted_version_before_the_stream(clock: SteppedClock) -> None:
+def test_a_server_may_answer_for_a_compacted_version_before_the_stream(clock) -> None:
     store = Store(clock)
     with ApiServer(store, expires_in_band=False) as server:
         old = store.version
@@ -245,7 +238,7 @@ def test_a_server_may_answer_for_a_compacted_version_before_the_stream(clock: St
         raw.close()
 
 
-def test_a_watch_that_has_seen_everything_survives_a_compaction(store: Store, server: ApiServer, raw: Raw) -> None:
+def test_a_watch_that_has_seen_everything_survives_a_compaction(store, server, raw) -> None:
     events = raw.watch(PODS, resourceVersion=store.version)
     store.create("pods", pod("a"))
     assert events.take(1) == [("ADDED", "a")]
@@ -257,7 +250,7 @@ def test_a_watch_that_has_seen_everything_survives_a_compaction(store: Store, se
     assert events.take(1) == [("ADDED", "b")]
 
 
-def test_the_log_has_an_end(clock: SteppedClock) -> None:
+def test_the_log_has_an_end(clock) -> None:
     store = Store(clock)
     with ApiServer(store, log_length=10) as server:
         old = store.version
@@ -273,7 +266,7 @@ def test_the_log_has_an_end(clock: SteppedClock) -> None:
         raw.close()
 
 
-def test_watches_can_be_cut_and_resumed_without_loss(store: Store, server: ApiServer, raw: Raw) -> None:
+def test_watches_can_be_cut_and_resumed_without_loss(store, server, raw) -> None:
     events = raw.watch(PODS, resourceVersion=store.version)
     store.create("pods", pod("a"))
     seen = next(events)["object"]["metadata"]["resourceVersion"]
@@ -286,7 +279,7 @@ def test_watches_can_be_cut_and_resumed_without_loss(store: Store, server: ApiSe
     assert raw.watch(PODS, resourceVersion=seen).take(1) == [("ADDED", "b")]
 
 
-def test_a_watch_opened_after_a_cut_is_not_cut(store: Store, server: ApiServer, raw: Raw) -> None:
+def test_a_watch_opened_after_a_cut_is_not_cut(store, server, raw) -> None:
     server.drop_watches()
     events = raw.watch(PODS, resourceVersion=store.version)
     store.create("pods", pod("a"))
@@ -294,7 +287,7 @@ def test_a_watch_opened_after_a_cut_is_not_cut(store: Store, server: ApiServer, 
     assert events.take(1) == [("ADDED", "a")]
 
 
-def test_open_watches_are_counted(server: ApiServer, raw: Raw) -> None:
+def test_open_watches_are_counted(server, raw) -> None:
     assert server.open_watches("pods") == 0
 
     raw.watch(PODS, resourceVersion="0")
@@ -305,7 +298,7 @@ def test_open_watches_are_counted(server: ApiServer, raw: Raw) -> None:
     until(lambda: server.open_watches("pods") == 0)
 
 
-def test_many_changes_reach_many_watches_in_order(store: Store, raw: Raw) -> None:
+def test_many_changes_reach_many_watches_in_order(store, raw) -> None:
     watches = [raw.watch(PODS, resourceVersion=store.version) for _ in range(5)]
     for number in range(1200):
         store.create("pods", pod(f"p{number}"))

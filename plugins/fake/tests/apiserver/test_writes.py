@@ -2,10 +2,8 @@ from typing import Any
 
 import pytest
 from kubernetes import client
-from nodewright_fake.apiserver.store import Store
 
 from .builders import config_map, definition, deployment, node, owned, pod
-from .raw import Raw
 
 PODS = "/api/v1/namespaces/default/pods"
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -17,7 +15,7 @@ def without_namespace(made: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def test_the_official_client_creates_changes_and_deletes(core: client.CoreV1Api) -> None:
+def test_the_official_client_creates_changes_and_deletes(core) -> None:
     created = core.create_namespaced_config_map(
         "default", client.V1ConfigMap(metadata=client.V1ObjectMeta(name="settings"), data={"key": "1"})
     )
@@ -33,7 +31,7 @@ def test_the_official_client_creates_changes_and_deletes(core: client.CoreV1Api)
     assert gone.value.status == 404
 
 
-def test_a_new_object_takes_kind_and_namespace_from_the_path(raw: Raw) -> None:
+def test_a_new_object_takes_kind_and_namespace_from_the_path(raw) -> None:
     answer = raw.post(MAPS, {"metadata": {"name": "settings"}})
 
     assert answer.status == 201
@@ -41,14 +39,14 @@ def test_a_new_object_takes_kind_and_namespace_from_the_path(raw: Raw) -> None:
     assert answer.body["metadata"]["namespace"] == "default"
 
 
-def test_a_name_can_be_generated(raw: Raw) -> None:
+def test_a_name_can_be_generated(raw) -> None:
     name = raw.post(MAPS, {"metadata": {"generateName": "settings-"}}).body["metadata"]["name"]
 
     assert name.startswith("settings-")
     assert len(name) > len("settings-")
 
 
-def test_bodies_may_be_yaml(raw: Raw) -> None:
+def test_bodies_may_be_yaml(raw) -> None:
     body = b"metadata:\n  name: settings\ndata:\n  since: '2030-01-01'\n"
 
     assert raw.send("POST", MAPS, body, content_type="application/yaml").body["data"] == {"since": "2030-01-01"}
@@ -116,13 +114,13 @@ def test_bodies_may_be_yaml(raw: Raw) -> None:
         ),
     ],
 )
-def test_what_is_no_proper_object_is_refused(raw: Raw, body: bytes, status: int, message: str) -> None:
+def test_what_is_no_proper_object_is_refused(raw, body, status, message) -> None:
     answer = raw.send("POST", MAPS, body)
 
     assert (answer.status, answer.body["message"][: len(message)]) == (status, message)
 
 
-def test_everything_that_is_wrong_is_said_at_once(raw: Raw) -> None:
+def test_everything_that_is_wrong_is_said_at_once(raw) -> None:
     wrong = pod("w")
     wrong["spec"]["containers"] = [
         {"name": "a", "resources": {"requests": {"cpu": "much"}}},
@@ -141,14 +139,14 @@ def test_everything_that_is_wrong_is_said_at_once(raw: Raw) -> None:
     ]
 
 
-def test_a_template_that_the_selector_does_not_match_is_refused(raw: Raw) -> None:
+def test_a_template_that_the_selector_does_not_match_is_refused(raw) -> None:
     wrong = deployment()
     wrong["spec"]["selector"]["matchLabels"] = {"app": "other"}
 
     assert "`selector` does not match template `labels`" in raw.post(DEPLOYMENTS, wrong).body["message"]
 
 
-def test_a_definition_says_what_it_defines(raw: Raw) -> None:
+def test_a_definition_says_what_it_defines(raw) -> None:
     wrong = {"metadata": {"name": "pools"}, "spec": {"group": "example", "names": {"plural": "pools"}}}
 
     causes = raw.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", wrong).body["details"]["causes"]
@@ -156,7 +154,7 @@ def test_a_definition_says_what_it_defines(raw: Raw) -> None:
     assert [cause["field"] for cause in causes] == ["spec.names.kind", "spec.versions", "metadata.name"]
 
 
-def test_taints_are_unique_by_key_and_effect(raw: Raw) -> None:
+def test_taints_are_unique_by_key_and_effect(raw) -> None:
     wrong = node()
     wrong["spec"]["taints"] = [{"key": "a", "effect": "NoSchedule"}] * 2 + [{"key": "b", "effect": "Sometimes"}]
 
@@ -165,13 +163,13 @@ def test_taints_are_unique_by_key_and_effect(raw: Raw) -> None:
     assert [cause["field"] for cause in causes] == ["metadata.taints[1]", "metadata.taints[2].effect"]
 
 
-def test_nothing_can_be_created_in_a_namespace_that_is_not_there(raw: Raw) -> None:
+def test_nothing_can_be_created_in_a_namespace_that_is_not_there(raw) -> None:
     answer = raw.post("/api/v1/namespaces/gone/configmaps", {"metadata": {"name": "settings"}})
 
     assert (answer.status, answer.body["message"]) == (404, 'namespaces "gone" not found')
 
 
-def test_nothing_can_be_created_in_a_namespace_that_goes(store: Store, raw: Raw) -> None:
+def test_nothing_can_be_created_in_a_namespace_that_goes(store, raw) -> None:
     store.create("namespaces", {"metadata": {"name": "going", "finalizers": ["example/guard"]}})
     store.delete("namespaces", "going")
 
@@ -186,11 +184,11 @@ def test_nothing_can_be_created_in_a_namespace_that_goes(store: Store, raw: Raw)
 
 
 @pytest.mark.parametrize("namespace", ["default", "kube-system", "kube-public", "kube-node-lease"])
-def test_every_cluster_has_its_namespaces(core: client.CoreV1Api, namespace: str) -> None:
+def test_every_cluster_has_its_namespaces(core, namespace) -> None:
     assert core.read_namespace(namespace).status.phase == "Active"
 
 
-def test_an_update_of_an_old_version_conflicts(raw: Raw) -> None:
+def test_an_update_of_an_old_version_conflicts(raw) -> None:
     old = raw.post(MAPS, config_map(key="1")).body
     raw.send("PUT", f"{MAPS}/settings", {**old, "data": {"key": "2"}})
 
@@ -200,7 +198,7 @@ def test_an_update_of_an_old_version_conflicts(raw: Raw) -> None:
     assert answer.body["message"].startswith('Operation cannot be fulfilled on configmaps "settings": the object has')
 
 
-def test_an_update_without_a_version_is_unconditional(raw: Raw) -> None:
+def test_an_update_without_a_version_is_unconditional(raw) -> None:
     raw.post(MAPS, config_map(key="1"))
 
     assert raw.send("PUT", f"{MAPS}/settings", config_map(key="2")).body["data"] == {"key": "2"}
@@ -214,16 +212,14 @@ def test_an_update_without_a_version_is_unconditional(raw: Raw) -> None:
         ({"uid": "other"}, 409, 'Operation cannot be fulfilled on configmaps "settings": Precondition failed: UID'),
     ],
 )
-def test_an_update_is_of_the_object_that_the_path_names(
-    raw: Raw, change: dict[str, str], status: int, message: str
-) -> None:
+def test_an_update_is_of_the_object_that_the_path_names(raw, change, status, message) -> None:
     created = raw.post(MAPS, config_map()).body
     answer = raw.send("PUT", f"{MAPS}/settings", {**created, "metadata": {**created["metadata"], **change}})
 
     assert (answer.status, answer.body["message"][: len(message)]) == (status, message)
 
 
-def test_what_is_not_there_cannot_be_changed(raw: Raw) -> None:
+def test_what_is_not_there_cannot_be_changed(raw) -> None:
     for answer in (
         raw.send("PUT", f"{MAPS}/gone", config_map("gone")),
         raw.patch(f"{MAPS}/gone", {}),
@@ -233,7 +229,7 @@ def test_what_is_not_there_cannot_be_changed(raw: Raw) -> None:
 
 
 @pytest.mark.parametrize("status", [{"replicas": 7}])
-def test_the_status_is_written_through_its_own_path_only(raw: Raw, status: Any) -> None:
+def test_the_status_is_written_through_its_own_path_only(raw, status) -> None:
     born_with = {**deployment(), "status": status}
     created = raw.post(DEPLOYMENTS, born_with).body
     assert "status" not in created
@@ -255,18 +251,18 @@ def test_the_status_is_written_through_its_own_path_only(raw: Raw, status: Any) 
     assert raw.get(f"{DEPLOYMENTS}/web/status").body["status"] == {"replicas": 8}
 
 
-def test_a_status_of_an_old_version_conflicts(raw: Raw) -> None:
+def test_a_status_of_an_old_version_conflicts(raw) -> None:
     created = raw.post(DEPLOYMENTS, deployment()).body
     raw.patch(f"{DEPLOYMENTS}/web", {"spec": {"replicas": 5}})
 
     assert raw.send("PUT", f"{DEPLOYMENTS}/web/status", {**created, "status": {"replicas": 1}}).status == 409
 
 
-def test_a_kubelet_registers_its_node_with_a_status(raw: Raw) -> None:
+def test_a_kubelet_registers_its_node_with_a_status(raw) -> None:
     assert raw.post("/api/v1/nodes", node()).body["status"]["allocatable"]["cpu"] == "4"
 
 
-def test_a_node_is_cordoned_and_tainted_by_patches(core: client.CoreV1Api, store: Store) -> None:
+def test_a_node_is_cordoned_and_tainted_by_patches(core, store) -> None:
     store.create("nodes", node())
 
     core.patch_node("n1", {"spec": {"unschedulable": True, "taints": [{"key": "a", "effect": "NoSchedule"}]}})
@@ -276,7 +272,7 @@ def test_a_node_is_cordoned_and_tainted_by_patches(core: client.CoreV1Api, store
     assert spec == {"unschedulable": True, "taints": [{"key": "a", "effect": "NoSchedule"}]}
 
 
-def test_a_json_patch_tests_before_it_changes(raw: Raw) -> None:
+def test_a_json_patch_tests_before_it_changes(raw) -> None:
     raw.post(MAPS, config_map(key="1"))
     operations = [
         {"op": "test", "path": "/data/key", "value": "1"},
@@ -289,7 +285,7 @@ def test_a_json_patch_tests_before_it_changes(raw: Raw) -> None:
     assert again.body["message"].endswith("testing value /data/key failed")
 
 
-def test_a_patch_that_names_an_old_version_conflicts(raw: Raw) -> None:
+def test_a_patch_that_names_an_old_version_conflicts(raw) -> None:
     old = raw.post(MAPS, config_map()).body["metadata"]["resourceVersion"]
     raw.patch(f"{MAPS}/settings", {"data": {"a": "1"}})
 
@@ -297,7 +293,7 @@ def test_a_patch_that_names_an_old_version_conflicts(raw: Raw) -> None:
     assert raw.patch(f"{MAPS}/settings", {"data": {"a": "2"}}).status == 200
 
 
-def test_a_patch_cannot_rename(raw: Raw) -> None:
+def test_a_patch_cannot_rename(raw) -> None:
     raw.post(MAPS, config_map())
 
     answer = raw.patch(f"{MAPS}/settings", {"metadata": {"name": "other"}})
@@ -308,7 +304,7 @@ def test_a_patch_cannot_rename(raw: Raw) -> None:
     )
 
 
-def test_a_patch_of_an_unknown_kind_is_told_which_there_are(raw: Raw) -> None:
+def test_a_patch_of_an_unknown_kind_is_told_which_there_are(raw) -> None:
     raw.post(MAPS, config_map())
 
     answer = raw.patch(f"{MAPS}/settings", {}, "json")
@@ -317,7 +313,7 @@ def test_a_patch_of_an_unknown_kind_is_told_which_there_are(raw: Raw) -> None:
     assert "application/strategic-merge-patch+json" in answer.body["message"]
 
 
-def test_what_is_applied_comes_into_being_and_changes(raw: Raw) -> None:
+def test_what_is_applied_comes_into_being_and_changes(raw) -> None:
     path, kind = f"{MAPS}/settings?fieldManager=me", "apply-patch+yaml"
     created = raw.patch(path, config_map(a="1"), kind)
     changed = raw.patch(path, config_map(b="2"), kind)
@@ -326,7 +322,7 @@ def test_what_is_applied_comes_into_being_and_changes(raw: Raw) -> None:
     assert (changed.status, changed.body["data"]) == (200, {"a": "1", "b": "2"})
 
 
-def test_who_applies_has_a_name(raw: Raw) -> None:
+def test_who_applies_has_a_name(raw) -> None:
     answer = raw.patch(f"{MAPS}/settings", config_map(), "apply-patch+yaml")
 
     assert (answer.status, answer.body["message"]) == (
@@ -335,7 +331,7 @@ def test_who_applies_has_a_name(raw: Raw) -> None:
     )
 
 
-def test_dry_runs_write_nothing(store: Store, raw: Raw) -> None:
+def test_dry_runs_write_nothing(store, raw) -> None:
     store.create("configmaps", config_map(key="1"))
     store.create("deployments.apps", deployment())
     store.create("pods", pod())
@@ -360,7 +356,7 @@ def test_dry_runs_write_nothing(store: Store, raw: Raw) -> None:
     assert store.version == version
 
 
-def test_a_running_pod_is_deleted_gracefully(store: Store, core: client.CoreV1Api) -> None:
+def test_a_running_pod_is_deleted_gracefully(store, core) -> None:
     store.create("pods", pod(node="n1", phase="Running"))
 
     marked = core.delete_namespaced_pod("web-0", "default", grace_period_seconds=7)
@@ -372,7 +368,7 @@ def test_a_running_pod_is_deleted_gracefully(store: Store, core: client.CoreV1Ap
 
 
 @pytest.mark.parametrize("seconds", [-1, "soon"])
-def test_a_grace_period_is_a_number_of_seconds(store: Store, raw: Raw, seconds: Any) -> None:
+def test_a_grace_period_is_a_number_of_seconds(store, raw, seconds) -> None:
     store.create("pods", pod())
 
     answer = raw.send("DELETE", f"{PODS}/web-0", {"gracePeriodSeconds": seconds})
@@ -383,7 +379,7 @@ def test_a_grace_period_is_a_number_of_seconds(store: Store, raw: Raw, seconds: 
     )
 
 
-def test_a_deletion_can_insist_on_one_object(store: Store, raw: Raw) -> None:
+def test_a_deletion_can_insist_on_one_object(store, raw) -> None:
     created = store.create("configmaps", config_map())
 
     for key, value, what in (("uid", "other", "UID"), ("resourceVersion", "1", "ResourceVersion")):
@@ -395,7 +391,7 @@ def test_a_deletion_can_insist_on_one_object(store: Store, raw: Raw) -> None:
     assert raw.send("DELETE", f"{MAPS}/settings", {"preconditions": {"uid": uid}}).status == 200
 
 
-def test_a_deleted_object_with_finalizers_is_shown_and_stays_until_they_are_gone(store: Store, raw: Raw) -> None:
+def test_a_deleted_object_with_finalizers_is_shown_and_stays_until_they_are_gone(store, raw) -> None:
     held = config_map()
     held["metadata"]["finalizers"] = ["example/guard"]
     store.create("configmaps", held)
@@ -417,9 +413,7 @@ def test_a_deleted_object_with_finalizers_is_shown_and_stays_until_they_are_gone
         ({}, ["web"]),
     ],
 )
-def test_orphaned_dependents_forget_their_owner(
-    store: Store, raw: Raw, options: dict[str, Any], kept: list[str]
-) -> None:
+def test_orphaned_dependents_forget_their_owner(store, raw, options, kept) -> None:
     owner = store.create("deployments.apps", deployment())
     store.create("pods", owned(pod(), "Deployment", "web", owner["metadata"]["uid"]))
 
@@ -429,7 +423,7 @@ def test_orphaned_dependents_forget_their_owner(
     assert [reference["name"] for reference in references] == kept
 
 
-def test_a_collection_is_deleted_by_selector(store: Store, raw: Raw) -> None:
+def test_a_collection_is_deleted_by_selector(store, raw) -> None:
     for name in ("a", "b", "c"):
         made = config_map(name)
         made["metadata"]["labels"] = {"name": name}
@@ -441,7 +435,7 @@ def test_a_collection_is_deleted_by_selector(store: Store, raw: Raw) -> None:
     assert raw.get(MAPS).items == ["c"]
 
 
-def test_a_custom_resource_is_replaced_only_by_who_has_seen_it(store: Store, raw: Raw) -> None:
+def test_a_custom_resource_is_replaced_only_by_who_has_seen_it(store, raw) -> None:
     store.create("customresourcedefinitions.apiextensions.k8s.io", definition())
     path = "/apis/cluster.example/v1/namespaces/default/machinepools"
     raw.post(path, {"metadata": {"name": "blue"}})
@@ -469,11 +463,11 @@ def test_a_custom_resource_is_replaced_only_by_who_has_seen_it(store: Store, raw
         ("OPTIONS", MAPS),
     ],
 )
-def test_what_a_resource_does_not_do_is_refused(raw: Raw, method: str, path: str) -> None:
+def test_what_a_resource_does_not_do_is_refused(raw, method, path) -> None:
     answer = raw.send(method, path, {})
 
     assert (answer.status, answer.body["reason"]) == (405, "MethodNotAllowed")
 
 
-def test_what_lives_in_namespaces_is_created_in_one(raw: Raw) -> None:
+def test_what_lives_in_namespaces_is_created_in_one(raw) -> None:
     assert raw.post("/api/v1/configmaps", without_namespace(config_map())).status == 404

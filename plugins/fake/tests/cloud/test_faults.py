@@ -5,7 +5,7 @@ from nodewright.api import ErrorClass
 from nodewright_fake.cloud.refusal import RefusalError
 
 
-def test_a_dry_pool_fails_the_machines_that_are_ordered(bench, group):
+def test_a_dry_pool_fails_the_machines_that_are_ordered(bench, group) -> None:
     b = bench(group())
     b.do("stock-out", pool="eu-a/c5.large")
     b.cloud.increase("web", 2)
@@ -18,7 +18,7 @@ def test_a_dry_pool_fails_the_machines_that_are_ordered(bench, group):
     assert error.message == "capacity pool eu-a/c5.large has no more machines at the moment"
 
 
-def test_a_failed_machine_is_gone_as_soon_as_it_is_deleted(bench, group):
+def test_a_failed_machine_is_gone_as_soon_as_it_is_deleted(bench, group) -> None:
     b = bench(group())
     b.do("stock-out", pool="*")
     b.cloud.increase("web", 1)
@@ -27,7 +27,7 @@ def test_a_failed_machine_is_gone_as_soon_as_it_is_deleted(bench, group):
     assert b.states("web") == []
 
 
-def test_a_failed_machine_stays_failed_when_the_pool_is_restored(bench, group):
+def test_a_failed_machine_stays_failed_when_the_pool_is_restored(bench, group) -> None:
     b = bench(group())
     b.do("stock-out", pool="*")
     b.cloud.increase("web", 1)
@@ -37,7 +37,7 @@ def test_a_failed_machine_stays_failed_when_the_pool_is_restored(bench, group):
     assert b.states("web") == ["Creating:STOCK_OUT"]
 
 
-def test_deleting_an_order_before_it_fails_leaves_the_stock_as_it_is(bench, group):
+def test_deleting_an_order_before_it_fails_leaves_the_stock_as_it_is(bench, group) -> None:
     b = bench(group(desired=1))
     b.do("stock-out", pool="*", available=1)
     b.cloud.increase("web", 1)
@@ -48,7 +48,7 @@ def test_deleting_an_order_before_it_fails_leaves_the_stock_as_it_is(bench, grou
     assert b.states("web") == ["Running", "Creating:STOCK_OUT"]
 
 
-def test_a_limited_stock_delivers_what_it_has(bench, group):
+def test_a_limited_stock_delivers_what_it_has(bench, group) -> None:
     b = bench(group(desired=1))
     b.do("stock-out", pool="eu-a/*", available=3)
     b.cloud.increase("web", 4)
@@ -56,7 +56,7 @@ def test_a_limited_stock_delivers_what_it_has(bench, group):
     assert b.states("web") == ["Running", "Running", "Running", "Creating:STOCK_OUT", "Creating:STOCK_OUT"]
 
 
-def test_groups_share_a_pool(bench, group):
+def test_groups_share_a_pool(bench, group) -> None:
     b = bench(group(desired=2), group("api"))
     b.do("stock-out", pool="eu-a/c5.large", available=2)
     b.cloud.increase("api", 1)
@@ -64,7 +64,7 @@ def test_groups_share_a_pool(bench, group):
     assert b.states("api") == ["Creating:STOCK_OUT"]
 
 
-def test_spot_machines_have_a_pool_of_their_own(bench, group):
+def test_spot_machines_have_a_pool_of_their_own(bench, group) -> None:
     b = bench(group(), group("cheap", spot=True))
     b.do("stock-out", pool="eu-a/c5.large/spot")
     b.cloud.increase("web", 1)
@@ -74,7 +74,7 @@ def test_spot_machines_have_a_pool_of_their_own(bench, group):
     assert b.states("cheap") == ["Creating:STOCK_OUT"]
 
 
-def test_a_dry_pool_can_refuse_at_once(bench, group):
+def test_a_dry_pool_can_refuse_at_once(bench, group) -> None:
     b = bench(group())
     b.do("stock-out", pool="eu-a/c5.large", available=1, mode="refuse")
     with pytest.raises(RefusalError) as refused:
@@ -84,7 +84,7 @@ def test_a_dry_pool_can_refuse_at_once(bench, group):
     assert b.cloud.increase("web", 1) == 1
 
 
-def test_a_dry_pool_can_leave_demand_unmet_until_it_is_restored(bench, group):
+def test_a_dry_pool_can_leave_demand_unmet_until_it_is_restored(bench, group) -> None:
     b = bench(group())
     b.do("stock-out", pool="eu-a/c5.large", available=1, mode="wait")
     assert b.cloud.increase("web", 4) == 4
@@ -96,7 +96,7 @@ def test_a_dry_pool_can_leave_demand_unmet_until_it_is_restored(bench, group):
     assert b.states("web") == ["Running", "Running", "Running"]
 
 
-def test_unmet_demand_is_met_when_another_group_gives_machines_back(bench, group):
+def test_unmet_demand_is_met_when_another_group_gives_machines_back(bench, group) -> None:
     b = bench(group(desired=1), group("api"))
     b.do("stock-out", pool="*", available=1, mode="wait")
     b.cloud.increase("api", 1)
@@ -107,7 +107,7 @@ def test_unmet_demand_is_met_when_another_group_gives_machines_back(bench, group
     assert b.states("api") == ["Running"]
 
 
-def test_unmet_demand_can_not_be_taken_back_below_the_minimum(bench, group):
+def test_unmet_demand_can_not_be_taken_back_below_the_minimum(bench, group) -> None:
     b = bench()
     b.cloud.create_group(group("first"))
     b.do("stock-out", pool="*", mode="wait")
@@ -117,7 +117,7 @@ def test_unmet_demand_can_not_be_taken_back_below_the_minimum(bench, group):
 
 
 @pytest.mark.parametrize("mode", ["fail", "refuse", "wait"])
-def test_an_atomic_increase_comes_whole_or_is_refused(bench, group, mode):
+def test_an_atomic_increase_comes_whole_or_is_refused(bench, group, mode) -> None:
     b = bench(group())
     b.do("stock-out", pool="*", available=2, mode=mode)
     with pytest.raises(RefusalError, match="has no more machines"):
@@ -126,7 +126,7 @@ def test_an_atomic_increase_comes_whole_or_is_refused(bench, group, mode):
     assert b.cloud.increase("web", 2, atomic=True) == 2
 
 
-def test_a_quota_counts_processors_over_all_groups_of_its_types(bench, group):
+def test_a_quota_counts_processors_over_all_groups_of_its_types(bench, group) -> None:
     b = bench(
         group(desired=2), group("big", zone="eu-b", instance_type="c5.xlarge"), group("gpu", instance_type="g4.xlarge")
     )
@@ -141,7 +141,7 @@ def test_a_quota_counts_processors_over_all_groups_of_its_types(bench, group):
     b.cloud.increase("big", 1)
 
 
-def test_a_machine_that_never_registers_runs_without_a_node(bench, group):
+def test_a_machine_that_never_registers_runs_without_a_node(bench, group) -> None:
     b = bench(group())
     b.do("break-boots", groups="web", kind="never-registers")
     b.cloud.increase("web", 1)
@@ -153,7 +153,7 @@ def test_a_machine_that_never_registers_runs_without_a_node(bench, group):
     assert b.kubelets.shut == []
 
 
-def test_a_machine_can_boot_unready(bench, group):
+def test_a_machine_can_boot_unready(bench, group) -> None:
     b = bench(group())
     b.do("break-boots", groups="web", kind="unready")
     b.cloud.increase("web", 1)
@@ -161,7 +161,7 @@ def test_a_machine_can_boot_unready(bench, group):
     assert [machine.ready_after for machine in b.kubelets.booted] == [None]
 
 
-def test_a_machine_can_fail_to_boot_with_an_error(bench, group):
+def test_a_machine_can_fail_to_boot_with_an_error(bench, group) -> None:
     b = bench(group())
     b.do(
         "break-boots", groups="w*", kind="fails", errorClass="Configuration", code="BAD_IMAGE", message="no such image"
@@ -174,7 +174,7 @@ def test_a_machine_can_fail_to_boot_with_an_error(bench, group):
     assert b.cloud.instances("web")[0].error.error_class is ErrorClass.CONFIGURATION
 
 
-def test_a_boot_fault_can_befall_so_many_machines_and_no_more(bench, group):
+def test_a_boot_fault_can_befall_so_many_machines_and_no_more(bench, group) -> None:
     b = bench(group())
     b.do("break-boots", groups="web", kind="fails", times=2)
     b.cloud.increase("web", 3)
@@ -182,7 +182,7 @@ def test_a_boot_fault_can_befall_so_many_machines_and_no_more(bench, group):
     assert b.states("web") == ["Creating:BOOT_FAILED", "Creating:BOOT_FAILED", "Running"]
 
 
-def test_a_boot_fault_can_befall_a_share_of_the_machines(bench, group):
+def test_a_boot_fault_can_befall_a_share_of_the_machines(bench, group) -> None:
     b = bench(group(max=100))
     b.do("break-boots", groups="web", kind="fails", share=0.3)
     b.cloud.increase("web", 100)
@@ -190,7 +190,7 @@ def test_a_boot_fault_can_befall_a_share_of_the_machines(bench, group):
     assert 15 <= sum(state != "Running" for state in b.states("web")) <= 45
 
 
-def test_healed_boots_are_well(bench, group):
+def test_healed_boots_are_well(bench, group) -> None:
     b = bench(group())
     b.do("break-boots", groups="web", kind="fails")
     b.do("heal-boots", groups="web")
@@ -199,7 +199,7 @@ def test_healed_boots_are_well(bench, group):
     assert b.states("web") == ["Running"]
 
 
-def test_a_machine_that_is_taken_back_vanishes_and_is_replaced(bench, group):
+def test_a_machine_that_is_taken_back_vanishes_and_is_replaced(bench, group) -> None:
     b = bench(group("cheap", spot=True, desired=2))
     b.run(0)
     b.do("reclaim", machine="cheap-1")
@@ -209,7 +209,7 @@ def test_a_machine_that_is_taken_back_vanishes_and_is_replaced(bench, group):
     assert b.names("cheap") == ["cheap-2", "cheap-3"]
 
 
-def test_notice_is_given_before_a_machine_is_taken_back(bench, group):
+def test_notice_is_given_before_a_machine_is_taken_back(bench, group) -> None:
     b = bench(group("cheap", spot=True, desired=1))
     warned = []
     b.cloud.fleet.on_notice = warned.append
@@ -222,7 +222,7 @@ def test_notice_is_given_before_a_machine_is_taken_back(bench, group):
     assert b.kubelets.shut == ["cheap-1"]
 
 
-def test_a_pattern_takes_back_spot_machines_only_and_as_many_as_asked_for(bench, group):
+def test_a_pattern_takes_back_spot_machines_only_and_as_many_as_asked_for(bench, group) -> None:
     b = bench(group(desired=2), group("cheap", spot=True, desired=3))
     b.run(0)
     b.do("reclaim", machine="*", count=2)
@@ -230,7 +230,7 @@ def test_a_pattern_takes_back_spot_machines_only_and_as_many_as_asked_for(bench,
     assert b.kubelets.shut == ["cheap-1", "cheap-2"]
 
 
-def test_a_machine_that_is_named_need_not_be_spot(bench, group):
+def test_a_machine_that_is_named_need_not_be_spot(bench, group) -> None:
     b = bench(group(desired=1))
     b.run(0)
     b.do("reclaim", machine="web-1")
@@ -238,7 +238,7 @@ def test_a_machine_that_is_named_need_not_be_spot(bench, group):
     assert b.kubelets.shut == ["web-1"]
 
 
-def test_spot_machines_can_be_taken_back_again_and_again(bench, group):
+def test_spot_machines_can_be_taken_back_again_and_again(bench, group) -> None:
     def taken(seed):
         b = bench(group("cheap", spot=True, desired=5), group(desired=3), seed=seed)
         b.do("reclaim-every", every="5m", times=3)
@@ -250,7 +250,7 @@ def test_spot_machines_can_be_taken_back_again_and_again(bench, group):
     assert taken(1) == taken(1)
 
 
-def test_a_hanging_machine_goes_on_running(bench, group):
+def test_a_hanging_machine_goes_on_running(bench, group) -> None:
     b = bench(group(desired=1))
     b.run(0)
     b.do("hang", machine="web-1")
@@ -259,7 +259,7 @@ def test_a_hanging_machine_goes_on_running(bench, group):
     assert b.states("web") == ["Running"]
 
 
-def test_a_machine_can_recover_from_hanging(bench, group):
+def test_a_machine_can_recover_from_hanging(bench, group) -> None:
     b = bench(group(desired=1))
     b.run(0)
     b.do("hang", machine="web-1")
@@ -268,7 +268,7 @@ def test_a_machine_can_recover_from_hanging(bench, group):
     assert b.kubelets.heard_again == ["web-1"]
 
 
-def test_somebody_can_resize_a_group_by_hand(bench, group):
+def test_somebody_can_resize_a_group_by_hand(bench, group) -> None:
     b = bench(group(desired=3))
     b.do("resize", group="web", desired=1)
     assert b.states("web") == ["Running", "Deleting", "Deleting"]
@@ -278,7 +278,7 @@ def test_somebody_can_resize_a_group_by_hand(bench, group):
         b.do("resize", group="web", min=5)
 
 
-def test_machines_that_run_keep_their_price(bench, group):
+def test_machines_that_run_keep_their_price(bench, group) -> None:
     b = bench(group(desired=1))
     b.do("set-price", type="c5.large", price=10)
     b.run(3600)
@@ -287,7 +287,7 @@ def test_machines_that_run_keep_their_price(bench, group):
     assert b.cloud.instance_types["c5.large"].spot_price == 0.04
 
 
-def test_heal_ends_everything(bench, group):
+def test_heal_ends_everything(bench, group) -> None:
     b = bench(group())
     b.do("stock-out", pool="*", mode="wait")
     b.do("limit-quota", types="*", vcpus=0)
@@ -311,14 +311,14 @@ def test_heal_ends_everything(bench, group):
         ("explode", {}, "there is no action 'explode'; there are: stock-out, restore, "),
     ],
 )
-def test_an_action_that_makes_no_sense_is_refused(bench, group, action, fields, message):
+def test_an_action_that_makes_no_sense_is_refused(bench, group, action, fields, message) -> None:
     b = bench(group())
     with pytest.raises(RefusalError) as refused:
         b.do(action, **fields)
     assert str(refused.value).startswith(message)
 
 
-def test_what_happened_can_be_read_afterwards(bench, group):
+def test_what_happened_can_be_read_afterwards(bench, group) -> None:
     b = bench(group())
     b.cloud.increase("web", 1)
     b.run(40)

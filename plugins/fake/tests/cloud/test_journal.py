@@ -13,7 +13,7 @@ def journal(monkeypatch):
     return Journal(SteppedClock())
 
 
-def test_a_reader_gets_what_is_new(journal):
+def test_a_reader_gets_what_is_new(journal) -> None:
     journal.note("ordered", "a")
     read = journal.written
     assert journal.since(read) == ()
@@ -22,7 +22,7 @@ def test_a_reader_gets_what_is_new(journal):
     assert [entry.event for entry in journal.since(read)] == ["running", "gone"]
 
 
-def test_a_reader_goes_on_when_old_entries_were_forgotten(journal):
+def test_a_reader_goes_on_when_old_entries_were_forgotten(journal) -> None:
     for number in range(5):
         journal.note("ordered", f"g{number}")
     assert [entry.group for entry in journal.since(1)] == ["g2", "g3", "g4"]

@@ -34,7 +34,7 @@ def call(town, method, path, body=None):
             return error.code, json.load(error)
 
 
-def test_one_call_tells_everything(town):
+def test_one_call_tells_everything(town) -> None:
     town.do("stock-out", pool="*")
     town.cloud.increase("web", 1)
     town.run(2)
@@ -65,7 +65,7 @@ def test_one_call_tells_everything(town):
     ]
 
 
-def test_prices_have_a_call_of_their_own(town):
+def test_prices_have_a_call_of_their_own(town) -> None:
     assert call(town, "GET", "/v1/prices") == (
         200,
         {
@@ -79,7 +79,7 @@ def test_prices_have_a_call_of_their_own(town):
     )
 
 
-def test_what_is_set_and_counted_can_be_read(town):
+def test_what_is_set_and_counted_can_be_read(town) -> None:
     call(town, "POST", "/v1/groups/web/increase", {"count": 1})
     call(town, "POST", "/control/limit-quota", {"types": "*", "vcpus": 4})
     call(town, "POST", "/control/break-boots", {"groups": "web", "kind": "fails", "times": 2})
@@ -94,7 +94,7 @@ def test_what_is_set_and_counted_can_be_read(town):
     assert state["actions"]["reclaim"] == "take machines back, as clouds do with spot machines"
 
 
-def test_throttling_is_said_in_header_and_body(town):
+def test_throttling_is_said_in_header_and_body(town) -> None:
     call(town, "POST", "/control/throttle", {"retryAfter": "5s"})
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(town.server.url + "/v1/snapshot", timeout=5)
@@ -104,7 +104,7 @@ def test_throttling_is_said_in_header_and_body(town):
         assert json.load(answer)["retryAfter"] == 5
 
 
-def test_control_is_never_refused(town):
+def test_control_is_never_refused(town) -> None:
     call(town, "POST", "/control/fail-api", {})
     assert call(town, "GET", "/v1/prices")[0] == 503
     assert call(town, "POST", "/control/heal-api", {})[0] == 200
@@ -138,13 +138,13 @@ def test_control_is_never_refused(town):
         ("POST", "/control/explode", {}, 404, "there is no action 'explode'; there are: stock-out, "),
     ],
 )
-def test_a_request_that_makes_no_sense_is_told_why(town, method, path, body, status, message):
+def test_a_request_that_makes_no_sense_is_told_why(town, method, path, body, status, message) -> None:
     found, refusal = call(town, method, path, body)
     assert found == status
     assert refusal["message"].startswith(message)
 
 
-def test_a_slow_call_does_not_hold_up_others_nor_the_end(town):
+def test_a_slow_call_does_not_hold_up_others_nor_the_end(town) -> None:
     call(town, "POST", "/control/slow-api", {"latency": "30s", "operations": "prices"})
 
     def wait_for_prices():
@@ -164,7 +164,7 @@ def test_a_slow_call_does_not_hold_up_others_nor_the_end(town):
     assert time.monotonic() - began < 5
 
 
-def test_calls_take_as_long_as_they_are_told_to(town):
+def test_calls_take_as_long_as_they_are_told_to(town) -> None:
     call(town, "POST", "/control/slow-api", {"latency": "50ms"})
     began = time.monotonic()
     call(town, "GET", "/v1/prices")

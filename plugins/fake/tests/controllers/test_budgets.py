@@ -33,7 +33,7 @@ def status(cluster):
         ({}, (5, 5, 1, 4)),
     ],
 )
-def test_percentages_are_rounded_up_both_ways(cluster, spec, expected):
+def test_percentages_are_rounded_up_both_ways(cluster, spec, expected) -> None:
     cluster.boot("a")
     cluster.workload("Deployment", replicas=5)
     cluster.advance(5)
@@ -45,7 +45,7 @@ def test_percentages_are_rounded_up_both_ways(cluster, spec, expected):
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet", "StatefulSet"])
-def test_what_should_be_there_is_what_the_controller_was_told(cluster, kind):
+def test_what_should_be_there_is_what_the_controller_was_told(cluster, kind) -> None:
     cluster.boot("a", capacity={"cpu": 4000, "memory": 1024**3, "pods": 3})
     cluster.workload(kind, replicas=10)
     cluster.advance(10)
@@ -53,7 +53,7 @@ def test_what_should_be_there_is_what_the_controller_was_told(cluster, kind):
     assert status(cluster) == (10, 3, 5, 0)
 
 
-def test_a_fixed_minimum_counts_the_pods_that_are_there(cluster):
+def test_a_fixed_minimum_counts_the_pods_that_are_there(cluster) -> None:
     cluster.boot("a")
     cluster.pod("one", labels={"app": "web"})
     cluster.pod("two", labels={"app": "web"})
@@ -62,7 +62,7 @@ def test_a_fixed_minimum_counts_the_pods_that_are_there(cluster):
     assert status(cluster) == (2, 2, 1, 1)
 
 
-def test_pods_without_a_controller_count_for_nothing_in_a_percentage(cluster):
+def test_pods_without_a_controller_count_for_nothing_in_a_percentage(cluster) -> None:
     cluster.boot("a")
     cluster.pod("alone", labels={"app": "web"})
     cluster.advance(5)
@@ -70,7 +70,7 @@ def test_pods_without_a_controller_count_for_nothing_in_a_percentage(cluster):
     assert status(cluster) == (0, 1, 0, 0)
 
 
-def test_a_controller_without_replicas_allows_nothing(cluster):
+def test_a_controller_without_replicas_allows_nothing(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Job", "web", parallelism=2, completions=2)
     cluster.advance(5)
@@ -83,7 +83,7 @@ def test_a_controller_without_replicas_allows_nothing(cluster):
     assert condition["message"].endswith("has no number of replicas")
 
 
-def test_a_leaving_pod_is_not_healthy_and_its_successor_is_when_it_is_ready(cluster):
+def test_a_leaving_pod_is_not_healthy_and_its_successor_is_when_it_is_ready(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Deployment", replicas=3)
     budget(cluster, minAvailable=2)
@@ -96,7 +96,7 @@ def test_a_leaving_pod_is_not_healthy_and_its_successor_is_when_it_is_ready(clus
     assert status(cluster) == (3, 3, 2, 1)
 
 
-def test_scaling_the_controller_changes_the_demand(cluster):
+def test_scaling_the_controller_changes_the_demand(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Deployment", replicas=4)
     budget(cluster, maxUnavailable="25%")
@@ -107,7 +107,7 @@ def test_scaling_the_controller_changes_the_demand(cluster):
     assert status(cluster) == (8, 8, 6, 2)
 
 
-def test_a_granted_eviction_counts_until_the_pod_goes_or_two_minutes_are_over(cluster):
+def test_a_granted_eviction_counts_until_the_pod_goes_or_two_minutes_are_over(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Deployment", replicas=3)
     budget(cluster, minAvailable=1)
@@ -127,7 +127,7 @@ def test_a_granted_eviction_counts_until_the_pod_goes_or_two_minutes_are_over(cl
     assert cluster.store.get("poddisruptionbudgets.policy", "web", "default")["status"]["disruptedPods"] == {}
 
 
-def test_a_granted_eviction_is_settled_when_the_pod_is_deleted(cluster):
+def test_a_granted_eviction_is_settled_when_the_pod_is_deleted(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Deployment", replicas=3)
     budget(cluster, minAvailable=1)
@@ -143,7 +143,7 @@ def test_a_granted_eviction_is_settled_when_the_pod_is_deleted(cluster):
 
 
 @pytest.mark.parametrize(("selector", "covered"), [({}, 2), (None, 0), ({"matchLabels": {"app": "web"}}, 1)])
-def test_an_empty_selector_covers_all_pods_of_the_namespace_and_none_covers_nothing(cluster, selector, covered):
+def test_an_empty_selector_covers_all_pods_of_the_namespace_and_none_covers_nothing(cluster, selector, covered) -> None:
     cluster.boot("a")
     cluster.pod("web", labels={"app": "web"})
     cluster.pod("db", labels={"app": "db"})
@@ -153,7 +153,7 @@ def test_an_empty_selector_covers_all_pods_of_the_namespace_and_none_covers_noth
     assert status(cluster)[:2] == (covered, covered)
 
 
-def test_a_pod_whose_label_changes_leaves_the_budget(cluster):
+def test_a_pod_whose_label_changes_leaves_the_budget(cluster) -> None:
     cluster.boot("a")
     cluster.pod("web", labels={"app": "web"})
     budget(cluster, minAvailable=0)
@@ -164,7 +164,7 @@ def test_a_pod_whose_label_changes_leaves_the_budget(cluster):
     assert status(cluster)[0] == 0
 
 
-def test_the_status_says_which_generation_it_is_about(cluster):
+def test_the_status_says_which_generation_it_is_about(cluster) -> None:
     budget(cluster, minAvailable=1)
     cluster.edit("poddisruptionbudgets.policy", "web", minAvailable=2)
     cluster.settle()

@@ -16,7 +16,7 @@ def status(cluster):
     )
 
 
-def test_every_node_gets_one_also_those_that_come_later(cluster):
+def test_every_node_gets_one_also_those_that_come_later(cluster) -> None:
     cluster.boot("a")
     cluster.workload("DaemonSet")
     cluster.advance(5)
@@ -26,7 +26,7 @@ def test_every_node_gets_one_also_those_that_come_later(cluster):
     assert status(cluster) == (2, 2, 2, 0)
 
 
-def test_a_pod_is_made_for_its_node_and_waits_if_it_is_full(cluster):
+def test_a_pod_is_made_for_its_node_and_waits_if_it_is_full(cluster) -> None:
     cluster.boot("a")
     cluster.boot("b")
     cluster.pod("big", cpu="4", spec={"nodeSelector": {"kubernetes.io/hostname": "a"}})
@@ -42,7 +42,7 @@ def test_a_pod_is_made_for_its_node_and_waits_if_it_is_full(cluster):
     assert status(cluster) == (2, 2, 1, 0)
 
 
-def test_a_selector_narrows_the_nodes_and_a_changed_label_counts(cluster):
+def test_a_selector_narrows_the_nodes_and_a_changed_label_counts(cluster) -> None:
     cluster.boot("a", labels={"disk": "ssd"})
     cluster.boot("b")
     cluster.workload("DaemonSet", template={"nodeSelector": {"disk": "ssd"}})
@@ -55,7 +55,7 @@ def test_a_selector_narrows_the_nodes_and_a_changed_label_counts(cluster):
 
 
 @pytest.mark.parametrize(("effect", "stays"), [("NoSchedule", True), ("NoExecute", False)])
-def test_a_taint_keeps_new_pods_off_and_only_noexecute_drives_old_ones_away(cluster, effect, stays):
+def test_a_taint_keeps_new_pods_off_and_only_noexecute_drives_old_ones_away(cluster, effect, stays) -> None:
     cluster.boot("a")
     cluster.workload("DaemonSet")
     cluster.advance(5)
@@ -66,7 +66,7 @@ def test_a_taint_keeps_new_pods_off_and_only_noexecute_drives_old_ones_away(clus
     assert status(cluster) == ((0, 0, 0, 1) if stays else (0, 0, 0, 0))
 
 
-def test_a_cordoned_node_keeps_its_daemons_and_gets_new_ones(cluster):
+def test_a_cordoned_node_keeps_its_daemons_and_gets_new_ones(cluster) -> None:
     cluster.boot("a")
     cluster.edit("nodes", "a", "", unschedulable=True)
     cluster.workload("DaemonSet")
@@ -74,7 +74,7 @@ def test_a_cordoned_node_keeps_its_daemons_and_gets_new_ones(cluster):
     assert where(cluster) == ["a"]
 
 
-def test_a_node_that_is_not_ready_gets_its_daemon_only_if_the_pod_tolerates_that(cluster):
+def test_a_node_that_is_not_ready_gets_its_daemon_only_if_the_pod_tolerates_that(cluster) -> None:
     cluster.boot("a", ready_after=60)
     cluster.workload("DaemonSet", "web")
     cluster.workload("DaemonSet", "cni", template={"tolerations": [{"operator": "Exists"}]})
@@ -84,7 +84,7 @@ def test_a_node_that_is_not_ready_gets_its_daemon_only_if_the_pod_tolerates_that
     assert where(cluster) == ["a"]
 
 
-def test_a_deleted_daemon_comes_back_on_the_same_node(cluster):
+def test_a_deleted_daemon_comes_back_on_the_same_node(cluster) -> None:
     cluster.boot("a")
     cluster.workload("DaemonSet")
     cluster.advance(5)
@@ -96,7 +96,7 @@ def test_a_deleted_daemon_comes_back_on_the_same_node(cluster):
     assert where(cluster) == ["a"]
 
 
-def test_the_daemons_of_a_lost_node_are_not_missed(cluster):
+def test_the_daemons_of_a_lost_node_are_not_missed(cluster) -> None:
     cluster.boot("a")
     cluster.boot("b")
     cluster.workload("DaemonSet")
@@ -107,7 +107,7 @@ def test_the_daemons_of_a_lost_node_are_not_missed(cluster):
     assert status(cluster) == (1, 1, 1, 0)
 
 
-def test_an_update_replaces_one_daemon_at_a_time(cluster):
+def test_an_update_replaces_one_daemon_at_a_time(cluster) -> None:
     for name in ("a", "b", "c"):
         cluster.boot(name)
     cluster.workload("DaemonSet")
@@ -124,7 +124,7 @@ def test_an_update_replaces_one_daemon_at_a_time(cluster):
     assert cluster.store.get("daemonsets.apps", "web", "default")["status"]["updatedNumberScheduled"] == 3
 
 
-def test_ondelete_replaces_nothing_by_itself(cluster):
+def test_ondelete_replaces_nothing_by_itself(cluster) -> None:
     cluster.boot("a")
     cluster.workload("DaemonSet", updateStrategy={"type": "OnDelete"})
     cluster.advance(5)
@@ -135,7 +135,7 @@ def test_ondelete_replaces_nothing_by_itself(cluster):
     assert pod["spec"]["containers"][0]["image"] == "app"
 
 
-def test_a_new_node_costs_the_same_however_many_there_are(cluster):
+def test_a_new_node_costs_the_same_however_many_there_are(cluster) -> None:
     for _ in range(20):
         cluster.boot()
     cluster.workload("DaemonSet")

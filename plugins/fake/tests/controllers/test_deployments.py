@@ -22,7 +22,7 @@ def images(cluster):
     return sorted(pod["spec"]["containers"][0]["image"] for pod in cluster.pods("web"))
 
 
-def test_a_deployment_makes_a_replicaset_named_by_its_template(cluster):
+def test_a_deployment_makes_a_replicaset_named_by_its_template(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Deployment", replicas=3)
     cluster.advance(5)
@@ -37,7 +37,7 @@ def test_a_deployment_makes_a_replicaset_named_by_its_template(cluster):
     assert cluster.condition("deployments.apps", "web", "Progressing")["reason"] == "NewReplicaSetAvailable"
 
 
-def test_scaling_changes_no_revision(cluster):
+def test_scaling_changes_no_revision(cluster) -> None:
     cluster.workload("Deployment", replicas=3)
     cluster.settle()
     cluster.edit("deployments.apps", "web", replicas=1)
@@ -45,7 +45,7 @@ def test_scaling_changes_no_revision(cluster):
     assert sets(cluster) == {1: 1}
 
 
-def test_a_new_template_is_rolled_out_step_by_step(cluster):
+def test_a_new_template_is_rolled_out_step_by_step(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Deployment", replicas=4)
     cluster.advance(5)
@@ -70,7 +70,7 @@ def condition_true(pod, kind):
     return any(entry["type"] == kind and entry["status"] == "True" for entry in conditions)
 
 
-def test_a_rollout_that_cannot_be_placed_stops_at_its_leeway(cluster):
+def test_a_rollout_that_cannot_be_placed_stops_at_its_leeway(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Deployment", replicas=4)
     cluster.advance(5)
@@ -82,7 +82,7 @@ def test_a_rollout_that_cannot_be_placed_stops_at_its_leeway(cluster):
     assert status(cluster)["unavailableReplicas"] == 1
 
 
-def test_going_back_takes_the_old_replicaset_again(cluster):
+def test_going_back_takes_the_old_replicaset_again(cluster) -> None:
     cluster.boot("a")
     first = cluster.workload("Deployment", replicas=2)["spec"]["template"]
     cluster.advance(5)
@@ -95,7 +95,7 @@ def test_going_back_takes_the_old_replicaset_again(cluster):
     assert annotations["deployment.kubernetes.io/revision"] == "3"
 
 
-def test_a_field_that_is_written_out_empty_is_no_new_template(cluster):
+def test_a_field_that_is_written_out_empty_is_no_new_template(cluster) -> None:
     template = cluster.workload("Deployment", replicas=1)["spec"]["template"]
     cluster.settle()
     metadata = {**template["metadata"], "creationTimestamp": None, "annotations": {}}
@@ -104,7 +104,7 @@ def test_a_field_that_is_written_out_empty_is_no_new_template(cluster):
     assert sets(cluster) == {1: 1}
 
 
-def test_recreate_waits_until_the_last_old_pod_is_gone(cluster):
+def test_recreate_waits_until_the_last_old_pod_is_gone(cluster) -> None:
     cluster.boot("a")
     slow = {"annotations": {"fake.nodewright.dev/stop-seconds": "10"}}
     cluster.workload("Deployment", replicas=2, strategy={"type": "Recreate"}, template=slow)
@@ -116,7 +116,7 @@ def test_recreate_waits_until_the_last_old_pod_is_gone(cluster):
     assert images(cluster) == ["app:2", "app:2"]
 
 
-def test_a_paused_deployment_scales_but_rolls_nothing_out(cluster):
+def test_a_paused_deployment_scales_but_rolls_nothing_out(cluster) -> None:
     cluster.workload("Deployment", replicas=2)
     cluster.settle()
     cluster.edit("deployments.apps", "web", paused=True)
@@ -128,7 +128,7 @@ def test_a_paused_deployment_scales_but_rolls_nothing_out(cluster):
     assert set(sets(cluster)) == {1, 2}
 
 
-def test_only_so_many_old_replicasets_are_kept(cluster):
+def test_only_so_many_old_replicasets_are_kept(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Deployment", replicas=1, revisionHistoryLimit=1)
     cluster.settle()
@@ -139,7 +139,7 @@ def test_only_so_many_old_replicasets_are_kept(cluster):
     assert sets(cluster) == {3: 0, 4: 1}
 
 
-def test_deleting_a_deployment_deletes_everything_below_it(cluster):
+def test_deleting_a_deployment_deletes_everything_below_it(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Deployment", replicas=2)
     cluster.advance(5)
@@ -148,7 +148,7 @@ def test_deleting_a_deployment_deletes_everything_below_it(cluster):
     assert cluster.store.list("replicasets.apps") == cluster.store.list("pods") == []
 
 
-def test_a_percentage_that_is_none_is_named_in_the_log(cluster, caplog):
+def test_a_percentage_that_is_none_is_named_in_the_log(cluster, caplog) -> None:
     cluster.workload("Deployment", replicas=2, strategy={"rollingUpdate": {"maxSurge": "some"}})
     cluster.settle()
     assert "'some' is neither a number nor a percentage such as 25%" in caplog.text
@@ -170,7 +170,7 @@ def test_a_percentage_that_is_none_is_named_in_the_log(cluster, caplog):
         (4, (1, 0), [(2, 2), (2, 0)], (1, 1), (1, [2, 1])),
     ],
 )
-def test_one_step_of_a_rolling_update(wanted, current, old, leeway, sizes):
+def test_one_step_of_a_rolling_update(wanted, current, old, leeway, sizes) -> None:
     surge, unavailable = leeway
     old_sizes = [Size(*size) for size in old]
     assert next_sizes(wanted, Size(*current), old_sizes, surge=surge, unavailable=unavailable) == sizes

@@ -17,7 +17,7 @@ def phases(cluster):
     return sorted(pod["status"]["phase"] for pod in cluster.pods("work"))
 
 
-def test_as_many_run_at_once_as_it_says_until_enough_have_succeeded(cluster):
+def test_as_many_run_at_once_as_it_says_until_enough_have_succeeded(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Job", "work", template=ends(10), parallelism=2, completions=3)
     cluster.advance(5)
@@ -31,7 +31,7 @@ def test_as_many_run_at_once_as_it_says_until_enough_have_succeeded(cluster):
     assert status(cluster, "startTime", "completionTime") == ("2030-01-01T00:00:00Z", "2030-01-01T00:00:22Z")
 
 
-def test_a_failed_pod_is_tried_again_after_a_pause_that_grows(cluster):
+def test_a_failed_pod_is_tried_again_after_a_pause_that_grows(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Job", "work", template=ends(1, code=1), parallelism=1, completions=1)
     cluster.advance(2)
@@ -47,7 +47,7 @@ def test_a_failed_pod_is_tried_again_after_a_pause_that_grows(cluster):
     assert phases(cluster) == ["Failed", "Failed", "Pending"]
 
 
-def test_a_job_fails_when_its_pods_failed_too_often(cluster):
+def test_a_job_fails_when_its_pods_failed_too_often(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Job", "work", template=ends(1, code=1), parallelism=1, completions=1, backoffLimit=1)
     cluster.advance(120)
@@ -57,7 +57,7 @@ def test_a_job_fails_when_its_pods_failed_too_often(cluster):
     assert phases(cluster) == ["Failed", "Failed"]
 
 
-def test_an_evicted_pod_comes_back(cluster):
+def test_an_evicted_pod_comes_back(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Job", "work", template=ends(60), parallelism=1, completions=1)
     cluster.advance(5)
@@ -68,7 +68,7 @@ def test_an_evicted_pod_comes_back(cluster):
     assert status(cluster, "active", "failed") == (1, 1)
 
 
-def test_pods_that_succeeded_still_count_when_their_node_is_gone(cluster):
+def test_pods_that_succeeded_still_count_when_their_node_is_gone(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Job", "work", template=ends(10), parallelism=1, completions=2)
     cluster.advance(12)
@@ -79,7 +79,7 @@ def test_pods_that_succeeded_still_count_when_their_node_is_gone(cluster):
     assert len(cluster.pods("work")) == 1
 
 
-def test_an_indexed_job_runs_every_index_once(cluster):
+def test_an_indexed_job_runs_every_index_once(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Job", "work", template=ends(10), parallelism=2, completions=3, completionMode="Indexed")
     cluster.advance(60)
@@ -88,7 +88,7 @@ def test_an_indexed_job_runs_every_index_once(cluster):
     assert status(cluster, "completedIndexes") == ("0,1,2",)
 
 
-def test_a_work_queue_ends_when_one_succeeded_and_the_rest_are_done(cluster):
+def test_a_work_queue_ends_when_one_succeeded_and_the_rest_are_done(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Job", "work", template=ends(10), parallelism=3)
     cluster.advance(30)
@@ -96,7 +96,7 @@ def test_a_work_queue_ends_when_one_succeeded_and_the_rest_are_done(cluster):
     assert cluster.condition("jobs.batch", "work", "Complete")["status"] == "True"
 
 
-def test_a_suspended_job_runs_nothing_and_counts_no_failures(cluster):
+def test_a_suspended_job_runs_nothing_and_counts_no_failures(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Job", "work", template=ends(10), parallelism=2, completions=2)
     cluster.advance(5)
@@ -111,7 +111,7 @@ def test_a_suspended_job_runs_nothing_and_counts_no_failures(cluster):
 
 
 @pytest.mark.parametrize("gone", [59, 60])
-def test_a_job_is_deleted_with_its_pods_some_time_after_its_end(cluster, gone):
+def test_a_job_is_deleted_with_its_pods_some_time_after_its_end(cluster, gone) -> None:
     cluster.boot("a")
     cluster.workload("Job", "work", template=ends(9), parallelism=1, completions=1, ttlSecondsAfterFinished=50)
     cluster.advance(gone)
@@ -119,7 +119,7 @@ def test_a_job_is_deleted_with_its_pods_some_time_after_its_end(cluster, gone):
     assert (cluster.store.list("pods") == []) == (gone == 60)
 
 
-def test_a_job_that_takes_too_long_fails(cluster):
+def test_a_job_that_takes_too_long_fails(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Job", "work", template=ends(600), parallelism=1, completions=1, activeDeadlineSeconds=30)
     cluster.advance(29)
@@ -129,7 +129,7 @@ def test_a_job_that_takes_too_long_fails(cluster):
     assert cluster.pods("work") == []
 
 
-def test_lower_parallelism_stops_pods_without_failing_the_job(cluster):
+def test_lower_parallelism_stops_pods_without_failing_the_job(cluster) -> None:
     cluster.boot("a")
     cluster.workload("Job", "work", template=ends(60), parallelism=3, completions=3, backoffLimit=0)
     cluster.advance(5)

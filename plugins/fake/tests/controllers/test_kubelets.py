@@ -4,7 +4,7 @@ import pytest
 from nodewright.api import Taint
 
 
-def test_a_machine_becomes_a_node_with_the_well_known_labels(cluster):
+def test_a_machine_becomes_a_node_with_the_well_known_labels(cluster) -> None:
     cluster.boot("a", zone="eu-west-1b", instance_type="m5.large", labels={"team": "x"})
     node = cluster.store.get("nodes", "a")
     assert node["metadata"]["labels"] == {
@@ -20,7 +20,7 @@ def test_a_machine_becomes_a_node_with_the_well_known_labels(cluster):
     assert node["status"]["allocatable"] == {"cpu": "4", "memory": "16Gi", "pods": "110"}
 
 
-def test_a_node_is_tainted_until_it_is_ready(cluster):
+def test_a_node_is_tainted_until_it_is_ready(cluster) -> None:
     taint = Taint(key="dedicated", value="db", effect="NoExecute")
     cluster.boot("a", ready_after=10, taints=(taint,))
     keys = [(taint["key"], taint["effect"]) for taint in cluster.store.get("nodes", "a")["spec"]["taints"]]
@@ -33,13 +33,13 @@ def test_a_node_is_tainted_until_it_is_ready(cluster):
     assert taints == [{"key": "dedicated", "value": "db", "effect": "NoExecute"}]
 
 
-def test_a_machine_without_a_time_never_becomes_ready(cluster):
+def test_a_machine_without_a_time_never_becomes_ready(cluster) -> None:
     cluster.boot("a", ready_after=None)
     cluster.advance(3600)
     assert cluster.condition("nodes", "a", "Ready", "")["status"] == "False"
 
 
-def test_a_bound_pod_runs_after_a_second(cluster):
+def test_a_bound_pod_runs_after_a_second(cluster) -> None:
     cluster.boot("a")
     cluster.pod("p")
     cluster.settle()
@@ -57,7 +57,7 @@ def test_a_bound_pod_runs_after_a_second(cluster):
 
 
 @pytest.mark.parametrize(("grace", "stop", "expected"), [(30, None, 1), (30, "20", 20), (5, "20", 5)])
-def test_a_deleted_pod_stops_within_its_grace_period(cluster, grace, stop, expected):
+def test_a_deleted_pod_stops_within_its_grace_period(cluster, grace, stop, expected) -> None:
     cluster.boot("a")
     annotations = {"fake.nodewright.dev/stop-seconds": stop} if stop else {}
     cluster.pod("p", spec={"terminationGracePeriodSeconds": grace}, annotations=annotations)
@@ -69,7 +69,7 @@ def test_a_deleted_pod_stops_within_its_grace_period(cluster, grace, stop, expec
     assert cluster.store.find("pods", "p", "default") is None
 
 
-def test_a_pod_ends_by_itself_when_its_annotation_says_so(cluster):
+def test_a_pod_ends_by_itself_when_its_annotation_says_so(cluster) -> None:
     cluster.boot("a")
     cluster.pod("good", annotations={"fake.nodewright.dev/run-seconds": "30"})
     cluster.pod("bad", annotations={"fake.nodewright.dev/run-seconds": "30", "fake.nodewright.dev/exit-code": "2"})
@@ -81,7 +81,7 @@ def test_a_pod_ends_by_itself_when_its_annotation_says_so(cluster):
     assert cluster.get_pod("bad")["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 2
 
 
-def test_a_machine_that_is_shut_down_takes_node_and_pods_with_it(cluster):
+def test_a_machine_that_is_shut_down_takes_node_and_pods_with_it(cluster) -> None:
     cluster.boot("a")
     cluster.pod("p")
     cluster.advance(5)
@@ -91,7 +91,7 @@ def test_a_machine_that_is_shut_down_takes_node_and_pods_with_it(cluster):
     assert cluster.store.list("pods") == []
 
 
-def test_a_machine_that_is_gone_before_it_is_ready_stays_gone(cluster):
+def test_a_machine_that_is_gone_before_it_is_ready_stays_gone(cluster) -> None:
     cluster.boot("a", ready_after=10)
     cluster.kubelets.shut_down("a")
     cluster.boot("a", ready_after=60)
@@ -99,7 +99,7 @@ def test_a_machine_that_is_gone_before_it_is_ready_stays_gone(cluster):
     assert cluster.condition("nodes", "a", "Ready", "")["status"] == "False"
 
 
-def test_a_silent_kubelet_makes_its_node_unreachable_and_stops_no_pods(cluster):
+def test_a_silent_kubelet_makes_its_node_unreachable_and_stops_no_pods(cluster) -> None:
     cluster.boot("a")
     cluster.pod("p")
     cluster.advance(5)
@@ -119,7 +119,7 @@ def test_a_silent_kubelet_makes_its_node_unreachable_and_stops_no_pods(cluster):
     assert "deletionTimestamp" in cluster.get_pod("p")["metadata"]
 
 
-def test_a_kubelet_that_reports_again_does_what_it_missed(cluster):
+def test_a_kubelet_that_reports_again_does_what_it_missed(cluster) -> None:
     cluster.boot("a")
     cluster.pod("p")
     cluster.pod("q")
@@ -135,7 +135,7 @@ def test_a_kubelet_that_reports_again_does_what_it_missed(cluster):
     assert cluster.condition("pods", "q", "Ready")["status"] == "True"
 
 
-def test_a_pod_with_a_finalizer_is_stopped_once_and_then_left_alone(cluster):
+def test_a_pod_with_a_finalizer_is_stopped_once_and_then_left_alone(cluster) -> None:
     cluster.boot("a")
     cluster.pod("p")
     cluster.advance(5)

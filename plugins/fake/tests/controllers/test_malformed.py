@@ -56,7 +56,7 @@ def accepts(resource, item):
         ("jobs.batch", "spec.parallelism"),
     ],
 )
-def test_something_wrong_in_one_object_stops_nobody_else(cluster, resource, path, wrong):
+def test_something_wrong_in_one_object_stops_nobody_else(cluster, resource, path, wrong) -> None:
     bad = item_with(resource, path, wrong)
     cluster.boot("good")
     if accepts(resource, bad):
@@ -66,7 +66,7 @@ def test_something_wrong_in_one_object_stops_nobody_else(cluster, resource, path
     assert [pod["status"]["phase"] for pod in cluster.pods("web")] == ["Running", "Running"]
 
 
-def test_an_owner_without_a_proper_name_stops_nobody(cluster):
+def test_an_owner_without_a_proper_name_stops_nobody(cluster) -> None:
     cluster.boot("good")
     cluster.store.create("pods", item_with("pods", "metadata.ownerReferences", NAMELESS))
     cluster.advance(5)

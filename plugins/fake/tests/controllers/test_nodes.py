@@ -16,7 +16,7 @@ def say(cluster, kind, status):
     cluster.settle()
 
 
-def test_cordoning_adds_a_taint_and_uncordoning_takes_it_away(cluster):
+def test_cordoning_adds_a_taint_and_uncordoning_takes_it_away(cluster) -> None:
     cluster.boot("a")
     cluster.edit("nodes", "a", "", unschedulable=True, taints=[{"key": "mine", "effect": "NoSchedule"}])
     cluster.settle()
@@ -36,7 +36,7 @@ def test_cordoning_adds_a_taint_and_uncordoning_takes_it_away(cluster):
         ("NetworkUnavailable", "True", "network-unavailable", ["NoSchedule"]),
     ],
 )
-def test_a_bad_condition_becomes_a_taint_until_it_is_good_again(cluster, kind, status, key, effects):
+def test_a_bad_condition_becomes_a_taint_until_it_is_good_again(cluster, kind, status, key, effects) -> None:
     cluster.boot("a")
     say(cluster, kind, status)
     assert taints(cluster) == [(f"node.kubernetes.io/{key}", effect) for effect in effects]
@@ -44,7 +44,7 @@ def test_a_bad_condition_becomes_a_taint_until_it_is_good_again(cluster, kind, s
     assert taints(cluster) == []
 
 
-def test_a_node_without_conditions_is_left_as_it_is(cluster):
+def test_a_node_without_conditions_is_left_as_it_is(cluster) -> None:
     taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
     cluster.store.create("nodes", {"metadata": {"name": "a"}, "spec": {"taints": [taint]}})
     cluster.settle()
@@ -59,7 +59,7 @@ def tolerates(**fields):
     ("spec", "gone_after"),
     [({}, 0), (tolerates(tolerationSeconds=30), 30), (tolerates(), None), (tolerates(effect="NoSchedule"), 0)],
 )
-def test_a_noexecute_taint_drives_away_pods_when_their_toleration_is_over(cluster, spec, gone_after):
+def test_a_noexecute_taint_drives_away_pods_when_their_toleration_is_over(cluster, spec, gone_after) -> None:
     cluster.boot("a")
     cluster.pod("p", spec=spec)
     cluster.advance(5)
@@ -72,7 +72,7 @@ def test_a_noexecute_taint_drives_away_pods_when_their_toleration_is_over(cluste
         cluster.advance(1)
 
 
-def test_a_pod_stays_if_the_taint_goes_in_time(cluster):
+def test_a_pod_stays_if_the_taint_goes_in_time(cluster) -> None:
     cluster.boot("a")
     cluster.pod("p", spec=tolerates(tolerationSeconds=30))
     cluster.advance(5)
@@ -86,7 +86,7 @@ def test_a_pod_stays_if_the_taint_goes_in_time(cluster):
     assert "deletionTimestamp" not in cluster.get_pod("p")["metadata"], "the time starts anew"
 
 
-def test_pods_leave_an_unreachable_node_after_five_minutes_and_come_back_elsewhere(cluster):
+def test_pods_leave_an_unreachable_node_after_five_minutes_and_come_back_elsewhere(cluster) -> None:
     cluster.boot("a")
     cluster.workload("ReplicaSet", replicas=1)
     cluster.advance(5)
@@ -98,7 +98,7 @@ def test_pods_leave_an_unreachable_node_after_five_minutes_and_come_back_elsewhe
     assert [pod["spec"]["nodeName"] for pod in cluster.pods("web")] == ["b"]
 
 
-def test_deleting_a_node_object_frees_its_pods(cluster):
+def test_deleting_a_node_object_frees_its_pods(cluster) -> None:
     cluster.boot("a")
     cluster.workload("ReplicaSet", replicas=2)
     cluster.advance(5)
@@ -107,7 +107,7 @@ def test_deleting_a_node_object_frees_its_pods(cluster):
     assert [pod["spec"].get("nodeName", "") for pod in cluster.pods("web")] == ["", ""]
 
 
-def test_a_pod_bound_to_a_node_that_never_was_is_deleted_after_a_while(cluster):
+def test_a_pod_bound_to_a_node_that_never_was_is_deleted_after_a_while(cluster) -> None:
     cluster.pod("early", spec={"nodeName": "late"})
     cluster.pod("lost", spec={"nodeName": "nowhere"})
     cluster.advance(39)
@@ -116,7 +116,7 @@ def test_a_pod_bound_to_a_node_that_never_was_is_deleted_after_a_while(cluster):
     assert [pod["metadata"]["name"] for pod in cluster.pods()] == ["early"]
 
 
-def test_deleting_a_namespace_deletes_what_is_in_it(cluster):
+def test_deleting_a_namespace_deletes_what_is_in_it(cluster) -> None:
     cluster.boot("a")
     cluster.store.create("namespaces", {"metadata": {"name": "default"}})
     cluster.workload("Deployment", replicas=2)
@@ -132,7 +132,7 @@ def test_deleting_a_namespace_deletes_what_is_in_it(cluster):
     assert left == {"pods": ["elsewhere"], "replicasets.apps": [], "deployments.apps": [], "configmaps": []}
 
 
-def test_what_has_another_owner_stays_when_one_goes(cluster):
+def test_what_has_another_owner_stays_when_one_goes(cluster) -> None:
     owners = []
     for name in ("one", "two"):
         owner = cluster.store.create("configmaps", {"metadata": {"name": name, "namespace": "default"}})

@@ -7,7 +7,7 @@ def names(cluster):
     return {pod["metadata"]["name"] for pod in cluster.pods("web")}
 
 
-def test_an_evicted_pod_comes_back_and_is_placed_elsewhere(cluster):
+def test_an_evicted_pod_comes_back_and_is_placed_elsewhere(cluster) -> None:
     cluster.boot("a")
     cluster.workload("ReplicaSet", replicas=2)
     cluster.advance(5)
@@ -29,7 +29,7 @@ def test_an_evicted_pod_comes_back_and_is_placed_elsewhere(cluster):
     }
 
 
-def test_its_pods_say_whose_they_are(cluster):
+def test_its_pods_say_whose_they_are(cluster) -> None:
     found = cluster.workload("ReplicaSet", replicas=1)
     cluster.settle()
     (pod,) = cluster.pods("web")
@@ -39,7 +39,7 @@ def test_its_pods_say_whose_they_are(cluster):
     assert pod["metadata"]["name"].startswith("web-")
 
 
-def test_a_failed_pod_is_replaced(cluster):
+def test_a_failed_pod_is_replaced(cluster) -> None:
     cluster.boot("a")
     template = {"annotations": {"fake.nodewright.dev/run-seconds": "5", "fake.nodewright.dev/exit-code": "1"}}
     cluster.workload("ReplicaSet", replicas=1, template=template)
@@ -48,7 +48,7 @@ def test_a_failed_pod_is_replaced(cluster):
     assert phases == ["Failed", "Pending"]
 
 
-def test_the_pods_of_a_lost_node_come_back(cluster):
+def test_the_pods_of_a_lost_node_come_back(cluster) -> None:
     cluster.boot("a")
     cluster.workload("ReplicaSet", replicas=3)
     cluster.advance(5)
@@ -66,7 +66,7 @@ def scaled_down(cluster, replicas):
     return before - names(cluster)
 
 
-def test_pods_without_a_node_go_first(cluster):
+def test_pods_without_a_node_go_first(cluster) -> None:
     cluster.boot("a", capacity={"cpu": 4000, "memory": 1024**3, "pods": 2})
     cluster.workload("ReplicaSet", replicas=3)
     cluster.advance(5)
@@ -74,7 +74,7 @@ def test_pods_without_a_node_go_first(cluster):
     assert scaled_down(cluster, 2) == {waiting}
 
 
-def test_a_pod_without_a_node_goes_before_a_younger_one_that_is_about_to_start(cluster):
+def test_a_pod_without_a_node_goes_before_a_younger_one_that_is_about_to_start(cluster) -> None:
     cluster.workload("ReplicaSet", replicas=1, template={"nodeSelector": {"no": "where"}})
     cluster.settle()
     waiting = names(cluster)
@@ -85,7 +85,7 @@ def test_a_pod_without_a_node_goes_before_a_younger_one_that_is_about_to_start(c
     assert scaled_down(cluster, 1) == waiting
 
 
-def test_pods_of_a_silent_node_go_before_those_that_serve(cluster):
+def test_pods_of_a_silent_node_go_before_those_that_serve(cluster) -> None:
     cluster.boot("a")
     cluster.workload("ReplicaSet", replicas=1)
     cluster.advance(5)
@@ -97,7 +97,7 @@ def test_pods_of_a_silent_node_go_before_those_that_serve(cluster):
     assert scaled_down(cluster, 1) == silent
 
 
-def test_a_pod_that_is_released_is_replaced(cluster):
+def test_a_pod_that_is_released_is_replaced(cluster) -> None:
     cluster.workload("ReplicaSet", replicas=1)
     cluster.settle()
     (name,) = names(cluster)
@@ -107,7 +107,7 @@ def test_a_pod_that_is_released_is_replaced(cluster):
     assert len(names(cluster)) == 3
 
 
-def test_pods_that_do_not_serve_yet_go_before_those_that_do(cluster):
+def test_pods_that_do_not_serve_yet_go_before_those_that_do(cluster) -> None:
     cluster.boot("a")
     cluster.workload("ReplicaSet", replicas=2)
     cluster.advance(5)
@@ -122,7 +122,7 @@ def names_of_new(cluster, serving):
     return every - serving
 
 
-def test_pods_of_lower_deletion_cost_go_first(cluster):
+def test_pods_of_lower_deletion_cost_go_first(cluster) -> None:
     cluster.boot("a")
     cluster.workload("ReplicaSet", replicas=3)
     cluster.advance(5)
@@ -132,7 +132,7 @@ def test_pods_of_lower_deletion_cost_go_first(cluster):
     assert scaled_down(cluster, 2) == {cheap}
 
 
-def test_pods_on_the_node_with_most_of_them_go_before_others_and_the_youngest_before_the_older(cluster):
+def test_pods_on_the_node_with_most_of_them_go_before_others_and_the_youngest_before_the_older(cluster) -> None:
     cluster.boot("a")
     cluster.workload("ReplicaSet", replicas=2)
     cluster.advance(5)
@@ -147,7 +147,7 @@ def test_pods_on_the_node_with_most_of_them_go_before_others_and_the_youngest_be
     assert scaled_down(cluster, 3) == {youngest}
 
 
-def test_a_replication_controller_works_the_same(cluster):
+def test_a_replication_controller_works_the_same(cluster) -> None:
     template = {"metadata": {"labels": {"app": "old"}}, "spec": {"containers": [{"name": "main"}]}}
     metadata = {"name": "old", "namespace": "default"}
     cluster.store.create(
@@ -158,7 +158,7 @@ def test_a_replication_controller_works_the_same(cluster):
     assert owners == ["ReplicationController"] * 2
 
 
-def test_deleting_a_replicaset_deletes_its_pods(cluster):
+def test_deleting_a_replicaset_deletes_its_pods(cluster) -> None:
     cluster.boot("a")
     cluster.workload("ReplicaSet", replicas=3)
     cluster.advance(5)
@@ -167,7 +167,7 @@ def test_deleting_a_replicaset_deletes_its_pods(cluster):
     assert cluster.store.list("pods") == []
 
 
-def test_what_was_there_before_the_controllers_is_looked_at_too(cluster):
+def test_what_was_there_before_the_controllers_is_looked_at_too(cluster) -> None:
     cluster.workload("ReplicaSet", replicas=1)
     for controller in build_controllers(cluster.store, cluster.agenda).all:
         controller.reconcile()

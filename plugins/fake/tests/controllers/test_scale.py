@@ -15,7 +15,7 @@ def fill(cluster, nodes, pods, template):
     cluster.advance(2)
 
 
-def test_5000_pods_are_placed_on_200_nodes_within_seconds(cluster):
+def test_5000_pods_are_placed_on_200_nodes_within_seconds(cluster) -> None:
     start = time.monotonic()
     fill(cluster, 200, 5000, SMALL)
     assert time.monotonic() - start < 20, "some two seconds on an idle machine"
@@ -24,7 +24,7 @@ def test_5000_pods_are_placed_on_200_nodes_within_seconds(cluster):
     assert cluster.store.get("deployments.apps", "web", "default")["status"]["readyReplicas"] == 5000
 
 
-def test_600_pods_that_spread_by_host_and_zone_are_placed_on_200_nodes_within_seconds(cluster):
+def test_600_pods_that_spread_by_host_and_zone_are_placed_on_200_nodes_within_seconds(cluster) -> None:
     by_host = {"topologyKey": "kubernetes.io/hostname", "labelSelector": WEB, "maxSkew": 1}
     by_zone = {"topologyKey": "topology.kubernetes.io/zone", "labelSelector": WEB, "maxSkew": 1}
     constraints = [{**each, "whenUnsatisfiable": "DoNotSchedule"} for each in (by_host, by_zone)]
@@ -35,7 +35,7 @@ def test_600_pods_that_spread_by_host_and_zone_are_placed_on_200_nodes_within_se
     assert set(counts.values()) == {3}
 
 
-def test_thousands_of_pods_that_fit_nowhere_cost_one_look_at_each_change(cluster):
+def test_thousands_of_pods_that_fit_nowhere_cost_one_look_at_each_change(cluster) -> None:
     fill(cluster, 50, 3000, {"containers": [{"name": "main", "resources": {"requests": {"cpu": "8"}}}]})
     version = cluster.store.version
     start = time.monotonic()
@@ -46,7 +46,7 @@ def test_thousands_of_pods_that_fit_nowhere_cost_one_look_at_each_change(cluster
     assert cluster.store.version - version == 200, "the edits and their taints, but nothing on the pods"
 
 
-def test_the_same_world_comes_out_the_same(cluster):
+def test_the_same_world_comes_out_the_same(cluster) -> None:
     other = type(cluster)()
     for each in (cluster, other):
         fill(each, 7, 60, SMALL)
@@ -59,7 +59,7 @@ def test_the_same_world_comes_out_the_same(cluster):
     ]
 
 
-def test_requests_from_other_threads_meanwhile_leave_a_consistent_world(cluster):
+def test_requests_from_other_threads_meanwhile_leave_a_consistent_world(cluster) -> None:
     for _ in range(5):
         cluster.boot()
 

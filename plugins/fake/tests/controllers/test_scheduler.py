@@ -8,7 +8,7 @@ def failures(cluster, name):
     return [event for event in events if event["involvedObject"]["name"] == name]
 
 
-def test_a_pod_is_bound_to_the_emptiest_node_and_then_to_the_first_by_name(cluster):
+def test_a_pod_is_bound_to_the_emptiest_node_and_then_to_the_first_by_name(cluster) -> None:
     for name in ("c", "b", "a"):
         cluster.boot(name)
     for name in ("p1", "p2", "p3", "p4"):
@@ -18,7 +18,7 @@ def test_a_pod_is_bound_to_the_emptiest_node_and_then_to_the_first_by_name(clust
     assert cluster.condition("pods", "p1", "PodScheduled")["status"] == "True"
 
 
-def test_pods_that_ask_for_nothing_are_spread_too(cluster):
+def test_pods_that_ask_for_nothing_are_spread_too(cluster) -> None:
     cluster.boot("a")
     cluster.boot("b")
     for name in ("p1", "p2", "p3"):
@@ -27,7 +27,7 @@ def test_pods_that_ask_for_nothing_are_spread_too(cluster):
     assert [cluster.node_of(name) for name in ("p1", "p2", "p3")] == ["a", "b", "a"]
 
 
-def test_a_pod_that_looks_around_goes_to_the_emptiest_node_that_it_may(cluster):
+def test_a_pod_that_looks_around_goes_to_the_emptiest_node_that_it_may(cluster) -> None:
     for name, cpu in (("a", "3"), ("b", "2"), ("c", "1")):
         cluster.boot(name)
         cluster.pod(f"on-{name}", cpu=cpu, labels={"on": name}, spec={"nodeName": name})
@@ -39,7 +39,7 @@ def test_a_pod_that_looks_around_goes_to_the_emptiest_node_that_it_may(cluster):
     assert cluster.node_of("p") == "b"
 
 
-def test_a_soft_taint_makes_a_node_the_last_choice(cluster):
+def test_a_soft_taint_makes_a_node_the_last_choice(cluster) -> None:
     cluster.boot("a")
     cluster.boot("b")
     soft = {"key": "DeletionCandidateOfClusterAutoscaler", "effect": "PreferNoSchedule"}
@@ -51,7 +51,7 @@ def test_a_soft_taint_makes_a_node_the_last_choice(cluster):
     assert [cluster.node_of(name) for name in ("p1", "p2", "p3")] == ["b", "b", "a"]
 
 
-def test_a_pod_that_fits_nowhere_is_told_once_with_the_number_of_nodes_by_reason(cluster):
+def test_a_pod_that_fits_nowhere_is_told_once_with_the_number_of_nodes_by_reason(cluster) -> None:
     for name in ("a", "b"):
         cluster.boot(name, capacity={"cpu": 1000, "memory": 1024**3, "pods": 10})
     cluster.boot("c")
@@ -71,13 +71,13 @@ def test_a_pod_that_fits_nowhere_is_told_once_with_the_number_of_nodes_by_reason
     assert cluster.store.version == version
 
 
-def test_without_nodes_the_message_says_so(cluster):
+def test_without_nodes_the_message_says_so(cluster) -> None:
     cluster.pod("p")
     cluster.settle()
     assert cluster.why("p") == "no nodes available to schedule pods"
 
 
-def test_a_new_reason_is_told_but_not_more_often_than_every_30_seconds(cluster):
+def test_a_new_reason_is_told_but_not_more_often_than_every_30_seconds(cluster) -> None:
     cluster.boot("a")
     cluster.pod("p", cpu="8")
     cluster.settle()
@@ -90,7 +90,7 @@ def test_a_new_reason_is_told_but_not_more_often_than_every_30_seconds(cluster):
     assert (event["count"], event["message"]) == (2, cluster.why("p"))
 
 
-def test_a_waiting_pod_is_placed_when_a_node_comes(cluster):
+def test_a_waiting_pod_is_placed_when_a_node_comes(cluster) -> None:
     cluster.pod("p")
     cluster.settle()
     cluster.boot("a", ready_after=20)
@@ -100,7 +100,7 @@ def test_a_waiting_pod_is_placed_when_a_node_comes(cluster):
     assert cluster.node_of("p") == "a"
 
 
-def test_a_waiting_pod_is_placed_when_another_goes_or_ends(cluster):
+def test_a_waiting_pod_is_placed_when_another_goes_or_ends(cluster) -> None:
     cluster.boot("a")
     cluster.pod("first", cpu="4")
     cluster.pod("second", cpu="4", annotations={"fake.nodewright.dev/run-seconds": "10"})
@@ -113,7 +113,7 @@ def test_a_waiting_pod_is_placed_when_another_goes_or_ends(cluster):
     assert cluster.node_of("third") == "a"
 
 
-def test_a_leaving_pod_holds_its_place_until_it_is_gone(cluster):
+def test_a_leaving_pod_holds_its_place_until_it_is_gone(cluster) -> None:
     cluster.boot("a")
     cluster.pod("old", cpu="4", annotations={"fake.nodewright.dev/stop-seconds": "10"})
     cluster.advance(5)
@@ -125,7 +125,7 @@ def test_a_leaving_pod_holds_its_place_until_it_is_gone(cluster):
     assert cluster.node_of("new") == "a"
 
 
-def test_a_waiting_pod_is_placed_when_the_node_is_uncordoned_or_its_taint_goes(cluster):
+def test_a_waiting_pod_is_placed_when_the_node_is_uncordoned_or_its_taint_goes(cluster) -> None:
     cluster.boot("a")
     cluster.edit("nodes", "a", "", unschedulable=True)
     cluster.pod("p")
@@ -136,7 +136,7 @@ def test_a_waiting_pod_is_placed_when_the_node_is_uncordoned_or_its_taint_goes(c
     assert cluster.node_of("p") == "a"
 
 
-def test_the_more_important_pod_goes_first_and_then_the_older(cluster):
+def test_the_more_important_pod_goes_first_and_then_the_older(cluster) -> None:
     cluster.pod("late", cpu="3", spec={"priority": 5})
     cluster.pod("important", cpu="3", spec={"priority": 10})
     cluster.pod("later", cpu="3", spec={"priority": 5})
@@ -148,7 +148,7 @@ def test_the_more_important_pod_goes_first_and_then_the_older(cluster):
     assert cluster.node_of("later") == ""
 
 
-def test_a_small_pod_is_not_held_up_by_a_large_one_before_it(cluster):
+def test_a_small_pod_is_not_held_up_by_a_large_one_before_it(cluster) -> None:
     cluster.boot("a")
     cluster.pod("large", cpu="8", spec={"priority": 10})
     cluster.pod("small", cpu="1")
@@ -156,7 +156,7 @@ def test_a_small_pod_is_not_held_up_by_a_large_one_before_it(cluster):
     assert (cluster.node_of("large"), cluster.node_of("small")) == ("", "a")
 
 
-def test_gated_pods_wait_for_their_gates(cluster):
+def test_gated_pods_wait_for_their_gates(cluster) -> None:
     cluster.boot("a")
     cluster.pod("p", spec=GATED)
     cluster.settle()
@@ -168,7 +168,7 @@ def test_gated_pods_wait_for_their_gates(cluster):
     assert cluster.node_of("p") == "a"
 
 
-def test_pods_of_another_scheduler_are_left_alone(cluster):
+def test_pods_of_another_scheduler_are_left_alone(cluster) -> None:
     cluster.boot("a")
     cluster.pod("p", spec={"schedulerName": "mine"})
     cluster.settle()
@@ -176,7 +176,7 @@ def test_pods_of_another_scheduler_are_left_alone(cluster):
     assert "conditions" not in cluster.get_pod("p")["status"]
 
 
-def test_a_pod_bound_by_somebody_else_takes_its_part_of_the_node(cluster):
+def test_a_pod_bound_by_somebody_else_takes_its_part_of_the_node(cluster) -> None:
     cluster.boot("a")
     cluster.pod("theirs", cpu="3", spec={"schedulerName": "mine", "nodeName": "a"})
     cluster.pod("ours", cpu="2")
@@ -184,7 +184,7 @@ def test_a_pod_bound_by_somebody_else_takes_its_part_of_the_node(cluster):
     assert cluster.why("ours") == "0/1 nodes are available: 1 Insufficient cpu."
 
 
-def test_a_new_pod_of_the_same_name_is_told_too(cluster):
+def test_a_new_pod_of_the_same_name_is_told_too(cluster) -> None:
     cluster.pod("p")
     cluster.settle()
     cluster.store.delete("pods", "p", "default")
@@ -193,7 +193,7 @@ def test_a_new_pod_of_the_same_name_is_told_too(cluster):
     assert cluster.why("p") == "no nodes available to schedule pods"
 
 
-def test_a_pod_of_a_waiting_kind_is_told_when_it_comes_later(cluster):
+def test_a_pod_of_a_waiting_kind_is_told_when_it_comes_later(cluster) -> None:
     cluster.boot("a")
     cluster.pod("first", cpu="8")
     cluster.settle()
@@ -202,7 +202,7 @@ def test_a_pod_of_a_waiting_kind_is_told_when_it_comes_later(cluster):
     assert cluster.why("second") == cluster.why("first")
 
 
-def test_a_pod_that_wants_company_is_placed_when_the_company_is(cluster):
+def test_a_pod_that_wants_company_is_placed_when_the_company_is(cluster) -> None:
     cluster.boot("a")
     cluster.boot("b")
     term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "db"}}}
@@ -215,7 +215,7 @@ def test_a_pod_that_wants_company_is_placed_when_the_company_is(cluster):
     assert cluster.node_of("web") == cluster.node_of("db") != ""
 
 
-def test_a_pod_that_has_to_spread_is_placed_when_the_emptiest_zone_fills_up(cluster):
+def test_a_pod_that_has_to_spread_is_placed_when_the_emptiest_zone_fills_up(cluster) -> None:
     cluster.boot("a", zone="a")
     cluster.boot("b", zone="b", capacity={"cpu": 1000, "memory": 1024**3, "pods": 10})
     constraint = {
@@ -235,7 +235,7 @@ def test_a_pod_that_has_to_spread_is_placed_when_the_emptiest_zone_fills_up(clus
     assert cluster.node_of("spread") == "a"
 
 
-def test_one_of_two_guards_that_goes_leaves_the_other_on_guard(cluster):
+def test_one_of_two_guards_that_goes_leaves_the_other_on_guard(cluster) -> None:
     for name in ("a", "b"):
         cluster.boot(name)
         term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "web"}}}
@@ -252,7 +252,7 @@ def test_one_of_two_guards_that_goes_leaves_the_other_on_guard(cluster):
     )
 
 
-def test_an_important_pod_overtakes_even_if_others_of_its_kind_came_before_it(cluster):
+def test_an_important_pod_overtakes_even_if_others_of_its_kind_came_before_it(cluster) -> None:
     cluster.boot("a")
     cluster.pod("same", cpu="3")
     cluster.pod("between", cpu="4", spec={"priority": 5})
@@ -261,7 +261,7 @@ def test_an_important_pod_overtakes_even_if_others_of_its_kind_came_before_it(cl
     assert cluster.node_of("important") == "a"
 
 
-def test_a_changed_label_lets_a_waiting_pod_go_where_it_was_unwelcome(cluster):
+def test_a_changed_label_lets_a_waiting_pod_go_where_it_was_unwelcome(cluster) -> None:
     cluster.boot("a")
     term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "web"}}}
     affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
@@ -274,7 +274,7 @@ def test_a_changed_label_lets_a_waiting_pod_go_where_it_was_unwelcome(cluster):
     assert cluster.node_of("web") == "a"
 
 
-def test_a_malformed_quantity_stops_nobody_else(cluster, caplog):
+def test_a_malformed_quantity_stops_nobody_else(cluster, caplog) -> None:
     cluster.boot("a")
     cluster.pod("bad", cpu="much")
     cluster.pod("good", cpu="1")
@@ -283,7 +283,7 @@ def test_a_malformed_quantity_stops_nobody_else(cluster, caplog):
     assert "pod default/bad is left out: cpu: 'much' is not a quantity" in caplog.text
 
 
-def test_heartbeats_of_nodes_wake_nobody(cluster):
+def test_heartbeats_of_nodes_wake_nobody(cluster) -> None:
     cluster.boot("a")
     cluster.pod("p", cpu="8")
     cluster.settle()
@@ -293,7 +293,7 @@ def test_heartbeats_of_nodes_wake_nobody(cluster):
     assert cluster.store.version == version
 
 
-def test_events_are_forgotten_an_hour_after_they_were_written_last(cluster):
+def test_events_are_forgotten_an_hour_after_they_were_written_last(cluster) -> None:
     cluster.pod("once")
     cluster.pod("twice", cpu="8")
     cluster.settle()

@@ -250,7 +250,7 @@ class World:
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(node_specs(), max_size=5), st.lists(steps, max_size=14))
-def test_every_binding_obeys_the_rules_and_who_waits_fits_nowhere(nodes, doings):
+def test_every_binding_obeys_the_rules_and_who_waits_fits_nowhere(nodes, doings) -> None:
     world = World()
     for node in nodes:
         world.do("node", node, 1)

@@ -49,7 +49,7 @@ def verdicts(nodes, candidate, on=(), namespaces=None):
     }
 
 
-def test_a_node_that_offers_the_same_as_before_is_no_change():
+def test_a_node_that_offers_the_same_as_before_is_no_change() -> None:
     cluster = SchedulerCache()
     assert cluster.set_node(node("n"))
     assert not cluster.set_node({**node("n"), "status": {**node("n")["status"], "conditions": []}})
@@ -73,7 +73,7 @@ def taint(key, value="", effect="NoSchedule"):
         ([{"operator": "Exists", "effect": "NoExecute"}], {"execute"}),
     ],
 )
-def test_taints_keep_off_the_pods_that_do_not_tolerate_them(tolerations, admitted):
+def test_taints_keep_off_the_pods_that_do_not_tolerate_them(tolerations, admitted) -> None:
     nodes = [
         node("exists", taints=[taint("gpu", "a100")]),
         node("execute", taints=[taint("down", effect="NoExecute")]),
@@ -84,7 +84,7 @@ def test_taints_keep_off_the_pods_that_do_not_tolerate_them(tolerations, admitte
     assert all(refused in ((), TAINTED) for refused in found.values())
 
 
-def test_a_cordoned_node_takes_only_pods_that_tolerate_being_unschedulable():
+def test_a_cordoned_node_takes_only_pods_that_tolerate_being_unschedulable() -> None:
     nodes = [node("n", unschedulable=True)]
     tolerant = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}
     assert verdicts(nodes, pod()) == {"n": ("node(s) were unschedulable",)}
@@ -104,7 +104,7 @@ def test_a_cordoned_node_takes_only_pods_that_tolerate_being_unschedulable():
         (("disk", "Near", ["ssd"]), set()),
     ],
 )
-def test_required_node_affinity_knows_all_operators(expression, admitted):
+def test_required_node_affinity_knows_all_operators(expression, admitted) -> None:
     nodes = [node("a", disk="ssd", gen="2"), node("b", disk="hdd", gen="10"), node("c")]
     key, operator, values = expression
     line = {"key": key, "operator": operator, "values": values}
@@ -131,7 +131,7 @@ def node_affinity(*terms):
     ],
     ids=["one", "any term", "fields and labels", "contradiction", "with selector", "empty term", "no term", "selector"],
 )
-def test_any_term_of_node_affinity_and_every_line_of_the_selector_has_to_match(terms, selector, admitted):
+def test_any_term_of_node_affinity_and_every_line_of_the_selector_has_to_match(terms, selector, admitted) -> None:
     nodes = [node("1", zone="a"), node("2", zone="a", big="yes"), node("3", zone="b")]
     affinity = {} if terms is None else node_affinity(*terms)
     found = verdicts(nodes, pod(affinity=affinity, nodeSelector=selector))
@@ -156,12 +156,12 @@ def ports(*stated, **spec):
         ({"hostPort": 80, "hostIP": "0.0.0.0"}, {"hostPort": 80, "hostIP": ""}, False),
     ],
 )
-def test_a_host_port_is_given_once_per_address_and_protocol(taken, wanted, free):
+def test_a_host_port_is_given_once_per_address_and_protocol(taken, wanted, free) -> None:
     found = verdicts([node("n")], ports(wanted), on=[("n", ports(taken))])
     assert found == {"n": () if free else NO_PORT}
 
 
-def test_the_ports_of_the_host_network_and_of_sidecars_are_host_ports():
+def test_the_ports_of_the_host_network_and_of_sidecars_are_host_ports() -> None:
     by_network = ports({"containerPort": 80}, hostNetwork=True)
     sidecar = {"restartPolicy": "Always", "ports": [{"hostPort": 80}]}
     assert verdicts([node("n")], ports({"hostPort": 80}), on=[("n", by_network)]) == {"n": NO_PORT}
@@ -188,7 +188,7 @@ def asks(restart=None, **requests):
     ],
     ids=["sum", "init peak", "init below", "sidecar", "init beside sidecar", "init before", "overhead", "whole pod"],
 )
-def test_a_pod_asks_for_the_peak_of_its_life(spec, cpu):
+def test_a_pod_asks_for_the_peak_of_its_life(spec, cpu) -> None:
     assert PodShapes().of(pod(**spec)).needs.requests == {"cpu": cpu}
 
 
@@ -204,13 +204,13 @@ def test_a_pod_asks_for_the_peak_of_its_life(spec, cpu):
         ({"ephemeral-storage": "11Gi"}, ("Insufficient ephemeral-storage",)),
     ],
 )
-def test_what_is_free_has_to_suffice_in_every_resource(requests, refused):
+def test_what_is_free_has_to_suffice_in_every_resource(requests, refused) -> None:
     room = {"cpu": "4", "memory": "8Gi", "pods": "10", "ephemeral-storage": "10Gi"}
     running = pod(requests={"cpu": "3", "memory": "4Gi"})
     assert verdicts([node("n", allocatable=room)], pod(requests=requests), on=[("n", running)]) == {"n": refused}
 
 
-def test_a_node_takes_only_so_many_pods():
+def test_a_node_takes_only_so_many_pods() -> None:
     small = node("n", allocatable={"cpu": "4", "pods": "2"})
     assert verdicts([small], pod(), on=[("n", pod())]) == {"n": ()}
     assert verdicts([small], pod(), on=[("n", pod()), ("n", pod())]) == {"n": ("Too many pods",)}
@@ -254,24 +254,24 @@ def web(**more):
         (spread(labelSelector={"matchLabels": {"app": "db"}}), ["a1"], set()),
     ],
 )
-def test_spread_lets_no_domain_get_ahead_of_the_emptiest_by_more_than_the_skew(constraint, on, refused):
+def test_spread_lets_no_domain_get_ahead_of_the_emptiest_by_more_than_the_skew(constraint, on, refused) -> None:
     found = verdicts(ZONES, web(**constraint), on=[(name, web()) for name in on])
     assert {name for name, why in found.items() if why == UNEVEN} == refused
     assert all(why in ((), UNEVEN) for why in found.values())
 
 
-def test_spread_counts_only_staying_pods_of_the_same_namespace():
+def test_spread_counts_only_staying_pods_of_the_same_namespace() -> None:
     on = [("a1", web(leaving=True)), ("a2", web(namespace="other")), ("b1", pod())]
     assert set(verdicts(ZONES, web(**spread()), on=on).values()) == {()}
 
 
-def test_spread_refuses_nodes_without_the_topology_and_leaves_out_their_pods():
+def test_spread_refuses_nodes_without_the_topology_and_leaves_out_their_pods() -> None:
     nodes = [node("bare"), node("a1", zone="a"), node("b1", zone="b")]
     on = [("bare", web()), ("bare", web()), ("a1", web())]
     assert verdicts(nodes, web(**spread()), on=on) == {"bare": UNLABELLED, "a1": UNEVEN, "b1": ()}
 
 
-def test_two_spread_constraints_both_have_to_hold():
+def test_two_spread_constraints_both_have_to_hold() -> None:
     both = {
         "topologySpreadConstraints": [
             *spread()["topologySpreadConstraints"],
@@ -286,7 +286,7 @@ def test_two_spread_constraints_both_have_to_hold():
     ("policy", "refused"),
     [({}, set()), ({"nodeAffinityPolicy": "Honor"}, set()), ({"nodeAffinityPolicy": "Ignore"}, {"a1", "b1"})],
 )
-def test_zones_that_the_pod_cannot_go_to_count_in_its_spread_only_if_affinity_is_ignored(policy, refused):
+def test_zones_that_the_pod_cannot_go_to_count_in_its_spread_only_if_affinity_is_ignored(policy, refused) -> None:
     nodes = [node("a1", zone="a", pool="x"), node("b1", zone="b", pool="x"), node("c1", zone="c")]
     on = [("a1", web()), ("b1", web())]
     found = verdicts(nodes, web(nodeSelector={"pool": "x"}, **spread(**policy)), on=on)
@@ -298,7 +298,7 @@ def test_zones_that_the_pod_cannot_go_to_count_in_its_spread_only_if_affinity_is
     ("policy", "refused"),
     [({}, {"a1", "b1"}), ({"nodeTaintsPolicy": "Ignore"}, {"a1", "b1"}), ({"nodeTaintsPolicy": "Honor"}, set())],
 )
-def test_tainted_zones_count_in_the_spread_unless_taints_are_honoured(policy, refused):
+def test_tainted_zones_count_in_the_spread_unless_taints_are_honoured(policy, refused) -> None:
     nodes = [node("a1", zone="a"), node("b1", zone="b"), node("c1", zone="c", taints=[taint("own")])]
     on = [("a1", web()), ("b1", web())]
     found = verdicts(nodes, web(**spread(**policy)), on=on)
@@ -306,7 +306,7 @@ def test_tainted_zones_count_in_the_spread_unless_taints_are_honoured(policy, re
     assert found["c1"] == TAINTED
 
 
-def test_match_label_keys_spread_each_revision_by_itself():
+def test_match_label_keys_spread_each_revision_by_itself() -> None:
     old, new = {**WEB, "rev": "1"}, {**WEB, "rev": "2"}
     on = [("a1", pod(labels=old)), ("a2", pod(labels=old)), ("b1", pod(labels=new))]
     found = verdicts(ZONES, pod(labels=new, **spread(matchLabelKeys=["rev", "absent"])), on=on)
@@ -341,13 +341,13 @@ DB = {"matchLabels": {"app": "db"}}
     ],
     ids=["zone", "host", "first of its kind", "nobody there", "no selector", "empty selector", "no such topology"],
 )
-def test_affinity_admits_the_domains_of_matching_pods_and_the_first_of_a_group_anywhere(terms, on, admitted):
+def test_affinity_admits_the_domains_of_matching_pods_and_the_first_of_a_group_anywhere(terms, on, admitted) -> None:
     found = verdicts(ZONES, web(**terms), on=[(name, web()) for name in on])
     assert {name for name, why in found.items() if not why} == admitted
     assert all(why in ((), NOT_NEAR) for why in found.values())
 
 
-def test_affinity_looks_for_pods_that_match_all_terms_at_once():
+def test_affinity_looks_for_pods_that_match_all_terms_at_once() -> None:
     terms = {
         "affinity": {
             "podAffinity": required(
@@ -361,7 +361,7 @@ def test_affinity_looks_for_pods_that_match_all_terms_at_once():
     assert {name for name, why in found.items() if not why} == {"b1"}
 
 
-def test_a_leaving_pod_still_attracts_and_repels():
+def test_a_leaving_pod_still_attracts_and_repels() -> None:
     assert verdicts(ZONES, pod(**near()), on=[("b1", web(leaving=True))])["b1"] == ()
     assert verdicts(ZONES, pod(**far()), on=[("b1", web(leaving=True))])["b1"] == TOO_NEAR
 
@@ -383,7 +383,7 @@ def test_a_leaving_pod_still_attracts_and_repels():
         (far(mismatchLabelKeys=["rev"]), {"a1", "a2"}),
     ],
 )
-def test_anti_affinity_refuses_the_domains_of_matching_pods(terms, refused):
+def test_anti_affinity_refuses_the_domains_of_matching_pods(terms, refused) -> None:
     on = [("a1", pod(labels={**WEB, "rev": "1"}))]
     candidate = pod(labels={**WEB, "rev": "2"}, **terms)
     found = verdicts(ZONES, candidate, on=on, namespaces={"default": {"team": "x"}})
@@ -391,12 +391,12 @@ def test_anti_affinity_refuses_the_domains_of_matching_pods(terms, refused):
     assert all(why in ((), TOO_NEAR) for why in found.values())
 
 
-def test_a_pod_without_terms_is_kept_off_by_the_anti_affinity_of_others():
+def test_a_pod_without_terms_is_kept_off_by_the_anti_affinity_of_others() -> None:
     on = [("a1", pod(labels={"app": "db"}, **far()))]
     assert verdicts(ZONES, web(), on=on) == {"a1": UNWELCOME, "a2": UNWELCOME, "b1": (), "c1": ()}
     assert set(verdicts(ZONES, pod(labels={"app": "db"}), on=on).values()) == {()}
 
 
-def test_the_anti_affinity_of_others_means_their_namespaces_not_the_pods_own():
+def test_the_anti_affinity_of_others_means_their_namespaces_not_the_pods_own() -> None:
     on = [("a1", pod(namespace="other", **far())), ("b1", pod(namespace="other", **far(namespaces=["default"])))]
     assert verdicts(ZONES, web(), on=on) == {"a1": (), "a2": (), "b1": UNWELCOME, "c1": ()}

@@ -12,7 +12,7 @@ def status(cluster, *fields):
     return tuple(found[name] for name in fields)
 
 
-def test_pods_start_in_order_each_when_the_one_before_is_ready(cluster):
+def test_pods_start_in_order_each_when_the_one_before_is_ready(cluster) -> None:
     cluster.boot("a")
     cluster.workload("StatefulSet", replicas=3)
     cluster.settle()
@@ -24,13 +24,13 @@ def test_pods_start_in_order_each_when_the_one_before_is_ready(cluster):
     assert status(cluster, "replicas", "readyReplicas", "updatedReplicas") == (3, 3, 3)
 
 
-def test_parallel_pods_start_at_once(cluster):
+def test_parallel_pods_start_at_once(cluster) -> None:
     cluster.workload("StatefulSet", replicas=3, podManagementPolicy="Parallel", ordinals={"start": 5})
     cluster.settle()
     assert names(cluster) == ["web-5", "web-6", "web-7"]
 
 
-def test_a_pod_carries_its_name_and_index(cluster):
+def test_a_pod_carries_its_name_and_index(cluster) -> None:
     cluster.workload("StatefulSet", replicas=1)
     cluster.settle()
     labels = cluster.get_pod("web-0")["metadata"]["labels"]
@@ -39,7 +39,7 @@ def test_a_pod_carries_its_name_and_index(cluster):
     assert cluster.get_pod("web-0")["spec"]["hostname"] == "web-0"
 
 
-def test_an_evicted_pod_comes_back_under_its_name_when_the_old_one_is_gone(cluster):
+def test_an_evicted_pod_comes_back_under_its_name_when_the_old_one_is_gone(cluster) -> None:
     cluster.boot("a")
     cluster.workload("StatefulSet", replicas=2)
     cluster.advance(5)
@@ -52,7 +52,7 @@ def test_an_evicted_pod_comes_back_under_its_name_when_the_old_one_is_gone(clust
     assert status(cluster, "readyReplicas") == (2,)
 
 
-def test_pods_stop_from_the_highest_one_after_the_other(cluster):
+def test_pods_stop_from_the_highest_one_after_the_other(cluster) -> None:
     cluster.boot("a")
     cluster.workload("StatefulSet", replicas=3)
     cluster.advance(5)
@@ -63,7 +63,7 @@ def test_pods_stop_from_the_highest_one_after_the_other(cluster):
     assert names(cluster) == ["web-0"]
 
 
-def test_a_pod_that_is_not_ready_holds_up_those_after_it(cluster):
+def test_a_pod_that_is_not_ready_holds_up_those_after_it(cluster) -> None:
     cluster.boot("a", capacity={"cpu": 4000, "memory": 1024**3, "pods": 1})
     cluster.workload("StatefulSet", replicas=3)
     cluster.advance(30)
@@ -71,7 +71,7 @@ def test_a_pod_that_is_not_ready_holds_up_those_after_it(cluster):
     assert cluster.node_of("web-1") == ""
 
 
-def test_an_update_goes_from_the_highest_to_the_partition(cluster):
+def test_an_update_goes_from_the_highest_to_the_partition(cluster) -> None:
     cluster.boot("a")
     update = {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}
     cluster.workload("StatefulSet", replicas=3, updateStrategy=update)
@@ -90,7 +90,7 @@ def test_an_update_goes_from_the_highest_to_the_partition(cluster):
     assert status(cluster, "currentRevision") == status(cluster, "updateRevision") != (before,)
 
 
-def test_an_update_replaces_one_pod_at_a_time_even_if_they_start_together(cluster):
+def test_an_update_replaces_one_pod_at_a_time_even_if_they_start_together(cluster) -> None:
     cluster.boot("a")
     cluster.workload("StatefulSet", replicas=3, podManagementPolicy="Parallel")
     cluster.advance(5)
@@ -101,7 +101,7 @@ def test_an_update_replaces_one_pod_at_a_time_even_if_they_start_together(cluste
     assert status(cluster, "updatedReplicas", "readyReplicas") == (3, 3)
 
 
-def test_ondelete_updates_only_what_somebody_deletes(cluster):
+def test_ondelete_updates_only_what_somebody_deletes(cluster) -> None:
     cluster.boot("a")
     cluster.workload("StatefulSet", replicas=2, updateStrategy={"type": "OnDelete"})
     cluster.advance(5)
@@ -111,7 +111,7 @@ def test_ondelete_updates_only_what_somebody_deletes(cluster):
     assert [pod["spec"]["containers"][0]["image"] for pod in cluster.pods("web")] == ["app:2", "app"]
 
 
-def test_a_name_that_is_taken_is_reported_and_stops_nobody_else(cluster, caplog):
+def test_a_name_that_is_taken_is_reported_and_stops_nobody_else(cluster, caplog) -> None:
     cluster.pod("web-0")
     cluster.workload("StatefulSet", replicas=1)
     cluster.workload("StatefulSet", "other", replicas=1)

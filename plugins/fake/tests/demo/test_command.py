@@ -83,7 +83,7 @@ def run(*words):
     return main(["demo", *words])
 
 
-def test_the_whole_story_at_high_speed_ends_well_with_the_summary(start, surroundings):
+def test_the_whole_story_at_high_speed_ends_well_with_the_summary(start, surroundings) -> None:
     process = start("--speed", "200")
     out, err = process.communicate(timeout=30)
     assert (process.returncode, err) == (0, "")
@@ -101,7 +101,7 @@ def test_the_whole_story_at_high_speed_ends_well_with_the_summary(start, surroun
     assert left_behind(surroundings) == []
 
 
-def test_a_story_of_ones_own_is_played_at_its_own_speed(short, capsys):
+def test_a_story_of_ones_own_is_played_at_its_own_speed(short, capsys) -> None:
     assert run("--scenario", short) == 0
     out = capsys.readouterr().out
     assert re.search(r"^00:00:[345]\d  story    One more\.$", out, re.MULTILINE)
@@ -109,14 +109,14 @@ def test_a_story_of_ones_own_is_played_at_its_own_speed(short, capsys):
     assert "1 pod waited for a node, 1 found one at once" in out
 
 
-def test_a_duration_ends_a_story_early(short, capsys):
+def test_a_duration_ends_a_story_early(short, capsys) -> None:
     assert run("--scenario", short, "--duration", "10s") == 0
     out = capsys.readouterr().out
     assert "One more." not in out
     assert re.search(r"^time +[1-5]\ds of the cluster's time$", out, re.MULTILINE)
 
 
-def test_ctrl_c_prints_the_summary_so_far_and_leaves_nothing_behind(start, surroundings):
+def test_ctrl_c_prints_the_summary_so_far_and_leaves_nothing_behind(start, surroundings) -> None:
     process = start("--speed", "1")
     assert process.stdout.readline() != ""
     assert len(left_behind(surroundings)) == 1
@@ -129,7 +129,7 @@ def test_ctrl_c_prints_the_summary_so_far_and_leaves_nothing_behind(start, surro
     assert left_behind(surroundings) == []
 
 
-def test_a_world_that_is_kept_tells_its_kubeconfig_and_ends_well_with_ctrl_c(start, short, surroundings):
+def test_a_world_that_is_kept_tells_its_kubeconfig_and_ends_well_with_ctrl_c(start, short, surroundings) -> None:
     process = start("--scenario", short, "--duration", "1s", "--keep")
     told = next(match for line in process.stdout if (match := re.search(r"export KUBECONFIG=(\S+) ", line)))
     assert os.path.basename(told[1]) in left_behind(surroundings)
@@ -139,7 +139,7 @@ def test_a_world_that_is_kept_tells_its_kubeconfig_and_ends_well_with_ctrl_c(sta
     assert left_behind(surroundings) == []
 
 
-def test_on_a_terminal_the_demo_has_a_screen_of_its_own_and_gives_it_back(surroundings, short):
+def test_on_a_terminal_the_demo_has_a_screen_of_its_own_and_gives_it_back(surroundings, short) -> None:
     ours, its = pty.openpty()
     words = ["--scenario", short, "--speed", "20"]
     process = subprocess.Popen([*COMMAND, *words], stdin=its, stdout=its, stderr=its, env=surroundings)
@@ -169,7 +169,7 @@ def read_until(descriptor, text, *, within=20.0):
     return shown
 
 
-def test_where_no_colour_is_wanted_none_is_used(make, monkeypatch):
+def test_where_no_colour_is_wanted_none_is_used(make, monkeypatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     console = Console(force_terminal=True, color_system="truecolor", file=StringIO())
     console.print(frame(make.scene(), 80, 24))
@@ -188,19 +188,19 @@ def test_where_no_colour_is_wanted_none_is_used(make, monkeypatch):
         ),
     ],
 )
-def test_wrong_words_are_told(words, message, capsys):
+def test_wrong_words_are_told(words, message, capsys) -> None:
     with pytest.raises(SystemExit) as exit_:
         run(*words)
     assert exit_.value.code == 2
     assert message in capsys.readouterr().err
 
 
-def test_a_scenario_that_can_not_be_read_is_told(capsys):
+def test_a_scenario_that_can_not_be_read_is_told(capsys) -> None:
     assert run("--scenario", "missing.yaml") == 2
     assert capsys.readouterr().err.startswith("missing.yaml: can't be read")
 
 
-def test_wrong_settings_for_the_autoscaler_end_the_demo_with_all_mistakes(tmp_path, capsys):
+def test_wrong_settings_for_the_autoscaler_end_the_demo_with_all_mistakes(tmp_path, capsys) -> None:
     file = tmp_path / "wrong.yaml"
     file.write_text(f"{SHORT}autoscaler: {{scaleDown: {{unneededTime: soon}}, scaleup: {{}}}}\n")
     assert run("--scenario", str(file)) == 2
@@ -209,7 +209,7 @@ def test_wrong_settings_for_the_autoscaler_end_the_demo_with_all_mistakes(tmp_pa
     assert second.startswith("autoscaler, in the scenario: scaleup: ")
 
 
-def test_a_scenario_can_not_have_the_autoscaler_look_after_another_cloud():
+def test_a_scenario_can_not_have_the_autoscaler_look_after_another_cloud() -> None:
     scenario = parse_scenario(f"{SHORT}autoscaler: {{providers: [aws]}}\n")
     with Stage(scenario, FastClock()) as stage, pytest.raises(ConfigurationError) as refused:
         stage.autoscaler()

@@ -17,16 +17,16 @@ story:
 """
 
 
-def test_a_line_has_its_time_and_kind(make):
+def test_a_line_has_its_time_and_kind(make) -> None:
     line = Line(at=make.scene().at, kind=LineKind.GROW, text="grow a 1 → 2")
     assert line_text(line) == "12:00:00  grow     grow a 1 → 2"
 
 
-def test_a_quiet_state_is_short(make):
+def test_a_quiet_state_is_short(make) -> None:
     assert state_text(make.scene()) == "12:00:00  state    2 nodes; 6 pods; $1.50/h, $0.25 so far"
 
 
-def test_a_busy_state_tells_what_comes_goes_and_waits(make):
+def test_a_busy_state_tells_what_comes_goes_and_waits(make) -> None:
     scene = make.scene(
         nodes=(make.node("a-1"), make.node("a-2", NodeState.ORDERED), make.node("a-3", NodeState.DRAINING)),
         running=1,
@@ -36,7 +36,7 @@ def test_a_busy_state_tells_what_comes_goes_and_waits(make):
     assert state_text(scene) == f"12:00:00  state    {told}"
 
 
-def test_a_show_writes_every_line_once_and_the_state_once_a_minute(begin):
+def test_a_show_writes_every_line_once_and_the_state_once_a_minute(begin) -> None:
     play = begin(QUIET, autoscaler=False)
     written = []
     show = PlainShow(play.stage, written.append)

@@ -34,7 +34,7 @@ def wait_until(holds, player, *, within=20.0):
         time.sleep(0.01)
 
 
-def test_the_clock_of_a_story_stands_still_until_it_begins():
+def test_the_clock_of_a_story_stands_still_until_it_begins() -> None:
     clock = StoryClock(speed=1000, start=EPOCH)
     assert clock.now() == EPOCH
     assert clock.wait(Event(), 1.0) is False
@@ -44,13 +44,13 @@ def test_the_clock_of_a_story_stands_still_until_it_begins():
     assert timedelta(seconds=10) <= clock.now() - EPOCH < timedelta(minutes=10)
 
 
-def test_the_clock_of_a_story_tells_that_an_event_came():
+def test_the_clock_of_a_story_tells_that_an_event_came() -> None:
     clock, event = StoryClock(speed=1, start=EPOCH), Event()
     event.set()
     assert clock.wait(event, 3600.0) is True
 
 
-def test_the_story_begins_when_the_autoscaler_is_ready():
+def test_the_story_begins_when_the_autoscaler_is_ready() -> None:
     clock = StoryClock(speed=50, start=EPOCH)
     with Stage(parse_scenario(SCENARIO), clock) as stage:
         assert stage.scene().note == "It begins."
@@ -60,7 +60,7 @@ def test_the_story_begins_when_the_autoscaler_is_ready():
             assert stage.scene().elapsed > timedelta(seconds=6)
 
 
-def test_nothing_is_left_of_a_play_that_was_ended_early():
+def test_nothing_is_left_of_a_play_that_was_ended_early() -> None:
     before = set(threading.enumerate())
     # The next loop and the next step of the story are an hour of real time away: none is waited for.
     clock = StoryClock(speed=1, start=EPOCH)
@@ -75,7 +75,7 @@ def test_nothing_is_left_of_a_play_that_was_ended_early():
     assert not kubeconfig.exists()
 
 
-def test_a_world_that_breaks_down_ends_the_play():
+def test_a_world_that_breaks_down_ends_the_play() -> None:
     with Stage(parse_scenario(SCENARIO), StoryClock(speed=1)) as stage, Player(stage) as player:
         player.check()
         stage.world.failure = RuntimeError("out of order")

@@ -45,11 +45,11 @@ failures    12×  big
              1×  small"""
 
 
-def test_a_report_has_all_figures():
+def test_a_report_has_all_figures() -> None:
     assert report(SUMMARY) == REPORT
 
 
-def test_a_report_of_a_demo_that_was_interrupted_at_once_divides_by_nothing():
+def test_a_report_of_a_demo_that_was_interrupted_at_once_divides_by_nothing() -> None:
     empty = replace(
         SUMMARY,
         elapsed=timedelta(),
@@ -70,7 +70,7 @@ def test_a_report_of_a_demo_that_was_interrupted_at_once_divides_by_nothing():
     assert report(empty).splitlines()[-2:] == ["decisions  none", "failures   none"]
 
 
-def test_long_lines_are_wrapped_within_their_column():
+def test_long_lines_are_wrapped_within_their_column() -> None:
     lines = report(SUMMARY, width=60).splitlines()
     assert max(len(line) for line in lines) <= 60
     assert "             1×  delete   Empty: nothing runs on it that" in lines
@@ -78,5 +78,5 @@ def test_long_lines_are_wrapped_within_their_column():
 
 
 @pytest.mark.parametrize(("share", "value"), [(0.0, 1), (0.5, 10), (0.95, 19), (0.951, 20), (1.0, 20)])
-def test_a_percentile_is_the_smallest_value_that_so_many_do_not_exceed(share, value):
+def test_a_percentile_is_the_smallest_value_that_so_many_do_not_exceed(share, value) -> None:
     assert percentile(range(20, 0, -1), share) == value

@@ -57,13 +57,13 @@ def busy(make):
 
 @pytest.mark.parametrize("width", [20, 40, 80, 100, 160, 250])
 @pytest.mark.parametrize("height", [5, 12, 24, 32, 50, 80])
-def test_a_frame_fills_the_screen_exactly_whatever_its_size(busy, width, height):
+def test_a_frame_fills_the_screen_exactly_whatever_its_size(busy, width, height) -> None:
     lines = screen(busy, width, height)
     assert len(lines) == height
     assert {len(line) for line in lines} == {width}
 
 
-def test_the_head_tells_time_speed_story_and_figures(busy):
+def test_the_head_tells_time_speed_story_and_figures(busy) -> None:
     title, note, figures, progress = screen(busy)[:4]
     assert title.startswith("nodewright demo  a test")
     assert title.endswith("12:00:00  20×")
@@ -72,14 +72,14 @@ def test_the_head_tells_time_speed_story_and_figures(busy):
     assert progress == "━" * 20 + "─" * 60
 
 
-def test_figures_without_room_are_left_out_whole(busy):
+def test_figures_without_room_are_left_out_whole(busy) -> None:
     narrow = screen(busy, width=72)[2].rstrip()
     assert narrow == "5 nodes, 2 coming, 2 leaving   44 pods   12 waiting up to 1m24s"
     wide = screen(busy, width=140)[2].rstrip()
     assert wide == f"{narrow}   $1.50/h   $0.25 so far   waiting: shop 9, index 3"
 
 
-def test_a_story_without_end_has_no_progress(make):
+def test_a_story_without_end_has_no_progress(make) -> None:
     assert screen(make.scene(length=None))[3] == "─" * 80
 
 
@@ -94,27 +94,27 @@ def test_a_story_without_end_has_no_progress(make):
         ("mem-b", "10 of 10", "■■■■■■■■■■", "at maximum"),
     ],
 )
-def test_a_group_shows_its_size_and_what_it_is_doing(busy, group, size, gauge, state):
+def test_a_group_shows_its_size_and_what_it_is_doing(busy, group, size, gauge, state) -> None:
     row = line_with(f"{group:<6}  0.107", screen(busy))
     assert row.split("  ", 2)[2].strip().startswith(size)
     assert gauge in row
     assert row.rstrip().endswith(state or gauge)
 
 
-def test_zone_and_machine_are_shown_where_there_is_room(busy):
+def test_zone_and_machine_are_shown_where_there_is_room(busy) -> None:
     assert "c5.xlarge spot" not in "\n".join(screen(busy, width=80))
     row = line_with("c5.xlarge spot", screen(busy, width=100))
     assert row.startswith("spot-a  eu-a  c5.xlarge spot  0.107   2→4 of 10")
 
 
-def test_of_too_many_groups_those_that_do_nothing_are_left_out(make):
+def test_of_too_many_groups_those_that_do_nothing_are_left_out(make) -> None:
     idle = tuple(make.group(f"idle-{number}") for number in range(20))
     lines = screen(make.scene(groups=(*idle, make.group("busy", wanted=1, state=GroupState.GROWING))))
     assert line_with("busy", lines).rstrip().endswith("growing")
     assert line_with("more groups", lines).startswith("and 15 more groups")
 
 
-def test_few_nodes_have_a_line_each_with_state_figures_and_remark(busy):
+def test_few_nodes_have_a_line_each_with_state_figures_and_remark(busy) -> None:
     lines = screen(busy, width=120, height=32)
     assert line_with("● system-1", lines).split() == [
         *("●", "system-1", "ready", "━━━━━━━·······", "50%", "━━━╸··········", "25%", "2")
@@ -126,7 +126,7 @@ def test_few_nodes_have_a_line_each_with_state_figures_and_remark(busy):
     assert line_with("std-a-3", lines).rstrip().endswith("0  not unneeded for long enough (40s of 90s)")
 
 
-def test_more_nodes_stand_side_by_side_and_keep_their_bars_and_pods(busy):
+def test_more_nodes_stand_side_by_side_and_keep_their_bars_and_pods(busy) -> None:
     lines = screen(busy)
     assert line_with("● system-1", lines).split("  ")[0] == "● system-1"
     assert "std-a-2      leaving" in line_with("std-a-2", lines)
@@ -134,7 +134,7 @@ def test_more_nodes_stand_side_by_side_and_keep_their_bars_and_pods(busy):
     assert line_with("node", lines[11:]).split() == ["node", "cpu", "memory", "pods"] * 2
 
 
-def test_many_nodes_are_shown_in_more_columns(make):
+def test_many_nodes_are_shown_in_more_columns(make) -> None:
     lines = screen(make.scene(nodes=make.nodes("spot", 20, cpu=1.0, memory=0.5, pods=4)))
     assert line_with("spot-1 ", lines).split() == [
         *("●", "spot-1", "━━━━", "━━··", "4"),
@@ -143,7 +143,7 @@ def test_many_nodes_are_shown_in_more_columns(make):
     ]
 
 
-def test_nodes_beyond_that_are_folded_into_a_line_for_each_group(make):
+def test_nodes_beyond_that_are_folded_into_a_line_for_each_group(make) -> None:
     nodes = (
         *make.nodes("spot", 60, cpu=0.75, memory=0.5, pods=4),
         *make.nodes("spot-b", 3, state=NodeState.ORDERED),
@@ -156,12 +156,12 @@ def test_nodes_beyond_that_are_folded_into_a_line_for_each_group(make):
     assert line_with("● std", lines).rstrip().endswith("21  20 ready, 1 draining")
 
 
-def test_the_smallest_load_can_be_seen(make):
+def test_the_smallest_load_can_be_seen(make) -> None:
     lines = screen(make.scene(nodes=(make.node("a-1", cpu=0.001),)))
     assert "╸···" in line_with("a-1", lines)
 
 
-def test_the_newest_line_of_the_log_is_the_lowest(make):
+def test_the_newest_line_of_the_log_is_the_lowest(make) -> None:
     log = [
         Line(at=make.scene().at + timedelta(seconds=number), kind=LineKind.SHRINK, text=f"line {number}")
         for number in range(50)
@@ -171,7 +171,7 @@ def test_the_newest_line_of_the_log_is_the_lowest(make):
     assert lines[-2] == "12:00:48  ▼ line 48"
 
 
-def test_a_long_reason_goes_on_in_a_second_line(make):
+def test_a_long_reason_goes_on_in_a_second_line(make) -> None:
     text = (
         "grow std-a 0 → 5 for 18 pods: best of 2 options by least-waste (not spot-a: in backoff after failed scale-up)"
     )

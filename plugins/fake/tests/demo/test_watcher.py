@@ -52,7 +52,7 @@ def watcher(log):
     return Watcher(log)
 
 
-def test_every_action_is_told_in_a_line_of_its_kind(watcher, log):
+def test_every_action_is_told_in_a_line_of_its_kind(watcher, log) -> None:
     watcher.on_decision(DECISION)
     assert [(line.kind, line.text.split(":")[0]) for line in log.after(0)] == [
         (LineKind.TROUBLE, "restore n-1"),
@@ -65,7 +65,7 @@ def test_every_action_is_told_in_a_line_of_its_kind(watcher, log):
     ]
 
 
-def test_decisions_and_the_nodes_they_are_about_are_counted_by_reason(watcher):
+def test_decisions_and_the_nodes_they_are_about_are_counted_by_reason(watcher) -> None:
     watcher.on_decision(DECISION)
     watcher.on_decision(Decision(at=EPOCH, grow=DECISION.grow))
     assert watcher.decisions == {
@@ -80,21 +80,21 @@ def test_decisions_and_the_nodes_they_are_about_are_counted_by_reason(watcher):
     assert watcher.nodes[Cause(action="delete", reason=Reason.CREATE_FAILED)] == 2
 
 
-def test_the_latest_verdicts_on_nodes_are_kept(watcher):
+def test_the_latest_verdicts_on_nodes_are_kept(watcher) -> None:
     watcher.on_decision(DECISION)
     assert watcher.verdicts == DECISION.nodes
     watcher.on_decision(Decision(at=EPOCH))
     assert watcher.verdicts == {}
 
 
-def test_evictions_that_went_well_are_counted_and_not_told(watcher, log):
+def test_evictions_that_went_well_are_counted_and_not_told(watcher, log) -> None:
     watcher.on_outcome(Outcome(at=EPOCH, action="evict", target="a/c", ok=True))
     watcher.on_outcome(Outcome(at=EPOCH, action="grow", target="g", ok=True))
     assert watcher.evictions == 1
     assert log.after(0) == []
 
 
-def test_refused_evictions_are_told_together_before_the_next_decision(watcher, log):
+def test_refused_evictions_are_told_together_before_the_next_decision(watcher, log) -> None:
     watcher.on_outcome(REFUSED)
     watcher.on_outcome(replace(REFUSED, target="a/d"))
     assert log.after(0) == []
@@ -105,14 +105,14 @@ def test_refused_evictions_are_told_together_before_the_next_decision(watcher, l
     assert watcher.evictions == 0
 
 
-def test_other_failures_are_told_at_once(watcher, log):
+def test_other_failures_are_told_at_once(watcher, log) -> None:
     watcher.on_outcome(Outcome(at=EPOCH, action="grow", target="g", ok=False, error="no stock"))
     (line,) = log.after(0)
     assert (line.kind, line.text) == (LineKind.TROUBLE, "grow g failed, gave up on it: no stock")
     assert watcher.troubles == {"actions that failed: grow": 1}
 
 
-def test_faults_of_plugins_are_told_and_counted(watcher, log):
+def test_faults_of_plugins_are_told_and_counted(watcher, log) -> None:
     watcher.on_fault("mine", "best", "ValueError: no")
     assert [line.text for line in log.after(0)] == ["plugin mine failed in best: ValueError: no"]
     assert watcher.troubles == {"faults of plugin mine": 1}

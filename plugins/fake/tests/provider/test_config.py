@@ -10,12 +10,12 @@ from nodewright_fake.provider import FakeProvider
 from pydantic import ValidationError
 
 
-def test_the_url_may_come_from_the_environment(monkeypatch):
+def test_the_url_may_come_from_the_environment(monkeypatch) -> None:
     monkeypatch.setenv("NODEWRIGHT_FAKE_URL", "http://127.0.0.1:7070")
     assert FakeProvider.Config().url == "http://127.0.0.1:7070"
 
 
-def test_a_missing_url_is_a_mistake(monkeypatch):
+def test_a_missing_url_is_a_mistake(monkeypatch) -> None:
     monkeypatch.delenv("NODEWRIGHT_FAKE_URL", raising=False)
     with pytest.raises(
         ValidationError, match="is missing: write the URL that `nodewright world up` prints, or set NODEW"
@@ -24,7 +24,7 @@ def test_a_missing_url_is_a_mistake(monkeypatch):
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:7070", "https://127.0.0.1", "http://"])
-def test_a_url_that_can_not_be_one_is_a_mistake(url):
+def test_a_url_that_can_not_be_one_is_a_mistake(url) -> None:
     with pytest.raises(
         ValidationError, match=r"is not a URL of a fake cloud: write one such as http://127\.0\.0\.1:7070"
     ):
@@ -32,7 +32,7 @@ def test_a_url_that_can_not_be_one_is_a_mistake(url):
 
 
 @pytest.mark.parametrize("rule", ["fake:", "fake:team", "asg:tag=a", "fake:team=a,", "fake:=a"])
-def test_a_discovery_rule_that_can_not_be_read_is_a_mistake(rule):
+def test_a_discovery_rule_that_can_not_be_read_is_a_mistake(rule) -> None:
     context = ProviderContext(clock=SteppedClock(), discovery=(rule,))
     with pytest.raises(ConfigurationError) as refused:
         FakeProvider(FakeProvider.Config(url="http://127.0.0.1:1"), context)
@@ -42,7 +42,7 @@ def test_a_discovery_rule_that_can_not_be_read_is_a_mistake(rule):
     )
 
 
-def test_the_plugin_can_be_imported_without_the_world():
+def test_the_plugin_can_be_imported_without_the_world() -> None:
     program = (
         "import sys, nodewright_fake.provider; print(*(m for m in sys.modules if m.startswith('nodewright_fake')))"
     )

@@ -17,17 +17,17 @@ from nodewright.testing.builders import a_node, a_pod
 from nodewright.testing.clock import EPOCH
 
 
-def test_every_capability_is_declared(provider):
+def test_every_capability_is_declared(provider) -> None:
     assert provider.capabilities == frozenset(Capability)
 
 
-def test_there_are_no_groups_before_the_first_refresh(house):
+def test_there_are_no_groups_before_the_first_refresh(house) -> None:
     provider = house.provider()
     assert provider.groups() == ()
     assert provider.pricing() is None
 
 
-def test_groups_come_in_the_order_of_the_cloud_with_their_sizes(groups):
+def test_groups_come_in_the_order_of_the_cloud_with_their_sizes(groups) -> None:
     assert [
         (group.id, group.min_size, group.max_size, group.target_size, group.pools()) for group in groups.values()
     ] == [
@@ -37,7 +37,7 @@ def test_groups_come_in_the_order_of_the_cloud_with_their_sizes(groups):
     ]
 
 
-def test_instances_tell_state_type_and_zone(groups):
+def test_instances_tell_state_type_and_zone(groups) -> None:
     instance = groups["web"].instances()[0]
     assert instance.id == "fake://eu-a/web-1"
     assert instance.state is InstanceState.RUNNING
@@ -45,7 +45,7 @@ def test_instances_tell_state_type_and_zone(groups):
     assert instance.error is None
 
 
-def test_a_failed_instance_tells_its_error(house, provider):
+def test_a_failed_instance_tells_its_error(house, provider) -> None:
     house.do("stock-out", pool="eu-b/g4.xlarge")
     house.cloud.increase("gpu", 1)
     house.run(2)
@@ -57,7 +57,7 @@ def test_a_failed_instance_tells_its_error(house, provider):
     assert instance.error.error_class.out_of_resources
 
 
-def test_the_template_is_what_a_machine_turns_out_to_be(house, groups):
+def test_the_template_is_what_a_machine_turns_out_to_be(house, groups) -> None:
     house.cloud.increase("gpu", 1)
     machine = house.cloud.instances("gpu")[0].host
     assert groups["gpu"].template() == NodeTemplate(
@@ -67,11 +67,11 @@ def test_the_template_is_what_a_machine_turns_out_to_be(house, groups):
     assert groups["web"].template().allocatable["cpu"] == 1900
 
 
-def test_a_group_may_have_no_template(groups):
+def test_a_group_may_have_no_template(groups) -> None:
     assert groups["cheap"].template() is None
 
 
-def test_a_group_tells_its_capacity_pool(groups):
+def test_a_group_tells_its_capacity_pool(groups) -> None:
     assert [group.pools() for group in groups.values()] == [
         ("eu-a/c5.large",),
         ("eu-b/g4.xlarge",),
@@ -79,7 +79,7 @@ def test_a_group_tells_its_capacity_pool(groups):
     ]
 
 
-def test_options_of_a_group_lie_over_the_defaults(groups):
+def test_options_of_a_group_lie_over_the_defaults(groups) -> None:
     defaults = GroupOptions(scale_down_utilization_threshold=0.7)
     assert groups["web"].options(defaults) == defaults
     assert groups["cheap"].options(defaults) == GroupOptions(
@@ -89,21 +89,21 @@ def test_options_of_a_group_lie_over_the_defaults(groups):
     )
 
 
-def test_a_node_belongs_to_the_group_of_its_machine(provider):
+def test_a_node_belongs_to_the_group_of_its_machine(provider) -> None:
     assert provider.group_of(a_node(provider_id="fake://eu-a/web-1")) == "web"
 
 
-def test_a_node_whose_machine_was_not_seen_yet_belongs_to_the_group_on_its_label(provider):
+def test_a_node_whose_machine_was_not_seen_yet_belongs_to_the_group_on_its_label(provider) -> None:
     label = {"fake.nodewright.dev/node-group": "web"}
     assert provider.group_of(a_node(provider_id="fake://eu-a/web-77", labels=label)) == "web"
 
 
 @pytest.mark.parametrize("provider_id", ["", "aws:///eu-a/i-1", "fake://eu-a/unknown-1"])
-def test_a_node_from_elsewhere_is_not_ours(provider, provider_id):
+def test_a_node_from_elsewhere_is_not_ours(provider, provider_id) -> None:
     assert provider.group_of(a_node(provider_id)) is None
 
 
-def test_a_node_costs_what_its_type_costs_on_demand_or_spot(house, provider, groups):
+def test_a_node_costs_what_its_type_costs_on_demand_or_spot(house, provider, groups) -> None:
     hour = EPOCH + timedelta(hours=1)
     pricing = provider.pricing()
     assert pricing.currency == "USD"
@@ -115,7 +115,7 @@ def test_a_node_costs_what_its_type_costs_on_demand_or_spot(house, provider, gro
     assert pricing.node_price(NodeTemplate(capacity={}, allocatable={}), EPOCH, hour) is None
 
 
-def test_a_pod_costs_its_share_of_the_cheapest_machine_that_can_hold_it(provider):
+def test_a_pod_costs_its_share_of_the_cheapest_machine_that_can_hold_it(provider) -> None:
     hour = EPOCH + timedelta(hours=1)
     price = provider.pricing().pod_price
     assert price(a_pod(cpu="950m", memory="1Gi"), EPOCH, hour) == pytest.approx(0.18 * 0.95 / 4)
@@ -124,14 +124,14 @@ def test_a_pod_costs_its_share_of_the_cheapest_machine_that_can_hold_it(provider
     assert price(a_pod(cpu="64"), EPOCH, hour) is None
 
 
-def test_new_prices_are_seen_after_the_next_refresh(house, provider, groups):
+def test_new_prices_are_seen_after_the_next_refresh(house, provider, groups) -> None:
     house.do("set-price", type="c5.large", price=7)
     provider.refresh()
     hour = EPOCH + timedelta(hours=1)
     assert provider.pricing().node_price(groups["web"].template(), EPOCH, hour) == pytest.approx(7)
 
 
-def test_prices_that_can_not_be_read_stay_as_they_were(house, provider, groups, caplog):
+def test_prices_that_can_not_be_read_stay_as_they_were(house, provider, groups, caplog) -> None:
     house.do("fail-api", operations="prices", kind="denied")
     house.do("set-price", type="c5.large", price=7)
     provider.refresh()
@@ -140,11 +140,11 @@ def test_prices_that_can_not_be_read_stay_as_they_were(house, provider, groups, 
     assert "prices could not be read and stay as they were: access denied" in caplog.text
 
 
-def test_limits_of_the_cloud_are_told(provider):
+def test_limits_of_the_cloud_are_told(provider) -> None:
     assert provider.resource_limits() == ResourceLimits(minimum={"tesla": 1}, maximum={"cpu": 100_000, "tesla": 4})
 
 
-def test_accelerators_are_named(provider, groups):
+def test_accelerators_are_named(provider, groups) -> None:
     assert provider.gpu_label == "fake.nodewright.dev/accelerator"
     assert provider.gpu_config(groups["gpu"].template().labels) == GpuConfig(
         label="fake.nodewright.dev/accelerator", type="tesla", resource="nvidia.com/gpu"
@@ -152,7 +152,7 @@ def test_accelerators_are_named(provider, groups):
     assert provider.gpu_config(groups["web"].template().labels) is None
 
 
-def test_only_the_groups_that_patterns_name_are_used(house):
+def test_only_the_groups_that_patterns_name_are_used(house) -> None:
     provider = house.provider(only=("w*", "gpu"))
     provider.refresh()
     assert [group.id for group in provider.groups()] == ["web", "gpu"]
@@ -162,13 +162,13 @@ def test_only_the_groups_that_patterns_name_are_used(house):
     )
 
 
-def test_groups_named_by_flag_have_the_bounds_of_the_flag(house):
+def test_groups_named_by_flag_have_the_bounds_of_the_flag(house) -> None:
     provider = house.provider(nodes=(GroupSpec(name="web", min_size=2, max_size=3),))
     provider.refresh()
     assert [(group.id, group.min_size, group.max_size) for group in provider.groups()] == [("web", 2, 3)]
 
 
-def test_a_group_named_by_flag_that_is_not_there_is_warned_of_once(house, caplog):
+def test_a_group_named_by_flag_that_is_not_there_is_warned_of_once(house, caplog) -> None:
     provider = house.provider(nodes=(GroupSpec(name="wbe", min_size=2, max_size=3),))
     provider.refresh()
     provider.refresh()
@@ -177,7 +177,7 @@ def test_a_group_named_by_flag_that_is_not_there_is_warned_of_once(house, caplog
     ]
 
 
-def test_groups_are_discovered_by_labels_beside_those_that_are_named(house):
+def test_groups_are_discovered_by_labels_beside_those_that_are_named(house) -> None:
     provider = house.provider(
         discovery=("fake:team=shop,tier=batch",), nodes=(GroupSpec(name="gpu", min_size=0, max_size=1),)
     )

@@ -28,7 +28,7 @@ def mistakes(text):
     return str(refused.value).splitlines()
 
 
-def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines():
+def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines() -> None:
     assert mistakes(
         """\
         clock: {speed: fast}
@@ -142,10 +142,10 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines():
         ),
     ],
 )
-def test_a_mistake_tells_what_is_wrong_where_and_what_is_allowed(text, message):
+def test_a_mistake_tells_what_is_wrong_where_and_what_is_allowed(text, message) -> None:
     assert mistakes(text) == [message]
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
+def test_a_file_that_is_not_there_is_named(tmp_path) -> None:
     with pytest.raises(ConfigurationError, match=r"nowhere.yaml: can't be read: .*No such file"):
         load_scenario(tmp_path / "nowhere.yaml")

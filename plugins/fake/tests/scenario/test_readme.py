@@ -29,18 +29,18 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: settings.__name__)
-def test_every_key_is_explained(settings):
+def test_every_key_is_explained(settings) -> None:
     quoted = " ".join(re.findall(r"`([^`]+)`", PROSE))
     keys = {field.alias or name for name, field in settings.model_fields.items()}
     assert keys <= set(re.findall(r"\w+", quoted))
 
 
-def test_every_action_is_explained():
+def test_every_action_is_explained() -> None:
     assert set(ACTIONS) <= set(re.findall(r"`([\w-]+)`", PROSE))
     assert len(ACTIONS) == len(CloudAction.model_fields)
 
 
-def test_the_example_of_a_test_works():
+def test_the_example_of_a_test_works() -> None:
     [program] = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     names = {}
     exec(program, names)

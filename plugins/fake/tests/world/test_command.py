@@ -70,7 +70,7 @@ def url(tmp_path_factory):
         yield re.search(r"fake: {url: (\S+)}", printed)[1]
 
 
-def test_a_world_is_up_until_it_is_interrupted(tmp_path):
+def test_a_world_is_up_until_it_is_interrupted(tmp_path) -> None:
     with started(tmp_path) as (process, printed):
         assert "The world is up: a small town. Ctrl-C ends it." in printed
         assert re.search(r"^00:0[1-9]:\d\d  A stranger comes to town\.$", printed, re.MULTILINE)
@@ -83,14 +83,14 @@ def test_a_world_is_up_until_it_is_interrupted(tmp_path):
         assert not kubeconfig.exists()
 
 
-def test_a_world_whose_terminal_is_closed_leaves_nothing_behind(tmp_path):
+def test_a_world_whose_terminal_is_closed_leaves_nothing_behind(tmp_path) -> None:
     with started(tmp_path) as (process, printed):
         process.send_signal(signal.SIGHUP)
         assert process.wait(10) == 0
     assert not Path(re.search(r"export KUBECONFIG=(\S+)", printed)[1]).exists()
 
 
-def test_things_go_wrong_while_a_world_is_up(url, capsys):
+def test_things_go_wrong_while_a_world_is_up(url, capsys) -> None:
     assert run("control", "--url", url, "stock-out", "eu-a/*", "--mode", "refuse", "--available", "1") == 0
     state = json.loads(capsys.readouterr().out)
     assert state["stocks"] == [{"pools": "eu-a/*", "available": 1, "mode": "refuse"}]
@@ -100,7 +100,7 @@ def test_things_go_wrong_while_a_world_is_up(url, capsys):
     assert json.loads(capsys.readouterr().out)["spending"]["web"]["machineHours"] > 0
 
 
-def test_an_action_that_the_world_refuses_is_told(url, capsys):
+def test_an_action_that_the_world_refuses_is_told(url, capsys) -> None:
     assert run("control", "--url", url, "stock-out", "eu-b/*", "--available", "few") == 1
     assert capsys.readouterr().err == (
         "pool: no capacity pool matches 'eu-b/*'; there are: eu-a/c5.large; "
@@ -108,31 +108,31 @@ def test_an_action_that_the_world_refuses_is_told(url, capsys):
     )
 
 
-def test_no_world_is_no_address(monkeypatch, capsys):
+def test_no_world_is_no_address(monkeypatch, capsys) -> None:
     monkeypatch.delenv("NODEWRIGHT_FAKE_URL", raising=False)
     assert run("control", "heal") == 2
     assert capsys.readouterr().err == "which world? Give its --url, or set NODEWRIGHT_FAKE_URL\n"
 
 
-def test_a_world_that_is_not_up_is_told(capsys):
+def test_a_world_that_is_not_up_is_told(capsys) -> None:
     assert run("control", "--url", "http://127.0.0.1:9", "heal") == 1
     assert "the fake cloud at http://127.0.0.1:9 did not answer POST /control/heal" in capsys.readouterr().err
 
 
-def test_a_scenario_with_mistakes_is_refused(tmp_path, capsys):
+def test_a_scenario_with_mistakes_is_refused(tmp_path, capsys) -> None:
     scenario = tmp_path / "town.yaml"
     scenario.write_text("zones: [eu-a]\n")
     assert run("up", "--scenario", str(scenario)) == 2
     assert capsys.readouterr().err == f"{scenario}:1: instanceTypes: is missing\n"
 
 
-def test_time_does_not_go_backwards(capsys):
+def test_time_does_not_go_backwards(capsys) -> None:
     assert run("up", "--speed", "-1") == 2
     assert capsys.readouterr().err == "--speed must be above 0\n"
 
 
 @pytest.mark.parametrize("flag", ["--port", "--cloud-port"])
-def test_a_port_that_is_taken_is_told_and_nothing_is_left(flag, capsys):
+def test_a_port_that_is_taken_is_told_and_nothing_is_left(flag, capsys) -> None:
     before = threads()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -143,6 +143,6 @@ def test_a_port_that_is_taken_is_told_and_nothing_is_left(flag, capsys):
     assert threads() == before
 
 
-def test_the_example_is_printed(capsys):
+def test_the_example_is_printed(capsys) -> None:
     assert run("scenario") == 0
     assert parse_scenario(capsys.readouterr().out).name == "a quiet shop with a busy evening"

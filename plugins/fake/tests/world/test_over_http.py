@@ -37,7 +37,7 @@ def deployment(name, *, replicas, cpu):
     }
 
 
-def test_pending_pods_run_once_somebody_grows_a_group(api, provider):
+def test_pending_pods_run_once_somebody_grows_a_group(api, provider) -> None:
     w, core, apps = api
 
     def phases():
@@ -73,7 +73,7 @@ def test_pending_pods_run_once_somebody_grows_a_group(api, provider):
     assert born.status.allocatable["cpu"] == "2"
 
 
-def test_a_deleted_machine_takes_its_node_along_and_its_pods_come_back(api, provider):
+def test_a_deleted_machine_takes_its_node_along_and_its_pods_come_back(api, provider) -> None:
     w, core, apps = api
     apps.create_namespaced_deployment("town", deployment("shop", replicas=2, cpu="900m"))
     w.cloud.increase("burst", 1)

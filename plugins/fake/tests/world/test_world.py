@@ -32,7 +32,7 @@ def seconds_of_notes(world):
     return [((note.at - world.began).total_seconds(), note.text) for note in world.notes]
 
 
-def test_the_machines_of_the_scenario_are_nodes_as_soon_as_the_world_settles(world):
+def test_the_machines_of_the_scenario_are_nodes_as_soon_as_the_world_settles(world) -> None:
     w = world()
     w.settle()
     [node] = w.store.list("nodes")
@@ -40,13 +40,13 @@ def test_the_machines_of_the_scenario_are_nodes_as_soon_as_the_world_settles(wor
     assert ready(w, "base-1") == "True"
 
 
-def test_pods_run_where_there_is_room_and_the_others_wait(world):
+def test_pods_run_where_there_is_room_and_the_others_wait(world) -> None:
     w = world(SHOP)
     w.advance(10)
     assert phases(w) == {"Pending": 2, "Running": 4}
 
 
-def test_new_machines_take_the_pods_that_wait(world):
+def test_new_machines_take_the_pods_that_wait(world) -> None:
     w = world(SHOP)
     w.advance(10)
     w.cloud.increase("burst", 1)
@@ -55,7 +55,7 @@ def test_new_machines_take_the_pods_that_wait(world):
     assert phases(w) == {"Running": 6}
 
 
-def test_time_passes_moment_by_moment(world):
+def test_time_passes_moment_by_moment(world) -> None:
     w = world()
     moments = []
     for seconds in (5, 1, 3):
@@ -67,7 +67,7 @@ def test_time_passes_moment_by_moment(world):
     assert moments == [1, 3, 5]
 
 
-def test_the_same_seed_gives_the_same_history(world):
+def test_the_same_seed_gives_the_same_history(world) -> None:
     story = """
 workloads: {deployments: [{name: shop, replicas: 2, cpu: 500m}]}
 faults: [{breakBoots: {groups: burst, kind: fails, share: 0.5}}]
@@ -88,7 +88,7 @@ story:
     assert history() == history()
 
 
-def test_another_seed_gives_another_history(world):
+def test_another_seed_gives_another_history(world) -> None:
     def moments(seed):
         w = world(seed=seed)
         w.cloud.increase("burst", 5)
@@ -98,7 +98,7 @@ def test_another_seed_gives_another_history(world):
     assert moments(1) == moments(1) != moments(2)
 
 
-def test_the_story_is_told_on_time(world):
+def test_the_story_is_told_on_time(world) -> None:
     w = world(
         SHOP
         + """
@@ -125,7 +125,7 @@ story:
     assert seconds_of_notes(w) == [(60, "The shop closes."), (120, "A stranger comes to town.")]
 
 
-def test_applying_again_changes_what_is_there(world):
+def test_applying_again_changes_what_is_there(world) -> None:
     w = world(
         """
 objects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: motd}, data: {a: "1", b: "2"}}]
@@ -136,7 +136,7 @@ story: [{at: 1m, apply: [{apiVersion: v1, kind: ConfigMap, metadata: {name: motd
     assert w.store.get("configmaps", "motd", "default")["data"] == {"a": "1", "b": "3"}
 
 
-def test_a_step_that_can_not_be_done_is_told_and_the_story_goes_on(world, caplog):
+def test_a_step_that_can_not_be_done_is_told_and_the_story_goes_on(world, caplog) -> None:
     w = world(
         SHOP
         + """
@@ -165,13 +165,13 @@ story:
         ("faults: [{reclaim: {machine: x}}]\n", "scenario: faults[0]: no machine matches 'x'"),
     ],
 )
-def test_what_the_world_refuses_at_its_beginning_is_a_mistake_of_the_scenario(world, more, message):
+def test_what_the_world_refuses_at_its_beginning_is_a_mistake_of_the_scenario(world, more, message) -> None:
     with pytest.raises(ConfigurationError) as refused:
         world(more)
     assert str(refused.value) == message
 
 
-def test_a_reclaimed_machine_is_announced_by_a_taint_and_its_pods_come_back_elsewhere(world):
+def test_a_reclaimed_machine_is_announced_by_a_taint_and_its_pods_come_back_elsewhere(world) -> None:
     w = world(SHOP + "story: [{at: 1m, cloud: {reclaim: {machine: base-1, notice: 30s}}}]\n")
     w.cloud.increase("burst", 2)
     w.advance(60)
@@ -183,7 +183,7 @@ def test_a_reclaimed_machine_is_announced_by_a_taint_and_its_pods_come_back_else
     assert phases(w) == {"Running": 6}
 
 
-def test_a_machine_that_hangs_is_a_node_that_is_not_ready_until_it_recovers(world):
+def test_a_machine_that_hangs_is_a_node_that_is_not_ready_until_it_recovers(world) -> None:
     w = world("story: [{at: 1m, cloud: {hang: {machine: base-1}}}, {at: 2m, cloud: {recover: {machine: base-1}}}]\n")
     w.advance(60)
     assert ready(w, "base-1") == "Unknown"
@@ -191,7 +191,7 @@ def test_a_machine_that_hangs_is_a_node_that_is_not_ready_until_it_recovers(worl
     assert ready(w, "base-1") == "True"
 
 
-def test_a_node_that_somebody_deleted_can_still_be_reclaimed(world, caplog):
+def test_a_node_that_somebody_deleted_can_still_be_reclaimed(world, caplog) -> None:
     w = world("story: [{at: 1m, cloud: {hang: {machine: base-1}}}, {at: 2m, cloud: {reclaim: {machine: base-1}}}]\n")
     w.settle()
     w.store.delete("nodes", "base-1")
@@ -200,7 +200,7 @@ def test_a_node_that_somebody_deleted_can_still_be_reclaimed(world, caplog):
     assert [record.getMessage() for record in caplog.records] == ['machine base-1: nodes "base-1" not found']
 
 
-def test_things_go_wrong_when_a_test_says_so(world):
+def test_things_go_wrong_when_a_test_says_so(world) -> None:
     w = world()
     w.control("break-boots", groups="burst", kind="never-registers", times=1)
     w.cloud.increase("burst", 2)
@@ -208,12 +208,12 @@ def test_things_go_wrong_when_a_test_says_so(world):
     assert nodes(w) == ["base-1", "burst-2"]
 
 
-def test_a_bookmark_tells_the_version_that_was_seen(world):
+def test_a_bookmark_tells_the_version_that_was_seen(world) -> None:
     with world() as w:
         assert w.sync() == w.store.version
 
 
-def test_a_world_without_rest_is_noticed(world):
+def test_a_world_without_rest_is_noticed(world) -> None:
     class Restless:
         def reconcile(self):
             return True
@@ -224,7 +224,7 @@ def test_a_world_without_rest_is_noticed(world):
         w.settle()
 
 
-def test_a_quiet_world_costs_nothing(world):
+def test_a_quiet_world_costs_nothing(world) -> None:
     w = world(
         "workloads: {deployments: [{name: shop, replicas: 500, cpu: 100m}], daemonSets: [{name: agent}]}\n",
         cloud="""
@@ -242,19 +242,19 @@ groups: [{name: base, zone: eu-a, instanceType: big, max: 50, desired: 50}]
     assert w.store.version == version
 
 
-def test_only_a_stepped_world_is_advanced(world):
+def test_only_a_stepped_world_is_advanced(world) -> None:
     w = world(clock=FastClock(speed=10))
     with pytest.raises(TypeError, match="only a world on a SteppedClock can be advanced"):
         w.advance(1)
 
 
-def test_there_is_no_kubeconfig_before_the_start(world):
+def test_there_is_no_kubeconfig_before_the_start(world) -> None:
     with pytest.raises(RuntimeError, match=r"the world is not up: call start\(\) first"):
         _ = world().kubeconfig
 
 
 @pytest.mark.parametrize("clock", [SteppedClock(), FastClock(speed=50)], ids=["stepped", "fast"])
-def test_stopping_leaves_nothing_behind(world, clock):
+def test_stopping_leaves_nothing_behind(world, clock) -> None:
     before = set(threading.enumerate())
     with world(SHOP, clock=clock) as w:
         kubeconfig, address = w.kubeconfig, w.cloud_server.url
@@ -267,7 +267,7 @@ def test_stopping_leaves_nothing_behind(world, clock):
     w.stop()
 
 
-def test_a_fast_world_lives_by_itself(world):
+def test_a_fast_world_lives_by_itself(world) -> None:
     with world(SHOP + "story: [{at: 1m, scale: {deployment: shop, replicas: 1}}]\n", clock=FastClock(speed=300)) as w:
         w.cloud.increase("burst", 2)
         deadline = time.monotonic() + 10
@@ -277,7 +277,7 @@ def test_a_fast_world_lives_by_itself(world):
         assert w.failure is None
 
 
-def test_what_ends_a_world_before_its_time_can_be_read(world, caplog):
+def test_what_ends_a_world_before_its_time_can_be_read(world, caplog) -> None:
     w = world(clock=FastClock(speed=50))
     w.agenda.after(1, lambda: 1 / 0)
     with w:

@@ -23,27 +23,27 @@ CASES = [(suite, rule, broken) for suite, (_, table) in SUITES.items() for rule,
 
 
 @pytest.mark.parametrize(("suite", "good"), [(suite, good) for suite, (good, _) in SUITES.items()])
-def test_who_keeps_all_rules_passes(suite, good):
+def test_who_keeps_all_rules_passes(suite, good) -> None:
     assert run(good, f"{SUBJECTS}::{suite}") == {}
 
 
-def test_prices_may_go_by_what_nodes_have():
+def test_prices_may_go_by_what_nodes_have() -> None:
     assert run(ByCpu, f"{SUBJECTS}::TestPricing") == {}
 
 
 @pytest.mark.parametrize(("suite", "rule", "broken"), CASES, ids=lambda value: getattr(value, "__name__", value))
-def test_who_breaks_a_rule_fails_just_its_test(suite, rule, broken):
+def test_who_breaks_a_rule_fails_just_its_test(suite, rule, broken) -> None:
     assert run(broken, f"{SUBJECTS}::{suite}").keys() == {rule}
 
 
 @pytest.mark.parametrize("suite", SUITES)
-def test_somebody_breaks_every_rule(suite):
+def test_somebody_breaks_every_rule(suite) -> None:
     rules = {name for name, _ in inspect.getmembers(getattr(subjects, suite)) if name.startswith("test_")}
     assert rules == SUITES[suite][1].keys()
 
 
 @pytest.mark.parametrize("suite", SUITES)
-def test_every_rule_is_a_sentence(suite):
+def test_every_rule_is_a_sentence(suite) -> None:
     tests = inspect.getmembers(getattr(subjects, suite), inspect.isfunction)
     rules = {name: inspect.getdoc(test) for name, test in tests if name.startswith("test_")}
     assert [name for name, rule in rules.items() if not (rule or "").rstrip().endswith(".")] == []
