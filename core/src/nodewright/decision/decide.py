@@ -16,40 +16,41 @@ from nodewright.decision.world import World
 #: What Cluster Autoscaler's metrics call the time before anything is planned.
 _OBSERVING = "updateClusterState"
 
-#: What every loop begins with, however the cluster is.
+# Each stage has its name, the function that runs, and one line that says what it does and why it stands there. What it
+# reads and returns stands in its signature in `stages`.
+
+#: How every loop begins, however the cluster is.
 BEGINNING = in_order(
-    Stage("world", stages.prepare, "Which pods and groups count: every later stage goes by these."),
-    Stage("templates", stages.choose_templates, "A group without a template can't grow: health says so.", _OBSERVING),
-    Stage("health", stages.assess, "What is wrong, and what is on its way: it may halt the loop.", _OBSERVING),
-    Stage("removals", stages.advance_removals, "Half-done removals go on, even in a halted loop.", "scaleDown"),
+    Stage("world", stages.prepare, "Settles which pods and groups count: every later stage goes by these."),
+    Stage("templates", stages.choose_templates, "Finds what new nodes look like: without that, no growth.", _OBSERVING),
+    Stage("health", stages.assess, "Judges groups and cluster, and cleans up: it may halt the loop.", _OBSERVING),
+    Stage("removals", stages.advance_removals, "Takes removals a step further, even in a halted loop.", "scaleDown"),
 )
 
-#: What follows where the cluster is well.
+#: How it goes on where the cluster is well.
 PLAN = in_order(
-    Stage("forecast", stages.foresee, "What is under way will be there soon: nothing is ordered for it.", "scaleUp"),
-    Stage("growth", stages.grow, "Pods come before savings, so this comes before all that shrinks.", "scaleUp"),
-    Stage("certainty", stages.make_certain, "No running pod may be moved to a node that may never come."),
-    Stage("replacements", stages.continue_replacements, "Nodes whose replacements are ready may go with the others."),
-    Stage("scale-down", stages.shrink, "Unneeded nodes begin to go, within budgets that all of them share."),
-    Stage("consolidation", stages.replace_nodes, "Cheaper nodes take over from what scale-down has to leave."),
-    Stage("hints", stages.hint, "Soft taints keep pods off unneeded nodes: they follow from the timers above."),
-    Stage(
-        "verdicts", stages.note_verdicts, "The last stage with a verdict on a node decides; since when is remembered."
-    ),
-    Stage("decision", stages.conclude, "Everything that was found, as one value."),
+    Stage("forecast", stages.foresee, "Adds what is under way to the simulation: it is not ordered again.", "scaleUp"),
+    Stage("growth", stages.grow, "Grows groups for pending pods: pods come before savings.", "scaleUp"),
+    Stage("certainty", stages.make_certain, "Takes away nodes that may never come: no running pod may move to these."),
+    Stage("replacements", stages.continue_replacements, "Follows replacements: nodes with a ready successor may go."),
+    Stage("scale-down", stages.shrink, "Picks the unneeded nodes that begin to go, with those just replaced."),
+    Stage("consolidation", stages.replace_nodes, "Orders cheaper nodes in place of those that scale-down leaves."),
+    Stage("hints", stages.hint, "Sets soft taints by the timers that scale-down has left."),
+    Stage("verdicts", stages.note_verdicts, "Notes the last word on each node, after all stages that have one."),
+    Stage("decision", stages.conclude, "Puts everything that was found into one value."),
     after=BEGINNING,
 )
 
-#: What follows where it is not.
-HALT = in_order(Stage("decision", stages.halt, "Why nothing but the beginning is done."), after=BEGINNING)
+#: How it ends where the cluster is not well.
+HALT = in_order(Stage("decision", stages.halt, "Says why nothing but the beginning is done."), after=BEGINNING)
 
 #: What is decided once more, in the same loop, after a group failed to grow.
 RETRY = BEGINNING[:3]
-RETRY_PLAN = in_order(*PLAN[:2], Stage("decision", stages.grow_instead, "What grows instead."), after=RETRY)
-RETRY_HALT = in_order(Stage("decision", stages.halt_growth, "Why nothing grows."), after=RETRY)
+RETRY_PLAN = in_order(*PLAN[:2], Stage("decision", stages.grow_instead, "Says what grows instead."), after=RETRY)
+RETRY_HALT = in_order(Stage("decision", stages.halt_growth, "Says why nothing grows."), after=RETRY)
 
 #: Measured after pending pods were placed, and before nodes are taken away.
-_MEASURE = Stage("utilization", stages.measure, "How much of each node is requested, for those who look closer.")
+_MEASURE = Stage("utilization", stages.measure, "Measures how much of each node is requested.")
 
 
 class Decided(NamedTuple):
