@@ -1,7 +1,8 @@
 """The heart: a world, a memory and a policy go in; a decision that explains itself, and the next memory, come out.
 
-`decide` has the way of a loop: an ordered list of stages, each with its reason. `stages` says what each reads and
-returns; the folders are what they are made of. `memory` has a slice for each owner.
+`decide.py` lists the stages of a decision in their order, with a reason for each place. `stages.py` shows what each
+reads and returns; the folders hold what they are made of. `memory/` has a slice for each owner. `runtime/cycle.py`
+calls `decide` and carries the decision out.
 """
 
 from nodewright.decision.decide import Decided, decide, decide_growth

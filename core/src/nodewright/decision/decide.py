@@ -1,56 +1,64 @@
-"""The way of a loop: what is, what is remembered and what is wanted go in; what to do, and why, comes out."""
+"""The stages of a decision, in their order. In: world, memory, policy and time. Out: what to do, and why."""
 
 from datetime import datetime
 from typing import NamedTuple
 
 from nodewright.api.decision import Decision
 from nodewright.decision import stages
-from nodewright.decision.course import Course, Stage, in_order
 from nodewright.decision.findings import Findings, Measured
 from nodewright.decision.health import Assessment
 from nodewright.decision.memory import Memory
+from nodewright.decision.pipeline import Pipeline, Stage, in_order
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown import ScaleDownPlan
 from nodewright.decision.world import World
 
-#: What Cluster Autoscaler's metrics call the time before anything is planned.
-_OBSERVING = "updateClusterState"
+# Each stage has its name, the function that runs, and one line that says what it does and why it stands there. Stages
+# are wired by the types of their parameters and results: see `stages` and `pipeline`.
 
-# Each stage has its name, the function that runs, and one line that says what it does and why it stands there. What it
-# reads and returns stands in its signature in `stages`.
-
-#: How every loop begins, however the cluster is.
-BEGINNING = in_order(
-    Stage("world", stages.prepare, "Settles which pods and groups count: every later stage goes by these."),
-    Stage("templates", stages.choose_templates, "Finds what new nodes look like: without that, no growth.", _OBSERVING),
-    Stage("health", stages.assess, "Judges groups and cluster, and cleans up: it may halt the loop.", _OBSERVING),
-    Stage("removals", stages.advance_removals, "Takes removals a step further, even in a halted loop.", "scaleDown"),
+#: What is there, and what is wrong with it.
+ASSESSMENT = in_order(
+    Stage("world", stages.prepare, "Leaves out expendable pods and applies group options: all later stages see that."),
+    Stage("templates", stages.choose_templates, "Finds what new nodes look like; groups without that can't grow."),
+    Stage("health", stages.assess, "Judges groups and cluster, and cleans up. It may halt the loop after removals."),
 )
-
-#: How it goes on where the cluster is well.
-PLAN = in_order(
-    Stage("forecast", stages.foresee, "Adds what is under way to the simulation: it is not ordered again.", "scaleUp"),
-    Stage("growth", stages.grow, "Grows groups for pending pods: pods come before savings.", "scaleUp"),
-    Stage("certainty", stages.make_certain, "Takes away nodes that may never come: no running pod may move to these."),
-    Stage("replacements", stages.continue_replacements, "Follows replacements: nodes with a ready successor may go."),
-    Stage("scale-down", stages.shrink, "Picks the unneeded nodes that begin to go, with those just replaced."),
-    Stage("consolidation", stages.replace_nodes, "Orders cheaper nodes in place of those that scale-down leaves."),
-    Stage("hints", stages.hint, "Sets soft taints by the timers that scale-down has left."),
+#: What goes on in every loop, halted or not.
+REMOVALS = in_order(
+    Stage("removals", stages.advance_removals, "Takes removals of earlier loops a step further: all of them must end."),
+    after=ASSESSMENT,
+)
+#: What grows, unless the loop is halted.
+GROWTH = in_order(
+    Stage("forecast", stages.foresee, "Counts nodes that are ordered already, so that they are not ordered twice."),
+    Stage("growth", stages.grow, "Grows groups for pending pods. It comes first, as pods come before savings."),
+    after=ASSESSMENT,
+)
+#: What shrinks after that, and the end of the loop.
+SHRINKING = in_order(
+    Stage("existing-nodes", stages.drop_uncertain, "Drops nodes that may never come: no pod may be moved to them."),
+    Stage("replacements", stages.continue_replacements, "Follows earlier replacements: their old nodes may go now."),
+    Stage("scale-down", stages.shrink, "Picks the unneeded nodes whose removal starts, together with replaced ones."),
+    Stage("consolidation", stages.replace_nodes, "Orders cheaper nodes in place of some that scale-down has to leave."),
+    Stage("soft-taints", stages.change_soft_taints, "Marks unneeded nodes, by the timers that scale-down has set."),
     Stage("verdicts", stages.note_verdicts, "Notes the last word on each node, after all stages that have one."),
     Stage("decision", stages.conclude, "Puts everything that was found into one value."),
-    after=BEGINNING,
+    after=(*ASSESSMENT, *REMOVALS, *GROWTH),
+)
+#: How a halted loop ends.
+HALT = in_order(
+    Stage("decision", stages.halt, "Says why nothing new is started."),
+    after=(*ASSESSMENT, *REMOVALS),
 )
 
-#: How it ends where the cluster is not well.
-HALT = in_order(Stage("decision", stages.halt, "Says why nothing but the beginning is done."), after=BEGINNING)
+#: How a second decision in the same loop ends, after a group failed to grow: with what grows instead, or with nothing.
+RETRY = in_order(Stage("decision", stages.grow_instead, "Says what grows instead."), after=(*ASSESSMENT, *GROWTH))
+RETRY_HALT = in_order(Stage("decision", stages.halt_growth, "Says why nothing grows."), after=ASSESSMENT)
 
-#: What is decided once more, in the same loop, after a group failed to grow.
-RETRY = BEGINNING[:3]
-RETRY_PLAN = in_order(*PLAN[:2], Stage("decision", stages.grow_instead, "Says what grows instead."), after=RETRY)
-RETRY_HALT = in_order(Stage("decision", stages.halt_growth, "Says why nothing grows."), after=RETRY)
-
-#: Measured after pending pods were placed, and before nodes are taken away.
-_MEASURE = Stage("utilization", stages.measure, "Measures how much of each node is requested.")
+#: For those who look closer: pending pods have their places by then, and no node has been dropped yet.
+UTILIZATION = in_order(
+    Stage("utilization", stages.measure, "Measures how much of each node is requested."),
+    after=ASSESSMENT,
+)
 
 
 class Decided(NamedTuple):
@@ -71,18 +79,19 @@ def decide(world: World, memory: Memory, policy: Policy, now: datetime, *, in_de
     Raises nothing: a plugin that fails is left out and noted with the policy's faults. The utilization of nodes is
     among the findings only *in_depth*. For the loop's thread: it changes the cluster's columns and restores them.
     """
+    in_depth_only = UTILIZATION if in_depth else ()
     with world.cluster.fork():
-        course = Course(world, memory, policy, now)
-        course.run(BEGINNING)
-        health = course.found(Assessment)
-        if health.halted is not None:
-            course.run((_MEASURE, *HALT) if in_depth else HALT)
-            found = Findings.of(health, course.found(Measured) if in_depth else None)
+        pipeline = Pipeline(world, memory, policy, now)
+        pipeline.run(*ASSESSMENT, *REMOVALS)
+        health = pipeline.found(Assessment)
+        if health.halted is None:
+            pipeline.run(*GROWTH, *in_depth_only, *SHRINKING)
+            removable_now = pipeline.found(ScaleDownPlan).removable_now
         else:
-            course.run((*PLAN[:2], _MEASURE, *PLAN[2:]) if in_depth else PLAN)
-            measured = course.found(Measured) if in_depth else None
-            found = Findings.of(health, measured, course.found(ScaleDownPlan).removable_now)
-        return Decided(course.found(Decision), course.memory, found)
+            pipeline.run(*in_depth_only, *HALT)
+            removable_now = ()
+        measured = pipeline.found(Measured) if in_depth else None
+        return Decided(pipeline.found(Decision), pipeline.memory, Findings.of(health, measured, removable_now))
 
 
 def decide_growth(world: World, memory: Memory, policy: Policy, now: datetime) -> Decided:
@@ -92,8 +101,8 @@ def decide_growth(world: World, memory: Memory, policy: Policy, now: datetime) -
     `nodewright.decision.execution`. A group that failed for good is backed off. Otherwise as `decide`.
     """
     with world.cluster.fork():
-        course = Course(world, memory, policy, now)
-        course.run(RETRY)
-        health = course.found(Assessment)
-        course.run(RETRY_PLAN if health.halted is None else RETRY_HALT)
-        return Decided(course.found(Decision), course.memory, Findings.of(health))
+        pipeline = Pipeline(world, memory, policy, now)
+        pipeline.run(*ASSESSMENT)
+        health = pipeline.found(Assessment)
+        pipeline.run(*((*GROWTH, *RETRY) if health.halted is None else RETRY_HALT))
+        return Decided(pipeline.found(Decision), pipeline.memory, Findings.of(health))

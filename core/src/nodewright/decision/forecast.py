@@ -23,7 +23,7 @@ class Forecast:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Certain:
+class ExistingNodes:
     """The forecast without nodes that may never come, and without those whose machines are being deleted."""
 
     simulation: ClusterSimulation
@@ -47,8 +47,8 @@ def foresee(
     return Forecast(simulation=simulation, upcoming=upcoming)
 
 
-def make_certain(forecast: Forecast, world: World, health: Assessment, leaving: RemovalMemory) -> Certain:
-    """Take uncertain nodes out of the simulation of *forecast*, which must not be used any more."""
+def drop_uncertain(forecast: Forecast, world: World, health: Assessment, leaving: RemovalMemory) -> ExistingNodes:
+    """Take nodes that may never come, or that are going, out of the simulation; *forecast* is used up by that."""
     absent = health.starting | leaving.removals.keys()
     doomed = []
     if world.deleting:
@@ -56,4 +56,4 @@ def make_certain(forecast: Forecast, world: World, health: Assessment, leaving: 
         doomed = [name for name, node in nodes if node.spec.provider_id in world.deleting and name not in absent]
     uncertain = [name for names in forecast.upcoming.values() for name in names]
     forecast.simulation.remove_nodes([*uncertain, *doomed])
-    return Certain(simulation=forecast.simulation)
+    return ExistingNodes(simulation=forecast.simulation)

@@ -14,7 +14,7 @@ from nodewright.objects.node import TO_BE_DELETED
 
 #: A call whose caller has died takes effect within this time, or never.
 _LANDING = timedelta(seconds=15)
-#: A deletion is waited for for a shorter time: it does no harm if done twice.
+#: The wait for a deletion is shorter: it does no harm if it is repeated.
 _LANDING_OF_DELETION = timedelta(seconds=5)
 #: How far the clock of the machine that noted the time of the call may be ahead of ours.
 _SKEW = timedelta(minutes=1)

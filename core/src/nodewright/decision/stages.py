@@ -18,7 +18,7 @@ from nodewright.decision.consolidation import (
 from nodewright.decision.demand.intentions import recall
 from nodewright.decision.demand.pending import in_turn
 from nodewright.decision.findings import measure
-from nodewright.decision.forecast import Certain, Forecast, foresee, make_certain
+from nodewright.decision.forecast import ExistingNodes, Forecast, drop_uncertain, foresee
 from nodewright.decision.health import Assessment, assess
 from nodewright.decision.memory import (
     ConsolidationMemory,
@@ -41,16 +41,16 @@ __all__ = [
     "VerdictNotes",
     "advance_removals",
     "assess",
+    "change_soft_taints",
     "choose_templates",
     "conclude",
     "continue_replacements",
+    "drop_uncertain",
     "foresee",
     "grow",
     "grow_instead",
     "halt",
     "halt_growth",
-    "hint",
-    "make_certain",
     "measure",
     "note_verdicts",
     "prepare",
@@ -128,7 +128,7 @@ def grow(
 
 def continue_replacements(
     world: World,
-    certain: Certain,
+    existing: ExistingNodes,
     consolidation: ConsolidationMemory,
     orders: OrderMemory,
     leaving: RemovalMemory,
@@ -136,14 +136,14 @@ def continue_replacements(
     now: datetime,
 ) -> Replacements:
     """Return what comes of the replacements under way."""
-    return Follower(world, consolidation, orders, leaving, certain.simulation, policy, now).follow()
+    return Follower(world, consolidation, orders, leaving, existing.simulation, policy, now).follow()
 
 
 def shrink(
     world: World,
     health: Assessment,
     growth: Growth,
-    certain: Certain,
+    existing: ExistingNodes,
     replacements: Replacements,
     unneeded: UnneededMemory,
     leaving: RemovalMemory,
@@ -152,7 +152,7 @@ def shrink(
     now: datetime,
 ) -> ScaleDownPlan:
     """Return which nodes begin to go."""
-    scale_down = ScaleDown(world, unneeded, leaving, cooldown, certain.simulation, policy, now)
+    scale_down = ScaleDown(world, unneeded, leaving, cooldown, existing.simulation, policy, now)
     return scale_down.plan(health.starting | replacements.excluded, pause=growth.pause, replaced=replacements.removable)
 
 
@@ -160,7 +160,7 @@ def replace_nodes(
     world: World,
     health: Assessment,
     growth: Growth,
-    certain: Certain,
+    existing: ExistingNodes,
     replacements: Replacements,
     scale_down: ScaleDownPlan,
     orders: OrderMemory,
@@ -173,14 +173,14 @@ def replace_nodes(
 ) -> Consolidation:
     """Return which nodes begin to be replaced by cheaper ones, given what scale-down leaves of the cluster."""
     selector = Selector(world, unneeded, leaving, cooldown, policy, now)
-    consolidator = Consolidator(world, health, orders, consolidation, selector, certain.simulation, policy, now)
+    consolidator = Consolidator(world, health, orders, consolidation, selector, existing.simulation, policy, now)
     return consolidator.plan(
         {**scale_down.nodes, **replacements.nodes},
         pause=growth.pause or waiting(growth.plan.pods) or ("groups are growing" if growth.plan.grow else ""),
     )
 
 
-def hint(world: World, unneeded: UnneededMemory, leaving: RemovalMemory, policy: Policy) -> SoftTaintPlan:
+def change_soft_taints(world: World, unneeded: UnneededMemory, leaving: RemovalMemory, policy: Policy) -> SoftTaintPlan:
     """Return which nodes get a soft taint or lose it."""
     return plan_soft_taints(world, unneeded, leaving, policy)
 
@@ -193,7 +193,7 @@ def note_verdicts(
     verdicts: VerdictMemory,
     now: datetime,
 ) -> VerdictNotes:
-    """Return the verdict on every node: the last stage that has one decides."""
+    """Return the verdict on every node: consolidation's before replacements', and these before scale-down's."""
     nodes = {**scale_down.nodes, **replacements.nodes, **consolidation.nodes}
     failed = [(each.node, each.verdict) for each in removals.restore if each.verdict.reason is Reason.REMOVAL_FAILED]
     return VerdictNotes(nodes=nodes, memory=verdicts.noted(nodes, failed, now))

@@ -1,4 +1,4 @@
-"""A cycle: one pass of the loop. Reload, observe, decide, act, fall over, remember."""
+"""A cycle: one pass of the loop. Reload, observe, decide, act, grow others where growth failed, remember."""
 
 from collections.abc import Callable
 from dataclasses import replace

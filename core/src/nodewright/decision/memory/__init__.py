@@ -3,12 +3,12 @@
 from nodewright.decision.memory.consolidation import ConsolidationMemory, Replacement
 from nodewright.decision.memory.cooldown import Changes, CooldownMemory
 from nodewright.decision.memory.health import Backoff, HealthMemory, Shortage
-from nodewright.decision.memory.learnt import KnownTemplate, TemplateMemory
-from nodewright.decision.memory.leaving import Evictions, Removal, RemovalMemory
 from nodewright.decision.memory.memory import Memory
 from nodewright.decision.memory.orders import Intention, OrderMemory, ScaleUpRequest
+from nodewright.decision.memory.removals import Evictions, Removal, RemovalMemory
 from nodewright.decision.memory.slices import Slice
 from nodewright.decision.memory.status import Condition, Conditions, StatusMemory
+from nodewright.decision.memory.templates import KnownTemplate, TemplateMemory
 from nodewright.decision.memory.unneeded import UnneededMemory
 from nodewright.decision.memory.verdicts import LastVerdict, VerdictMemory
 

@@ -1,4 +1,4 @@
-"""The cool-down: after nodes came, went or would not go, none begins to go for a while."""
+"""The cool-down: after a scale-up, a removal or a failed removal, no removal starts for a while."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace

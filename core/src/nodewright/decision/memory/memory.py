@@ -9,11 +9,11 @@ import msgspec
 from nodewright.decision.memory.consolidation import ConsolidationMemory
 from nodewright.decision.memory.cooldown import CooldownMemory
 from nodewright.decision.memory.health import HealthMemory
-from nodewright.decision.memory.learnt import TemplateMemory
-from nodewright.decision.memory.leaving import RemovalMemory
 from nodewright.decision.memory.orders import OrderMemory
+from nodewright.decision.memory.removals import RemovalMemory
 from nodewright.decision.memory.slices import Slice
 from nodewright.decision.memory.status import StatusMemory
+from nodewright.decision.memory.templates import TemplateMemory
 from nodewright.decision.memory.unneeded import UnneededMemory
 from nodewright.decision.memory.verdicts import VerdictMemory
 
@@ -71,7 +71,7 @@ class Memory:
         return self._each(lambda each: each.after_absence())
 
     def without_times(self) -> "Memory":
-        """Return what is worth something if no time in it can be compared with ours."""
+        """Return what stays valid when the times in it can't be trusted."""
         return self._each(lambda each: each.without_times())
 
     def ever_smaller(self) -> Iterator[tuple["Memory", tuple[str, ...]]]:

@@ -70,7 +70,7 @@ class OrderMemory(Slice):
         return replace(self, requests={**self.requests, group: ScaleUpRequest(at=now, count=count)})
 
     def adopted(self, counts: Mapping[str, int], now: datetime) -> Self:
-        """Return the orders with *counts* machines by group, as if they were given at *now*: nobody knows when."""
+        """Return the orders with *counts* machines by group, as if they were given at *now*: it is not known when."""
         adopted = {group: ScaleUpRequest(at=now, count=count) for group, count in counts.items()}
         return replace(self, requests={**self.requests, **adopted})
 

@@ -43,5 +43,5 @@ class Slice:
         return self
 
     def without_times(self) -> Self:
-        """Return what is worth something if no time in it can be compared with ours."""
+        """Return what stays valid when the times in it can't be trusted."""
         return type(self)()

@@ -10,7 +10,7 @@ from nodewright.decision.memory.slices import Shedding, Slice
 
 @dataclass(frozen=True, kw_only=True)
 class UnneededMemory(Slice):
-    """What the search for unneeded nodes remembers. Owned by the stage `scale-down`; all by node."""
+    """What the search for unneeded nodes remembers. Owned by scale-down; all by node."""
 
     since: dict[str, datetime] = field(default_factory=dict)
     #: Nodes that could not go, and until when they are not looked at again.

@@ -1,4 +1,4 @@
-"""The course of a decision: stages run one after the other, each on what the ones before it returned."""
+"""The pipeline of a decision: stages run one after the other, each on what the ones before it returned."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -15,8 +15,16 @@ from nodewright.decision.world import World
 T = TypeVar("T")
 
 _SLICES = {each.name: get_type_hints(Memory)[each.name] for each in fields(Memory)}
-#: What every course begins with.
+#: What every pipeline begins with.
 GIVEN: frozenset[type] = frozenset([World, Policy, datetime, *_SLICES.values()])
+#: The function in Cluster Autoscaler's metrics that the time of a stage counts for.
+_TIMED_AS = {
+    "templates": "updateClusterState",
+    "health": "updateClusterState",
+    "removals": "scaleDown",
+    "forecast": "scaleUp",
+    "growth": "scaleUp",
+}
 #: What a stage hands on in the fields of its result: later stages read it in place of what was there before.
 _HANDED_ON: frozenset[type] = frozenset([World, *_SLICES.values()])
 
@@ -25,16 +33,15 @@ _HANDED_ON: frozenset[type] = frozenset([World, *_SLICES.values()])
 class Stage:
     """A step of a decision: a function whose parameters are what it reads, by type, and whose result is what it found.
 
-    A result is a value of a type of its own. Its fields that are a `World` or a slice of memory take the place of those
-    before: that is the only way in which a stage changes anything for the ones after it.
+    A result is a value of a type of its own. Its fields that are a `World` or a slice of memory replace those of before
+    for all later stages. Nothing else is handed on, except that stages share one simulation of the cluster: `Forecast`
+    and `ExistingNodes` say in which state it is, so a stage that needs one of the two reads it.
     """
 
     name: str
     run: Callable[..., object]
-    #: Why it stands where it stands.
+    #: What it does, and why it stands where it stands.
     why: str
-    #: The function of Cluster Autoscaler's metrics that its time counts for; empty if it takes none worth telling.
-    timed_as: str = ""
 
     @cached_property
     def reads(self) -> dict[str, type]:
@@ -72,7 +79,7 @@ def in_order(*stages: Stage, after: Sequence[Stage] = ()) -> tuple[Stage, ...]:
     return stages
 
 
-class Course:
+class Pipeline:
     """One decision on its way. For the loop's thread."""
 
     def __init__(self, world: World, memory: Memory, policy: Policy, now: datetime) -> None:
@@ -80,11 +87,11 @@ class Course:
         self._values: dict[type, object] = {World: world, Policy: policy, datetime: now}
         self._values |= {type(each): each for each in memory.slices().values()}
 
-    def run(self, stages: Sequence[Stage]) -> None:
+    def run(self, *stages: Stage) -> None:
         """Run *stages* in their order."""
         for stage in stages:
-            timed = self._policy.timings.time(stage.timed_as) if stage.timed_as else nullcontext()
-            with timed:
+            timed_as = _TIMED_AS.get(stage.name)
+            with self._policy.timings.time(timed_as) if timed_as else nullcontext():
                 result = stage.run(**{name: self._values[kind] for name, kind in stage.reads.items()})
             self._values[stage.gives] = result
             if stage.gives is not World:
