@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from nodewright.api import Taint
 from nodewright_aws.testing.ec2 import private_name
-from nodewright_fake.host import Machine
+from nodewright_fake.host import Host
 
 from tests.end_to_end.conftest import Life
 
@@ -130,7 +130,7 @@ class AwsLife(Life):
     def _kubelet(self, machine):
         capacity, allocatable = NODES[machine.pool.instance_type]
         looks = self.looks[machine.group]
-        return Machine(
+        return Host(
             id=machine.provider_id,
             name=private_name(machine),
             group=machine.group,

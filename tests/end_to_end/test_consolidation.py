@@ -155,7 +155,7 @@ def test_a_cloud_that_has_no_cheaper_machines_leaves_things_as_they_are(begin) -
     life.run_out("eu-a/fitting")
     life.go_on(3 * 3600, every=60)
     assert life.sizes() == {"roomy": 1}
-    tried = [line for line in life.diary.lines if "takes the place" in line]
+    tried = [line for line in life.diary.lines if "replaces more expensive nodes" in line]
     # After an hour, and then each time that the node has had its rest.
     assert len(tried) == 2
     assert sum("will not be replaced: fitting did not deliver" in notice.message for notice in notices(life)) == 2
