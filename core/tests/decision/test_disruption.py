@@ -119,7 +119,7 @@ def test_pods_are_moved_only_for_a_saving_that_is_worth_it() -> None:
     dear, _ = decided(world_with_pods(1, pods=1, price=0.1), configured)
     assert gone(dear) == ["a0"]
     cheap, _ = decided(world_with_pods(1, pods=1, price=0.05), configured)
-    assert str(cheap.nodes["a0"]) == "its removal saves too little to move pods for (0.05 an hour, at least 0.1)"
+    assert str(cheap.nodes["a0"]) == "costs too little to move pods for (0.05 an hour, at least 0.1)"
     unknown, _ = decided(world_with_pods(1, pods=1), configured)
     assert unknown.nodes["a0"].detail == "nobody knows its price, at least 0.1"
     assert gone(decided(empty_world(a=1), configured)[0]) == ["a0"]

@@ -166,7 +166,7 @@ class Reason(StrEnum):
     )
     SAVING_TOO_SMALL = (
         "SavingTooSmall",
-        "its removal saves too little to move pods for",
+        "costs too little to move pods for",
         "a lower scaleDown.disruption.minSaving",
     )
     NOT_EXAMINED = (
