@@ -25,6 +25,7 @@ BAD = {
     "nodewright/cluster/bad.py": "import nodewright.runtime",
     "nodewright/serve/bad.py": "import nodewright_aws",
     "nodewright/decision/bad.py": "import socketserver",
+    "nodewright/decision/health/bad.py": "import nodewright.decision.scaleup",
     "nodewright_aws/calls/one.py": "import nodewright_aws.calls.other",
     "nodewright_aws/calls/other.py": "import nodewright_aws.calls.one",
     "nodewright_aws/pools_of_groups.py": "",
@@ -68,6 +69,7 @@ def broken(tmp_path_factory):
         ("distributions", r"nodewright\.serve\.bad -> nodewright_aws"),
         ("distributions", r"nodewright_least_cost\.problem_of_rules -> nodewright_fake"),
         ("pure", r"nodewright\.decision\.bad -> socketserver"),
+        ("decision", r"nodewright\.decision\.health\.bad -> nodewright\.decision\.scaleup"),
         ("grpc", r"^- nodewright_grpc\.newcomer$"),
         ("aws", r"^- nodewright_aws\.pools_of_groups$"),
         ("aws", r"nodewright_aws\.autoscaling\.bad -> nodewright_aws\.provider"),
@@ -84,6 +86,6 @@ def test_all_plugins_are_checked() -> None:
     assert set(re.findall(r"\w+", " ".join(contracts()["distributions"]["layers"]))) == roots
 
 
-def test_the_core_and_each_plugin_have_floors_on_which_every_module_is_placed() -> None:
+def test_the_core_the_decision_and_each_plugin_have_floors_on_which_every_module_is_placed() -> None:
     exhaustive = {each["containers"] for each in contracts().values() if each.get("exhaustive") == "True"}
-    assert exhaustive == {"nodewright", *PLUGINS}
+    assert exhaustive == {"nodewright", "nodewright.decision", *PLUGINS}

@@ -36,7 +36,7 @@ class Findings:
     blocked: Mapping[str, Verdict] = field(default_factory=dict)
     #: By node, after pending pods were placed. Only measured in depth, as it takes time for each node.
     utilization: Mapping[str, Utilization] = field(default_factory=dict)
-    #: Nodes that could begin to go if any number might go at once, in order.
+    #: Nodes whose removal could start if there were no limit on their number, in order.
     removable_now: tuple[Removable, ...] = ()
 
     @classmethod

@@ -69,7 +69,7 @@ class Growth:
 
     @property
     def pause(self) -> str:
-        """Why no node may begin to go, if so."""
+        """Why no removal may start, if so."""
         return "pods have only just come" if self.plan.pods_just_came else ""
 
 
@@ -151,7 +151,7 @@ def shrink(
     policy: Policy,
     now: datetime,
 ) -> ScaleDownPlan:
-    """Return which nodes begin to go."""
+    """Return which removals start."""
     scale_down = ScaleDown(world, unneeded, leaving, cooldown, existing.simulation, policy, now)
     return scale_down.plan(health.starting | replacements.excluded, pause=growth.pause, replaced=replacements.removable)
 

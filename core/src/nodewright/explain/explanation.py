@@ -250,7 +250,7 @@ def _amounts(resources: Resources) -> str:
 
 
 def goes(decision: Decision, name: str) -> bool:
-    """Return whether a node begins to go or is deleted."""
+    """Return whether a node's removal starts, or it is deleted."""
     return any(drain.node == name for drain in decision.drain) or any(name in each.nodes for each in decision.delete)
 
 

@@ -247,7 +247,7 @@ def _scale_down_result(look: Look, settings: Settings, scale_up_result: str) -> 
 
 
 def _is_cooling(look: Look, settings: Settings) -> bool:
-    """Return whether no node may begin to go in this loop."""
+    """Return whether no removal may start in this loop."""
     just_came = any(verdict.reason is Reason.JUST_CREATED for verdict in look.decision.pods.values())
     return just_came or look.memory.cooldown.pause(settings.scale_down, look.decision.at) is not None
 

@@ -46,7 +46,7 @@ class Consolidator:
     """Plans the replacement of nodes at *now*.
 
     *simulation* is the cluster as it will be without the nodes that go; it is left as it is. *selector* tells whether
-    nodes could begin to go at once.
+    their removal could start at once.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class Consolidator:
         ]
 
     def _choose(self, moves: Iterable[Move], reasons: dict[str, str]) -> Move | None:
-        """Return the move that saves most, of those whose nodes could begin to go at once; the other nodes stay."""
+        """Return the move that saves most, of those whose removals could start at once; other nodes stay."""
         chosen: Move | None = None
         for move in sorted(moves, key=lambda each: -each.saving):
             objection = "another replacement comes first" if chosen else self._hindrance(move)

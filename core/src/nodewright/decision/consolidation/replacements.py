@@ -26,7 +26,7 @@ from nodewright.scheduling import ClusterSimulation
 class Replacements:
     """The state of the replacements under way."""
 
-    #: Nodes that may begin to go.
+    #: Nodes whose removal may start.
     removable: tuple[Removable, ...] = ()
     #: Why others stay for now.
     nodes: dict[str, Verdict] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Follower:
         self._going_on: list[Replacement] = []
 
     def follow(self) -> Replacements:
-        """Return which old nodes may begin to go, as their replacements are ready, and which have to stay."""
+        """Return which old nodes may be removed now, as their replacements are ready, and which stay."""
         memory, settings = self._memory, self._policy.settings.scale_down
         if not (settings.enabled and settings.consolidation.enabled):
             return Replacements(memory=memory.switched_off())

@@ -22,7 +22,7 @@ class Replacement:
     since: datetime
     #: What it saves in an hour.
     saving: float = 0.0
-    #: Which of the nodes have begun to go.
+    #: Which of the nodes are being removed.
     begun: tuple[str, ...] = ()
     #: Uids of the controllers whose pods move.
     owners: tuple[str, ...] = ()

@@ -58,7 +58,7 @@ class CooldownMemory(Slice):
         )
 
     def pause(self, settings: ScaleDown, now: datetime, group: str | None = None) -> str | None:
-        """Return until when, and after what, no node begins to go; None if nodes may go.
+        """Return until when, and after what, no removal starts; None if removals may start.
 
         Where delays count by group, only nodes of that *group* are meant, and without one nothing pauses.
         """

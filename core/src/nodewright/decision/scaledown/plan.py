@@ -1,4 +1,4 @@
-"""The scale-down of one loop: which nodes begin to go."""
+"""The scale-down of one loop: which removals start."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -25,14 +25,14 @@ class ScaleDownPlan:
 
     drain: tuple[Drain, ...] = ()
     nodes: dict[str, Verdict] = field(default_factory=dict)
-    #: Nodes that could begin to go if any number might go at once, in order.
+    #: Nodes whose removal could start if there were no limit on their number, in order.
     removable_now: tuple[Removable, ...] = ()
     memory: UnneededMemory
     leaving: RemovalMemory
 
 
 class ScaleDown:
-    """Plans which nodes begin to go at *now*.
+    """Plans which removals start at *now*.
 
     *simulation* has the pending pods placed. If consolidation is on, the unneeded nodes are out of it afterwards.
     """
@@ -57,7 +57,7 @@ class ScaleDown:
         self._now = now
 
     def plan(self, excluded: Set[str], *, pause: str = "", replaced: Sequence[Removable] = ()) -> ScaleDownPlan:
-        """Return which nodes begin to go; *excluded* ones are not looked at.
+        """Return which removals start; *excluded* nodes are not looked at.
 
         *pause* is the reason why no node may go in this loop, if there is one. *replaced* nodes may go as well: their
         pods have been moved in the simulation already.

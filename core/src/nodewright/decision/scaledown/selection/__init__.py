@@ -1,1 +1,1 @@
-"""The selection of removable nodes that begin to go: what limits them, what protects them, and which set is best."""
+"""The selection of nodes whose removal starts: what limits them, what protects them, and which set is best."""

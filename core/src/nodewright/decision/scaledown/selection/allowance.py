@@ -1,4 +1,4 @@
-"""Allowances: how much of something the nodes that begin to go may still take away."""
+"""Allowances: how much of something the removals that start may still take away."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ def everywhere(_: GroupFacts) -> bool:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Allowance:
-    """What the nodes that begin to go may take away together."""
+    """What the removals that start may take away together."""
 
     #: How much that is.
     left: int

@@ -1,4 +1,4 @@
-"""Selection: which of the removable nodes begin to go in this loop."""
+"""Selection: which of the removable nodes are removed from this loop on."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
@@ -25,10 +25,10 @@ Confirm = Callable[[Sequence[Removable], Sequence[Removable]], Verdict | None]
 
 @dataclass(kw_only=True)
 class Selection:
-    """The nodes that begin to go, and why the others don't yet."""
+    """The nodes whose removal starts, and why that of the others does not yet."""
 
     chosen: list[Removable] = field(default_factory=list)
-    #: The nodes that could begin to go if any number might go at once, in the order in which they would be taken.
+    #: The nodes whose removal could start if their number were not limited, in the order in which they are taken.
     removable_now: list[Removable] = field(default_factory=list)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
 
@@ -38,7 +38,7 @@ def accept(_: Sequence[Removable], __: Sequence[Removable]) -> None:
 
 
 class Selector:
-    """Selects nodes that begin to go at *now*, by what is remembered of them and of the removals under way."""
+    """Selects nodes whose removal starts at *now*, by what is remembered of them and of the removals under way."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Selector:
         pause: str = "",
         confirm: Confirm = accept,
     ) -> Selection:
-        """Return which of the *removable* nodes begin to go.
+        """Return which of the *removable* nodes' removals start.
 
         Groups that are used whole or not at all come first, ordered by their worth. As in Cluster Autoscaler, one of
         them may have more nodes than may go at a time, as long as any may. The best set of all other nodes that is
