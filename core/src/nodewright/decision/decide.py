@@ -39,7 +39,7 @@ SHRINKING = in_order(
     Stage("replacements", stages.continue_replacements, "Follows earlier replacements: their old nodes may go now."),
     Stage("scale-down", stages.shrink, "Picks the unneeded nodes whose removal starts, together with replaced ones."),
     Stage("consolidation", stages.replace_nodes, "Orders cheaper nodes in place of some that scale-down has to leave."),
-    Stage("soft-taints", stages.change_soft_taints, "Marks unneeded nodes, by the timers that scale-down has set."),
+    Stage("soft-taints", stages.plan_soft_taints, "Marks unneeded nodes, by the timers that scale-down has set."),
     Stage("verdicts", stages.note_verdicts, "Notes the last word on each node, after all stages that have one."),
     Stage("decision", stages.conclude, "Puts everything that was found into one value."),
     after=(*ASSESSMENT, *REMOVALS, *GROWTH),

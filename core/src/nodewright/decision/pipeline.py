@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 _SLICES = {each.name: get_type_hints(Memory)[each.name] for each in fields(Memory)}
 #: What every pipeline begins with.
-GIVEN: frozenset[type] = frozenset([World, Policy, datetime, *_SLICES.values()])
+_GIVEN: frozenset[type] = frozenset([World, Policy, datetime, *_SLICES.values()])
 #: The function in Cluster Autoscaler's metrics that the time of a stage counts for.
 _TIMED_AS = {
     "templates": "updateClusterState",
@@ -68,7 +68,7 @@ def in_order(*stages: Stage, after: Sequence[Stage] = ()) -> tuple[Stage, ...]:
 
     Raises `TypeError` that names the stage if not: the order is wrong, or a stage is missing.
     """
-    there = {*GIVEN, *(stage.gives for stage in after)}
+    there = {*_GIVEN, *(stage.gives for stage in after)}
     for stage in stages:
         for name, kind in stage.reads.items():
             if kind not in there:

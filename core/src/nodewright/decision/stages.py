@@ -41,7 +41,6 @@ __all__ = [
     "VerdictNotes",
     "advance_removals",
     "assess",
-    "change_soft_taints",
     "choose_templates",
     "conclude",
     "continue_replacements",
@@ -53,6 +52,7 @@ __all__ = [
     "halt_growth",
     "measure",
     "note_verdicts",
+    "plan_soft_taints",
     "prepare",
     "replace_nodes",
     "shrink",
@@ -178,11 +178,6 @@ def replace_nodes(
         {**scale_down.nodes, **replacements.nodes},
         pause=growth.pause or waiting(growth.plan.pods) or ("groups are growing" if growth.plan.grow else ""),
     )
-
-
-def change_soft_taints(world: World, unneeded: UnneededMemory, leaving: RemovalMemory, policy: Policy) -> SoftTaintPlan:
-    """Return which nodes get a soft taint or lose it."""
-    return plan_soft_taints(world, unneeded, leaving, policy)
 
 
 def note_verdicts(

@@ -1,13 +1,12 @@
 """The replacement of needed nodes by cheaper ones."""
 
 from nodewright.decision.consolidation.plan import Consolidation, Consolidator, waiting
-from nodewright.decision.consolidation.replacements import Follower, Replacements, reserved_nodes
+from nodewright.decision.consolidation.replacements import Follower, Replacements
 
 __all__ = [
     "Consolidation",
     "Consolidator",
     "Follower",
     "Replacements",
-    "reserved_nodes",
     "waiting",
 ]

@@ -96,7 +96,7 @@ def assess(
         shrink=tuple(assessor.shrink),
         notices=(_alarm(trouble, unhealthy_since),) if trouble and unhealthy_since else (),
         world=world.without(assessor.cleanup.delete, assessor.shrink),
-        memory=HealthMemory(
+        memory=memory.assessed(
             backoffs=assessor.backoffs.groups,
             pools=assessor.backoffs.pools,
             shortages=assessor.orders.shortages,

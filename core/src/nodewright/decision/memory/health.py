@@ -50,6 +50,25 @@ class HealthMemory(Slice):
     #: Since when too many nodes of the cluster are unready; None while it is well.
     unhealthy_since: datetime | None = None
 
+    def assessed(
+        self,
+        backoffs: dict[str, Backoff],
+        pools: dict[str, Backoff],
+        shortages: dict[str, Shortage],
+        unregistered_since: dict[str, datetime],
+        failed_since: dict[str, datetime],
+        unhealthy_since: datetime | None,
+    ) -> Self:
+        """Return the memory after an assessment of all groups, which says everything anew."""
+        return type(self)(
+            backoffs=backoffs,
+            pools=pools,
+            shortages=shortages,
+            unregistered_since=unregistered_since,
+            failed_since=failed_since,
+            unhealthy_since=unhealthy_since,
+        )
+
     def backed_off(self, backoffs: dict[str, Backoff]) -> Self:
         """Return the memory with these *backoffs* of groups."""
         return replace(self, backoffs=backoffs)
