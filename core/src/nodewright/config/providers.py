@@ -30,6 +30,8 @@ def provider_context(settings: Settings, clock: Clock) -> ProviderContext:
     return ProviderContext(
         clock=clock,
         user_agent=settings.kube.user_agent,
+        refresh_timeout=settings.loop.refresh_timeout,
+        action_timeout=settings.loop.action_timeout,
         nodes=settings.node_groups,
         discovery=settings.discovery,
     )
