@@ -1,0 +1,65 @@
+"""Creation: plugins are made, and checked, in processes of their own."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nodewright.api import Plugin, PluginError
+from nodewright.plugins.isolation.process import Limits, PluginProcess, ProcessError
+from nodewright.plugins.isolation.provider import IsolatedProvider
+from nodewright.plugins.isolation.servants import Description
+from nodewright.plugins.isolation.stand_ins import STAND_INS, stand_in_class
+
+
+def create_isolated(
+    kind: str,
+    name: str,
+    config: Mapping[str, object],
+    *extra: object,
+    limits: Limits,
+    note: Callable[[str, str, Exception], None],
+) -> Plugin:
+    """Make a plugin in a process of its own, as `Registry.create` makes one in ours. *note* notes faults of it.
+
+    Imports nothing of the plugin here. Raises `PluginError` as `Registry.create` does.
+    """
+
+    def begin(config: Mapping[str, object], *extra: object) -> tuple[PluginProcess, object]:
+        process = PluginProcess(name, limits, kind, name, dict(config), extra)
+        try:
+            return process, process.start()
+        except ProcessError as error:
+            raise PluginError(name, f"{name} can't be started in a process of its own: {error}") from error
+
+    process, told = begin(config, *extra)
+    try:
+        described = Description(**_checked(told))
+        if described.base == "Provider":
+            provider = stand_in_class(name, IsolatedProvider, described, begin)
+            provider.note = staticmethod(lambda where, error: note(name, where, error))
+            return provider(config, *extra, process=process)  # type: ignore[arg-type]
+        stand_in = stand_in_class(name, STAND_INS[described.base], described, begin)
+        return stand_in(config, process=process)  # type: ignore[arg-type]
+    except PluginError:
+        process.close()
+        raise
+    except Exception as error:
+        process.close()
+        raise PluginError(name, f"{name} can't run in a process of its own: {error}") from error
+
+
+def in_child(function: Callable[..., Any], *arguments: object) -> Any:
+    """Return what *function*, one of Nodewright's own, returns in a process that ends after it.
+
+    Raises `ProcessError` if that process ends, hangs or sends garbage, and whatever the function raises.
+    """
+    process = PluginProcess("a plugin that is checked", Limits(), function, arguments)
+    try:
+        return process.start()
+    finally:
+        process.close()
+
+
+def _checked(told: object) -> dict[str, Any]:
+    if not isinstance(told, dict) or told.keys() != Description.__dataclass_fields__.keys():
+        raise TypeError("it does not say what it is")
+    return told

@@ -1,0 +1,59 @@
+"""Whether the core can trust strategies in processes of their own as it trusts them in its own."""
+
+from collections.abc import Iterator
+
+import pytest
+from nodewright.api import Plugin
+from nodewright.plugins.isolation import Limits, create_isolated
+from nodewright.testing.conformance import (
+    DrainRuleConformance,
+    EstimatorConformance,
+    ExpanderConformance,
+    PendingPodsProcessorConformance,
+)
+
+PRIORITIES = {"priorities": {"10": [".*"], "50": ["spot", "small"]}}
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[dict[tuple[str, str], Plugin]]:
+    """Plugins by kind and name: these need no process for each test."""
+    made: dict[tuple[str, str], Plugin] = {}
+    yield made
+    for plugin in made.values():
+        plugin.close()
+
+
+@pytest.fixture
+def shared(started):
+    def find(kind, name, config=None):
+        if (kind, name) not in started:
+            started[kind, name] = create_isolated(kind, name, config or {}, limits=Limits(), note=print)
+        return started[kind, name]
+
+    return find
+
+
+class TestExpanders(ExpanderConformance):
+    @pytest.fixture(params=["least-waste", "price", "priority", "random", "near-data"])
+    def expander(self, request, shared):
+        config = {"priority": PRIORITIES, "near-data": {"zones": ["eu-b"]}}.get(request.param)
+        return shared("expanders", request.param, config)
+
+
+class TestBinpacking(EstimatorConformance):
+    @pytest.fixture
+    def estimator(self, shared):
+        return shared("estimators", "binpacking")
+
+
+class TestPendingPods(PendingPodsProcessorConformance):
+    @pytest.fixture(params=["filter-schedulable", "filter-expendable"])
+    def processor(self, request, shared):
+        return shared("processors", request.param)
+
+
+class TestDrainRules(DrainRuleConformance):
+    @pytest.fixture(params=["not-replicated", "system"])
+    def rule(self, request, shared):
+        return shared("drain_rules", request.param)
