@@ -36,6 +36,8 @@ class ProviderReport:
     resource_limits: Mapping[str, ResourceLimits]
     balancing_ignored_labels: Mapping[str, frozenset[str]]
     pricing: Mapping[str, PricingModel]
+    #: What went wrong, by the name of each provider that could not be read.
+    unreadable: Mapping[str, str] = field(default_factory=dict)
     #: Ids of groups whose provider answered a request of an earlier loop.
     outdated: frozenset[str] = frozenset()
 
@@ -117,6 +119,7 @@ class Providers:
             resource_limits={state.name: state.limits for state in self._states},
             balancing_ignored_labels={state.name: state.provider.balancing_ignored_labels for state in self._states},
             pricing={state.name: state.pricing for state in self._states if state.pricing is not None},
+            unreadable={state.name: state.trouble for state in self._states if state.trouble},
             outdated=frozenset(each.id for state in late for each in state.facts),
         )
 
@@ -206,7 +209,7 @@ class Providers:
             # A refresh that was late once holds up no second loop.
             state.refresh.result(0 if state.late else timeout.total_seconds())
         except NodewrightError as failure:
-            error = str(failure)
+            error = str(failure) or type(failure).__name__
         except Exception as failure:
             # The refresh may also have ended with a timeout of its own.
             if isinstance(failure, FutureTimeoutError) and not state.refresh.done():

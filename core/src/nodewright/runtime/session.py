@@ -162,6 +162,7 @@ class Session:
             group_gpus=report.group_gpus,
             resource_limits=report.resource_limits,
             balancing_ignored_labels=report.balancing_ignored_labels,
+            unreadable=report.unreadable,
             outcomes=outcomes,
             pricing=report.pricing,
             taint_latency=self._taint_latency.longest,
