@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from nodewright.api import Plugin
-from nodewright.plugins.isolation import Limits, create_isolated
+from nodewright.plugins import Registry
 
 Isolate = Callable[..., Plugin]
 
@@ -24,8 +24,7 @@ def isolate(faults) -> Iterator[Isolate]:
         def note(plugin, where, error):
             faults.append((plugin, where, str(error)))
 
-        limits = Limits(memory=memory, deadline=deadline)
-        plugin = create_isolated(kind, name, config or {}, *extra, limits=limits, note=note)
+        plugin = Registry().create_apart(kind, name, config or {}, *extra, memory=memory, deadline=deadline, note=note)
         made.append(plugin)
         return plugin
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from nodewright.api import Plugin
-from nodewright.plugins.isolation import Limits, create_isolated
+from nodewright.plugins import Registry
 from nodewright.testing.conformance import (
     DrainRuleConformance,
     EstimatorConformance,
@@ -28,7 +28,7 @@ def started() -> Iterator[dict[tuple[str, str], Plugin]]:
 def shared(started):
     def find(kind, name, config=None):
         if (kind, name) not in started:
-            started[kind, name] = create_isolated(kind, name, config or {}, limits=Limits(), note=print)
+            started[kind, name] = Registry().create_apart(kind, name, config or {})
         return started[kind, name]
 
     return find

@@ -6,15 +6,19 @@ import resource
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from itertools import count
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread, local
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from nodewright.plugins.isolation.protocol import Channel, Frame, Kind, Received, error_of, failure_of
 from nodewright.plugins.isolation.remote import remote
 from nodewright.plugins.isolation.servants import Servant, servant_of
+
+if TYPE_CHECKING:
+    from io import TextIOWrapper
 
 #: A thread that has nothing to do for so long ends.
 _IDLE_SECONDS = 600.0
@@ -26,22 +30,26 @@ def run(channel: int, memory: int) -> None:
     """Answer on the socket *channel* until it is closed. *memory* limits what this process may take; 0: no limit."""
     if memory:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    for stream in (sys.stdout, sys.stderr):
+        # Into pipes, Python would write only now and then.
+        cast("TextIOWrapper", stream).reconfigure(line_buffering=True)
     host = _Host(Channel(socket.socket(fileno=channel)))
-    logging.basicConfig(handlers=[_Log(host.log)], level=logging.INFO)
-    try:
-        host.serve()
-    except MemoryError:
-        print("MemoryError: no memory is left to read what Nodewright sent", file=sys.stderr)
-        _end(_SPEECHLESS)
-    _end(0)
+    logging.root.addHandler(_Log(host.log))
+    logging.root.setLevel(logging.INFO)
+    Thread(target=host.read, daemon=True).start()
+    host.work()
 
 
 class _Host:
-    """Calls the plugin, on one thread for each thread of Nodewright's that asks."""
+    """Calls the plugin, on one thread for each thread of Nodewright's that asks.
+
+    The main thread makes the plugin, and serves the thread that has asked for it: the main thread there, as a rule.
+    """
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._received = Received(lambda handle: remote(handle, self._call_back))
+        self._main: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._lanes: dict[int, SimpleQueue[Callable[[], None]]] = {}
         self._lanes_lock = Lock()
         self._callbacks: dict[int, SimpleQueue[tuple[bool, Any]]] = {}
@@ -49,13 +57,24 @@ class _Host:
         self._current = local()
         self._servant: Servant | None = None
 
-    def serve(self) -> None:
+    def work(self) -> NoReturn:
+        """Do what the main thread has to do."""
+        while True:
+            self._main.get()()
+
+    def read(self) -> None:
         """Read what comes, until Nodewright is gone."""
-        while frame := self._channel.receive():
-            if frame.kind is Kind.ANSWER:
-                self._callbacks.pop(frame.number).put(self._received.decode(frame.payload))
-            else:
-                self._take(frame)
+        try:
+            while frame := self._channel.receive():
+                if frame.kind is Kind.ANSWER:
+                    self._callbacks.pop(frame.number).put(self._received.decode(frame.payload))
+                else:
+                    self._take(frame)
+        except MemoryError:
+            _end(_SPEECHLESS, "MemoryError: no memory is left to read what Nodewright sent")
+        except BaseException as error:
+            _end(_SPEECHLESS, f"{type(error).__name__}: {error}")
+        _end(0)
 
     def log(self, name: str, level: int, text: str) -> None:
         """Have a line logged by Nodewright."""
@@ -64,11 +83,9 @@ class _Host:
     def _take(self, frame: Frame) -> None:
         forgotten, lane, method, arguments = self._received.decode(frame.payload)
         self._received.forget(forgotten)
-        if self._servant is None:
-            # The plugin is made on the main thread, as everywhere.
-            self._answer(frame.number, method, arguments)
-        else:
-            self._lane(lane).put(partial(self._answer, frame.number, method, arguments))
+        if not self._lanes:
+            self._lanes[lane] = self._main
+        self._lane(lane).put(partial(self._answer, frame.number, method, arguments))
 
     def _lane(self, number: int) -> "SimpleQueue[Callable[[], None]]":
         with self._lanes_lock:
@@ -99,8 +116,7 @@ class _Host:
         except OSError:
             _end(0)
         except BaseException as error:
-            print(f"{type(error).__name__}: {error}", file=sys.stderr)
-            _end(_SPEECHLESS)
+            _end(_SPEECHLESS, f"{type(error).__name__}: {error}")
 
     def _do(self, method: str, arguments: tuple[Any, ...]) -> Any:
         if self._servant is None:
@@ -144,12 +160,10 @@ class _Log(logging.Handler):
             self.handleError(record)
 
 
-def _end(code: int) -> None:
+def _end(code: int, last_words: str = "") -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with suppress(OSError, ValueError, MemoryError):
             stream.flush()
-        except (OSError, ValueError):
-            pass
+    with suppress(OSError):
+        os.write(2, f"{last_words}\n".encode() if last_words else b"")
     os._exit(code)
-
-

@@ -11,6 +11,7 @@ from nodewright.plugins.isolation.stand_ins import STAND_INS, stand_in_class
 
 
 def create_isolated(
+    create: Callable[..., Plugin],
     kind: str,
     name: str,
     config: Mapping[str, object],
@@ -18,13 +19,13 @@ def create_isolated(
     limits: Limits,
     note: Callable[[str, str, Exception], None],
 ) -> Plugin:
-    """Make a plugin in a process of its own, as `Registry.create` makes one in ours. *note* notes faults of it.
+    """Have a plugin made by *create*, a function of a module, in a process of its own. *note* notes faults of it.
 
-    Imports nothing of the plugin here. Raises `PluginError` as `Registry.create` does.
+    Imports nothing of the plugin here. Raises `PluginError`, as *create* does, and if the process can't make it.
     """
 
     def begin(config: Mapping[str, object], *extra: object) -> tuple[PluginProcess, object]:
-        process = PluginProcess(name, limits, kind, name, dict(config), extra)
+        process = PluginProcess(name, limits, create, kind, name, dict(config), *extra)
         try:
             return process, process.start()
         except ProcessError as error:
@@ -47,12 +48,12 @@ def create_isolated(
         raise PluginError(name, f"{name} can't run in a process of its own: {error}") from error
 
 
-def in_child(function: Callable[..., Any], *arguments: object) -> Any:
-    """Return what *function*, one of Nodewright's own, returns in a process that ends after it.
+def in_child(plugin: str, function: Callable[..., Any], *arguments: object) -> Any:
+    """Return what *function*, a function of a module, finds out about *plugin* in a process that ends after it.
 
     Raises `ProcessError` if that process ends, hangs or sends garbage, and whatever the function raises.
     """
-    process = PluginProcess("a plugin that is checked", Limits(), function, arguments)
+    process = PluginProcess(plugin, Limits(), function, *arguments)
     try:
         return process.start()
     finally:

@@ -19,7 +19,12 @@ def samples_of(metrics: Iterable[Any]) -> Samples:
             metric.type,
             getattr(metric, "unit", ""),
             tuple(
-                (each.name, dict(each.labels), float(each.value), None if each.timestamp is None else float(each.timestamp))
+                (
+                    each.name,
+                    dict(each.labels),
+                    float(each.value),
+                    None if each.timestamp is None else float(each.timestamp),
+                )
                 for each in metric.samples
             ),
         )

@@ -390,5 +390,3 @@ class _Served:
             pods, on = arguments
             return target.place(pods, on=on)
         return getattr(target, method)(*arguments)
-
-

@@ -18,6 +18,7 @@ import threading
 import time
 import types
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum, IntEnum
 from functools import cache, partial
@@ -133,10 +134,8 @@ class Channel:
 
     def close(self) -> None:
         """Close the socket. Wakes the thread that receives."""
-        try:
+        with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
         self._file.close()
         self._socket.close()
 

@@ -251,8 +251,6 @@ def _value(attempt: Attempt) -> Any:
     raise error_of(value)
 
 
-
-
 def foresee(provider: Provider, nodes: Iterable[Node], labels: Mapping[str, Mapping[str, str]]) -> None:
     """Let an isolated *provider* ask at once what it is about to be asked one by one."""
     if isinstance(provider, IsolatedProvider):

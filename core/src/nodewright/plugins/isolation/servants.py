@@ -29,7 +29,6 @@ from nodewright.api import (
 from nodewright.plugins.hookimpls import implementations
 from nodewright.plugins.isolation.metrics import Samples, samples_of
 from nodewright.plugins.isolation.protocol import failure_of
-from nodewright.plugins.registry import Registry
 
 #: A value, or the `Failure` to get it: whether it is the value comes first.
 Attempt = tuple[bool, Any]
@@ -77,22 +76,18 @@ class _Done(Servant):
         """Do nothing."""
 
 
-def servant_of(*wanted: Any) -> tuple[Servant, Any]:
-    """Make what is *wanted* and return its servant, with what Nodewright is to know of it.
+def servant_of(function: Callable[..., object], *arguments: object) -> tuple[Servant, Any]:
+    """Return a servant for what *function* returns, and what Nodewright is to know of that.
 
-    A plugin is wanted by kind, name, settings and further arguments, and described by a `Description` as plain values.
-    Of a function with its arguments, the result is returned.
+    Of a plugin, this is a `Description` as plain values; anything else is all that is wanted.
     """
-    if callable(wanted[0]):
-        function, arguments = wanted
-        return _Done(), function(*arguments)
-    return _plugin(*wanted)
+    made = function(*arguments)
+    if not isinstance(made, Plugin):
+        return _Done(), made
+    return (ProviderServant(made) if isinstance(made, Provider) else StrategyServant(made)), _described(made)
 
 
-def _plugin(
-    kind: str, name: str, config: Mapping[str, object], extra: tuple[object, ...]
-) -> tuple[Servant, dict[str, Any]]:
-    plugin = Registry().create(kind, name, config, *extra)
+def _described(plugin: Plugin) -> dict[str, Any]:
     base = next((each for each in ATTRIBUTES if isinstance(plugin, each)), Plugin)
     described = Description(
         name=type(plugin).__name__,
@@ -105,8 +100,7 @@ def _plugin(
             (each.method, each.hook, each.takes, each.tryfirst, each.trylast) for each in implementations(type(plugin))
         ),
     )
-    servant = ProviderServant(plugin) if isinstance(plugin, Provider) else StrategyServant(plugin)
-    return servant, vars(described)
+    return vars(described)
 
 
 class StrategyServant(Servant):
@@ -140,6 +134,8 @@ def _with_traces(
     before, told = context.random.getstate(), len(context.notices)
     try:
         answer: Attempt = True, function(options, context)
+    except MemoryError:
+        raise
     except BaseException as error:
         answer = False, failure_of(error)
     after = context.random.getstate()
@@ -247,6 +243,8 @@ class ProviderServant(StrategyServant):
 def _try(ask: Callable[[], object]) -> Attempt:
     try:
         return True, ask()
+    except MemoryError:
+        raise
     except BaseException as error:
         return False, failure_of(error)
 
@@ -260,4 +258,3 @@ def _same(one: Attempt, other: Attempt) -> bool:
         return one[0] == other[0] and type(one[1]) is type(other[1]) and bool(one[1] == other[1])
     except Exception:
         return False
-

@@ -19,7 +19,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(lifeline: int, channel: int, memory: int, paths: list[str]) -> None:
-    """Run the plugin's process and watch over it. *lifeline* is a socket that only Nodewright holds the other end of."""
+    """Run the plugin's process and watch over it. Only Nodewright holds the other end of *lifeline*."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     ended, notify = os.pipe()
     supervisor, plugin = os.getpid(), os.fork()
