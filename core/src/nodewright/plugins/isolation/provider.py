@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from nodewright.api import (
     GpuConfig,
+    GroupNotFoundError,
     GroupOptions,
     Instance,
     Node,
@@ -116,7 +117,10 @@ class IsolatedProvider(StandIn, Provider):
 
     def fact(self, group: str, name: str) -> Any:
         """Return the fact *name* of a group, or raise what the plugin raised when it was asked."""
-        return _value(self._reading.facts[group][name])
+        facts = self._reading.facts.get(group)
+        if facts is None:
+            raise GroupNotFoundError(f"the provider has no group {group!r} any more")
+        return _value(facts[name])
 
     def options_of(self, group: str, defaults: GroupOptions) -> GroupOptions:
         """Return the options of a group under *defaults*."""

@@ -52,7 +52,7 @@ class StandIn(Plugin):
     methods: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, config: PluginConfig, *extra: object, process: PluginProcess | None = None) -> None:
-        super().__init__(config)
+        self.config = config
         self._process = process or self.begin(config, *extra)[0]
 
     def collectors(self) -> Iterable[Collector]:
