@@ -1,6 +1,7 @@
 """A provider that can't be made is tried again, and health, status and explanations say so meanwhile."""
 
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 import yaml
@@ -113,6 +114,6 @@ def test_it_is_tried_at_growing_intervals_of_five_minutes_at_most(life) -> None:
         life.autoscaler._cycle.session._strategies.retry(life.clock.now())
         faults.append(life.autoscaler._cycle.session._faults.counts["licensed", "load"])
     tries = [second for second in range(1, 3600) if faults[second] > faults[second - 1]]
-    gaps = [later - sooner for sooner, later in zip(tries, tries[1:], strict=False)]
+    gaps = [later - sooner for sooner, later in pairwise(tries)]
     assert gaps[:5] == [20, 40, 80, 160, 300]
     assert timedelta(seconds=max(gaps)) == timedelta(minutes=5)
