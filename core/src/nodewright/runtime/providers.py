@@ -79,15 +79,12 @@ class Providers:
         self._clock = clock
         self._faults = faults
         self._prices = prices
-        self._states = [
-            _ProviderState(name=name, provider=provider, thread=ThreadPoolExecutor(1, f"provider-{name}"))
-            for name, provider in providers.items()
-        ]
+        self._states = [_state(name, provider) for name, provider in providers.items()]
 
     @property
     def any_readable(self) -> bool:
-        """Whether at least one provider could be read the last time, or there is none."""
-        return not self._states or not all(state.trouble for state in self._states)
+        """Whether at least one provider could be read the last time."""
+        return not all(state.trouble for state in self._states)
 
     def read(self, nodes: Mapping[str, Node], defaults: GroupOptions, timeout: timedelta) -> ProviderReport:
         """Refresh all providers, each within *timeout*, and return what they report about groups and *nodes*."""
@@ -122,6 +119,10 @@ class Providers:
             unreadable={state.name: state.trouble for state in self._states if state.trouble},
             outdated=frozenset(each.id for state in late for each in state.facts),
         )
+
+    def add(self, name: str, provider: Provider) -> None:
+        """Add a provider that could not be made before."""
+        self._states.append(_state(name, provider))
 
     def resize(self, changes: Mapping[str, int]) -> None:
         """Note by how many nodes groups have grown or shrunk. That counts until their provider is read again."""
@@ -254,6 +255,10 @@ class Providers:
                 )
                 if gpu is not None:
                     gpus[name] = gpu
+
+
+def _state(name: str, provider: Provider) -> _ProviderState:
+    return _ProviderState(name=name, provider=provider, thread=ThreadPoolExecutor(1, f"provider-{name}"))
 
 
 def _taken(group: GroupFacts, other: GroupFacts) -> PluginError:
