@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -69,6 +70,7 @@ class PluginProcess:
         self._life: _Life | None = None
         self._pause = _FIRST_PAUSE
         self._closed = False
+        self._finalizer = weakref.finalize(self, lambda: None)
 
     def start(self) -> Any:
         """Start it and return what the plugin is; see `nodewright.plugins.isolation.servants.Description`.
@@ -112,6 +114,8 @@ class PluginProcess:
 
     def _begin(self) -> Any:
         self._life = life = _Life(self._name, self._limits.memory)
+        self._finalizer.detach()
+        self._finalizer = weakref.finalize(self, life.end, "is not needed any more")
         try:
             return life.call("make", self._make, START_SECONDS)
         except ProcessError:

@@ -21,7 +21,7 @@ from nodewright.api import (
     ResourceLimits,
 )
 from nodewright.plugins.isolation.process import PluginProcess, ProcessError
-from nodewright.plugins.isolation.protocol import error_of
+from nodewright.plugins.isolation.protocol import error_of, failure_of
 from nodewright.plugins.isolation.servants import Attempt
 from nodewright.plugins.isolation.stand_ins import CALL_SECONDS, StandIn
 
@@ -57,7 +57,7 @@ class IsolatedProvider(StandIn, Provider):
         self._defaults = GroupOptions()
         self._reading = _Reading(at=context.clock.now(), defaults=self._defaults)
         self._foreseen: dict[int, tuple[Node, Attempt]] = {}
-        self._foreseen_gpus: dict[int, Attempt] = {}
+        self._foreseen_gpus: dict[int, tuple[Mapping[str, str], Attempt]] = {}
         self._options_lock = Lock()
         self._refresh_seconds = context.refresh_timeout.total_seconds()
         self._action_seconds = context.action_timeout.total_seconds()
@@ -72,7 +72,7 @@ class IsolatedProvider(StandIn, Provider):
         facts = {name: {**known.get(name, {}), **changed.get(name, {})} for name in ids} if fine else known
         self._reading = _Reading(at=now, defaults=defaults, facts=facts, **told)
         self._foreseen_gpus = {
-            id(template.labels): each["gpu"]
+            id(template.labels): (template.labels, each["gpu"])
             for each in facts.values()
             if "gpu" in each and isinstance(template := each["template"][1], NodeTemplate)
         }
@@ -87,17 +87,25 @@ class IsolatedProvider(StandIn, Provider):
         if known is node and answer is not None:
             group: str | None = _value(answer)
             return group
-        self.foresee([node], {})
+        self.foresee([node], ())
         return self.group_of(node)
 
-    def foresee(self, nodes: Iterable[Node], labels: Mapping[str, Mapping[str, str]]) -> None:
-        """Ask at once what the core is about to ask: the groups of *nodes*, and the GPUs of nodes with *labels*."""
+    def foresee(self, nodes: Iterable[Node], labels: Iterable[Mapping[str, str]]) -> None:
+        """Ask at once what the core is about to ask: the groups of *nodes*, and the GPUs of nodes with *labels*.
+
+        What can't be answered is raised when it is asked for.
+        """
         asked = list(nodes)
-        shown = [each for each in labels.values() if self.gpu_label and self.gpu_label in each]
-        if asked or shown:
+        shown = [each for each in labels if self.gpu_label and self.gpu_label in each]
+        if not asked and not shown:
+            return
+        try:
             found, gpus = self._process.call("place", asked, shown, seconds=CALL_SECONDS)
-            self._foreseen = {id(node): (node, each) for node, each in zip(asked, found, strict=True)}
-            self._foreseen_gpus |= {id(each): gpu for each, gpu in zip(shown, gpus, strict=True)}
+        except Exception as error:
+            refused: Attempt = False, failure_of(error)
+            found, gpus = [refused] * len(asked), [refused] * len(shown)
+        self._foreseen = {id(node): (node, each) for node, each in zip(asked, found, strict=True)}
+        self._foreseen_gpus |= {id(each): (each, gpu) for each, gpu in zip(shown, gpus, strict=True)}
 
     def pricing(self) -> PricingModel | None:
         """Return the prices as of the last refresh."""
@@ -111,8 +119,8 @@ class IsolatedProvider(StandIn, Provider):
 
     def gpu_config(self, labels: Mapping[str, str]) -> GpuConfig | None:
         """Return how the GPUs of a node with *labels* are named."""
-        foreseen = self._foreseen_gpus.get(id(labels))
-        gpu: GpuConfig | None = self._ask("gpu_config", labels) if foreseen is None else _value(foreseen)
+        known, answer = self._foreseen_gpus.get(id(labels), (None, None))
+        gpu: GpuConfig | None = _value(answer) if known is labels and answer else self._ask("gpu_config", labels)
         return gpu
 
     def fact(self, group: str, name: str) -> Any:
@@ -255,7 +263,7 @@ def _value(attempt: Attempt) -> Any:
     raise error_of(value)
 
 
-def foresee(provider: Provider, nodes: Iterable[Node], labels: Mapping[str, Mapping[str, str]]) -> None:
+def foresee(provider: Provider, nodes: Iterable[Node], labels: Iterable[Mapping[str, str]]) -> None:
     """Let an isolated *provider* ask at once what it is about to be asked one by one."""
     if isinstance(provider, IsolatedProvider):
         provider.foresee(nodes, labels)
