@@ -7,7 +7,14 @@ import pytest
 from nodewright.api import ProviderContext
 from nodewright.plugins import Registry
 from nodewright.testing import SteppedClock
-from nodewright.testing.conformance import Ability, ProviderConformance
+from nodewright.testing.conformance import Ability
+from nodewright.testing.conformance.provider import (
+    DecreaseConformance,
+    DeletionConformance,
+    GrowthConformance,
+    IdentityConformance,
+    RefreshFaultConformance,
+)
 
 SHED = Path(__file__).parents[2] / "examples/shed/tests/test_shed.py"
 
@@ -30,7 +37,11 @@ def shed():
     return Isolated
 
 
-class TestIsolatedShed(ProviderConformance):
+class TestIsolatedShed(
+    IdentityConformance, RefreshFaultConformance, GrowthConformance, DeletionConformance, DecreaseConformance
+):
+    """What a process between the core and the provider could spoil."""
+
     @pytest.fixture
     def cloud(self, shed, tmp_path):
         return shed(tmp_path)

@@ -12,6 +12,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import count
@@ -28,8 +29,8 @@ from nodewright.plugins.isolation.protocol import Channel, Frame, GarbageError, 
 START_SECONDS = 30.0
 #: How long it may take to close.
 _CLOSE_SECONDS = 5.0
-#: How long the end of a process is waited for.
-_END_SECONDS = 5.0
+#: How long the end of a process is waited for, and what the supervisor tells of it.
+_END_SECONDS, _TOLD_SECONDS = 5.0, 1.0
 #: The pause before a process that has ended is started again: the first, and the longest. Each is twice the last.
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 #: What a plugin prints is cut after so many characters of a line, and after so many lines in a minute.
@@ -144,21 +145,9 @@ class _Life:
         self._last_line = ""
         self._lifeline, lifeline = socket.socketpair()
         end, channel = socket.socketpair()
-        with lifeline, channel:
-            self._process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-P",
-                    str(Path(supervisor.__file__)),
-                    *(str(each) for each in (lifeline.fileno(), channel.fileno(), memory or 0)),
-                    *sys.path,
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=(lifeline.fileno(), channel.fileno()),
-                start_new_session=True,
-            )
+        # On a thread of its own: it is not the plugin, which is being called here, that starts a program.
+        with lifeline, channel, ThreadPoolExecutor(1) as starter:
+            self._process = starter.submit(_start, lifeline.fileno(), channel.fileno(), memory or 0).result()
         self._channel = Channel(end)
         self._output = threading.Thread(target=self._read_output, name=f"output-{name}", daemon=True)
         self._reader = threading.Thread(target=self._read, name=f"reader-{name}", daemon=True)
@@ -287,12 +276,12 @@ class _Life:
 
     def _how_it_ended(self) -> str:
         """Return how the process ended, after the end of its channel."""
-        self._lifeline.settimeout(_FIRST_PAUSE)
+        self._lifeline.settimeout(_TOLD_SECONDS)
         try:
             told = self._lifeline.recv(64)
         except OSError:
             return "cut its connection to Nodewright: it was ended"
-        self._output.join(_FIRST_PAUSE)
+        self._output.join(_TOLD_SECONDS)
         status = int(told or b"9")
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
@@ -341,6 +330,23 @@ class _Life:
                             _log.info("plugin %s: %s", self._name, line[:_LONGEST_LINE])
                         elif lines == _MOST_LINES + 1:
                             _log.warning("plugin %s prints too much: the rest of this minute is left out", self._name)
+
+
+def _start(lifeline: int, channel: int, memory: int) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [
+            sys.executable,
+            "-P",
+            str(Path(supervisor.__file__)),
+            *(str(each) for each in (lifeline, channel, memory)),
+            *sys.path,
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        pass_fds=(lifeline, channel),
+        start_new_session=True,
+    )
 
 
 class _Served:
