@@ -8,13 +8,7 @@ from nodewright.api import ProviderContext
 from nodewright.plugins import Registry
 from nodewright.testing import SteppedClock
 from nodewright.testing.conformance import Ability
-from nodewright.testing.conformance.provider import (
-    DecreaseConformance,
-    DeletionConformance,
-    GrowthConformance,
-    IdentityConformance,
-    RefreshFaultConformance,
-)
+from nodewright.testing.conformance.provider import GrowthConformance, RefreshFaultConformance
 
 SHED = Path(__file__).parents[2] / "examples/shed/tests/test_shed.py"
 
@@ -37,9 +31,7 @@ def shed():
     return Isolated
 
 
-class TestIsolatedShed(
-    IdentityConformance, RefreshFaultConformance, GrowthConformance, DeletionConformance, DecreaseConformance
-):
+class TestIsolatedShed(RefreshFaultConformance, GrowthConformance):
     """What a process between the core and the provider could spoil."""
 
     @pytest.fixture

@@ -61,6 +61,8 @@ class PluginStatus:
     reason: str = ""
     #: The first line of its docstring; empty if it can't be loaded.
     description: str = ""
+    #: Whether the configuration has it run in a process of its own.
+    isolated: bool = False
 
 
 class Registry:
