@@ -4,7 +4,7 @@ import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from nodewright.api.errors import PluginError
 from nodewright.api.plugin import Plugin
@@ -127,8 +127,9 @@ def make(
     if isolation is None:
         return classes.create(kind, reference.name, reference.config, *extra)
     deadline = None if isolation.deadline is None else isolation.deadline.total_seconds()
-    limits = {"memory": isolation.memory, "deadline": deadline}
-    return classes.create_apart(kind, reference.name, reference.config, *extra, note=note, **limits)
+    return classes.create_apart(
+        kind, reference.name, reference.config, *extra, memory=isolation.memory, deadline=deadline, note=note
+    )
 
 
 def _check_apart(slot: Slot, reference: Reference, classes: PluginClasses) -> Iterator[Mistake]:
@@ -138,7 +139,7 @@ def _check_apart(slot: Slot, reference: Reference, classes: PluginClasses) -> It
     except Exception as error:  # the plugin's process may say anything
         yield Mistake(path=reference.path, message=str(error) or type(error).__name__, of_plugin=True)
         return
-    for path, message, of_plugin in found:
+    for path, message, of_plugin in cast("list[tuple[Path, str, bool]]", found):
         yield Mistake(path=path, message=message, of_plugin=of_plugin)
 
 

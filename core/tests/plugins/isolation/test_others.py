@@ -129,7 +129,7 @@ def test_prices_of_a_plugins_own_come_over(others) -> None:
 
 
 def test_a_simulated_clock_is_the_same_everywhere(others) -> None:
-    clock = FastClock()
+    clock = FastClock(1000)
     timer = others("providers", "timer", {}, ProviderContext(clock=clock))
     began = clock.now()
     timer.refresh()
@@ -137,7 +137,7 @@ def test_a_simulated_clock_is_the_same_everywhere(others) -> None:
 
 
 def test_actions_of_several_groups_run_at_once(others) -> None:
-    timer = others("providers", "timer", {}, ProviderContext(clock=FastClock()))
+    timer = others("providers", "timer", {}, ProviderContext(clock=FastClock(1000)))
     timer.refresh()
     both = [threading.Thread(target=group.increase, args=(1,)) for group in timer.groups()]
     for each in both:

@@ -135,7 +135,8 @@ class _Host:
 
     def _call_back(self, handle: int, method: str, *arguments: object) -> Any:
         number = next(self._callback_numbers)
-        self._callbacks[number] = answers = SimpleQueue()
+        answers: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+        self._callbacks[number] = answers
         asked = number, handle, method, arguments
         call = getattr(self._current, "call", 0)
         self._channel.send(Kind.CALLBACK, call, lambda: self._received.encode(asked))

@@ -1,6 +1,7 @@
 """Creation: plugins are made, and checked, in processes of their own."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from nodewright.api import Plugin, PluginError
@@ -36,7 +37,7 @@ def create_isolated(
         described = Description(**_checked(told))
         if described.base == "Provider":
             provider = stand_in_class(name, IsolatedProvider, described, begin)
-            provider.note = staticmethod(lambda where, error: note(name, where, error))
+            provider.note = (partial(note, name),)
             return provider(config, *extra, process=process)  # type: ignore[arg-type]
         stand_in = stand_in_class(name, STAND_INS[described.base], described, begin)
         return stand_in(config, process=process)  # type: ignore[arg-type]

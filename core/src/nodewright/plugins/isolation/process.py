@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -116,7 +117,7 @@ class PluginProcess:
     def _begin(self) -> Any:
         self._life = life = _Life(self._name, self._limits.memory)
         self._finalizer.detach()
-        self._finalizer = weakref.finalize(self, life.end, "is not needed any more")
+        self._finalizer = weakref.finalize(self, partial(life.end, "is not needed any more"))
         try:
             return life.call("make", self._make, START_SECONDS)
         except ProcessError:

@@ -255,7 +255,11 @@ class Received:
 
     def decode(self, payload: bytes) -> Any:
         """Return what Nodewright sent. For one thread, in the order of the frames."""
-        own = {"known": self._values.__getitem__, "keep": self._keep, "make_remote": self._remote}
+        own: dict[str, Callable[..., object]] = {
+            "known": self._values.__getitem__,
+            "keep": self._keep,
+            "make_remote": self._remote,
+        }
         return _TrustingReader(io.BytesIO(payload), own).load()
 
     def encode(self, value: object) -> bytes:
@@ -301,9 +305,9 @@ def _reduced_for_nodewright(value: Any, kind: type) -> Any:
     for base, plain in _PLAIN_VALUE.items():
         if isinstance(value, base):
             return _plain, (plain(value),)
-    base = next((base for base in kind.__mro__ if _allowed(base) and is_dataclass(base)), None)
-    if base is not None:
-        return _restored, (base, {each.name: getattr(value, each.name) for each in fields(base)})
+    ours = next((each for each in kind.__mro__ if _allowed(each) and is_dataclass(each)), None)
+    if ours is not None:
+        return _restored, (ours, {each.name: getattr(value, each.name) for each in fields(ours)})
     return _refuse(_described(value))
 
 
@@ -336,7 +340,7 @@ def _plain(value: object) -> object:
 
 
 def _restored(kind: type, state: dict[str, Any]) -> object:
-    value = object.__new__(kind)
+    value: object = object.__new__(kind)
     vars(value).update(state)
     return value
 

@@ -48,7 +48,7 @@ class IsolatedProvider(StandIn, Provider):
     """Stands for a provider. Facts are those of the last `refresh`; an action is one call."""
 
     #: Notes what no exception tells the core to be a fault: that the process ended while the cloud was asked.
-    note: ClassVar[Note]
+    note: ClassVar[tuple[Note]]
 
     def __init__(self, config: Any, context: ProviderContext, *, process: PluginProcess | None = None) -> None:
         self.context = context
@@ -150,7 +150,7 @@ class IsolatedProvider(StandIn, Provider):
         try:
             return self._process.call(method, *arguments, seconds=seconds)
         except ProcessError as error:
-            self.note(where, error)
+            self.note[0](where, error)
             raise
 
     def price(self, method: str, *arguments: object) -> float | None:

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -129,7 +130,7 @@ class StrategyServant(Servant):
 
 def _with_traces(
     function: Callable[..., object], options: Sequence[object], context: ExpanderContext
-) -> tuple[Attempt, list[object], Any]:
+) -> tuple[Attempt, Sequence[object], Any]:
     """Return what *function* does, and its traces in *context*: notices, and the state of chance if that changed."""
     before, told = context.random.getstate(), len(context.notices)
     try:
@@ -208,7 +209,7 @@ class ProviderServant(StrategyServant):
         return facts
 
     def _options(self, defaults: GroupOptions) -> dict[str, Attempt]:
-        return {name: _try(lambda g=group: g.options(defaults)) for name, group in self._ready().items()}
+        return {name: _try(partial(group.options, defaults)) for name, group in self._ready().items()}
 
     def _act(self, group: str, action: str, *arguments: Any) -> None:
         groups = self._ready()
@@ -220,8 +221,8 @@ class ProviderServant(StrategyServant):
         self._ready()
         provider = self._provider
         return (
-            [_try(lambda n=node: provider.group_of(n)) for node in nodes],
-            [_try(lambda s=shown: provider.gpu_config(s)) for shown in labels],
+            [_try(partial(provider.group_of, node)) for node in nodes],
+            [_try(partial(provider.gpu_config, shown)) for shown in labels],
         )
 
     def _node_price(self, template: NodeTemplate, start: datetime, end: datetime) -> float | None:
