@@ -79,7 +79,7 @@ def test_mistakes_name_the_line_and_what_to_write() -> None:
         load(text, complete=False)
     assert str(caught.value).splitlines() == [
         "configuration:4: hooks[0].a.isolation: write process, or {process: {memory: 512Mi, deadline: 10s}}",
-        "configuration:8: hooks[1].b.isolation.process.memory: must be at least 128Mi: Python itself takes half of that",
+        "configuration:8: hooks[1].b.isolation.process.memory: must be at least 128Mi: Python takes half of that",
         "configuration:9: hooks[1].b.isolation.process.x: unknown setting",
     ]
 

@@ -16,7 +16,7 @@ _EXAMPLE = "write process, or {process: {memory: 512Mi, deadline: 10s}}"
 
 def _enough(memory: int) -> int:
     if memory < _LEAST_MEMORY:
-        raise ValueError("must be at least 128Mi: Python itself takes half of that")
+        raise ValueError("must be at least 128Mi: Python takes half of that")
     return memory
 
 
