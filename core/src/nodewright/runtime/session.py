@@ -1,7 +1,7 @@
 """A session: everything that one configuration brings to life, from its plugins to the executor."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from prometheus_client.registry import Collector
 
@@ -102,6 +102,11 @@ class Session:
     def any_provider_readable(self) -> bool:
         """Whether at least one provider could be read the last time, or there is none."""
         return self._providers.any_readable
+
+    @property
+    def breather(self) -> timedelta:
+        """How long it takes until no cloud has refused a call a moment ago."""
+        return self._providers.pace.breather
 
     @property
     def held(self) -> Mapping[str, Hold]:
