@@ -85,6 +85,18 @@ def test_machines_that_never_came_are_given_up_when_the_cloud_may_be_told() -> N
     assert [shrink.count for shrink in decision.shrink] == [3]
 
 
+@pytest.mark.parametrize("tried", [True, False])
+def test_an_order_is_still_open_if_the_cloud_could_not_be_told_that_it_is_given_up(tried) -> None:
+    before = Memory(orders=OrderMemory(requests={"a": ScaleUpRequest(at=EPOCH, count=3)}))
+    group = replace(a_group("a"), target_size=3)
+    decision, memory, _ = decide_on(group, memory=before)
+    assert (len(decision.shrink), memory.orders.requests) == (1, {})
+    outcome = put_off("shrink", tried=tried, until=SOON if tried else None)
+    memory = Execution(decision=decision, outcomes=(outcome,)).memory(memory, before)
+    decision, _, _ = decide_on(group, memory=memory, now=SOON)
+    assert [shrink.count for shrink in decision.shrink] == [3]
+
+
 def test_machines_that_never_became_nodes_are_deleted_when_the_cloud_may_be_told() -> None:
     memory = Memory(health=HealthMemory(unregistered_since={LATE.id: EPOCH}))
     group = replace(a_group("a", instances=[LATE]), target_size=1)

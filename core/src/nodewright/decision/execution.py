@@ -78,7 +78,7 @@ class Execution:
         """Return *memory*, which the decision left when it was made on that of *before*, without what is undone."""
         grow = {grow.group for grow in self.decision.grow}
         done = {outcome.target for outcome in self._growth if outcome.ok} | self.held.keys()
-        orders = memory.orders.reverted(before.orders, self.undone)
+        orders = memory.orders.reverted(before.orders, self.undone | self._not_given_up)
         cooldown = memory.cooldown.not_grown(before.cooldown, grow - done, at_all=not grow or bool(grow & done))
         kept = replace(memory, orders=orders, cooldown=cooldown)
         if not self.withheld:
@@ -88,6 +88,15 @@ class Execution:
             orders=orders.with_turn(before.orders.turn),
             leaving=memory.leaving.not_begun(before.leaving),
             consolidation=memory.consolidation.not_begun(before.consolidation),
+        )
+
+    @property
+    def _not_given_up(self) -> frozenset[str]:
+        """Groups whose missing machines are still ordered: the cloud, which asked for fewer calls, was not told yet."""
+        return frozenset(
+            each.target
+            for each in self.outcomes
+            if each.action == "shrink" and not each.ok and (not each.tried or each.not_before is not None)
         )
 
     @property
