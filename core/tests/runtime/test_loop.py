@@ -34,7 +34,9 @@ class Cycle:
     def __init__(self, stop, results, *, productive, readable, settings, breather=timedelta(0)):
         self.productive = productive
         self.session = SimpleNamespace(
-            settings=SimpleNamespace(loop=settings), any_provider_readable=readable, breather=breather
+            settings=SimpleNamespace(loop=settings),
+            unreadable="" if readable else "provider a can't be read: no answer",
+            breather=breather,
         )
         self._stop = stop
         self._results = list(results)
