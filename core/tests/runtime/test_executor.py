@@ -288,6 +288,12 @@ def test_every_action_may_be_throttled(acting, action) -> None:
     assert len(calls) == 1
 
 
+def test_a_group_that_would_end_the_process_fails_like_any_other(acting) -> None:
+    act = acting(a=raising(SystemExit(3)), b=nothing)
+    assert told(act.grow("a", "b")) == [("a", False), ("b", True)]
+    assert act.faults.counts == {("cloud", "increase"): 1}
+
+
 @pytest.mark.parametrize(
     ("action", "fields"), [("increase", {}), ("increase_atomically", {"atomic": True}), ("delete_nodes", {})]
 )

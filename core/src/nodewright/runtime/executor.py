@@ -276,7 +276,8 @@ class Executor:
         """Yield the group for a *call*. What that raises against the contract is noted as its provider's fault."""
         group, provider = self._providers.group(group_id), self._providers.name_of(group_id)
         try:
-            yield group
+            with self._faults.calling(provider, call):
+                yield group
         except NodewrightError:
             raise
         except Exception as error:

@@ -1,6 +1,7 @@
 """The pace of clouds: when one that asked for fewer calls may be asked again."""
 
 from datetime import datetime, timedelta
+from math import inf
 from numbers import Real
 from threading import Lock
 
@@ -69,8 +70,8 @@ def _asked(provider: str, error: ThrottledError) -> timedelta | None:
     seconds: object = error.retry_after
     if seconds is None:
         return None
-    # Not a number is not 0 or more either.
-    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not seconds >= 0 or seconds == float("inf"):
+    # "Not a number" is not less than anything.
+    if isinstance(seconds, bool) or not isinstance(seconds, Real) or seconds < 0 or not seconds < inf:
         raise PluginError(provider, f"it is {seconds!r:.50}, not a number of seconds: the cloud is left alone for one")
     # An integer may be larger than any float.
     longest = LONGEST_RESPITE.total_seconds()
