@@ -73,8 +73,8 @@ class Eligibility:
             return Verdict(reason=Reason.NOT_OURS)
         removal = self._removals.get(node.name)
         if removal is not None or node.spec.provider_id in world.deleting:
-            waits = removal is not None and removal.deleted_at is None
-            return Verdict(reason=Reason.BEING_DELETED, detail=removal.put_off if removal and waits else "")
+            waits_for = removal.put_off if removal is not None and removal.deleted_at is None else ""
+            return Verdict(reason=Reason.BEING_DELETED, detail=waits_for)
         if group.error:
             return Verdict(reason=Reason.GROUP_FAULTY, detail=group.error)
         until = self._unremovable_until.get(node.name)
