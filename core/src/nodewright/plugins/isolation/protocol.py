@@ -413,7 +413,7 @@ def _allowed(kind: type) -> bool:
         return True
     if not f"{kind.__module__}.".startswith(_OURS):
         return False
-    return is_dataclass(kind) or issubclass(kind, Enum | msgspec.Struct | NodewrightError)
+    return is_dataclass(kind) or issubclass(kind, Enum | msgspec.Struct | NodewrightError | dict)
 
 
 def _interface(value: object) -> str:

@@ -90,20 +90,23 @@ class IsolatedProvider(StandIn, Provider):
         self.foresee([node], ())
         return self.group_of(node)
 
-    def foresee(self, nodes: Iterable[Node], labels: Iterable[Mapping[str, str]]) -> None:
+    def foresee(self, nodes: Iterable[Node], labels: Iterable[Mapping[str, str]], *, readable: bool = True) -> None:
         """Ask at once what the core is about to ask: the groups of *nodes*, and the GPUs of nodes with *labels*.
 
-        What can't be answered is raised when it is asked for.
+        What can't be answered is raised when it is asked for. If the cloud is not *readable*, nothing is known.
         """
         asked = list(nodes)
         shown = [each for each in labels if self.gpu_label and self.gpu_label in each]
         if not asked and not shown:
             return
+        answer: Attempt = True, None
+        found, gpus = [answer] * len(asked), [answer] * len(shown)
         try:
-            found, gpus = self._process.call("place", asked, shown, seconds=CALL_SECONDS)
+            if readable:
+                found, gpus = self._process.call("place", asked, shown, seconds=CALL_SECONDS)
         except Exception as error:
-            refused: Attempt = False, failure_of(error)
-            found, gpus = [refused] * len(asked), [refused] * len(shown)
+            answer = False, failure_of(error)
+            found, gpus = [answer] * len(asked), [answer] * len(shown)
         self._foreseen = {id(node): (node, each) for node, each in zip(asked, found, strict=True)}
         self._foreseen_gpus |= {id(each): (each, gpu) for each, gpu in zip(shown, gpus, strict=True)}
 
@@ -263,7 +266,10 @@ def _value(attempt: Attempt) -> Any:
     raise error_of(value)
 
 
-def foresee(provider: Provider, nodes: Iterable[Node], labels: Iterable[Mapping[str, str]]) -> None:
-    """Let an isolated *provider* ask at once what it is about to be asked one by one."""
+def foresee(provider: Provider, nodes: Iterable[Node], labels: Iterable[Mapping[str, str]], *, readable: bool) -> None:
+    """Let an isolated *provider* ask at once what it is about to be asked one by one.
+
+    One that is not *readable* is not asked: the loop's thread must not wait for it.
+    """
     if isinstance(provider, IsolatedProvider):
-        provider.foresee(nodes, labels)
+        provider.foresee(nodes, labels, readable=readable)

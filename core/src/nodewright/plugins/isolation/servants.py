@@ -218,8 +218,10 @@ class ProviderServant(StrategyServant):
         getattr(groups[group], action)(*arguments)
 
     def _place(self, nodes: Sequence[Node], labels: Sequence[Mapping[str, str]]) -> tuple[list[Attempt], list[Attempt]]:
-        self._ready()
         provider = self._provider
+        # As everywhere, a provider may be asked while it reads its cloud for the first time.
+        if not self._reading.locked():
+            self._ready()
         return (
             [_try(partial(provider.group_of, node)) for node in nodes],
             [_try(partial(provider.gpu_config, shown)) for shown in labels],
