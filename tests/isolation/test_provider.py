@@ -8,7 +8,7 @@ from nodewright.api import ProviderContext
 from nodewright.plugins import Registry
 from nodewright.testing import SteppedClock
 from nodewright.testing.conformance import Ability
-from nodewright.testing.conformance.provider import GrowthConformance, RefreshFaultConformance
+from nodewright.testing.conformance.provider import CrashConformance, RefreshFaultConformance
 
 SHED = Path(__file__).parents[2] / "examples/shed/tests/test_shed.py"
 
@@ -31,7 +31,7 @@ def shed():
     return Isolated
 
 
-class TestIsolatedShed(RefreshFaultConformance, GrowthConformance):
+class TestIsolatedShed(RefreshFaultConformance, CrashConformance):
     """What a process between the core and the provider could spoil."""
 
     @pytest.fixture

@@ -12,8 +12,6 @@ from nodewright.testing.conformance import (
     PendingPodsProcessorConformance,
 )
 
-PRIORITIES = {"priorities": {"10": [".*"], "50": ["spot", "small"]}}
-
 
 @pytest.fixture(scope="module")
 def started() -> Iterator[dict[tuple[str, str], Plugin]]:
@@ -35,10 +33,9 @@ def shared(started):
 
 
 class TestExpanders(ExpanderConformance):
-    @pytest.fixture(params=["least-waste", "price", "priority", "random", "near-data"])
+    @pytest.fixture(params=["random", "near-data"])
     def expander(self, request, shared):
-        config = {"priority": PRIORITIES, "near-data": {"zones": ["eu-b"]}}.get(request.param)
-        return shared("expanders", request.param, config)
+        return shared("expanders", request.param, {"zones": ["eu-b"]} if request.param == "near-data" else None)
 
 
 class TestBinpacking(EstimatorConformance):
@@ -48,12 +45,12 @@ class TestBinpacking(EstimatorConformance):
 
 
 class TestPendingPods(PendingPodsProcessorConformance):
-    @pytest.fixture(params=["filter-schedulable", "filter-expendable"])
-    def processor(self, request, shared):
-        return shared("processors", request.param)
+    @pytest.fixture
+    def processor(self, shared):
+        return shared("processors", "filter-schedulable")
 
 
 class TestDrainRules(DrainRuleConformance):
-    @pytest.fixture(params=["not-replicated", "system"])
-    def rule(self, request, shared):
-        return shared("drain_rules", request.param)
+    @pytest.fixture
+    def rule(self, shared):
+        return shared("drain_rules", "terminal")
