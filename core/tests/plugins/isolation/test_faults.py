@@ -159,12 +159,12 @@ def test_what_was_thrown_and_told_there_counts_here(tough) -> None:
     assert [notice.message for notice in context.notices] == ["seen"]
 
 
-def test_forks_that_a_failing_plugin_left_open_are_undone(tough) -> None:
+def test_forks_that_a_dead_process_left_open_are_undone(misfit) -> None:
     simulation = a_simulation(nodes=[a_node("one", cpu="4")])
-    code = "context.simulation.fork().__enter__().add_nodes(options[0].group, 2)\nraise KeyError"
+    code = "with context.simulation.fork() as trial: trial.add_nodes(options[0].group, 2); os._exit(1)"
     before = simulation.size
-    with pytest.raises(KeyError):
-        tough.best([an_option(a_group(code))], replace(an_expander_context(), simulation=simulation))
+    with pytest.raises(ProcessError):
+        misfit().best([an_option(a_group(code))], replace(an_expander_context(), simulation=simulation))
     assert simulation.size == before
 
 

@@ -8,7 +8,7 @@ from nodewright.api import Plugin, PluginError
 from nodewright.plugins.isolation.process import Limits, PluginProcess, ProcessError
 from nodewright.plugins.isolation.provider import IsolatedProvider
 from nodewright.plugins.isolation.servants import Description
-from nodewright.plugins.isolation.stand_ins import STAND_INS, stand_in_class
+from nodewright.plugins.isolation.stand_ins import STAND_INS, IsolatedConfig, stand_in_class
 
 
 def create_isolated(
@@ -33,14 +33,15 @@ def create_isolated(
             raise PluginError(name, f"{name} can't be started in a process of its own: {error}") from error
 
     process, told = begin(config, *extra)
+    settings = IsolatedConfig(given=dict(config))
     try:
         described = Description(**_checked(told))
         if described.base == "Provider":
             provider = stand_in_class(name, IsolatedProvider, described, begin)
             provider.note = (partial(note, name),)
-            return provider(config, *extra, process=process)  # type: ignore[arg-type]
+            return provider(settings, *extra, process=process)
         stand_in = stand_in_class(name, STAND_INS[described.base], described, begin)
-        return stand_in(config, process=process)  # type: ignore[arg-type]
+        return stand_in(settings, process=process)
     except PluginError:
         process.close()
         raise

@@ -3,7 +3,6 @@
 import contextlib
 import logging
 import os
-import selectors
 import signal
 import socket
 import subprocess
@@ -24,6 +23,7 @@ from typing import Any
 from nodewright.api import CloudUnavailableError
 from nodewright.objects import format_resource
 from nodewright.plugins.isolation import supervisor
+from nodewright.plugins.isolation.printed import PrintedLines
 from nodewright.plugins.isolation.protocol import Channel, Frame, GarbageError, Kind, Shared, error_of, failure_of
 
 #: How long a plugin may take to be imported and made.
@@ -34,8 +34,6 @@ _CLOSE_SECONDS = 5.0
 _END_SECONDS, _TOLD_SECONDS = 5.0, 1.0
 #: The pause before a process that has ended is started again: the first, and the longest. Each is twice the last.
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
-#: What a plugin prints is cut after so many characters of a line, and after so many lines in a minute.
-_LONGEST_LINE, _MOST_LINES = 2000, 600
 #: What may be called back, by interface.
 _CALLABLE = frozenset(
     {"add_nodes", "place", "why_not", "rules", "free", "node_price", "pod_price", "now", "__call__", "fork"}
@@ -143,14 +141,15 @@ class _Life:
         self.fate = ""
         self.started_at = time.monotonic()
         self.ended_at = 0.0
-        self._last_line = ""
         self._lifeline, lifeline = socket.socketpair()
         end, channel = socket.socketpair()
         # On a thread of its own: it is not the plugin, which is being called here, that starts a program.
         with lifeline, channel, ThreadPoolExecutor(1) as starter:
             self._process = starter.submit(_start, lifeline.fileno(), channel.fileno(), memory or 0).result()
         self._channel = Channel(end)
-        self._output = threading.Thread(target=self._read_output, name=f"output-{name}", daemon=True)
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self._output = PrintedLines(name, self._process.stdout, self._process.stderr)
         self._reader = threading.Thread(target=self._read, name=f"reader-{name}", daemon=True)
         self._output.start()
         self._reader.start()
@@ -291,7 +290,7 @@ class _Life:
                 how += ", perhaps for want of memory"
         else:
             how = f"ended with exit code {os.WEXITSTATUS(status)}"
-        return f"{how}: {self._last_line}" if self._last_line else how
+        return f"{how}: {self._output.last}" if self._output.last else how
 
     def _close(self) -> None:
         """Let everything go: the supervisor ends when its lifeline does."""
@@ -303,34 +302,6 @@ class _Life:
             self._process.wait()
         self._channel.close()
         self._output.join(_END_SECONDS)
-
-    def _read_output(self) -> None:
-        """Log what the plugin prints."""
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        minute, lines = 0.0, 0
-        with self._process.stdout as out, self._process.stderr as err, selectors.DefaultSelector() as selector:
-            rests = {out.fileno(): b"", err.fileno(): b""}
-            for each in rests:
-                selector.register(each, selectors.EVENT_READ)
-            while selector.get_map():
-                for key, _ in selector.select():
-                    data = os.read(key.fd, 1 << 16)
-                    if not data:
-                        selector.unregister(key.fd)
-                        data = b"\n" if rests[key.fd] else b""
-                    *whole, rests[key.fd] = (rests[key.fd] + data).split(b"\n")
-                    rests[key.fd] = rests[key.fd][:_LONGEST_LINE]
-                    for line in filter(None, (each.decode(errors="replace").strip() for each in whole)):
-                        if key.fd == err.fileno():
-                            self._last_line = line[:200]
-                        if time.monotonic() > minute + 60:
-                            minute, lines = time.monotonic(), 0
-                        lines += 1
-                        if lines <= _MOST_LINES:
-                            _log.info("plugin %s: %s", self._name, line[:_LONGEST_LINE])
-                        elif lines == _MOST_LINES + 1:
-                            _log.warning("plugin %s prints too much: the rest of this minute is left out", self._name)
 
 
 def _start(lifeline: int, channel: int, memory: int) -> "subprocess.Popen[bytes]":

@@ -23,7 +23,7 @@ from nodewright.api import (
 from nodewright.plugins.isolation.process import PluginProcess, ProcessError
 from nodewright.plugins.isolation.protocol import error_of, failure_of
 from nodewright.plugins.isolation.servants import Attempt
-from nodewright.plugins.isolation.stand_ins import CALL_SECONDS, StandIn
+from nodewright.plugins.isolation.stand_ins import CALL_SECONDS, IsolatedConfig, StandIn
 
 #: A price that was told with the facts is believed for so long: that of an hour from then hardly changes.
 _PRICE_HOLDS = timedelta(minutes=10)
@@ -50,7 +50,9 @@ class IsolatedProvider(StandIn, Provider):
     #: Notes what no exception tells the core to be a fault: that the process ended while the cloud was asked.
     note: ClassVar[tuple[Note]]
 
-    def __init__(self, config: Any, context: ProviderContext, *, process: PluginProcess | None = None) -> None:
+    def __init__(
+        self, config: IsolatedConfig, context: ProviderContext, *, process: PluginProcess | None = None
+    ) -> None:
         self.context = context
         super().__init__(config, context, process=process)
         #: The defaults that the core is expected to ask for the next time.

@@ -43,6 +43,12 @@ _COLLECT_SECONDS = 5.0
 S = TypeVar("S", bound="StandIn")
 
 
+class IsolatedConfig(PluginConfig):
+    """The settings of a plugin in a process of its own, where they are checked."""
+
+    given: Mapping[str, Any]
+
+
 class StandIn(Plugin):
     """Stands for a plugin of no particular kind, which has hooks. Each instance has a process of its own."""
 
@@ -51,9 +57,9 @@ class StandIn(Plugin):
     #: Optional methods that the plugin has.
     methods: ClassVar[frozenset[str]] = frozenset()
 
-    def __init__(self, config: PluginConfig, *extra: object, process: PluginProcess | None = None) -> None:
+    def __init__(self, config: IsolatedConfig, *extra: object, process: PluginProcess | None = None) -> None:
         self.config = config
-        self._process = process or self.begin(config, *extra)[0]
+        self._process = process or self.begin(config.given, *extra)[0]
 
     def collectors(self) -> Iterable[Collector]:
         """Return stand-ins of the plugin's collectors."""
