@@ -25,6 +25,7 @@ from nodewright.testing.conformance.provider.options import OptionsConformance
 from nodewright.testing.conformance.provider.prices import PricesConformance
 from nodewright.testing.conformance.provider.refreshing import RefreshConformance
 from nodewright.testing.conformance.provider.templates import TemplateConformance
+from nodewright.testing.conformance.provider.truth import TruthConformance
 
 
 class ProviderConformance(
@@ -48,6 +49,7 @@ class ProviderConformance(
     ActionFaultConformance,
     OtherActionFaultConformance,
     CrashConformance,
+    TruthConformance,
     LatenessConformance,
     ConcurrencyConformance,
 ):
