@@ -7,6 +7,8 @@ from nodewright.api import CloudUnavailableError, PermanentError
 from nodewright.testing.conformance import ProviderConformance
 from nodewright.testing.conformance.provider.templates import TemplateConformance
 
+from .meadow_cloud import MeadowCloud
+from .meadow_provider import MeadowProvider
 from .provider import ShedGroup, ShedProvider
 from .run import run
 from .shed_cloud import ShedCloud
@@ -16,6 +18,12 @@ class TestShed(ProviderConformance):
     @pytest.fixture
     def cloud(self):
         return ShedCloud(ShedProvider)
+
+
+class TestMeadow(ProviderConformance):
+    @pytest.fixture
+    def cloud(self):
+        return MeadowCloud(MeadowProvider)
 
 
 class UndoingGroup(ShedGroup):

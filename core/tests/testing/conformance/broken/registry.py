@@ -2,6 +2,7 @@
 
 from functools import wraps
 
+from ..meadow_provider import MeadowGroup, MeadowProvider
 from ..provider import ShedGroup, ShedProvider
 
 #: The class by the name of the test that it fails.
@@ -35,7 +36,10 @@ def also_fails(test):
 
 
 def _provider(cls):
-    return type(cls.__name__, (ShedProvider,), {"group_class": cls}) if issubclass(cls, ShedGroup) else cls
+    for group, provider in ((ShedGroup, ShedProvider), (MeadowGroup, MeadowProvider)):
+        if issubclass(cls, group):
+            return type(cls.__name__, (provider,), {"group_class": cls})
+    return cls
 
 
 def _right_once_healed(cls):

@@ -24,6 +24,7 @@ from nodewright.testing.conformance.provider.lateness import LatenessConformance
 from nodewright.testing.conformance.provider.options import OptionsConformance
 from nodewright.testing.conformance.provider.prices import PricesConformance
 from nodewright.testing.conformance.provider.refreshing import RefreshConformance
+from nodewright.testing.conformance.provider.targetless import TargetlessConformance
 from nodewright.testing.conformance.provider.templates import TemplateConformance
 from nodewright.testing.conformance.provider.truth import TruthConformance
 
@@ -44,6 +45,7 @@ class ProviderConformance(
     DeletionConformance,
     PartialDeletionConformance,
     DecreaseConformance,
+    TargetlessConformance,
     LifeConformance,
     FailureConformance,
     ActionFaultConformance,

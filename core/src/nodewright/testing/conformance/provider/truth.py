@@ -188,6 +188,8 @@ def _prepared(mishap: _Mishap, cloud: Cloud, provider: Provider) -> tuple[NodeGr
 
 
 def _need(mishap: _Mishap, cloud: Cloud, provider: Provider) -> None:
+    if mishap.action is _Action.DECREASE and not cloud.keeps_target:
+        pytest.skip("the cloud under test keeps no target: there is nothing that decrease_target asks of it")
     declared = _DECLARED.get(mishap.action)
     if declared is not None and declared not in provider.capabilities:
         pytest.skip(f"the provider does not declare {declared}")
