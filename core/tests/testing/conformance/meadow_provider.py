@@ -3,6 +3,7 @@
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
+from threading import Lock
 from uuid import uuid4
 
 from nodewright.api import (
@@ -144,7 +145,8 @@ class MeadowProvider(Provider):
         self.fields = fields
         self._groups = {}
         self._owners = {}
-        #: What was made and deleted and is not listed like that yet.
+        # What was made and deleted and is not listed like that yet. Actions of several groups run at once.
+        self._lock = Lock()
         self._made = {}
         self._deleted = set()
 
@@ -169,12 +171,14 @@ class MeadowProvider(Provider):
 
     def make(self, name, group):
         self.meadow.make(name, group)
-        self._made[name] = Machine(name=name, group=group, state="coming")
+        with self._lock:
+            self._made[name] = Machine(name=name, group=group, state="coming")
 
     def delete(self, name):
         self.meadow.delete(name)
-        self._made.pop(name, None)
-        self._deleted.add(name)
+        with self._lock:
+            self._made.pop(name, None)
+            self._deleted.add(name)
 
     def undo(self, names):
         """Delete what an order has made so far, also what may have come of a call without an answer."""
@@ -186,11 +190,11 @@ class MeadowProvider(Provider):
         listed, pages = {}, count()
         while page := self.meadow.read(next(pages)):
             listed |= page
-        for name in listed.keys() & self._made.keys():
-            del self._made[name]
-        self._deleted &= {name for name, machine in listed.items() if machine.state != "going"}
-        gone = [name for name in self._deleted if name in listed]
-        return [each for name, each in {**listed, **self._made}.items() if name not in gone]
+        with self._lock:
+            for name in listed.keys() & self._made.keys():
+                del self._made[name]
+            self._deleted &= {name for name, machine in listed.items() if machine.state != "going"}
+            return [each for name, each in {**listed, **self._made}.items() if name not in self._deleted]
 
 
 def staying(machines):

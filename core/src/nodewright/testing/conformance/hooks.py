@@ -34,6 +34,7 @@ from nodewright.plugins.hookimpls import HOOKS, implementations
 from nodewright.testing.builders import a_group, a_node, a_pod, an_option, pods_like
 from nodewright.testing.conformance.strategy import reborn
 from nodewright.testing.conformance.suite import Requirement, Suite, requires
+from nodewright.testing.conformance.time_limit import time_limit
 
 _NOW = datetime(2024, 5, 13, 9, tzinfo=UTC)
 _VETOES = ("veto_scale_up", "veto_scale_down")
@@ -102,6 +103,14 @@ class HookConformance(Suite):
 
     #: Seconds that a hook may take for one call; a decision waits for it.
     limit: ClassVar[float] = 0.5
+    #: Seconds after which a test is given up because a hook does not return; 0 for never.
+    longest: ClassVar[float] = 30.0
+
+    @pytest.fixture(autouse=True)
+    def _ends(self, request: pytest.FixtureRequest) -> Iterator[None]:
+        advice = "(`longest`): the hook waits for something that does not come, in the line where this was raised"
+        with time_limit(self.longest, request.config.stash, advice):
+            yield
 
     @pytest.fixture
     def plugin(self) -> object:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from nodewright.api import CloudUnavailableError, InstanceState, NodewrightError, ThrottledError
 
-from ..provider import ShedGroup, ShedProvider, translated
+from ..provider import ShedGroup, ShedProvider, id_of, translated
 from .registry import also_fails, fails
 
 
@@ -99,7 +99,7 @@ class ShowsWhatItMeantToDelete(ShedProvider):
             ]
 
 
-@fails("test_a_failure_makes_up_no_target")
+@fails("test_a_failure_makes_nothing_up")
 class CountsBeforeItAsks(ShedGroup):
     """Raises the number that it tells before it orders, and does not take it back."""
 
@@ -108,6 +108,18 @@ class CountsBeforeItAsks(ShedGroup):
         if not beyond and self.shed.broken:
             self.rack = replace(self.rack, wanted=self.rack.wanted + count)
         super().increase(count)
+
+
+@also_fails("test_a_failure_makes_nothing_up")
+class StrikesOutBeforeItAsks(ShedGroup):
+    """Takes machines off what it tells before it deletes them, and does not put them back."""
+
+    def delete_nodes(self, nodes):
+        doomed = {node.spec.provider_id for node in nodes}
+        if self.shed.broken and len(nodes) > 1:
+            kept = tuple(each for each in self.rack.machines if id_of(self.id, each) not in doomed)
+            self.rack = replace(self.rack, machines=kept)
+        super().delete_nodes(nodes)
 
 
 def one_by_one(group, count):

@@ -19,8 +19,8 @@ from nodewright.api import (
 )
 from nodewright.testing.builders import a_node
 from nodewright.testing.conformance.cloud import Ability, Cloud
-from nodewright.testing.conformance.provider.time_limit import time_limit
 from nodewright.testing.conformance.suite import Suite, Test, requires
+from nodewright.testing.conformance.time_limit import time_limit
 
 #: More machines than come on one page of anything, so that it shows whether pages are read.
 CROWD = 150
@@ -115,7 +115,11 @@ class ProviderSuite(Suite):
     @pytest.fixture(autouse=True)
     def _ends(self, cloud: Cloud, request: pytest.FixtureRequest) -> Iterator[None]:
         """Give up tests that do not end, and after some of these the rest."""
-        with time_limit(cloud.longest, request.config.stash):
+        advice = (
+            "(`Cloud.longest`): the provider waits for something that does not come, in the line where this was "
+            "raised; give every call of the cloud a deadline"
+        )
+        with time_limit(cloud.longest, request.config.stash, advice):
             yield
 
     @pytest.fixture

@@ -119,14 +119,20 @@ class TruthConformance(ProviderSuite):
         _shows_what_is_there(cloud, group_of(restart(), group.id), f"after {mishap} and a restart")
 
     @pytest.mark.parametrize("mishap", _MISHAPS, ids=str)
-    def test_a_failure_makes_up_no_target(self, cloud: Cloud, provider: Provider, mishap: _Mishap) -> None:
-        """Right after an action that failed, `target_size` is what was read or what is true by now, nothing else."""
+    def test_a_failure_makes_nothing_up(self, cloud: Cloud, provider: Provider, mishap: _Mishap) -> None:
+        """Right after an action that failed, `target_size` and `instances` are as read or as is true by now."""
         group, act = _prepared(mishap, cloud, provider)
-        read = group.target_size
+        read, seen = group.target_size, {each.id for each in group.instances()}
         _fail(mishap, cloud, group, act)
         told, wanted = group.target_size, cloud.target(group.id)
         assert told in (read, wanted), (
             f"target_size was read as {read}, and after {mishap} the cloud is asked for {wanted}; it says {told}"
+        )
+        shown, there = {each.id for each in group.instances()}, set(cloud.machines(group.id))
+        wrong = sorted((seen & there) - shown | shown - seen - there)
+        assert not wrong, (
+            f"instances() showed {sorted(seen)}, and after {mishap} the cloud has {sorted(there)}; "
+            f"it shows {sorted(shown)}"
         )
 
     @needs(Ability.LIMIT)
