@@ -1,7 +1,9 @@
 """A failing plugin is named and counted, and affects no other."""
 
 import logging
+from asyncio import CancelledError
 from datetime import timedelta
+from threading import Thread
 
 import pytest
 from nodewright.api import ThrottledError
@@ -12,7 +14,7 @@ from nodewright.testing import SteppedClock
 LOGGER = "nodewright.plugins.faults"
 
 
-def fail(error: Exception) -> int:
+def fail(error: BaseException) -> int:
     raise error
 
 
@@ -38,13 +40,27 @@ def test_a_result_of_the_wrong_type_is_a_fault() -> None:
     assert heard == [Fault(plugin="mine", where="best", error="TypeError: returned a str instead of int")]
 
 
-@pytest.mark.parametrize("ending", [KeyboardInterrupt, SystemExit])
-def test_the_end_of_the_program_is_no_fault(ending) -> None:
-    def end() -> None:
-        raise ending
+@pytest.mark.parametrize("ending", [SystemExit(3), GeneratorExit(), CancelledError()])
+def test_an_attempt_to_end_the_process_is_a_fault(ending) -> None:
+    faults = Faults(SteppedClock())
+    heard: list[Fault] = []
+    faults.listen(heard.append)
+    assert faults.call("mine", "best", fail, ending, default=7) == 7
+    said = f"{type(ending).__name__}: 3" if str(ending) else type(ending).__name__
+    assert heard == [Fault(plugin="mine", where="best", error=f"it tried to end the process ({said})")]
 
-    with pytest.raises(ending):
-        Faults(SteppedClock()).call("mine", "best", end, default=None)
+
+def test_ctrl_c_is_no_fault() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        Faults(SteppedClock()).call("mine", "best", fail, KeyboardInterrupt(), default=None)
+
+
+def test_an_interrupt_that_no_person_gave_is_a_fault() -> None:
+    faults = Faults(SteppedClock())
+    thread = Thread(target=lambda: faults.call("mine", "refresh", fail, KeyboardInterrupt(), default=None))
+    thread.start()
+    thread.join()
+    assert faults.counts == {("mine", "refresh"): 1}
 
 
 def test_listeners_hear_of_every_fault() -> None:

@@ -101,7 +101,7 @@ class Strategies:
         made: dict[str, P] = {}
         for reference in references:
             try:
-                plugin = self._registry.create(kind, reference.name, reference.config, *extra)
+                plugin = self._create(kind, reference, *extra)
                 if not isinstance(plugin, base):
                     raise PluginError(reference.name, f"{reference.name!r} is no {base.__name__}: it belongs elsewhere")
                 # Here, because one that can't be registered is left out; what was made is put in order later.
@@ -112,6 +112,17 @@ class Strategies:
             self._made.append((reference.name, plugin))
             made[unique_name(reference.name, made)] = plugin
         return made
+
+    def _create(self, kind: str, reference: Reference, *extra: object) -> Plugin:
+        name = reference.name
+        self._faults.watch(name, may_start_programs=kind == "providers")
+        with self._faults.calling(name, "load"):
+            plugin = self._registry.create(kind, name, reference.config, *extra)
+        if type(plugin).__module__.startswith("nodewright."):
+            self._faults.trust(name)
+        elif getattr(plugin, "asks_outside", False):
+            self._faults.watch(name, may_start_programs=True)
+        return plugin
 
 
 def _collectors(found: object) -> tuple[Collector, ...]:
