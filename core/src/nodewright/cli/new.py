@@ -131,10 +131,12 @@ def rendered(kind: str, name: str, *, of: str | None = None, prefix: str = "node
 
 def version_range(version: str) -> str:
     """Return which versions keep the contract of this one: those up to the next one that may break it."""
-    major, minor = (int(number) for number in re.findall(r"\d+", version)[:2])
-    end = f"{major + 1}" if major else f"0.{minor + 1}"
+    from packaging.version import Version
+
+    this = Version(version)
+    end = f"{this.major + 1}" if this.major else f"0.{this.minor + 1}"
     # pip takes a version that is not final yet only for a range that begins with one.
-    return f">={major}.{minor},<{end}" if re.fullmatch(r"[\d.]+", version) else f">={version},<{end}"
+    return f">={this if this.is_prerelease else f'{this.major}.{this.minor}'},<{end}"
 
 
 def _files(folder: Path) -> Iterator[Path]:
