@@ -90,13 +90,14 @@ class RunCommand(Command):
                 _log.info("stopping before the cluster was seen for the first time")
                 os._exit(0)
             # This thread dies with the process, unless a plugin's call does not end.
-            sleep(_QUIET_SECONDS)
+            quiet = min(_QUIET_SECONDS, _GRACE_SECONDS)
+            sleep(quiet)
             _log.warning(
                 "stopping takes long: %s; it is waited for up to %g s, or until a second signal",
                 hanging() or "a call is under way",
                 _GRACE_SECONDS,
             )
-            sleep(_GRACE_SECONDS - _QUIET_SECONDS)
+            sleep(_GRACE_SECONDS - quiet)
             _log.warning("stopping without waiting any longer: %s", hanging() or "a call is under way")
             os._exit(0)
 

@@ -44,7 +44,8 @@ def references(settings: Settings) -> Iterator[tuple[str, Path, Reference]]:
         if isinstance(value, Reference):
             yield slot.kind, setting.path, value
         else:
-            yield from ((slot.kind, (*setting.path, index), each) for index, each in enumerate(value))
+            for index, each in enumerate(value):
+                yield slot.kind, (*setting.path, index), each
 
 
 def _problems(error: PluginError, path: Path, loaded: Loaded) -> Iterator[Problem]:

@@ -23,6 +23,8 @@ class Liveness:
         self._now = now
         self._began: float | None = None
         self._ended_well: float | None = None
+        #: Why the last loop did not end well.
+        self._why = ""
         #: When the first loop began.
         self._first = 0.0
         #: The thread of the loop.
@@ -37,7 +39,11 @@ class Liveness:
 
     def ended_well(self) -> None:
         """Note that a loop came to its end and could see what it decides on."""
-        self._ended_well = self._now()
+        self._ended_well, self._why = self._now(), ""
+
+    def ended_badly(self, why: str) -> None:
+        """Note *why* a loop failed, or saw nothing that it could decide on."""
+        self._why = why
 
     def trouble(self) -> str:
         """Return what is wrong; empty if nothing is."""
@@ -52,7 +58,7 @@ class Liveness:
             idle, failing = _longer(now - began, loop.max_inactivity), _longer(now - ended_well, loop.max_failing_time)
         troubles = (
             f"no loop began for {idle}" if idle else "",
-            f"no loop ended well for {failing}" if failing else "",
+            f"no loop ended well for {failing}" + (f": {self._why}" if self._why else "") if failing else "",
             hanging(longer_than=loop.max_inactivity, thread=self._thread),
         )
         return "; ".join(filter(None, troubles))

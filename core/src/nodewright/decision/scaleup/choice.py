@@ -52,7 +52,8 @@ class Chooser:
         left = list(options)
         refused: dict[str, Verdict] = {}
         taken: tuple[Option, ...] = ()
-        planned_by, failed = "", ()
+        planned_by = ""
+        failed: tuple[str, ...] = ()
         while left and not taken:
             narrowed = self._narrow(left, context)
             if not narrowed.options:
