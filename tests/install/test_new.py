@@ -7,12 +7,12 @@ import sys
 import venv
 from collections.abc import Iterator
 from pathlib import Path
-from re import DOTALL, findall
+from re import DOTALL, MULTILINE, findall
 from typing import Any
 
 import pytest
 import yaml
-from nodewright.cli.new import LISTS, rendered
+from nodewright.cli.new import KINDS, LISTS, rendered
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/near-data/src/nodewright_example_near_data/expander.py"
@@ -113,3 +113,12 @@ def test_what_is_written_builds(place) -> None:
 def test_the_expander_that_is_written_is_the_one_of_the_tutorial() -> None:
     written = rendered("expander", "near-data", prefix="nodewright-example")
     assert code(written["src/nodewright_example_near_data/expander.py"]) == code(EXAMPLE.read_text())
+
+
+def test_the_pages_for_authors_begin_with_kinds_that_can_be_written() -> None:
+    strategies, provider = (
+        (ROOT / f"docs/{page}.md").read_text() for page in ("strategy-authors", "writing-a-provider")
+    )
+    assert set(findall(r"^\| `nodewright new ([\w-]+) NAME", strategies, MULTILINE)) == set(KINDS)
+    assert set(findall(r"^\$ nodewright new ([\w-]+) [\w-]+ ", strategies + provider, MULTILINE)) <= set(KINDS)
+    assert LISTS[1] in strategies
