@@ -183,6 +183,9 @@ class TestRefusing:
     def test_a_class_that_python_can_not_have_is_refused(self, refused) -> None:
         assert "no class can be called None" in refused("expander", "none")
 
+    def test_a_class_that_pytest_takes_for_tests_is_refused(self, refused) -> None:
+        assert "pytest takes classes called Test... for tests" in refused("provider", "testbed")
+
     def test_a_keyword_that_makes_a_good_class_is_a_name(self, tmp_path) -> None:
         new("provider", "class", into=tmp_path)
         assert "class ClassProvider(Provider)" in rendered("provider", "class")["src/nodewright_class/provider.py"]

@@ -204,7 +204,9 @@ def _refuse_taken(plugins: str, name: str) -> None:
 
 
 def _refuse_confusing(name: str, texts: Mapping[str, str]) -> None:
-    """Refuse a name whose class could not be called so, such as None, or would hide what is imported, such as Pod."""
+    """Refuse a name whose class could not be called so, such as None, or would be taken for something else."""
+    if _class(name).startswith("Test"):
+        raise RefusalError(f"{name!r} can't be the name: pytest takes classes called Test... for tests; choose another")
     for text in (text for place, text in texts.items() if place.endswith(".py")):
         try:
             bound = list(_bound(ast.parse(text)))

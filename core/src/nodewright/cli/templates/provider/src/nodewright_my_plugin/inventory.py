@@ -22,9 +22,6 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 Answer = TypeVar("Answer")
 
-#: Seconds without a sign of life until a call is given up. It must be set: an action that hangs blocks its group.
-TIMEOUT = 20.0
-
 # EDIT: the codes by which your cloud says why it has no machine. The class decides how long a group is left alone, and
 # whether other groups are, too.
 WHY = {
@@ -68,10 +65,14 @@ _READINGS = TypeAdapter(dict[str, Reading])
 
 
 class Inventory:
-    """The API of a shed. Safe to use from any thread. Every method raises `NodewrightError`, and nothing else."""
+    """The API of a shed. Safe to use from any thread. Every method raises `NodewrightError`, and nothing else.
 
-    def __init__(self, url: str, token: str, *, user_agent: str) -> None:
+    A call that shows no sign of life for *timeout* seconds is given up: an action that hangs blocks its group.
+    """
+
+    def __init__(self, url: str, token: str, *, timeout: float, user_agent: str) -> None:
         self._url = url
+        self._timeout = timeout
         self._headers = {"Authorization": f"Bearer {token}", "User-Agent": user_agent}
 
     # EDIT: the calls of your cloud. Read all pages. Ask once for all groups and machines, not once for each.
@@ -99,7 +100,7 @@ class Inventory:
         """Send one request. It is never repeated: the next loop decides anew, and knows what became of this one."""
         where = urlsplit(self._url)
         connect = HTTPSConnection if where.scheme == "https" else HTTPConnection
-        connection = connect(where.netloc, timeout=TIMEOUT)
+        connection = connect(where.netloc, timeout=self._timeout)
         try:
             connection.request(method, where.path.rstrip("/") + path, json.dumps(body), self._headers)
             response = connection.getresponse()

@@ -41,7 +41,13 @@ class MyPluginProvider(Provider):
 
     def __init__(self, config: MyPluginConfig, context: ProviderContext) -> None:
         super().__init__(config, context)
-        self._inventory = Inventory(config.url, config.token.get_secret_value(), user_agent=context.user_agent)
+        self._inventory = Inventory(
+            config.url,
+            config.token.get_secret_value(),
+            # An action makes two calls, which end before Nodewright stops waiting for it.
+            timeout=context.action_timeout.total_seconds() / 3,
+            user_agent=context.user_agent,
+        )
         self._racks: tuple[Rack, ...] = ()
         self._rack_of: dict[str, str] = {}
 
