@@ -8,6 +8,7 @@ from threading import Thread
 import pytest
 from nodewright.api import ThrottledError
 from nodewright.plugins import Fault, Faults
+from nodewright.plugins.faults import describe
 from nodewright.plugins.results import instance_of
 from nodewright.testing import SteppedClock
 
@@ -118,3 +119,8 @@ def test_a_clock_that_was_set_back_silences_no_plugin(caplog) -> None:
     clock.advance(-3600)
     faults.note("mine", "best", ValueError("no"))
     assert len(caplog.records) == 2
+
+
+def test_a_time_without_a_zone_is_told_as_such() -> None:
+    said = describe(TypeError("can't compare offset-naive and offset-aware datetimes"))
+    assert said.endswith("datetimes: the times that Nodewright gives have a time zone, and so must yours")

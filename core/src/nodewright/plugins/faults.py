@@ -158,4 +158,6 @@ def describe(error: BaseException) -> str:
     message = " ".join(str(error).split())
     if isinstance(error, NodewrightError | MisconductError) and message:
         return message
+    if isinstance(error, TypeError) and "offset-naive" in message:
+        message += ": the times that Nodewright gives have a time zone, and so must yours"
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
