@@ -71,6 +71,39 @@ class Declares:
         return f"Capability.{self.capability.name}"
 
 
+@dataclass(frozen=True)
+class KeepsTarget:
+    """The cloud keeps the target itself, or it does not."""
+
+    keeps: bool
+
+    def __call__(self, request: pytest.FixtureRequest) -> str:
+        """Say that it is otherwise, and which rules hold instead."""
+        cloud: Cloud = request.getfixturevalue("cloud")
+        if cloud.keeps_target is self.keeps:
+            return ""
+        if self.keeps:
+            return "the cloud under test keeps no target: the rules of TargetlessConformance hold instead"
+        return "the cloud under test keeps a target of its own"
+
+    def __str__(self) -> str:
+        return f"Cloud.keeps_target is {self.keeps}"
+
+
+@dataclass(frozen=True)
+class CanKeepWaiting:
+    """The cloud can keep orders waiting: those without a machine, or machines in creation if it keeps no target."""
+
+    def __call__(self, request: pytest.FixtureRequest) -> str:
+        """Say that it can't."""
+        cloud: Cloud = request.getfixturevalue("cloud")
+        needed = Ability.STARVE if cloud.keeps_target else Ability.HOLD
+        return "" if needed in cloud.abilities else f"the cloud under test can't {needed}"
+
+    def __str__(self) -> str:
+        return f"Ability.{Ability.STARVE.name}, or Ability.{Ability.HOLD.name} without Cloud.keeps_target"
+
+
 class ProviderSuite(Suite):
     """Base of the suites for providers: a subclass overrides the fixture ``cloud``."""
 
