@@ -1,6 +1,7 @@
 import pytest
-from nodewright.api import Outcome
+from nodewright.api import Node, Outcome
 from nodewright.testing import EPOCH, a_node
+from nodewright.testing.conformance import HookConformance
 
 from nodewright_my_plugin.hooks import MyPlugin, MyPluginConfig
 
@@ -23,3 +24,14 @@ def test_a_removal_that_failed_is_logged(hooks: MyPlugin, caplog: pytest.LogCapt
     hooks.on_outcome(Outcome(at=EPOCH, action="drain", target="node-1", ok=False, error="the API server is gone"))
     hooks.on_outcome(Outcome(at=EPOCH, action="drain", target="node-2", ok=True))
     assert caplog.messages == ["drain of node-1 failed: the API server is gone"]
+
+
+class TestMyPlugin(HookConformance):
+    @pytest.fixture
+    def plugin(self, hooks: MyPlugin) -> MyPlugin:
+        return hooks
+
+    # EDIT: what your hooks are asked about, so that they have something to say: nodes, pods, groups or options.
+    @pytest.fixture
+    def nodes(self) -> list[Node]:
+        return [a_node("node-1", labels={"example.com/in-use-by": "ada"}), a_node("node-2")]

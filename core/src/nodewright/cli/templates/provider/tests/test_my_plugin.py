@@ -6,7 +6,6 @@ import pytest
 from nodewright.api import ErrorClass, InstanceState, Node, ProviderContext, ThrottledError
 from nodewright.testing import SteppedClock
 from nodewright.testing.conformance import Ability, Cloud, ExpectedTemplate, ProviderConformance
-from pydantic import SecretStr
 
 from nodewright_my_plugin.inventory import WHY
 from nodewright_my_plugin.provider import (
@@ -54,7 +53,7 @@ class MyPluginCloud(Cloud):
         shed.add("empty", size=0, least=0)
 
     def provider(self) -> MyPluginProvider:
-        config = MyPluginConfig(url=self.shed.url, token=SecretStr(TOKEN))
+        config = MyPluginConfig(url=self.shed.url, token=TOKEN)
         return MyPluginProvider(config, ProviderContext(clock=SteppedClock()))
 
     def group(self) -> str:

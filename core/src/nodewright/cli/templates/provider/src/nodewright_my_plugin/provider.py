@@ -17,7 +17,7 @@ from nodewright.api import (
     SizeLimitError,
     parse_resources,
 )
-from pydantic import Field, SecretStr
+from pydantic import Field
 
 from nodewright_my_plugin.inventory import Inventory, Machine, Reading, failure
 
@@ -28,7 +28,8 @@ class MyPluginConfig(PluginConfig):
     # EDIT: your settings. Names are in camelCase in YAML. One without a default is required; mistakes are named with
     # their line by `nodewright config check`.
     url: str = Field(pattern="^https?://.", description="where the API of the shed is")
-    token: SecretStr = Field(description="what lets you in")
+    # Settings with such names (token, secret, password, ...) are masked wherever Nodewright shows them.
+    token: str = Field(min_length=1, repr=False, description="what lets you in")
 
 
 class MyPluginProvider(Provider):
@@ -43,7 +44,7 @@ class MyPluginProvider(Provider):
         super().__init__(config, context)
         self._inventory = Inventory(
             config.url,
-            config.token.get_secret_value(),
+            config.token,
             # An action makes two calls, which end before Nodewright stops waiting for it.
             timeout=context.action_timeout.total_seconds() / 3,
             user_agent=context.user_agent,
