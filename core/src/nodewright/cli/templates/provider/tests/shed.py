@@ -73,9 +73,10 @@ class Shed:
         self.settle()
 
     def settle(self) -> None:
-        """Let people finish: machines that are to go are gone, and those that were ordered run or have failed."""
+        """Let people finish: as many machines are there as are wanted, and run or have failed."""
         for name, rack in self.racks.items():
-            rack["machines"] = {id_: each for id_, each in rack["machines"].items() if each["state"] != "Deleting"}
+            staying = {id_: each for id_, each in rack["machines"].items() if each["state"] != "Deleting"}
+            rack["machines"] = dict(list(staying.items())[: rack["wanted"]])
             self._begin(name)
             for machine in rack["machines"].values():
                 if machine["state"] == "Creating":

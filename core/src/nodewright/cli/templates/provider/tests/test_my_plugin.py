@@ -7,14 +7,20 @@ from nodewright.api import ErrorClass, InstanceState, Node, ProviderContext, Thr
 from nodewright.testing import SteppedClock
 from nodewright.testing.conformance import Ability, Cloud, ExpectedTemplate, ProviderConformance
 
-from nodewright_my_plugin.inventory import WHY
 from nodewright_my_plugin.provider import (
     MyPluginConfig,
     MyPluginProvider,
 )
 from shed import HARDWARE, TOKEN, RefusalError, Shed
 
-CODES = {error_class: code for code, error_class in WHY.items()} | {ErrorClass.OTHER: "dropped"}
+# EDIT: the codes by which your cloud says why it has no machine, and one that nobody knows.
+CODES = {
+    ErrorClass.STOCK_OUT: "no-machines",
+    ErrorClass.QUOTA: "over-quota",
+    ErrorClass.PERMISSION: "not-allowed",
+    ErrorClass.CONFIGURATION: "bad-image",
+    ErrorClass.OTHER: "dropped",
+}
 
 
 # EDIT: say what the double of your cloud can do, by one method for each ability. The docstrings of `Cloud` say what
@@ -85,9 +91,7 @@ class MyPluginCloud(Cloud):
         self.shed.settle()
 
     def resize(self, group: str, size: int) -> None:
-        rack = self.shed.racks[group]
-        rack["wanted"] = size
-        rack["machines"] = dict(list(rack["machines"].items())[:size])
+        self.shed.racks[group]["wanted"] = size
         self.shed.settle()
 
     def vanish(self, group: str) -> Node:
