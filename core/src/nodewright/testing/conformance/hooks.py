@@ -288,7 +288,7 @@ class Questions:
                 for given in self._given(hook):
                     yield hook, self._completed(hook, given)
 
-    def _given(self, hook: str) -> Iterator[dict[str, object]]:
+    def _given(self, hook: str) -> Iterator[Mapping[str, object]]:
         match hook:
             case "adjust_template":
                 yield from ({"group": each, "template": each.template} for each in self.groups if each.template)
