@@ -13,9 +13,11 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread, local
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from nodewright.plugins.isolation.protocol import Channel, Frame, Kind, Received, error_of, failure_of
+from nodewright.plugins.isolation.channel import Channel, Frame, Kind
+from nodewright.plugins.isolation.failures import error_of, failure_of
 from nodewright.plugins.isolation.remote import remote
 from nodewright.plugins.isolation.servants import Servant, servant_of
+from nodewright.plugins.isolation.values import Received
 
 if TYPE_CHECKING:
     from io import TextIOWrapper

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from nodewright.api import Plugin, PluginError
 from nodewright.plugins.isolation.process import Limits, PluginProcess, ProcessError
@@ -39,7 +39,7 @@ def create_isolated(
         if described.base == "Provider":
             provider = stand_in_class(name, IsolatedProvider, described, begin)
             provider.note = (partial(note, name),)
-            return provider(settings, *extra, process=process)
+            return cast("Callable[..., Plugin]", provider)(settings, *extra, process=process)
         stand_in = stand_in_class(name, STAND_INS[described.base], described, begin)
         return stand_in(settings, process=process)
     except PluginError:

@@ -23,8 +23,10 @@ from typing import Any
 from nodewright.api import CloudUnavailableError
 from nodewright.objects import format_resource
 from nodewright.plugins.isolation import supervisor
+from nodewright.plugins.isolation.channel import Channel, Frame, GarbageError, Kind
+from nodewright.plugins.isolation.failures import error_of, failure_of
 from nodewright.plugins.isolation.printed import PrintedLines
-from nodewright.plugins.isolation.protocol import Channel, Frame, GarbageError, Kind, Shared, error_of, failure_of
+from nodewright.plugins.isolation.values import Shared
 
 #: How long a plugin may take to be imported and made.
 START_SECONDS = 30.0

@@ -20,8 +20,8 @@ from nodewright.api import (
     ProviderContext,
     ResourceLimits,
 )
+from nodewright.plugins.isolation.failures import error_of, failure_of
 from nodewright.plugins.isolation.process import PluginProcess, ProcessError
-from nodewright.plugins.isolation.protocol import error_of, failure_of
 from nodewright.plugins.isolation.servants import Attempt
 from nodewright.plugins.isolation.stand_ins import CALL_SECONDS, IsolatedConfig, StandIn
 

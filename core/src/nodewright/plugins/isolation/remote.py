@@ -18,7 +18,7 @@ from nodewright.api import (
     Simulation,
     Verdict,
 )
-from nodewright.plugins.isolation.protocol import Handle
+from nodewright.plugins.isolation.values import Handle
 
 #: Calls a method of what the handle with a number stands for.
 Back = Callable[..., Any]

@@ -28,8 +28,8 @@ from nodewright.api import (
     ScaleDownCandidatesProcessor,
 )
 from nodewright.plugins.hookimpls import implementations
+from nodewright.plugins.isolation.failures import failure_of
 from nodewright.plugins.isolation.metrics import Samples, samples_of
-from nodewright.plugins.isolation.protocol import failure_of
 
 #: A value, or the `Failure` to get it: whether it is the value comes first.
 Attempt = tuple[bool, Any]

@@ -30,9 +30,9 @@ from nodewright.api import (
     Simulation,
     hookimpl,
 )
+from nodewright.plugins.isolation.failures import error_of
 from nodewright.plugins.isolation.metrics import IsolatedCollector, Samples
 from nodewright.plugins.isolation.process import PluginProcess
-from nodewright.plugins.isolation.protocol import error_of
 from nodewright.plugins.isolation.servants import ATTRIBUTES, Description
 
 #: How long a strategy may take for an answer.

@@ -1,4 +1,4 @@
-"""The protocol between Nodewright and a plugin's process: frames on a socket, and values in them.
+"""The values that pass between Nodewright and a plugin's process.
 
 Values are pickled. Nodewright may send anything. What comes back is read with an unpickler that makes nothing but
 values of the contract, plain containers and times: a plugin can't have code run here.
@@ -11,16 +11,11 @@ import builtins
 import datetime
 import io
 import pickle
-import selectors
-import socket
-import struct
-import threading
 import time
 import types
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
-from enum import Enum, IntEnum
+from enum import Enum
 from functools import cache, partial
 from random import Random
 from typing import Any, NoReturn
@@ -38,10 +33,8 @@ from nodewright.api import (
     PricingModel,
 )
 from nodewright.api.placement import Placement
+from nodewright.plugins.isolation.channel import GarbageError
 
-_HEADER = struct.Struct(">IBQ")
-#: A longer frame is garbage.
-_LONGEST = 1 << 30
 #: Values that keep their identity. They are read-only, so that sending them once is enough.
 _NUMBERED = frozenset({GroupFacts, Node, NodeTemplate, Option, Pod, PodSet})
 #: How long a value is remembered after it was last used, at least.
@@ -64,88 +57,6 @@ _PLAIN = {
         ("msgspec._utils", "rebuild", _rebuild),
     )
 }
-
-
-class Kind(IntEnum):
-    """What a frame is."""
-
-    #: To the plugin: call a method.
-    CALL = 1
-    #: From the plugin: how that went.
-    RESULT = 2
-    #: From the plugin, while a call lasts: call something that came with it.
-    CALLBACK = 3
-    #: To the plugin: how that went.
-    ANSWER = 4
-    #: From the plugin: a record for the log.
-    LOG = 5
-
-
-class GarbageError(Exception):
-    """What came from the plugin's process can't be read."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Frame:
-    """One message."""
-
-    kind: Kind
-    #: The call, or the callback, that it belongs to.
-    number: int
-    payload: bytes
-
-
-class Channel:
-    """Sends and receives frames on a socket. One thread receives; any may send."""
-
-    def __init__(self, end: socket.socket) -> None:
-        self._socket = end
-        self._sending = threading.Lock()
-        self._file = end.makefile("rb", buffering=1 << 16)
-
-    def send(self, kind: Kind, number: int, encode: Callable[[], bytes], timeout: float | None = None) -> None:
-        """Send what *encode* returns; raises `TimeoutError` if the other side does not read it within *timeout*.
-
-        Frames are sent in the order in which they are encoded.
-        """
-        until = None if timeout is None else time.monotonic() + timeout
-        if not self._sending.acquire(timeout=-1 if timeout is None else timeout):
-            raise TimeoutError
-        try:
-            payload = encode()
-            frame = memoryview(_HEADER.pack(len(payload), kind, number) + payload)
-            if until is None:
-                self._socket.sendall(frame)
-            else:
-                self._send_by(frame, until)
-        finally:
-            self._sending.release()
-
-    def receive(self) -> Frame | None:
-        """Return the next frame; None at the end. Raises `GarbageError`."""
-        header = self._file.read(_HEADER.size)
-        if len(header) < _HEADER.size:
-            return None
-        length, kind, number = _HEADER.unpack(header)
-        if length > _LONGEST or kind not in Kind.__members__.values():
-            raise GarbageError("it sent something that is no answer")
-        payload = self._file.read(length)
-        return Frame(kind=Kind(kind), number=number, payload=payload) if len(payload) == length else None
-
-    def close(self) -> None:
-        """Close the socket. Wakes the thread that receives."""
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
-        self._file.close()
-        self._socket.close()
-
-    def _send_by(self, frame: memoryview, until: float) -> None:
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._socket, selectors.EVENT_WRITE)
-            while frame:
-                if not selector.select(max(0.0, until - time.monotonic())):
-                    raise TimeoutError
-                frame = frame[self._socket.send(frame, socket.MSG_DONTWAIT) :]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -434,38 +345,3 @@ def _interface(value: object) -> str:
 
 def _stateless(value: object) -> bool:
     return not getattr(value, "__dict__", {}) and "<locals>" not in type(value).__qualname__
-
-
-#: What went wrong in the plugin's process: names of the exception's classes, its message and its fields.
-Failure = tuple[tuple[str, ...], str, dict[str, Any]]
-
-
-def failure_of(error: BaseException) -> Failure:
-    """Return *error* as values."""
-    names = tuple(kind.__name__ for kind in type(error).__mro__)
-    ours = isinstance(error, NodewrightError)
-    return names, str(error), {key: value for key, value in vars(error).items() if ours and not key.startswith("_")}
-
-
-def error_of(failure: Failure) -> Exception:
-    """Return the exception that *failure* tells of: one of the same class if it is of the contract or Python's own.
-
-    Of another, it has the name, so that it reads the same in logs.
-    """
-    names, message, state = failure
-    base = next(found for name in (*names, "Exception") if (found := _exception(name)) is not None)
-    if base.__name__ != names[0] and not issubclass(base, NodewrightError):
-        base = type(str(names[0]), (base,), {})
-    if not issubclass(base, NodewrightError):
-        base = type(base.__name__, (base,), {"__str__": lambda self: message, "__module__": base.__module__})
-    error = base.__new__(base)
-    error.args = (message,)
-    vars(error).update(state)
-    return error
-
-
-def _exception(name: str) -> type[Exception] | None:
-    import nodewright.api.errors as errors
-
-    found = getattr(errors, name, None) or getattr(builtins, name, None)
-    return found if isinstance(found, type) and issubclass(found, Exception) else None
