@@ -53,13 +53,13 @@ def nodewright(tmp_path):
         command = [sys.executable, "-c", PROGRAM, "run", "--config", str(file), "--kubeconfig", str(world.kubeconfig)]
         path = os.pathsep.join(filter(None, sys.path))
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={"PYTHONPATH": path})
-        yield process, world
+        yield process, world, file
         process.kill()
         process.communicate()
 
 
 def test_it_scales_while_a_plugin_hangs_for_ever_and_leaves_no_process_behind(nodewright) -> None:
-    process, world = nodewright
+    process, world, _ = nodewright
     eventually(lambda: world.store.list("nodes"))
     theirs = processes_below(process.pid)
     assert theirs
@@ -70,6 +70,16 @@ def test_it_scales_while_a_plugin_hangs_for_ever_and_leaves_no_process_behind(no
         "plugin deadly failed in best: the process of deadly gave no answer (best) within 0.5 s: it was ended" in told
     )
     assert not any(Path(f"/proc/{each}").exists() for each in theirs)
+
+
+def test_a_plugin_comes_back_into_the_process_when_the_file_says_so(nodewright) -> None:
+    process, world, file = nodewright
+    eventually(lambda: world.store.list("nodes"))
+    assert processes_below(process.pid)
+    text = file.read_text().replace(", isolation: process", "")
+    file.write_text("".join(line for line in text.splitlines(keepends=True) if "deadly" not in line))
+    eventually(lambda: not processes_below(process.pid))
+    assert process.poll() is None
 
 
 def processes_below(parent):
