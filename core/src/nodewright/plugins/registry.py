@@ -14,7 +14,6 @@ from nodewright.api.nearest import nearest
 from nodewright.plugins.calls import starting
 from nodewright.plugins.entrypoints import PLUGIN_KINDS, PluginKind, Registration, misspelt_groups, registrations
 from nodewright.plugins.faults import describe
-from nodewright.plugins.isolation import Limits, ProcessError, create_isolated, in_child
 from nodewright.plugins.loading import IncompatiblePluginError, load_command, load_plugin
 
 #: Distributions that are known to register a plugin, by kind and name.
@@ -137,6 +136,9 @@ class Registry:
         The process may take *memory* bytes, and *deadline* seconds for each call. *note* notes faults that the core
         would not know to be any.
         """
+        # Imported where it is needed: commands that make no plugin need nothing of it.
+        from nodewright.plugins.isolation import Limits, create_isolated
+
         limits = Limits(memory=memory, deadline=deadline)
         return create_isolated(_create, kind, name, config, *extra, limits=limits, note=note)
 
@@ -146,6 +148,8 @@ class Registry:
         The function has to be one of a module, and its result a plain value. Raises `PluginError` if the process ends
         before that, and what the function raises.
         """
+        from nodewright.plugins.isolation import ProcessError, in_child
+
         try:
             return in_child(plugin, _apply, function, arguments)
         except ProcessError as error:
