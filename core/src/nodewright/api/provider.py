@@ -11,6 +11,7 @@ from nodewright.api.group import NodeGroup
 from nodewright.api.plugin import Plugin, PluginConfig
 from nodewright.api.pricing import PricingModel
 from nodewright.objects import Node, Resources
+from nodewright.objects.frozen import freeze_fields
 
 
 class Capability(StrEnum):
@@ -68,6 +69,9 @@ class ResourceLimits:
 
     minimum: Resources = field(default_factory=dict)
     maximum: Resources = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, "minimum", "maximum")
 
 
 class Provider(Plugin):

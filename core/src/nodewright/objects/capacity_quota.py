@@ -4,6 +4,7 @@ from functools import cached_property
 
 from msgspec import field
 
+from nodewright.objects.frozen import FrozenDict, freeze
 from nodewright.objects.meta import KubeStruct, ObjectMeta
 from nodewright.objects.quantity import Resources, parse_resources
 from nodewright.objects.selector import LabelSelector
@@ -13,6 +14,9 @@ class CapacityLimits(KubeStruct, frozen=True, kw_only=True):
     """The limits."""
 
     resources: dict[str, str | int | float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        freeze(self, "resources")
 
 
 class CapacityQuotaSpec(KubeStruct, frozen=True, kw_only=True):
@@ -32,4 +36,4 @@ class CapacityQuota(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
     @cached_property
     def maximum(self) -> Resources:
         """The maximum of each resource; ``nodes`` counts the nodes themselves."""
-        return parse_resources(self.spec.limits.resources)
+        return FrozenDict(parse_resources(self.spec.limits.resources))

@@ -5,6 +5,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, field
 
+from nodewright.objects.frozen import freeze
+
 #: A time with its zone. A time without a zone is malformed.
 Time = Annotated[datetime, Meta(tz=True)]
 
@@ -36,6 +38,9 @@ class ObjectMeta(KubeStruct, frozen=True, kw_only=True):
     creation_timestamp: Time | None = None
     deletion_timestamp: Time | None = None
     deletion_grace_period_seconds: int | None = None
+
+    def __post_init__(self) -> None:
+        freeze(self, "labels", "annotations")
 
     @property
     def key(self) -> str:

@@ -7,6 +7,7 @@ from functools import cached_property
 from msgspec import field
 
 from nodewright.objects.affinity import Affinity, TopologySpreadConstraint
+from nodewright.objects.frozen import freeze
 from nodewright.objects.meta import Condition, KubeStruct, ObjectMeta, Time
 from nodewright.objects.quantity import Resources
 from nodewright.objects.requests import ContainerStatus, ResourceRequirements, pod_requests
@@ -61,6 +62,9 @@ class PodSpec(KubeStruct, frozen=True, kw_only=True):
     scheduler_name: str = DEFAULT_SCHEDULER
     restart_policy: str = "Always"
     termination_grace_period_seconds: int | None = None
+
+    def __post_init__(self) -> None:
+        freeze(self, "overhead", "node_selector")
 
 
 class PodStatus(KubeStruct, frozen=True, kw_only=True):

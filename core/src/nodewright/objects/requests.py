@@ -5,6 +5,7 @@ from typing import Protocol
 
 from msgspec import field
 
+from nodewright.objects.frozen import FrozenDict, freeze
 from nodewright.objects.meta import KubeStruct
 from nodewright.objects.quantity import MOST, Resources, parse_resources
 
@@ -17,6 +18,9 @@ class ResourceRequirements(KubeStruct, frozen=True, kw_only=True):
     requests: Quantities = field(default_factory=dict)
     limits: Quantities = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        freeze(self, "requests", "limits")
+
 
 class ContainerStatus(KubeStruct, frozen=True, kw_only=True):
     """What a kubelet has given to a container. It differs from the specification during a resize."""
@@ -24,6 +28,9 @@ class ContainerStatus(KubeStruct, frozen=True, kw_only=True):
     name: str = ""
     resources: ResourceRequirements | None = None
     allocated_resources: Quantities = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        freeze(self, "allocated_resources")
 
 
 class _Container(Protocol):
@@ -80,7 +87,7 @@ def pod_requests(spec: _Spec, status: _Status) -> Resources:
     _add(total, parse_resources(spec.overhead))
     total["pods"] = 1
     # The sum over all pods of a node must stay within 64 bits, and no pod may add room.
-    return {name: max(0, min(amount, MOST)) for name, amount in total.items()}
+    return FrozenDict({name: max(0, min(amount, MOST)) for name, amount in total.items()})
 
 
 def _container_requests(container: _Container, given: dict[str, ContainerStatus]) -> Resources:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from msgspec import field
 
+from nodewright.objects.frozen import freeze
 from nodewright.objects.meta import KubeStruct
 
 #: What Kubernetes reads as a number in a label; Python's `int` takes more.
@@ -49,6 +50,9 @@ class LabelSelector(KubeStruct, frozen=True, kw_only=True):
 
     match_labels: dict[str, str] = field(default_factory=dict)
     match_expressions: tuple[Requirement, ...] = ()
+
+    def __post_init__(self) -> None:
+        freeze(self, "match_labels")
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Return whether an object with *labels* is selected."""

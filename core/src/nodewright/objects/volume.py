@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import field
 
+from nodewright.objects.frozen import freeze, freeze_nested
 from nodewright.objects.meta import KubeStruct, ObjectMeta
 from nodewright.objects.quantity import parse_quantity
 from nodewright.objects.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
@@ -45,6 +46,10 @@ class Volume(KubeStruct, frozen=True, kw_only=True):
     iscsi: dict[str, Any] | None = None
     rbd: dict[str, Any] | None = None
 
+    def __post_init__(self) -> None:
+        freeze_nested(self, "ephemeral", "host_path", "csi", "iscsi", "rbd")
+        freeze_nested(self, "gce_persistent_disk", "aws_elastic_block_store")
+
     @property
     def names_disk(self) -> bool:
         """Whether the volume itself names a disk, which pods of a node may have to share."""
@@ -55,6 +60,9 @@ class ClaimResources(KubeStruct, frozen=True, kw_only=True):
     """The resources that a claim requests."""
 
     requests: Quantities = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        freeze(self, "requests")
 
 
 class ClaimSpec(KubeStruct, frozen=True, kw_only=True):
@@ -146,6 +154,9 @@ class VolumeSpec(KubeStruct, frozen=True, kw_only=True):
     claim_ref: ClaimReference | None = None
     csi: CsiSource | None = None
 
+    def __post_init__(self) -> None:
+        freeze(self, "capacity")
+
 
 class VolumeStatus(KubeStruct, frozen=True, kw_only=True):
     """The state of a persistent volume."""
@@ -181,6 +192,9 @@ class TopologyTerm(KubeStruct, frozen=True, kw_only=True):
     """Where volumes of a class can be created."""
 
     match_label_expressions: tuple[dict[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        freeze_nested(self, "match_label_expressions")
 
     def as_node_selector_term(self) -> NodeSelectorTerm:
         """The same as a term over node labels."""

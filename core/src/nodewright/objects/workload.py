@@ -4,6 +4,7 @@ from datetime import datetime
 
 from msgspec import field
 
+from nodewright.objects.frozen import freeze
 from nodewright.objects.meta import KubeStruct, ObjectMeta, OwnerReference
 from nodewright.objects.pod import Pod, PodSpec
 
@@ -113,6 +114,9 @@ class ConfigMap(KubeStruct, frozen=True, kw_only=True):
 
     metadata: ObjectMeta = ObjectMeta()
     data: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        freeze(self, "data")
 
 
 class ObjectReference(KubeStruct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from nodewright.api import NodeTemplate, Pod, PricingModel
 from nodewright.plugins.faults import Faults
-from nodewright.plugins.results import instance_of, optional
+from nodewright.plugins.results import instance_of, optional, price
 
 
 class GuardedPricing(PricingModel):
@@ -20,12 +20,12 @@ class GuardedPricing(PricingModel):
     def node_price(self, template: NodeTemplate, start: datetime, end: datetime) -> float | None:
         """Return the price of a node, None if it is unknown."""
         asked = (self._model.node_price, template, start, end)
-        return self._faults.call(self._plugin, "node_price", *asked, default=None, returns=optional(_number))
+        return self._faults.call(self._plugin, "node_price", *asked, default=None, returns=optional(price))
 
     def pod_price(self, pod: Pod, start: datetime, end: datetime) -> float | None:
         """Return the price of a pod, None if it is unknown."""
         asked = (self._model.pod_price, pod, start, end)
-        return self._faults.call(self._plugin, "pod_price", *asked, default=None, returns=optional(_number))
+        return self._faults.call(self._plugin, "pod_price", *asked, default=None, returns=optional(price))
 
 
 class LayeredPricing(PricingModel):
@@ -53,9 +53,3 @@ def layered(models: Iterable[PricingModel | None]) -> PricingModel | None:
     """Return *models*, of which any may be missing, one over the other; None if there is none."""
     known = [model for model in models if model is not None]
     return LayeredPricing(known) if len(known) > 1 else next(iter(known), None)
-
-
-def _number(result: object) -> float:
-    if not isinstance(result, int | float):
-        raise TypeError(f"returned {type(result).__name__} instead of a price")
-    return float(result)

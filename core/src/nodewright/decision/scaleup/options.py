@@ -12,10 +12,11 @@ from nodewright.cluster import Cluster, PodClass
 from nodewright.decision.limits import Limits
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaleup.balancing import Similarity
-from nodewright.plugins.results import instance_of
+from nodewright.plugins.results import estimate_for
 from nodewright.scheduling import ClusterSimulation
 from nodewright.scheduling.blank_node import blank_node
 from nodewright.scheduling.filters import inter_pod_affinity
+from nodewright.scheduling.lent import lend
 
 #: The verdict on each set of pods that does not fit a new node, by the set's first pod.
 Refusals = Mapping[str, Verdict]
@@ -211,18 +212,13 @@ class OptionFinder:
             for known_limit, known in fit.estimates.items():
                 if known is not None and _holds_for(known, known_limit, limit, len(fit.fitting)):
                     return known
-        with self._simulation.fork() as fork:
-            estimate = self._policy.faults.call(
-                name,
-                "estimate",
-                estimator.estimate,
-                facts,
-                fit.fitting,
-                fork,
-                limit,
-                default=None,
-                returns=instance_of(Estimate),
-            )
+
+        def ask() -> object:
+            with lend(self._simulation) as simulation:
+                return estimator.estimate(facts, fit.fitting, simulation, limit)
+
+        returns = estimate_for(fit.fitting, limit)
+        estimate = self._policy.faults.call(name, "estimate", ask, default=None, returns=returns)
         fit.estimates[limit] = estimate
         return estimate
 
