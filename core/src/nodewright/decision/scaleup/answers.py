@@ -29,8 +29,8 @@ class Answers:
 
     def best(
         self, name: str, ask: Callable[[], object], options: Sequence[Option], context: ExpanderContext
-    ) -> Sequence[Option]:
-        """Return what expander *name* keeps of *options*: all of them if it fails, or if the record has no answer.
+    ) -> Sequence[Option] | None:
+        """Return what expander *name* keeps of *options*: all of them if the record has no answer, None if it fails.
 
         *ask* asks the expander, which reports to *context*.
         """
@@ -51,6 +51,8 @@ class Answers:
         else:
             answer = self._ask(answer, ask, options, context)
         self._answers.append(answer)
+        if answer.error:
+            return None
         by_group = {option.group.id: option for option in options}
         return [by_group[group] for group in answer.kept if group in by_group]
 
@@ -65,7 +67,7 @@ class Answers:
         def best() -> Sequence[Option]:
             try:
                 return check(ask())
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 errors.append(describe(error))
                 raise
 
