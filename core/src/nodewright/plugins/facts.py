@@ -81,7 +81,10 @@ def group_facts(
         atomic=Capability.ATOMIC_INCREASE in said.capabilities,
         force_delete=Capability.FORCE_DELETE in said.capabilities,
     )
-    checked: GroupFacts = _FACTS(facts, _FACTS.trust([before] if before else ()))
+    try:
+        checked: GroupFacts = _FACTS(facts, _FACTS.trust([before] if before else ()))
+    except ShapeError as error:
+        raise TypeError(str(error)) from None
     return checked
 
 
@@ -89,7 +92,7 @@ def _attribute(provider: Provider, name: str, hint: Any) -> Any:
     try:
         return check_of(hint)(getattr(provider, name))
     except ShapeError as error:
-        raise error.under(name) from None
+        raise TypeError(str(error.under(name))) from None
 
 
 def _answer(method: str, ask: Callable[[], object], check: Callable[[object], T]) -> T:

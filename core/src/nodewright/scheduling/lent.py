@@ -23,7 +23,7 @@ def lend(simulation: ClusterSimulation) -> Iterator["LentSimulation"]:
         try:
             yield lent
         finally:
-            lent.take_back()
+            lent._take_back()
 
 
 class LentSimulation:
@@ -33,7 +33,7 @@ class LentSimulation:
         self._simulation: ClusterSimulation | None = simulation
         self._forks: list[_Fork] = []
 
-    def take_back(self) -> None:
+    def _take_back(self) -> None:
         """End the loan: forks that are still open are undone, and every further call raises."""
         left = len(self._forks)
         while self._forks:
