@@ -12,12 +12,14 @@ from nodewright.api import (
     PendingPodsProcessor,
     Plugin,
     PodSet,
+    PricingModel,
     Reason,
     ScaleDownCandidatesProcessor,
     hookimpl,
 )
 from nodewright.decision.decide import decide
 from nodewright.decision.memory import Memory
+from nodewright.strategies.binpacking import Binpacking
 from nodewright.strategies.expanders import LeastWaste
 from nodewright.testing import EPOCH, a_group, a_node, a_pod, a_template, pods_like
 from nodewright.testing.worlds import a_policy, a_world
@@ -25,11 +27,14 @@ from nodewright.testing.worlds import a_policy, a_world
 NOW = EPOCH + timedelta(hours=1)
 
 
+TEMPLATE = a_template(cpu="4", labels={"team": "web"})
+
+
 def a_needy_world():
     """A world with two groups, and pods for which one of them has to grow."""
-    template = a_template(cpu="4", labels={"team": "web"})
+
     return a_world(
-        groups=[a_group("a", size=1, template=template), a_group("b", template=template)],
+        groups=[a_group("a", size=1, template=TEMPLATE), a_group("b", template=TEMPLATE)],
         nodes={"a": [a_node("n", cpu="4", labels={"team": "web"})]},
         pods=[a_pod("runs", cpu="3", node="n"), *(a_pod(f"web-{number}", cpu="3") for number in range(2))],
     )
@@ -200,6 +205,29 @@ def test_a_processor_without_a_proper_reason_has_filtered(reason) -> None:
     assert faults(policy) == {("sieve", "reason")}
 
 
+def test_an_attribute_that_can_not_be_read_counts_as_its_default() -> None:
+    class Riddle:
+        def __get__(self, strategy, kind):
+            raise LookupError("no answer")
+
+    class Estimate(Estimating):
+        by_template = Riddle()
+
+    class Choose(Choosing):
+        asks_outside = Riddle()
+
+    class Sieve(Sieving):
+        adds_pods = Riddle()
+
+    def ask(pods, simulation, limit):
+        return Binpacking(Binpacking.Config()).estimate(a_group("a", template=TEMPLATE), pods, simulation, limit)
+
+    policy = a_policy(estimator=Estimate(ask), expanders={"choose": Choose()})
+    policy = replace(policy, pending_pods={"sieve": Sieve(lambda pods, context: pods), **policy.pending_pods})
+    assert decided(policy).grow != ()
+    assert faults(policy) == {("binpacking", "by_template"), ("choose", "asks_outside"), ("sieve", "adds_pods")}
+
+
 @pytest.mark.parametrize(
     "report",
     [
@@ -232,6 +260,22 @@ def test_an_expander_can_not_take_back_what_another_reported() -> None:
         }
     )
     assert [notice.reason for notice in decided(policy).notices] == ["First"]
+
+
+def test_an_expander_can_not_change_the_prices_that_others_see() -> None:
+    class Free(PricingModel):
+        def node_price(self, template, start, end):
+            return 0.0
+
+        pod_price = node_price
+
+    def change(options, context):
+        context.pricing["fake"].currency = "EUR"
+        return options
+
+    policy = a_policy(expanders={"changer": Choosing(change)})
+    decide(replace(a_needy_world(), pricing={"fake": Free()}), Memory(), policy, NOW)
+    assert faults(policy) == {("changer", "best")}
 
 
 def _change(mapping):

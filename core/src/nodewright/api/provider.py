@@ -90,9 +90,10 @@ class Provider(Plugin):
     thread, and it does so even while a `refresh` that missed its deadline is still running. Actions of groups run on
     worker threads.
 
-    Errors: if `refresh`, `pricing`, `resource_limits` or `groups` raises, or the deadline (``loop.refreshTimeout``)
-    passes, the groups of this provider keep their last known facts for this loop, and the core neither grows nor
-    shrinks them. Other providers go on. An exception that is no `NodewrightError` also counts as a fault of the plugin.
+    Errors: if `refresh`, `pricing`, `resource_limits` or `groups` raises or answers with what is not of its type, or
+    the deadline (``loop.refreshTimeout``) passes, the groups of this provider keep their last known facts for this
+    loop, and the core neither grows nor shrinks them. Other providers go on. An exception that is no `NodewrightError`
+    also counts as a fault of the plugin.
     """
 
     #: Optional abilities; an instance may narrow them down in ``__init__``.

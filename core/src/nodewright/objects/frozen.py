@@ -22,8 +22,8 @@ class FrozenDict(dict[K, V]):
     def _refuse(self, *_: object, **__: object) -> Never:
         raise TypeError("this mapping is read-only, as others use it, too: change a copy, such as dict(mapping)")
 
-    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
-    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
 
     def __reduce__(self) -> tuple[type, tuple[dict[K, V]]]:
         return type(self), (dict(self),)

@@ -74,7 +74,8 @@ def group_facts(
         min_size=group.min_size,
         max_size=group.max_size,
         target_size=group.target_size,
-        instances=group.instances(),  # type: ignore[arg-type]  the check makes it a tuple
+        # The check makes tuples.
+        instances=group.instances(),  # type: ignore[arg-type]
         template=group.template() if Capability.SCALE_FROM_ZERO in said.capabilities else None,
         options=group.options(defaults),
         pools=group.pools(),  # type: ignore[arg-type]

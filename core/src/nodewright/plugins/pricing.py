@@ -11,11 +11,16 @@ from nodewright.plugins.results import instance_of, optional, price
 class GuardedPricing(PricingModel):
     """Asks the pricing model of *plugin* and never raises: a failure is a fault of the plugin and an unknown price."""
 
+    _plugin: str
+    _model: PricingModel
+    _faults: Faults
+
     def __init__(self, plugin: str, model: PricingModel, faults: Faults) -> None:
-        self._plugin = plugin
-        self._model = model
-        self._faults = faults
-        self.currency = faults.call(plugin, "currency", lambda: model.currency, default="", returns=instance_of(str))
+        currency = faults.call(plugin, "currency", getattr, model, "currency", default="", returns=instance_of(str))
+        vars(self).update(_plugin=plugin, _model=model, _faults=faults, currency=currency)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name} of prices can't be set: all expanders share them")
 
     def node_price(self, template: NodeTemplate, start: datetime, end: datetime) -> float | None:
         """Return the price of a node, None if it is unknown."""

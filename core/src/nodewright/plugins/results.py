@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, TypeVar, cast
 
 from nodewright.api import Estimate, PodSet
+from nodewright.plugins.faults import Faults
 from nodewright.plugins.shapes import NOTHING, ShapeError, Trusted, check_of, shape_of
 
 T = TypeVar("T")
@@ -28,6 +29,11 @@ def whole_number(result: object) -> int:
     """Expect a whole number."""
     number: int = _checked(int, result)
     return number
+
+
+def flag(faults: Faults, plugin: str, owner: object, name: str) -> bool:
+    """Return the attribute *name* of *owner*, a strategy called *plugin*: False, and a fault, if it is not a bool."""
+    return faults.call(plugin, name, getattr, owner, name, default=False, returns=instance_of(bool))
 
 
 def price(result: object) -> float:

@@ -284,9 +284,8 @@ class Shape(Check):
     def parts(self) -> Mapping[str, Check]:
         """The check of each field."""
         hints = get_type_hints(self.kind, include_extras=True)
-        names = (
-            self.kind.__struct_fields__ if issubclass(self.kind, Struct) else [each.name for each in fields(self.kind)]
-        )
+        kind: Any = self.kind
+        names = kind.__struct_fields__ if issubclass(kind, Struct) else [each.name for each in fields(kind)]
         counts = _COUNTS.get(self.kind, frozenset())
         return {name: _COUNT if name in counts else check_of(hints[name]) for name in names}
 

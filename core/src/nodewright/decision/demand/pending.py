@@ -20,7 +20,7 @@ from nodewright.decision.steps import Steps
 from nodewright.decision.world import World
 from nodewright.objects import Pod
 from nodewright.objects.pod import Scheduling
-from nodewright.plugins.results import added_to, made_from
+from nodewright.plugins.results import added_to, flag, made_from
 
 #: Up to so many sets, pods are placed in exactly the order in which they came.
 _MOST_TURNS = 500
@@ -173,10 +173,11 @@ class _Sieve:
 
     def _process(self, sets: Sequence[PodSet], name: str, processor: PendingPodsProcessor) -> Sequence[PodSet]:
         """Return what *processor* makes of *sets*; they stay as they are if it fails."""
-        if not sets and not processor.adds_pods:
+        adds = flag(self._policy.faults, name, processor, "adds_pods")
+        if not sets and not adds:
             return sets
         keys: Callable[[PodSet], Sequence[str]] = attrgetter("keys")
-        check = added_to(sets, PodSet, keys, self.verdicts) if processor.adds_pods else made_from(sets, PodSet, keys)
+        check = added_to(sets, PodSet, keys, self.verdicts) if adds else made_from(sets, PodSet, keys)
 
         def checked(result: object) -> Sequence[PodSet]:
             checked_sets = [pods for pods in check(result) if pods.keys]

@@ -13,7 +13,7 @@ from nodewright.api.verdict import Verdict
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaleup.answers import Answers
 from nodewright.decision.scaleup.expander_plan import checked_plan, most_helpful, workable
-from nodewright.plugins.results import all_of, optional, part_of
+from nodewright.plugins.results import all_of, flag, optional, part_of
 from nodewright.scheduling import ClusterSimulation
 from nodewright.scheduling.lent import lend
 
@@ -84,13 +84,12 @@ class Chooser:
             checked = optional(checked_plan(options, context.pending))
             kept = part_of(options, Option, lambda option: f"an option to grow {option.group.id}")
             ask = partial(self._ask, expander.plan, options, context)
-            works = workable(
-                faults.call(name, "plan", ask, default=None, returns=checked) or (), self._simulation, context.room
-            )
+            plan: Sequence[Option] | None = faults.call(name, "plan", ask, default=None, returns=checked)
+            works = workable(plan or (), self._simulation, context.room)
             if works:
                 return _Narrowed(options=works, planned_by=name)
             ask = partial(self._ask, expander.best, options, context)
-            if expander.asks_outside:
+            if flag(faults, name, expander, "asks_outside"):
                 best = self.answers.best(name, ask, options, context)
             else:
                 best = faults.call(name, "best", ask, default=None, returns=kept)

@@ -12,7 +12,7 @@ from nodewright.cluster import Cluster, PodClass
 from nodewright.decision.limits import Limits
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaleup.balancing import Similarity
-from nodewright.plugins.results import estimate_for
+from nodewright.plugins.results import estimate_for, flag
 from nodewright.scheduling import ClusterSimulation
 from nodewright.scheduling.blank_node import blank_node
 from nodewright.scheduling.filters import inter_pod_affinity
@@ -208,7 +208,7 @@ class OptionFinder:
 
     def _estimate(self, facts: GroupFacts, fit: _Fit, limit: int) -> Estimate | None:
         name, estimator = self._policy.estimator
-        if estimator.by_template:
+        if flag(self._policy.faults, name, estimator, "by_template"):
             for known_limit, known in fit.estimates.items():
                 if known is not None and _holds_for(known, known_limit, limit, len(fit.fitting)):
                     return known
