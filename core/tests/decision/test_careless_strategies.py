@@ -113,11 +113,9 @@ FOREIGN = pods_like(a_pod("foreign"), 1)
         lambda pods, simulation, limit: simulation.fork().__enter__() and Estimate(nodes=1, pods=pods),
     ],
 )
-def test_an_estimate_that_is_none_drops_the_option_and_is_the_fault_of_the_estimator(answer) -> None:
+def test_an_estimate_that_is_none_is_the_fault_of_the_estimator_and_not_used(answer) -> None:
     policy = a_policy(estimator=Estimating(answer))
-    decision = decided(policy)
-    assert decision.grow == ()
-    assert decision.groups["b"].reason is Reason.STRATEGY_FAILED
+    assert decided(policy) == decided(a_policy())
     assert faults(policy) == {("binpacking", "estimate")}
 
 

@@ -2,9 +2,7 @@
 
 from functools import cached_property
 
-from msgspec import field
-
-from nodewright.objects.frozen import FrozenDict, freeze
+from nodewright.objects.frozen import EMPTY, FrozenDict, freeze
 from nodewright.objects.meta import KubeStruct, ObjectMeta
 from nodewright.objects.quantity import Resources, parse_resources
 from nodewright.objects.selector import LabelSelector
@@ -13,7 +11,7 @@ from nodewright.objects.selector import LabelSelector
 class CapacityLimits(KubeStruct, frozen=True, kw_only=True):
     """The limits."""
 
-    resources: dict[str, str | int | float] = field(default_factory=dict)
+    resources: dict[str, str | int | float] = EMPTY
 
     def __post_init__(self) -> None:
         freeze(self, "resources")

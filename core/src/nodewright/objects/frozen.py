@@ -1,6 +1,6 @@
 """Read-only containers: what several readers share, none of them can change for the others."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import is_
 from typing import Any, Never, TypeVar
 
@@ -25,11 +25,16 @@ class FrozenDict(dict[K, V]):
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
 
-    def __reduce__(self) -> tuple[type, tuple[dict[K, V]]]:
-        return type(self), (dict(self),)
+    def __reduce__(self) -> tuple[Callable[[dict[K, V]], "FrozenDict[K, V]"], tuple[dict[K, V]]]:
+        return _of, (dict(self),)
 
 
-_EMPTY: FrozenDict[Any, Any] = FrozenDict()
+#: The default of mappings of structs. They leave it out of their JSON by its identity.
+EMPTY: FrozenDict[Any, Any] = FrozenDict()
+
+
+def _of(mapping: dict[K, V]) -> FrozenDict[K, V]:
+    return FrozenDict(mapping) if mapping else EMPTY
 
 
 def frozen(value: Any) -> Any:
@@ -38,8 +43,6 @@ def frozen(value: Any) -> Any:
     if not _can_change(kind):
         return value
     if issubclass(kind, Mapping):
-        if not value:
-            return _EMPTY
         return FrozenDict(value if _is_flat(value.values()) else {key: frozen(each) for key, each in value.items()})
     if _is_flat(value):
         return tuple(value)
@@ -58,13 +61,14 @@ def _is_flat(values: Iterable[object]) -> bool:
 
 def freeze(struct: Struct, *names: str) -> None:
     """Make mappings of plain values read-only, given the names of their fields. For ``__post_init__`` of structs."""
+    # Objects are decoded by the thousands.
     for name in names:
         value = getattr(struct, name)
-        if type(value) is dict:
-            # Objects are decoded by the thousands: their mappings are flat.
-            force_setattr(struct, name, FrozenDict(value) if value else _EMPTY)
-        else:
-            force_setattr(struct, name, frozen(value))
+        kind = type(value)
+        if kind is dict:
+            force_setattr(struct, name, FrozenDict(value) if value else EMPTY)
+        elif kind is not FrozenDict:
+            force_setattr(struct, name, frozen(value) or EMPTY)
 
 
 def freeze_nested(struct: Struct, *names: str) -> None:

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from msgspec import field
 
-from nodewright.objects.frozen import FrozenDict, freeze
+from nodewright.objects.frozen import EMPTY, FrozenDict, freeze
 from nodewright.objects.meta import Condition, KubeStruct, ObjectMeta
 from nodewright.objects.quantity import Resources, parse_resources
 from nodewright.objects.taint import Taint
@@ -36,8 +36,8 @@ class NodeSpec(KubeStruct, frozen=True, kw_only=True):
 class NodeStatus(KubeStruct, frozen=True, kw_only=True):
     """The observed state of a node."""
 
-    capacity: dict[str, str | int | float] = field(default_factory=dict)
-    allocatable: dict[str, str | int | float] = field(default_factory=dict)
+    capacity: dict[str, str | int | float] = EMPTY
+    allocatable: dict[str, str | int | float] = EMPTY
     conditions: tuple[Condition, ...] = ()
 
     def __post_init__(self) -> None:

@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 from typing import Protocol
 
-from msgspec import field
-
-from nodewright.objects.frozen import FrozenDict, freeze
+from nodewright.objects.frozen import EMPTY, FrozenDict, freeze
 from nodewright.objects.meta import KubeStruct
 from nodewright.objects.quantity import MOST, Resources, parse_resources
 
@@ -15,8 +13,8 @@ Quantities = dict[str, str | int | float]
 class ResourceRequirements(KubeStruct, frozen=True, kw_only=True):
     """What a container, or a whole pod, requests."""
 
-    requests: Quantities = field(default_factory=dict)
-    limits: Quantities = field(default_factory=dict)
+    requests: Quantities = EMPTY
+    limits: Quantities = EMPTY
 
     def __post_init__(self) -> None:
         freeze(self, "requests", "limits")
@@ -27,7 +25,7 @@ class ContainerStatus(KubeStruct, frozen=True, kw_only=True):
 
     name: str = ""
     resources: ResourceRequirements | None = None
-    allocated_resources: Quantities = field(default_factory=dict)
+    allocated_resources: Quantities = EMPTY
 
     def __post_init__(self) -> None:
         freeze(self, "allocated_resources")

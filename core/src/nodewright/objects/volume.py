@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import field
 
-from nodewright.objects.frozen import freeze, freeze_nested
+from nodewright.objects.frozen import EMPTY, freeze, freeze_nested
 from nodewright.objects.meta import KubeStruct, ObjectMeta
 from nodewright.objects.quantity import parse_quantity
 from nodewright.objects.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
@@ -59,7 +59,7 @@ class Volume(KubeStruct, frozen=True, kw_only=True):
 class ClaimResources(KubeStruct, frozen=True, kw_only=True):
     """The resources that a claim requests."""
 
-    requests: Quantities = field(default_factory=dict)
+    requests: Quantities = EMPTY
 
     def __post_init__(self) -> None:
         freeze(self, "requests")
@@ -145,7 +145,7 @@ class CsiSource(KubeStruct, frozen=True, kw_only=True):
 class VolumeSpec(KubeStruct, frozen=True, kw_only=True):
     """The specification of a persistent volume."""
 
-    capacity: Quantities = field(default_factory=dict)
+    capacity: Quantities = EMPTY
     access_modes: tuple[str, ...] = ()
     storage_class_name: str = ""
     volume_mode: str = "Filesystem"

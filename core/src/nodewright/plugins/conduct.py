@@ -21,8 +21,8 @@ MOST_THREADS = 64
 #: From this growth on during its calls, a plugin has leaked memory.
 MOST_MEMORY = 256 * 1024 * 1024
 
-# Linux counts in KiB, macOS in bytes.
-_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
+#: Where Linux tells how much memory the process has; kept open, as it is read before and after each call.
+_STATM = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC) if sys.platform == "linux" else None
 
 
 class MisconductError(RuntimeError):
@@ -52,6 +52,9 @@ def _handle(number: signal.Signals, handler: Any) -> None:
         signal.signal(number, handler)
 
 
+#: How far apart two times may be that are the same.
+_ALARM_SECONDS = 0.1
+
 _ZONE = os.environ.get("TZ")
 
 
@@ -67,9 +70,32 @@ def _collect_garbage(wanted: bool) -> None:
     (gc.enable if wanted else gc.disable)()
 
 
+class _Alarm:
+    """When the alarm timer goes off, if it is set."""
+
+    def __init__(self, at: float | None) -> None:
+        self._at = at
+
+    @classmethod
+    def now(cls) -> "_Alarm":
+        left = signal.getitimer(signal.ITIMER_REAL)[0]
+        return cls(time.monotonic() + left if left else None)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Alarm) or self._at is None or other._at is None:
+            return isinstance(other, _Alarm) and self._at is other._at
+        return abs(self._at - other._at) < _ALARM_SECONDS
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def set(self) -> None:
+        left = 0.0 if self._at is None else max(_ALARM_SECONDS, self._at - time.monotonic())
+        signal.setitimer(signal.ITIMER_REAL, left)
+
+
 _SETTINGS: Sequence[_Setting] = (
     *map(_handler, (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD, signal.SIGPIPE)),
-    _Setting("the alarm timer", lambda: signal.getitimer(signal.ITIMER_REAL)[0] > 0, lambda was: signal.alarm(0)),
+    _Setting("the alarm timer", lambda: _Alarm.now(), lambda was: was.set()),
     _Setting("the locale", lambda: locale.setlocale(locale.LC_ALL), lambda was: locale.setlocale(locale.LC_ALL, was)),
     _Setting("the time zone", lambda: (time.tzname, time.timezone), _write_time_zone),
     _Setting("the working directory", os.getcwd, os.chdir),
@@ -99,7 +125,8 @@ class Conduct:
 
     def look(self) -> object:
         """Return how the process is, before a call."""
-        return [setting.read() for setting in _SETTINGS], _peak_memory()
+        _new_threads()
+        return [setting.read() for setting in _SETTINGS], _memory()
 
     def mend(self, before: Any) -> Iterator[MisconductError]:
         """Put back what was changed since *before*, and yield what that was, and what has grown too much."""
@@ -107,18 +134,15 @@ class Conduct:
         for setting, was in zip(_SETTINGS, settings, strict=True):
             if setting.read() != was:
                 yield MisconductError(f"it changed {setting.name}: {_put_back(setting, was)}")
-        self._memory += _peak_memory() - memory
+        self._memory += _memory() - memory
         if self._memory >= self._memory_limit:
             self._memory_limit = 2 * self._memory
             yield MisconductError(f"the process has grown by {self._memory // 2**20} MiB during its calls")
+        self._threads.update(_new_threads())
         running = sum(thread.is_alive() for thread in tuple(self._threads))
         if running >= self._thread_limit:
             self._thread_limit = 2 * running
             yield MisconductError(f"{running} threads are running that it started")
-
-    def started(self, thread: threading.Thread) -> None:
-        """Note that it started *thread*."""
-        self._threads.add(thread)
 
 
 def _put_back(setting: _Setting, was: Any) -> str:
@@ -128,5 +152,25 @@ def _put_back(setting: _Setting, was: Any) -> str:
     return "it could not be put back"
 
 
-def _peak_memory() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT
+#: Threads that were seen already, and how many there were the last time.
+_seen: WeakSet[threading.Thread] = WeakSet()
+_count = 0
+
+
+def _new_threads() -> list[threading.Thread]:
+    """Return the threads that were not there the last time. A few that came and went in turns may be missed."""
+    global _count
+    count = threading.active_count()
+    if count == _count:
+        return []
+    _count = count
+    new = [thread for thread in threading.enumerate() if thread not in _seen]
+    _seen.update(new)
+    return new
+
+
+def _memory() -> int:
+    """Return how many bytes of memory the process has; on macOS, the most that it ever had."""
+    if _STATM is None:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(os.pread(_STATM, 64, 0).split()[1]) * resource.getpagesize()

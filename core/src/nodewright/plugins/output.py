@@ -2,6 +2,7 @@
 
 import io
 import logging
+import threading
 from typing import TextIO
 
 from nodewright.plugins.calls import current_call
@@ -14,13 +15,16 @@ class PluginOutput(io.TextIOBase):
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        #: What each thread has written of a line that has no end yet.
+        self._begun = threading.local()
 
     def write(self, text: str) -> int:
         """Write *text*, or log it if a plugin prints it."""
         call = current_call()
         if call is None:
             return self._stream.write(text)
-        for line in filter(None, map(str.strip, text.splitlines())):
+        *lines, self._begun.line = (getattr(self._begun, "line", "") + text).split("\n")
+        for line in filter(None, map(str.strip, lines)):
             _log.info(
                 "plugin %s printed in %s: %s",
                 call.plugin,

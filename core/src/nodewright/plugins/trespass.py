@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
-from threading import Thread
 from typing import Any
 
 from nodewright.plugins.calls import Call, current_call
@@ -54,13 +53,6 @@ def _kill(call: Call, event: str, arguments: tuple[Any, ...]) -> None:
         _refuse(call, f"end this process (signal {number})")
 
 
-def _start_thread(call: Call, event: str, arguments: tuple[Any, ...]) -> None:
-    assert call.conduct is not None
-    thread = getattr(arguments[0], "__self__", None)
-    if isinstance(thread, Thread):
-        call.conduct.started(thread)
-
-
 def _refuse(call: Call, attempt: str) -> None:
     misconduct = MisconductError(f"it tried to {attempt}")
     # At once: the plugin may catch what is raised here.
@@ -74,6 +66,4 @@ _HANDLERS: Mapping[str, Callable[[Call, str, tuple[Any, ...]], None]] = {
     "os.kill": _kill,
     "os.killpg": _kill,
     "signal.pthread_kill": _kill,
-    "_thread.start_new_thread": _start_thread,
-    "_thread.start_joinable_thread": _start_thread,
 }

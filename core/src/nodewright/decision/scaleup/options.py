@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nodewright.api.estimator import Estimate
+from nodewright.api.estimator import Estimate, Estimator
 from nodewright.api.group import GroupFacts
 from nodewright.api.option import Option, PodSet
 from nodewright.api.reasons import Reason
@@ -17,6 +17,7 @@ from nodewright.scheduling import ClusterSimulation
 from nodewright.scheduling.blank_node import blank_node
 from nodewright.scheduling.filters import inter_pod_affinity
 from nodewright.scheduling.lent import lend
+from nodewright.strategies.binpacking import Binpacking
 
 #: The verdict on each set of pods that does not fit a new node, by the set's first pod.
 Refusals = Mapping[str, Verdict]
@@ -212,15 +213,22 @@ class OptionFinder:
             for known_limit, known in fit.estimates.items():
                 if known is not None and _holds_for(known, known_limit, limit, len(fit.fitting)):
                     return known
+        estimate = self._ask(name, estimator, facts, fit, limit)
+        if estimate is None and not isinstance(estimator, Binpacking):
+            # Pods don't wait because of a plugin.
+            estimate = self._ask("binpacking", Binpacking(Binpacking.Config()), facts, fit, limit)
+        fit.estimates[limit] = estimate
+        return estimate
+
+    def _ask(self, name: str, estimator: Estimator, facts: GroupFacts, fit: _Fit, limit: int) -> Estimate | None:
+        """Return what *estimator* says, None if it fails."""
 
         def ask() -> object:
             with lend(self._simulation) as simulation:
                 return estimator.estimate(facts, fit.fitting, simulation, limit)
 
         returns = estimate_for(fit.fitting, limit)
-        estimate = self._policy.faults.call(name, "estimate", ask, default=None, returns=returns)
-        fit.estimates[limit] = estimate
-        return estimate
+        return self._policy.faults.call(name, "estimate", ask, default=None, returns=returns)
 
 
 def _holds_for(known: Estimate, known_limit: int, limit: int, sets: int) -> bool:
