@@ -15,7 +15,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 WORKERS ?= $(shell $(PYTHON) -c "import os; print(min(8, os.cpu_count() * 3 // 2))")
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak bench check format manifests lock clean
+.PHONY: help demo test soak bench check format manifests surface lock clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -56,6 +56,9 @@ format: .venv/.dev ## put the code into shape
 
 manifests: .venv/.dev ## write anew, from the chart, what `nodewright manifests` prints
 	PATH="$(BIN):$$PATH" helm template nodewright deploy/chart --namespace kube-system --values deploy/manifests.values.yaml > core/src/nodewright/cli/manifests.yaml
+
+surface: .venv/.dev ## write anew what is public; ARGS=--release with a new version
+	$(BIN)/python -m docsite.surface $(ARGS)
 
 lock: $(UV) ## write requirements-dev.lock anew from the pyproject files
 	$(UV) export --quiet --all-packages --no-emit-workspace --no-hashes --no-header --format requirements.txt --output-file requirements-dev.lock
