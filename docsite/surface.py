@@ -48,6 +48,9 @@ _PARTS = re.compile(r"""(?P<text>'[^']*'|"[^"]*")|<(?P<member>[\w.]+): [^>]*>|\b
 class Entry:
     """One public thing: a name of a module, or a member of a class."""
 
+    #: ``class``, ``field``, ``member`` (of an enumeration), ``property``, ``method``, ``fixture``, ``function``,
+    #: ``data``, or ``again`` for a name that an earlier module has as well.
+    kind: str
     #: Where it is public, such as ``nodewright.api.Option.limit``.
     path: str
     #: What follows the path: signature, or type and default.
@@ -59,13 +62,16 @@ class Entry:
     #: Whether readers need a description, because name and type say too little.
     needs_text: bool = True
     value: Any = None
+    #: The module that defines a name of a module; empty for members.
+    home: str = ""
 
     def __str__(self) -> str:
         marked = getattr(self.value, "__deprecated__", None)
         return f"{self.path}{self.form}" + (f"  # deprecated {marked}" if marked else "")
 
 
-def surface() -> list[Entry]:
+@cache
+def surface() -> tuple[Entry, ...]:
     """Return everything that is public, in the order of modules and of their ``__all__``."""
     entries: list[Entry] = []
     seen: dict[int, str] = {}
@@ -75,10 +81,10 @@ def surface() -> list[Entry]:
             if isinstance(value, type) or inspect.isfunction(value):
                 first = seen.setdefault(id(value), path)
                 if first != path:
-                    entries.append(Entry(path=path, form=f" = {first}", text="", needs_text=False, value=value))
+                    entries.append(Entry(kind="again", path=path, form=f" = {first}", text="", needs_text=False))
                     continue
             entries += _entries(module, name, path, value)
-    return entries
+    return tuple(entries)
 
 
 @cache
@@ -118,32 +124,23 @@ def mentioned_types(entry: Entry) -> Iterator[type]:
         waiting += filter(None, [getattr(kind, "__bound__", None)])
 
 
-def constant_comment(module: ModuleType, name: str) -> str:
-    """Return the ``#:`` comment above the assignment of *name*, in *module* or in the one that it imports it from."""
-    tree, lines = _source(module)
-    for statement in tree.body:
-        if isinstance(statement, ast.ImportFrom) and any(each.name == name for each in statement.names):
-            return constant_comment(import_module(statement.module or ""), name)
-        if isinstance(statement, ast.Assign | ast.AnnAssign):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-                return _comment_above(lines, statement.lineno)
-    return ""
-
-
 def _entries(module: ModuleType, name: str, path: str, value: Any) -> Iterator[Entry]:
     if isinstance(value, type):
-        yield Entry(path=path, form=f": {_kind(value)}", text=_own_docstring(value), value=value)
+        text = _own_docstring(value)
+        yield Entry(kind="class", path=path, form=f": {_kind(value)}", text=text, value=value, home=value.__module__)
         if name not in OPAQUE:
             yield from _members(value, path)
     elif callable(value) and inspect.isroutine(value):
-        yield _function(path, value)
+        yield dataclasses.replace(_function(path, value), home=value.__module__)
     elif hasattr(value, "__origin__"):
-        form, text = f" = {_short_form(repr(value))}", constant_comment(module, name)
-        yield Entry(path=path, form=form, text=text, mentions=(value,), value=value)
+        form = f" = {_short_form(repr(value))}"
+        home, text = _assignment(module, name)
+        yield Entry(kind="data", path=path, form=form, text=text, mentions=(value,), home=home)
     else:
         shown = f" = {value!r}" if isinstance(value, str | int | float) else ""
-        yield Entry(path=path, form=f": {type(value).__name__}{shown}", text=constant_comment(module, name))
+        form = f": {type(value).__name__}{shown}"
+        home, text = _assignment(module, name)
+        yield Entry(kind="data", path=path, form=form, text=text, home=home)
 
 
 def _kind(kind: type) -> str:
@@ -163,17 +160,20 @@ def _members(kind: type, path: str) -> Iterator[Entry]:
     fields = _fields(kind)
     comments = _comments(kind)
     for name, default in fields.items():
-        text = comments.get(name, "")
+        text, hint = comments.get(name, ""), hints.get(name)
         if LEFT_OUT not in text:
-            form = f": {_shown(hints.get(name))}{default}"
-            yield Entry(path=f"{path}.{name}", form=form, text=text, mentions=(hints.get(name),), needs_text=False)
+            form = f": {_shown(hint)}{default}"
+            yield Entry(kind="field", path=f"{path}.{name}", form=form, text=text, mentions=(hint,), needs_text=False)
     if issubclass(kind, Enum):
         for member in kind:
-            yield Entry(path=f"{path}.{member.name}", form=f" = {member.value!r}", text="", needs_text=False)
+            text = comments.get(member.name) or getattr(member, "text", "")
+            form = f" = {member.value!r}"
+            yield Entry(kind="member", path=f"{path}.{member.name}", form=form, text=text, needs_text=False)
     for name, value in _own(kind).items():
         if name in fields or name.startswith("_") or (issubclass(kind, Enum) and isinstance(value, kind)):
             if name == "__init__" and not fields and not getattr(kind, "_is_protocol", False):
-                yield _function(f"{path}.__init__", value, needs_text=False)
+                made = _function(f"{path}.__init__", value)
+                yield dataclasses.replace(made, kind="method", text="", needs_text=False)
             continue
         yield from _member(kind, name, value, f"{path}.{name}", hints)
 
@@ -183,29 +183,29 @@ def _member(kind: type, name: str, value: Any, path: str, hints: dict[str, Any])
         value = value.__func__
     getter = getattr(value, "fget", None) or getattr(value, "func", None)
     if _is_fixture(value):
-        yield Entry(path=path, form=": fixture", text=inspect.getdoc(getattr(kind, name)) or "", needs_text=False)
+        yield Entry(kind="fixture", path=path, form=": fixture", text=_fixture_docstring(value), needs_text=False)
     elif getter is not None:
         returned = _hints(getter).get("return")
         text = inspect.getdoc(getter) or ""
         if LEFT_OUT not in text:
-            yield Entry(path=path, form=f": {_shown(returned)} (property)", text=text, mentions=(returned,))
+            form = f": {_shown(returned)} (property)"
+            yield Entry(kind="property", path=path, form=form, text=text, mentions=(returned,), value=getter)
     elif inspect.isfunction(value):
         # The tests of a suite are its rules, which have a page of their own.
         if not name.startswith("test_") and LEFT_OUT not in (value.__doc__ or ""):
             text = inspect.getdoc(getattr(kind, name)) or ""
-            yield dataclasses.replace(_function(path, value), text=text)
+            yield dataclasses.replace(_function(path, value), kind="method", text=text)
     elif name in hints or isinstance(value, str | int | float | frozenset | type):
         text = _comments(kind).get(name, "")
-        mentions = (hints.get(name),)
-        form = f": {_shown(hints[name])}" if name in hints else ""
-        yield Entry(path=path, form=f"{form} = {_value(value)}", text=text, mentions=mentions, needs_text=False)
+        form = (f": {_shown(hints[name])}" if name in hints else "") + f" = {_value(value)}"
+        yield Entry(kind="field", path=path, form=form, text=text, mentions=(hints.get(name),), needs_text=False)
 
 
-def _function(path: str, function: Any, *, needs_text: bool = True) -> Entry:
+def _function(path: str, function: Any) -> Entry:
     signature = _short_form(_unquoted(str(inspect.signature(function))))
     mentions = tuple(_hints(function).values())
     text = inspect.getdoc(function) or ""
-    return Entry(path=path, form=signature, text=text, mentions=mentions, needs_text=needs_text, value=function)
+    return Entry(kind="function", path=path, form=signature, text=text, mentions=mentions, value=function)
 
 
 def _fields(kind: type) -> dict[str, str]:
@@ -287,8 +287,12 @@ def _is_fixture(value: Any) -> bool:
     return type(value).__name__ == "FixtureFunctionDefinition" or hasattr(value, "_pytestfixturefunction")
 
 
+def _fixture_docstring(fixture: Any) -> str:
+    return inspect.getdoc(getattr(fixture, "__wrapped__", None) or fixture._get_wrapped_function()) or ""
+
+
 def _own_docstring(kind: type) -> str:
-    return str.__str__(vars(kind).get("__doc__") or "")
+    return inspect.cleandoc(str(vars(kind).get("__doc__") or ""))
 
 
 @cache
@@ -310,6 +314,19 @@ def _comment_above(lines: list[str], number: int) -> str:
             break
         text.insert(0, line.strip().removeprefix("#:").strip())
     return " ".join(text)
+
+
+def _assignment(module: ModuleType, name: str) -> tuple[str, str]:
+    """Return the module that assigns what *module* has as *name*, and the ``#:`` comment there."""
+    tree, lines = _source(module)
+    for statement in tree.body:
+        if isinstance(statement, ast.ImportFrom) and any(each.name == name for each in statement.names):
+            return _assignment(import_module(statement.module or ""), name)
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                return module.__name__, _comment_above(lines, statement.lineno)
+    return module.__name__, ""
 
 
 @cache

@@ -94,4 +94,4 @@ def test_opaque_types_show_nothing_of_what_they_are_made_of() -> None:
 
 def test_an_entry_is_one_line() -> None:
     assert all("\n" not in str(each) for each in ENTRIES)
-    assert str(Entry(path="nodewright.api.x", form=": int", text="")) == "nodewright.api.x: int"
+    assert str(Entry(kind="data", path="nodewright.api.x", form=": int", text="")) == "nodewright.api.x: int"
