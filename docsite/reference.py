@@ -64,7 +64,7 @@ PAGES = (
         homes=("nodewright.objects.quantity", "nodewright.objects.duration", "nodewright.api.nearest"),
     ),
     Page(name="objects", title="Objects of Kubernetes", homes=("nodewright.objects",)),
-    Page(name="testing", title="Tests of plugins", homes=("nodewright.testing",)),
+    Page(name="testing", title="Tests of plugins", homes=("nodewright.testing", "nodewright.explain.narrative")),
     Page(name="suites", title="Conformance suites", homes=("nodewright.testing.conformance",)),
     Page(
         name="library",
