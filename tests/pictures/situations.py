@@ -167,6 +167,7 @@ def random_situation(seed: int) -> Situation:
             "one": ResourceLimits(maximum={"cpu": dice.number(20, 60) * 1000, "ssd": 2}) if dice.chance(30) else _NONE
         },
         balancing_ignored_labels={"other": frozenset(["rack"])} if dice.chance(50) else {},
+        unreadable={"shed": "no answer within 60 s"} if dice.chance(20) else {},
         pricing={"one": DearPods(), "other": DearPods()} if dice.chance(80) else {},
         config_maps={CONFIG_MAP: {"priorities": dice.pick(_PRIORITIES)}} if dice.chance(70) else {},
     )

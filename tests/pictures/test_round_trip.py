@@ -51,7 +51,7 @@ def test_what_is_shown_of_any_world_is_read_as_it_was() -> None:
         situation = random_situation(seed)
         found = read_scenario(written(situation.picture), classes=REGISTRY)
         world = situation.world
-        for name in ("group_of", "gpus", "group_gpus", "resource_limits", "balancing_ignored_labels"):
+        for name in ("group_of", "gpus", "group_gpus", "resource_limits", "balancing_ignored_labels", "unreadable"):
             assert getattr(found, name) == getattr(world, name), (seed, name)
         # What stays out of a picture: annotations that no decision reads.
         assert [replace(group, template=None) for group in found.groups] == [

@@ -8,7 +8,7 @@ from nodewright.api import Reason
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
 from nodewright.decision.memory import Memory, UnneededMemory
-from nodewright.explain.explanation import Look, explain_group, explain_node
+from nodewright.explain.explanation import Look, UnknownError, explain_group, explain_node, explain_pod
 from nodewright.explain.overview import overview
 from nodewright.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
 from nodewright.objects.budget import BudgetSpec, BudgetStatus
@@ -153,3 +153,67 @@ def test_an_overview_sums_nodes_up_by_reason_and_says_for_how_long() -> None:
     reasons, nodes = tables[-2:]
     assert reasons[1:] == [("1", "NotUnderutilized", "n0"), ("1", "BlockedByPod: NotReplicated", "n1")]
     assert [row[3] for row in nodes[1:]] == ["2m", "2m"]
+
+
+def while_unreadable(*faults, **world):
+    world = replace(a_world(**world), unreadable=dict(faults))
+    decision, memory, findings = decide(world, Memory(), a_policy(), NOW, in_depth=True)
+    return Look(world=world, decision=decision, memory=memory, findings=findings)
+
+
+SHED = ("shed", "no answer within 60 s")
+BARN = ("barn", "the gate is shut")
+
+
+def test_a_node_without_a_known_group_may_be_of_a_provider_that_cannot_be_read() -> None:
+    look = while_unreadable(SHED, groups=[a_group("a", size=1)], nodes={"a": [a_node("n0")], "": [a_node("n1")]})
+    assert explain_node(look, "n1") == [
+        "node n1",
+        "  stays: it is not known whether it belongs to a group [NotAutoscaled]",
+        "  provider shed can't be read: no answer within 60 s; it may have a group of this node",
+    ]
+    assert not [line for line in explain_node(look, "n0") if "shed" in line]
+
+
+def test_a_node_without_a_group_belongs_to_none_if_all_providers_can_be_read() -> None:
+    look = while_unreadable(groups=[a_group("a", size=1)], nodes={"a": [a_node("n0")], "": [a_node("n1")]})
+    assert explain_node(look, "n1")[1] == "  stays: belongs to no group [NotAutoscaled]"
+
+
+@pytest.mark.parametrize(
+    ("faults", "message"),
+    [
+        (
+            [SHED],
+            (
+                "group pool is not known: provider shed can't be read: no answer within 60 s; "
+                "it may have a group of this name"
+            ),
+        ),
+        (
+            [SHED, BARN],
+            (
+                "group pool is not known: provider shed can't be read: no answer within 60 s; "
+                "provider barn can't be read: the gate is shut; one of them may have a group of this name"
+            ),
+        ),
+        ([], "there is no group pool"),
+    ],
+    ids=["one provider", "two providers", "none"],
+)
+def test_a_group_that_is_not_known_may_be_of_a_provider_that_cannot_be_read(faults, message) -> None:
+    with pytest.raises(UnknownError) as raised:
+        explain_group(while_unreadable(*faults, groups=[a_group("a", size=1)]), "pool")
+    assert str(raised.value) == message
+
+
+def test_a_pod_that_no_group_helps_names_the_providers_whose_groups_are_not_known() -> None:
+    known = replace(a_group("a", provider="barn"), error="the gate is shut")
+    look = while_unreadable(SHED, BARN, groups=[known], pods=[a_pod("web", cpu="8"), a_pod("fits", cpu="1")])
+    told = [line for line in explain_pod(look, "default/web") if "can't be read" in line]
+    assert told == ["  provider shed can't be read: no answer within 60 s; its groups are not known"]
+
+
+def test_an_overview_names_providers_that_cannot_be_read() -> None:
+    lines, _ = overview(while_unreadable(SHED))
+    assert "provider shed can't be read: no answer within 60 s" in lines

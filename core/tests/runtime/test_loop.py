@@ -33,7 +33,10 @@ class Cycle:
 
     def __init__(self, stop, results, *, productive, readable, settings):
         self.productive = productive
-        self.session = SimpleNamespace(settings=SimpleNamespace(loop=settings), any_provider_readable=readable)
+        self.session = SimpleNamespace(
+            settings=SimpleNamespace(loop=settings),
+            unreadable="" if readable else "provider a can't be read: no answer",
+        )
         self._stop = stop
         self._results = list(results)
 

@@ -162,6 +162,24 @@ def test_a_provider_that_fails_keeps_its_groups_as_they_were(read) -> None:
     assert read_all().groups[0].error == ""
 
 
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (CloudUnavailableError("connection refused"), "connection refused"),
+        (CloudUnavailableError(""), "CloudUnavailableError"),
+    ],
+    ids=["with words", "without"],
+)
+def test_a_provider_that_never_could_be_read_is_reported_with_the_reason(read, fault, reason) -> None:
+    sick, well = Cloud(Group("sick")), Cloud(Group("well"))
+    sick.trouble = fault
+    read_all = read(sick=sick, well=well)
+    report = read_all()
+    assert ([group.id for group in report.groups], report.unreadable) == (["well"], {"sick": reason})
+    sick.trouble = None
+    assert read_all().unreadable == {}
+
+
 def test_a_refresh_that_ends_with_a_timeout_of_its_own_is_tried_again(read) -> None:
     cloud = Cloud(Group())
     read_all = read(cloud=cloud)

@@ -193,6 +193,18 @@ def test_gpus_limits_and_labels_of_clouds_come_back() -> None:
     )
 
 
+def test_providers_that_could_not_be_read_come_back_with_the_reason() -> None:
+    world = replace(a_world(), unreadable={"shed": "no answer within 60 s"})
+    assert read_back(a_picture(world)).world().unreadable == {"shed": "no answer within 60 s"}
+
+
+def test_what_a_cloud_said_of_its_fault_is_not_in_an_anonymous_picture() -> None:
+    picture = a_picture(replace(a_world(), unreadable={"shed": "account 4711 is closed"}))
+    document = b"".join(json_pieces(picture.entries(anonymize=True)))
+    assert b"4711" not in document
+    assert read_scenario(json.loads(document)).unreadable == {"shed": "its provider could not be read"}
+
+
 def test_pods_that_wait_keep_their_turn() -> None:
     world = a_world(pods=[a_pod("b"), a_pod("c", labels={"app": "x"}), a_pod("a")])
     unseen = changed(a_pod("b"), status=Pod().status)

@@ -14,7 +14,7 @@ def test_every_name_is_there() -> None:
 
 
 def test_an_unknown_name_is_refused_as_by_any_module() -> None:
-    with pytest.raises(AttributeError, match="module 'nodewright.testing' has no attribute 'a_cloud'"):
+    with pytest.raises(AttributeError, match=r"'nodewright\.testing' has no attribute 'a_cloud'"):
         _ = testing.a_cloud
 
 

@@ -87,11 +87,11 @@ class Problem:
 
 
 class ConfigurationError(PermanentError):
-    """Configuration that can't be used, with every problem that was found in it."""
+    """Configuration that can't be used, with every problem that was found in it; a text is one without a place."""
 
-    def __init__(self, *problems: Problem) -> None:
-        super().__init__("\n".join(str(problem) for problem in problems))
-        self.problems = problems
+    def __init__(self, *problems: Problem | str) -> None:
+        self.problems = tuple(Problem(message=each) if isinstance(each, str) else each for each in problems)
+        super().__init__("\n".join(map(str, self.problems)))
 
 
 class PluginError(PermanentError):

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from typing import ClassVar
 
@@ -42,6 +43,10 @@ class ProviderContext:
     clock: Clock
     #: What requests to the cloud should call themselves.
     user_agent: str = "nodewright"
+    #: How long the core waits for a `Provider.refresh` (``loop.refreshTimeout``).
+    refresh_timeout: timedelta = timedelta(seconds=60)
+    #: How long the core waits for an action of a group (``loop.actionTimeout``). Give each request less than that.
+    action_timeout: timedelta = timedelta(seconds=60)
     #: Groups and discovery rules from Cluster Autoscaler's flags ``--nodes`` and ``--node-group-auto-discovery``.
     nodes: tuple[GroupSpec, ...] = ()
     discovery: tuple[str, ...] = ()

@@ -49,6 +49,8 @@ class World:
     resource_limits: Mapping[str, ResourceLimits] = field(default_factory=dict)
     #: Labels that may differ between similar groups, by provider.
     balancing_ignored_labels: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    #: Why a provider can't be read, by the name of each: it may have groups and nodes that nobody knows of.
+    unreadable: Mapping[str, str] = field(default_factory=dict)
     #: The outcomes of the actions since the last decision.
     outcomes: tuple[Outcome, ...] = ()
     #: Prices, by each provider that has them.

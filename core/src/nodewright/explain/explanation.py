@@ -22,6 +22,8 @@ from nodewright.explain.narrative import describe_difference
 from nodewright.objects import Resources, format_resource
 from nodewright.scheduling.filters import texts
 
+#: Pods that need no more help.
+SERVED = (Reason.FITS, Reason.HELPED)
 #: How many of the nodes are named that the pods of another would go to.
 _PLACES = 5
 #: How many capacity pools of a group are named.
@@ -68,6 +70,9 @@ def explain_pod(look: Look, key: str) -> list[str]:
         reason = against.get(group.id) or options.get(group.id)
         if reason is not None:
             lines.append(f"  group {group.id}: {'; '.join(texts(reason))}")
+    if verdict.reason not in SERVED:
+        shown = {group.provider for group in look.findings.groups}
+        lines += [f"  {fault}; its groups are not known" for name, fault in unreadable(look.world) if name not in shown]
     return lines
 
 
@@ -92,6 +97,7 @@ def explain_node(look: Look, name: str) -> list[str]:
     return [
         f"node {name}" + (f" of group {group}" if group else ""),
         *(_reasons(look, name) if name in look.decision.nodes else ("  stays: it was not examined",)),
+        *(() if group else (f"  {fault}; it may have a group of this node" for _, fault in unreadable(look.world))),
         *_times(look, name),
         *_places(look, name),
         *_use(look, name),
@@ -101,6 +107,9 @@ def explain_node(look: Look, name: str) -> list[str]:
 def _reasons(look: Look, name: str) -> Iterable[str]:
     """Yield whether a node goes, why, and what it would take if it stays."""
     verdict = look.decision.nodes[name]
+    if verdict.reason is Reason.NOT_OURS and look.world.unreadable:
+        yield f"  stays: it is not known whether it belongs to a group [{verdict.reason.value}]"
+        return
     going = goes(look.decision, name)
     yield f"  {'goes' if going else 'stays'}: {verdict} [{verdict.reason.value}]"
     found = informative_verdict(verdict, look.memory.verdicts.last.get(name))
@@ -143,10 +152,14 @@ def _time(moment: datetime) -> str:
 
 
 def explain_group(look: Look, group_id: str) -> list[str]:
-    """Return the state of a group, its template, and whether it would grow. Raises `UnknownError` if there is none."""
+    """Return the state of a group, its template, and whether it would grow. Raises `UnknownError` if none is known."""
     groups = {group.id: group for group in look.findings.groups}
     group = groups.get(group_id)
     if group is None:
+        faults = [fault for _, fault in unreadable(look.world)]
+        if faults:
+            have = "it may have" if len(faults) == 1 else "one of them may have"
+            raise UnknownError(f"group {group_id} is not known: {'; '.join(faults)}; {have} a group of this name")
         raise _unknown("group", group_id, groups)
     lines = [
         (
@@ -248,6 +261,12 @@ def _template(group: GroupFacts) -> Iterable[str]:
 
 def _amounts(resources: Resources) -> str:
     return ", ".join(f"{name} {format_resource(name, amount)}" for name, amount in sorted(resources.items()))
+
+
+def unreadable(world: World) -> Iterable[tuple[str, str]]:
+    """Yield the name of each provider that can't be read, and a sentence that says so, with the reason."""
+    for name, reason in world.unreadable.items():
+        yield name, f"provider {name} can't be read: {reason}"
 
 
 def goes(decision: Decision, name: str) -> bool:

@@ -1,17 +1,14 @@
-"""A whole decision on one page: what is done, and tables of groups, of pods that wait and of nodes."""
+"""A whole decision on one page: what is done, what can't be read, and tables of groups, waiting pods and nodes."""
 
 from collections.abc import Iterable
 from datetime import timedelta
 
-from nodewright.api.reasons import Reason
 from nodewright.explain.advice import informative_verdict
-from nodewright.explain.explanation import Look, explain_growth, goes
+from nodewright.explain.explanation import SERVED, Look, explain_growth, goes, unreadable
 from nodewright.explain.narrative import describe_actions
 from nodewright.objects.duration import format_duration
 from nodewright.scheduling.filters import texts
 
-#: Pods that need no more help.
-_SERVED = (Reason.FITS, Reason.HELPED)
 #: How many pods that wait, or nodes that stay, are named of those with the same reasons.
 _NAMED = 3
 
@@ -23,6 +20,7 @@ def overview(look: Look) -> tuple[list[str], list[list[Row]]]:
     lines = describe_actions(look.decision) or ["nothing to do"]
     if look.decision.halted is not None:
         lines.append(str(look.decision.halted))
+    lines += [fault for _, fault in unreadable(look.world)]
     tables = [
         [("GROUP", "SIZE", "COMING", "GROWTH"), *_groups(look)],
         [("PODS", "WHICH WAIT", "WHY"), *_waiting(look)],
@@ -42,7 +40,7 @@ def _waiting(look: Look) -> Iterable[Row]:
     """Yield pods that wait for the same reasons as one row."""
     alike: dict[str, list[str]] = {}
     for key, verdict in look.decision.pods.items():
-        if verdict.reason not in _SERVED:
+        if verdict.reason not in SERVED:
             alike.setdefault("; ".join((str(verdict), *_against(look, key))), []).append(key)
     for why, keys in alike.items():
         yield str(len(keys)), _some(keys), why

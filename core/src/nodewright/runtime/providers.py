@@ -36,6 +36,8 @@ class ProviderReport:
     resource_limits: Mapping[str, ResourceLimits]
     balancing_ignored_labels: Mapping[str, frozenset[str]]
     pricing: Mapping[str, PricingModel]
+    #: What went wrong, by the name of each provider that could not be read.
+    unreadable: Mapping[str, str] = field(default_factory=dict)
     #: Ids of groups whose provider answered a request of an earlier loop.
     outdated: frozenset[str] = frozenset()
 
@@ -77,15 +79,12 @@ class Providers:
         self._clock = clock
         self._faults = faults
         self._prices = prices
-        self._states = [
-            _ProviderState(name=name, provider=provider, thread=ThreadPoolExecutor(1, f"provider-{name}"))
-            for name, provider in providers.items()
-        ]
+        self._states = [_state(name, provider) for name, provider in providers.items()]
 
     @property
     def any_readable(self) -> bool:
-        """Whether at least one provider could be read the last time, or there is none."""
-        return not self._states or not all(state.trouble for state in self._states)
+        """Whether at least one provider could be read the last time."""
+        return not all(state.trouble for state in self._states)
 
     def read(self, nodes: Mapping[str, Node], defaults: GroupOptions, timeout: timedelta) -> ProviderReport:
         """Refresh all providers, each within *timeout*, and return what they report about groups and *nodes*."""
@@ -117,8 +116,13 @@ class Providers:
             resource_limits={state.name: state.limits for state in self._states},
             balancing_ignored_labels={state.name: state.provider.balancing_ignored_labels for state in self._states},
             pricing={state.name: state.pricing for state in self._states if state.pricing is not None},
+            unreadable={state.name: state.trouble for state in self._states if state.trouble},
             outdated=frozenset(each.id for state in late for each in state.facts),
         )
+
+    def add(self, name: str, provider: Provider) -> None:
+        """Add a provider that could not be made before."""
+        self._states.append(_state(name, provider))
 
     def resize(self, changes: Mapping[str, int]) -> None:
         """Note by how many nodes groups have grown or shrunk. That counts until their provider is read again."""
@@ -206,7 +210,7 @@ class Providers:
             # A refresh that was late once holds up no second loop.
             state.refresh.result(0 if state.late else timeout.total_seconds())
         except NodewrightError as failure:
-            error = str(failure)
+            error = str(failure) or type(failure).__name__
         except Exception as failure:
             # The refresh may also have ended with a timeout of its own.
             if isinstance(failure, FutureTimeoutError) and not state.refresh.done():
@@ -251,6 +255,10 @@ class Providers:
                 )
                 if gpu is not None:
                     gpus[name] = gpu
+
+
+def _state(name: str, provider: Provider) -> _ProviderState:
+    return _ProviderState(name=name, provider=provider, thread=ThreadPoolExecutor(1, f"provider-{name}"))
 
 
 def _taken(group: GroupFacts, other: GroupFacts) -> PluginError:

@@ -52,6 +52,9 @@ class Session:
         self.settings = settings
         self._registry = registry
         self._faults = faults
+        self._clock = clock
+        #: Why providers could not be read the last time, by the name of each.
+        self._unreadable: Mapping[str, str] = {}
         self._taint_latency = taint_latency
         self._strategies = Strategies(registry, faults)
         self.policy = self._strategies.policy(settings)
@@ -99,9 +102,11 @@ class Session:
         return self._executor.busy
 
     @property
-    def any_provider_readable(self) -> bool:
-        """Whether at least one provider could be read the last time, or there is none."""
-        return self._providers.any_readable
+    def unreadable(self) -> str:
+        """Why no provider at all could be read the last time; empty if one could, or if none is configured."""
+        if self._providers.any_readable or not self.settings.providers:
+            return ""
+        return "; ".join(f"provider {name} can't be read: {why}" for name, why in self._unreadable.items())
 
     @property
     def held(self) -> Mapping[str, Hold]:
@@ -114,8 +119,11 @@ class Session:
 
     def observe(self, cluster: Cluster, outcomes: tuple[Outcome, ...]) -> World:
         """Read the providers and return the world as it is, with the *outcomes* of actions of the last loop."""
+        for name, provider in self._strategies.retry(self._clock.now()).items():
+            self._providers.add(name, provider)
         with self.policy.timings.time("cloudProviderRefresh"):
             report = self._providers.read(cluster.nodes, self._defaults, self.settings.loop.refresh_timeout)
+        self._unreadable = {**report.unreadable, **self._strategies.left_out}
         self._held.read(report.outdated | {facts.id for facts in report.groups if facts.error})
         return self._world(cluster, report, outcomes)
 
@@ -162,6 +170,7 @@ class Session:
             group_gpus=report.group_gpus,
             resource_limits=report.resource_limits,
             balancing_ignored_labels=report.balancing_ignored_labels,
+            unreadable=self._unreadable,
             outcomes=outcomes,
             pricing=report.pricing,
             taint_latency=self._taint_latency.longest,

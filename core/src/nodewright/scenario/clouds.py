@@ -1,4 +1,4 @@
-"""What clouds say in a scenario besides their groups: GPUs, prices, limits, and labels that balancing ignores."""
+"""What clouds say in a scenario besides their groups: GPUs, prices, limits, labels that balancing ignores, faults."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from nodewright.strategies.price import STABILIZER
 
 _HOUR = timedelta(hours=1)
 _GPU_RESOURCE = "nvidia.com/gpu"
+_UNREADABLE = "its provider could not be read"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +57,8 @@ def _key(requests: Resources) -> tuple[tuple[str, int], ...]:
     return tuple(sorted((name, amount) for name, amount in requests.items() if amount and name != "pods"))
 
 
+#: What went wrong when a provider was read: it has names in it.
+FAULT = Plain(str, show=lambda value, names: _UNREADABLE if value and names.hides else value)
 GPU = Codec(GpuConfig, *(Field(name, str, "") for name in ("label", "type", "resource", "dra_driver")))
 _POD_PRICE = Codec(PodPrice, Field("requests", AMOUNTS, {}, always=True), Field("hourly_price", float))
 _PRICES = Codec(
@@ -66,12 +69,13 @@ _PRICES = Codec(
 _LIMITS = Codec(ResourceLimits, Field("minimum", AMOUNTS, {}), Field("maximum", AMOUNTS, {}))
 _LABELS = Plain(frozenset[str], show=lambda value, names: sorted(value))
 
-#: Attributes of the world: by provider, and GPUs by node.
+#: Attributes of the world: by provider, but GPUs by node.
 _CLOUDS = (
     Field("pricing", MapOf(_PRICES), {}),
     Field("resource_limits", MapOf(_LIMITS), {}),
     Field("balancing_ignored_labels", MapOf(_LABELS), {}),
     Field("gpus", MapOf(GPU, Role.NODE), {}),
+    Field("unreadable", MapOf(FAULT), {}, key="unreadableProviders"),
 )
 KEYS = tuple(field.key for field in _CLOUDS)
 
@@ -90,6 +94,7 @@ def write_clouds(world: World, pricing: Mapping[str, PricingModel], now: datetim
         "resource_limits": world.resource_limits,
         "balancing_ignored_labels": {name: keys for name, keys in world.balancing_ignored_labels.items() if keys},
         "gpus": world.gpus,
+        "unreadable": world.unreadable,
     }
     yield from write_fields(_CLOUDS, values, names).items()
 

@@ -15,7 +15,7 @@ from nodewright.config.effective import default_options, group_options
 from nodewright.config.model import Settings
 from nodewright.decision.world import World
 from nodewright.objects import Node, Pod
-from nodewright.scenario.clouds import GPU
+from nodewright.scenario.clouds import FAULT, GPU
 from nodewright.scenario.fields import (
     Codec,
     Entry,
@@ -37,13 +37,11 @@ from nodewright.scenario.sieve import Scope
 
 #: Stands for the cloud that a scenario's groups are in.
 PROVIDER = "scenario"
-_UNREADABLE = "its provider could not be read"
 
 _Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 _POOL = Plain(str, show=lambda value, names: names.pool(value))
 #: What a cloud says has names in it.
 _MESSAGE = Plain(str, show=lambda value, names: "" if names.hides else value)
-_FAULT = Plain(str, show=lambda value, names: _UNREADABLE if value and names.hides else value)
 
 _ERROR = Codec(
     InstanceError,
@@ -84,7 +82,7 @@ _GROUP = Codec(
     Field("hourly_price", float, None),
     Field("atomic", bool, False),
     Field("force_delete", bool, False),
-    Field("error", _FAULT, ""),
+    Field("error", FAULT, ""),
     Field("pools", Plain(tuple[str, ...], show=lambda value, names: [names.pool(pool) for pool in value]), ()),
     besides=(_TEMPLATE, *_BESIDE_TEMPLATE, _GPU, _OPTIONS),
     past=("exists", "autoprovisioned"),

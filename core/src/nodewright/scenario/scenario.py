@@ -84,6 +84,8 @@ class Scenario:
     resource_limits: Mapping[str, ResourceLimits] = field(default_factory=dict)
     #: Labels that may differ between groups that are alike, by provider.
     balancing_ignored_labels: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    #: Why a provider could not be read, by the name of each.
+    unreadable: Mapping[str, str] = field(default_factory=dict)
     #: Prices by provider, where it has them.
     pricing: Mapping[str, PricingModel] = field(default_factory=dict)
     #: What the ConfigMap of the expander ``priority`` says, None if there is none.
@@ -111,6 +113,7 @@ class Scenario:
             group_gpus=self.group_gpus,
             resource_limits=self.resource_limits,
             balancing_ignored_labels=self.balancing_ignored_labels,
+            unreadable=self.unreadable,
             pricing=self.pricing,
             config_maps={} if self.priorities is None else {priority.CONFIG_MAP: {priority.KEY: self.priorities}},
         )
