@@ -1,6 +1,7 @@
 """Builds the site: ``python -m docsite [FOLDER]``."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,10 +14,12 @@ from docsite.reference import reference
 
 #: Of Sphinx, home is called so.
 _INDEX = "index.md"
+_ASSET = re.compile(r"""<(?:script|link|img|iframe|source)\b[^>]*?\b(?:src|href)=["']((?:https?:)?//[^"']*)""")
+_STYLED = re.compile(r"""(?:@import|url\()\s*["']?((?:https?:)?//[^"')]*)""")
 
 
 def build(site: Path) -> int:
-    """Build the site into the folder *site* and return the status of Sphinx: 0 if there was not even a warning."""
+    """Build the site into the folder *site* and return the status: 0 if there was not even a warning."""
     mistakes = list(navigation.mistakes())
     if mistakes:
         print("\n".join(mistakes), file=sys.stderr)
@@ -27,7 +30,17 @@ def build(site: Path) -> int:
         shutil.rmtree(site, ignore_errors=True)
         command = ("sphinx", "-q", "-W", "--keep-going", "-j", "auto", "-c", ROOT / "docsite", "-d", source / ".cache")
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-        return subprocess.run([sys.executable, "-m", *command, source, site], env=environment).returncode
+        status = subprocess.run([sys.executable, "-m", *command, source, site], env=environment).returncode
+    strangers = outside_assets(site)
+    if strangers:
+        print(f"the site would load from elsewhere: {', '.join(strangers)}", file=sys.stderr)
+    return status or bool(strangers)
+
+
+def outside_assets(site: Path) -> list[str]:
+    """Return what the pages of *site* would load from other servers: they are read without a network, too."""
+    found = {address for page in site.rglob("*.html") for address in _ASSET.findall(page.read_text())}
+    return sorted(found | {address for style in site.rglob("*.css") for address in _STYLED.findall(style.read_text())})
 
 
 def stage(source: Path) -> None:
@@ -53,6 +66,9 @@ def _staged(page: str, source: Path) -> str:
             return f"{shown}({target})"
         file = (here.parent / path).resolve()
         inside = str(file.relative_to(ROOT))
+        if not file.exists():
+            # Sphinx names the page and the line.
+            return f"{shown}({target})"
         if file.is_dir():
             return shown.removeprefix("[").removesuffix("]")
         if inside not in navigation.pages():

@@ -166,9 +166,9 @@ def _members(kind: type, path: str) -> Iterator[Entry]:
             yield Entry(kind="field", path=f"{path}.{name}", form=form, text=text, mentions=(hint,), needs_text=False)
     if issubclass(kind, Enum):
         for member in kind:
-            text = comments.get(member.name) or getattr(member, "text", "")
+            said = comments.get(member.name) or getattr(member, "text", "")
             form = f" = {member.value!r}"
-            yield Entry(kind="member", path=f"{path}.{member.name}", form=form, text=text, needs_text=False)
+            yield Entry(kind="member", path=f"{path}.{member.name}", form=form, text=said, needs_text=False)
     for name, value in _own(kind).items():
         if name in fields or name.startswith("_") or (issubclass(kind, Enum) and isinstance(value, kind)):
             if name == "__init__" and not fields and not getattr(kind, "_is_protocol", False):

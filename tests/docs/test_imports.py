@@ -1,4 +1,4 @@
-"""Plugins, examples, and the code on pages for authors import the public surface, and nothing else of the core."""
+"""Plugins, examples, what `nodewright new` writes, and the code on pages import the public surface of the core only."""
 
 import ast
 import re
@@ -14,7 +14,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from docsite.surface import MODULES, ROOT
 
 PAGES = sorted({ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("plugins/*/README.md")})
-SOURCES = sorted([*ROOT.glob("plugins/*/src/**/*.py"), *ROOT.glob("examples/**/*.py")])
+SOURCES = sorted(
+    path
+    for pattern in ("plugins/*/src/**/*.py", "examples/**/*.py", "core/src/nodewright/cli/templates/**/*.py")
+    for path in ROOT.glob(pattern)
+)
 
 
 def private_imports(code: str) -> Iterator[str]:

@@ -91,6 +91,19 @@ def test_a_link_that_shows_a_file_s_name_shows_the_title_of_the_page(tmp_path) -
     assert "[Nodewright](../index.md)" not in (tmp_path / "docs" / "users.md").read_text()
 
 
+def test_what_a_site_would_load_from_elsewhere_is_found(tmp_path) -> None:
+    (tmp_path / "page.html").write_text(
+        '<a href="https://example.com"></a><script async src="https://cdn.example.com/x.js"></script>'
+        '<link rel="stylesheet" href="_static/own.css"><img alt="" src="//pictures.example.com/x.png">'
+    )
+    (tmp_path / "own.css").write_text("@import url('https://fonts.example.com/x'); a { background: url(own.png) }")
+    assert site.outside_assets(tmp_path) == [
+        "//pictures.example.com/x.png",
+        "https://cdn.example.com/x.js",
+        "https://fonts.example.com/x",
+    ]
+
+
 def test_the_reference_has_everything_public() -> None:
     text = "\n".join(reference.reference().values())
     tops = [each for each in surface() if each.home]
