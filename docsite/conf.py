@@ -17,7 +17,6 @@ version = release = __version__
 extensions = ["myst_parser"]
 exclude_patterns: list[str] = []
 default_role = "py:obj"
-add_module_names = False
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 100
 toc_object_entries_show_parents = "hide"
@@ -37,8 +36,10 @@ html_theme_options = {
 html_static_path = ["_static"]
 html_css_files = ["nodewright.css"]
 
-#: The path of each public name by what texts call it: ``Option``, ``Option.limit``, or its path at home.
-_PATHS = {".".join(each.path.split(".")[-length:]): each.path for each in surface() for length in (2, 1)}
+#: The path of each public name by what texts call it: ``Option``, or ``Option.limit``.
+_PATHS = {
+    ".".join(each.path.split(".")[-1 if each.home else -2 :]): each.path for each in surface() if each.kind != "again"
+}
 
 
 def setup(app: Sphinx) -> None:

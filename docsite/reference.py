@@ -63,7 +63,22 @@ PAGES = (
         title="Quantities, durations, names",
         homes=("nodewright.objects.quantity", "nodewright.objects.duration", "nodewright.api.nearest"),
     ),
-    Page(name="objects", title="Objects of Kubernetes", homes=("nodewright.objects",)),
+    Page(
+        name="objects",
+        title="Objects of Kubernetes",
+        homes=(
+            "nodewright.objects.pod",
+            "nodewright.objects.requests",
+            "nodewright.objects.affinity",
+            "nodewright.objects.selector",
+            "nodewright.objects.node",
+            "nodewright.objects.taint",
+            "nodewright.objects.meta",
+            "nodewright.objects.volume",
+            "nodewright.objects.budget",
+            "nodewright.objects.workload",
+        ),
+    ),
     Page(name="testing", title="Tests of plugins", homes=("nodewright.testing", "nodewright.explain.narrative")),
     Page(name="suites", title="Conformance suites", homes=("nodewright.testing.conformance",)),
     Page(

@@ -166,7 +166,7 @@ def _members(kind: type, path: str) -> Iterator[Entry]:
             yield Entry(kind="field", path=f"{path}.{name}", form=form, text=text, mentions=(hint,), needs_text=False)
     if issubclass(kind, Enum):
         for member in kind:
-            said = comments.get(member.name) or getattr(member, "text", "")
+            said = comments.get(member.name) or str(getattr(member, "text", ""))
             form = f" = {member.value!r}"
             yield Entry(kind="member", path=f"{path}.{member.name}", form=form, text=said, needs_text=False)
     for name, value in _own(kind).items():
