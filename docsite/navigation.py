@@ -49,6 +49,7 @@ SECTIONS = (
             "docs/strategy-authors.md",
             "docs/writing-a-provider.md",
             "docs/provider-authors.md",
+            "docs/clouds-without-target-size.md",
             "docs/conformance.md",
             "docs/stability.md",
             "plugins/fake/README.md",

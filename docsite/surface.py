@@ -100,8 +100,9 @@ def written() -> str:
 
 
 def removed(before: str, now: str) -> list[str]:
-    """Return the paths in the surface *before* that are no more in the surface *now*."""
-    return sorted(_paths(before) - _paths(now))
+    """Return the paths in the surface *before* that are not in the surface *now*; of a class that is gone, only its."""
+    gone = _paths(before) - _paths(now)
+    return sorted(path for path in gone if path.rpartition(".")[0] not in gone)
 
 
 def unannounced(paths: list[str], changelog: str) -> list[str]:

@@ -77,6 +77,11 @@ def test_a_removal_has_to_be_in_the_newest_section_of_the_changelog() -> None:
     assert unannounced(gone, changelog) == ["nodewright.api.nearest"]
 
 
+def test_a_class_that_goes_takes_its_members_with_it() -> None:
+    before = "nodewright.api.Option: dataclass\nnodewright.api.Option.limit: int = 0\n"
+    assert removed(before, "nodewright.api.nearest() -> str\n") == ["nodewright.api.Option"]
+
+
 def test_a_changed_default_or_type_shows_in_the_surface() -> None:
     @dataclass(frozen=True, kw_only=True)
     class Changed:
