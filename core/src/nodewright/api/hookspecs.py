@@ -32,6 +32,7 @@ from nodewright.objects import Node
 
 PROJECT = "nodewright"
 hookspec = pluggy.HookspecMarker(PROJECT)
+#: Marks a method that implements the hook of the same name.
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
 

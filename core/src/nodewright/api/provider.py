@@ -19,7 +19,6 @@ class Capability(StrEnum):
     """What a provider can do beyond the minimum. The core never calls a method whose capability is not declared."""
 
     #: `NodeGroup.template`
-
     SCALE_FROM_ZERO = "scale-from-zero"
     #: `NodeGroup.increase_atomically`
     ATOMIC_INCREASE = "atomic-increase"

@@ -1,4 +1,4 @@
-"""The simulated cluster, as strategies see it, and its rules about which pods may be near each other."""
+"""Simulation: the cluster as strategies see it, and its rules about which pods may be near each other."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -10,13 +10,19 @@ from nodewright.objects.meta import Condition, KubeStruct, ObjectMeta
 from nodewright.objects.quantity import Resources, parse_resources
 from nodewright.objects.taint import Taint
 
+#: The taint of a node that is being removed: no pod is placed there, and its value is the time at which that began.
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
+#: The soft taint of an unneeded node: its value is the time since when it is unneeded.
 DELETION_CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
-#: A controller sets this taint on cordoned nodes.
+#: The taint that a controller of Kubernetes sets on cordoned nodes.
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
+#: The annotation of a node that is not to be removed, with the value ``true``.
 SCALE_DOWN_DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+#: The label with the name of the host, which is that of its node.
 HOSTNAME = "kubernetes.io/hostname"
+#: The label with the zone.
 ZONE = "topology.kubernetes.io/zone"
+#: The label with the type of the machine.
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 _UNREADY_TAINTS = frozenset(

@@ -14,6 +14,7 @@ from nodewright.objects.requests import ContainerStatus, ResourceRequirements, p
 from nodewright.objects.taint import Toleration
 from nodewright.objects.volume import Volume
 
+#: The annotation that says whether a pod may be evicted: ``true`` or ``false``.
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 MIRROR = "kubernetes.io/config.mirror"
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
