@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from nodewright.api.clock import Clock
 from nodewright.api.errors import ApiServerError
 from nodewright.cluster import Cluster
+from nodewright.cluster.annotations import PodAnnotations
 from nodewright.config.model import Settings
 from nodewright.kube.feed import Feed
-from nodewright.kube.kinds import KINDS, wanted_kinds
+from nodewright.kube.kinds import PODS, watched_kinds
 from nodewright.kube.nodes import TaintLatency
 from nodewright.kube.reflector import ConfigMapWatch, Reflector
 from nodewright.kube.transport import Transport
@@ -35,12 +36,18 @@ class Informer:
         self._reflectors: dict[str, Reflector] = {}
         self._config_maps = ConfigMapWatch(transport, self.feed)
 
-    def watch(self, settings: Settings, config_maps: Iterable[str]) -> None:
+    def watch(self, settings: Settings, config_maps: Iterable[str], pod_annotations: frozenset[str]) -> None:
         """Begin to watch what decisions by *settings* look at, unless it is watched already.
 
-        The ConfigMaps watched from now on are *config_maps* and no others. Call `wait` to have all of it seen.
+        The ConfigMaps watched from now on are *config_maps* and no others. If pods were read without the
+        *pod_annotations* that plugins declare, or with others, all are read again, and `look` waits for that. Call
+        `wait` to have all of it seen.
         """
-        for kind in (*KINDS, *wanted_kinds(settings)):
+        annotations = PodAnnotations(pod_annotations)
+        if annotations != self.cluster.pod_classes.annotations:
+            self.cluster.pod_classes.tell_by(annotations)
+            self._forget(PODS)
+        for kind in watched_kinds(settings, annotations):
             if kind.name not in self._reflectors:
                 self.feed.add_kind(kind)
                 self._reflectors[kind.name] = Reflector(kind, self._transport, self.feed)
@@ -63,8 +70,12 @@ class Informer:
                 return
 
     def look(self) -> Cluster:
-        """Return the cluster as it is now. Raises `ApiServerError` if there was no news of nodes or pods for long."""
+        """Return the cluster as it is now.
+
+        Raises `ApiServerError` if there was no news of nodes or pods for long, or if they are being read again.
+        """
         self.feed.check_silence(_LONGEST_SILENCE_SECONDS)
+        self.feed.check_listed()
         self.catch_up()
         return self.cluster
 
@@ -72,6 +83,13 @@ class Informer:
         """Take up what was seen. A standby does that too, or the changes of months would pile up."""
         self.feed.apply_to(self.cluster)
         self.cluster.tidy()
+
+    def _forget(self, kind: str) -> None:
+        """End the watch of *kind*, if there is one; what was seen of it stays."""
+        reflector = self._reflectors.pop(kind, None)
+        if reflector is not None:
+            reflector.stop()
+            self.feed.remove_kind(kind)
 
     def close(self) -> None:
         """End all watches."""

@@ -86,8 +86,11 @@ class Session:
                 time_for_hints=settings.scale_down.soft_taints.max_time,
                 permit=permit,
             )
+        #: The annotations of pods that plugins read.
+        self.pod_annotations = self._strategies.pod_annotations
         for name, observer in observers.items():
             self.policy.hooks.register(name, observer)
+            self.pod_annotations |= observer.pod_annotations
 
     def collectors(self) -> Mapping[str, Sequence[Collector]]:
         """Return the metrics that plugins have of their own, by plugin."""

@@ -18,6 +18,8 @@ from nodewright.config.model import Reference, Settings
 from nodewright.config.reference import unique_name
 from nodewright.decision.policy import Policy
 from nodewright.plugins import Faults, Hooks, Registry
+from nodewright.plugins.annotations import declared_annotations
+from nodewright.plugins.faults import describe
 from nodewright.plugins.pricing import GuardedPricing
 from nodewright.plugins.results import sequence_of
 from nodewright.strategies.binpacking import Binpacking
@@ -36,6 +38,7 @@ class Strategies:
         self._faults = faults
         self._hooks = Hooks(faults)
         self._made: list[tuple[str, Plugin]] = []
+        self._pod_annotations: frozenset[str] = frozenset()
 
     def policy(self, settings: Settings) -> Policy:
         """Return the policy of *settings*, with its strategies and hooks."""
@@ -56,6 +59,7 @@ class Strategies:
             drain_rules=self._drain_rules(settings.scale_down.drain_rules),
             hooks=self._hooks,
             faults=self._faults,
+            pod_annotations=self._pod_annotations,
         )
         self._hooks.register_in_order(self._made)
         return policy
@@ -71,6 +75,11 @@ class Strategies:
         prices = self._make("prices", settings.prices, Prices)
         self._hooks.register_in_order(self._made)
         return [GuardedPricing(name, model, self._faults) for name, model in prices.items()]
+
+    @property
+    def pod_annotations(self) -> frozenset[str]:
+        """The annotations of pods that the plugins made so far read."""
+        return self._pod_annotations
 
     def collectors(self) -> Mapping[str, Sequence[Collector]]:
         """Return the metrics of all plugins made so far, by name."""
@@ -104,14 +113,23 @@ class Strategies:
                 plugin = self._registry.create(kind, reference.name, reference.config, *extra)
                 if not isinstance(plugin, base):
                     raise PluginError(reference.name, f"{reference.name!r} is no {base.__name__}: it belongs elsewhere")
+                annotations = _annotations_of(reference.name, plugin)
                 # Here, because one that can't be registered is left out; what was made is put in order later.
                 self._hooks.register(reference.name, plugin)
             except PluginError as error:
                 self._faults.note(reference.name, "load", error)
                 continue
+            self._pod_annotations |= annotations
             self._made.append((reference.name, plugin))
             made[unique_name(reference.name, made)] = plugin
         return made
+
+
+def _annotations_of(name: str, plugin: Plugin) -> frozenset[str]:
+    try:
+        return declared_annotations(plugin)
+    except Exception as error:
+        raise PluginError(name, f"{name!r} can't be used: {describe(error)}") from None
 
 
 def _collectors(found: object) -> tuple[Collector, ...]:
