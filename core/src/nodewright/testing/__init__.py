@@ -14,10 +14,12 @@ from nodewright.testing.builders import (
 )
 from nodewright.testing.clock import EPOCH, FastClock, SteppedClock
 from nodewright.testing.contexts import a_drain_context, a_processor_context, a_simulation, an_expander_context
+from nodewright.testing.nodes import Nodes
 
 __all__ = [
     "EPOCH",
     "FastClock",
+    "Nodes",
     "SteppedClock",
     "a_daemon_set",
     "a_drain_context",
