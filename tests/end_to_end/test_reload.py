@@ -1,6 +1,7 @@
 """A configuration that changes while the autoscaler runs."""
 
 import importlib
+from datetime import timedelta
 from time import monotonic, sleep
 
 import pytest
@@ -8,7 +9,7 @@ from nodewright.api import ApiServerError, Plugin, hookimpl
 from nodewright.config.watch import ConfigFile
 from nodewright.kube.transport import connect
 from nodewright.plugins import Registry
-from nodewright.runtime import reload
+from nodewright.runtime import informer, reload, strategies
 from nodewright.runtime.autoscaler import Autoscaler
 from nodewright.testing.clock import SteppedClock
 from nodewright.testing.distributions import Distributions
@@ -210,7 +211,8 @@ def test_nothing_is_decided_before_pods_were_read_with_what_plugins_declare(serv
     autoscaler, path = life
     put_pods_of_teams(server)
     autoscaler.run_once()
-    monkeypatch.setattr(reload, "_FIRST_SIGHT_SECONDS", 0.2)
+    for waits in (informer, reload):
+        monkeypatch.setattr(waits, "_FIRST_SIGHT_SECONDS", 0.2)
     fault = Fault(when=lambda request: (request.verb, request.path) == ("list", "/api/v1/pods"), status=503)
     server.faults.append(fault)
     path.write_text(CONFIG.format(expanders="least-waste") + "hooks: [teams]\n")
@@ -221,3 +223,48 @@ def test_nothing_is_decided_before_pods_were_read_with_what_plugins_declare(serv
     autoscaler.feed.wait_until_synced(10)
     autoscaler.run_once()
     assert teams.Teams.seen == [["blue", "red", "red"]]
+
+
+LATE = """
+    from nodewright.api import Provider, hookimpl
+
+    class Late(Provider):
+        '''Can be made at the third try.'''
+
+        api_version = 1
+        pod_annotations = frozenset(["example.com/team"])
+        tries = 0
+        seen = []
+
+        def __init__(self, config, context):
+            super().__init__(config, context)
+            Late.tries += 1
+            if Late.tries < 3:
+                raise RuntimeError("not yet")
+
+        def refresh(self): ...
+        def groups(self): return ()
+        def group_of(self, node): return None
+
+        @hookimpl
+        def adjust_pending_pods(self, pods, now):
+            self.seen.append(sorted(each.pod.metadata.annotations["example.com/team"] for each in pods))
+            return pods
+"""
+
+
+@pytest.fixture
+def late(tmp_path, monkeypatch):
+    """The class of a provider that can be made in the second loop."""
+    monkeypatch.setattr(strategies, "_FIRST_PAUSE", timedelta(0))
+    with Distributions(tmp_path) as distributions:
+        yield importlib.import_module(distributions.install("late", {"providers/late": "Late"}, LATE)).Late
+
+
+def test_a_provider_that_comes_late_has_the_annotations_that_it_declares(server, late, life) -> None:
+    autoscaler, path = life
+    put_pods_of_teams(server)
+    path.write_text(CONFIG.format(expanders="least-waste").replace("providers: [", "providers: [late, "))
+    for tries, seen in ((2, []), (3, [["blue", "red", "red"]])):
+        autoscaler.run_once()
+        assert (late.tries, late.seen) == (tries, seen)

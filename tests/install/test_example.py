@@ -69,10 +69,10 @@ def test_the_hook_in_the_tutorial_works() -> None:
     exec(block("python", "class InUse("), names)
     hooks = Hooks(Faults(SteppedClock()))
     hooks.register("in-use", names["InUse"](names["InUseConfig"]()))
-    assert str(hooks.veto_scale_down(a_node(labels={"example.com/in-use-by": "ada"}), a_group())) == (
+    assert str(hooks.veto_scale_down(a_node(labels={"example.com/in-use-by": "ada"}), a_group(), EPOCH)) == (
         "in-use: in use by ada"
     )
-    assert hooks.veto_scale_down(a_node(), a_group()) is None
+    assert hooks.veto_scale_down(a_node(), a_group(), EPOCH) is None
 
 
 def test_the_drain_rule_in_the_tutorial_works() -> None:

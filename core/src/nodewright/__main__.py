@@ -1,7 +1,5 @@
 """``python -m nodewright``: the same as the command ``nodewright``."""
 
-import sys
+from nodewright.cli.main import program
 
-from nodewright.cli.main import main
-
-sys.exit(main())
+program()

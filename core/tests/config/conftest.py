@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,6 +13,7 @@ from nodewright.api import (
     Provider,
     ScaleDownCandidatesProcessor,
 )
+from nodewright.plugins import Registry
 from pydantic import Field
 
 
@@ -76,8 +77,6 @@ class KeepNew(ScaleDownCandidatesProcessor):
 class Old(LeastWaste):
     """Was written long ago."""
 
-    api_version = 0
-
 
 class Touchy(LeastWaste):
     """Can't even be asked."""
@@ -104,10 +103,21 @@ class Classes:
         return sorted(self.installed[kind])
 
     def load(self, kind: str, name: str) -> type[Plugin]:
+        found = self.installed[kind].get(name)
+        if found is None:
+            raise PluginError(name, f"none of the {kind} is called {name}")
+        if found is Old:
+            raise PluginError(name, f"{name} was written for contract version 0")
+        return found
+
+    def create(self, kind: str, name: str, config: Mapping[str, object], *extra: object) -> Plugin:
+        if name not in self.installed[kind]:
+            return Registry().create(kind, name, config, *extra)
+        plugin = self.load(kind, name)
         try:
-            return self.installed[kind][name]
-        except KeyError:
-            raise PluginError(name, f"none of the {kind} is called {name}") from None
+            return plugin(plugin.Config.model_validate(dict(config)), *extra)
+        except Exception as error:
+            raise PluginError(name, f"{name} can't be started: {error}") from error
 
 
 @pytest.fixture

@@ -114,7 +114,24 @@ def test_check_tells_of_a_provider_that_can_not_be_made(nodewright, write, cloud
 
     monkeypatch.setattr(cloud, "__init__", broken)
     write("providers: [{cloud: {region: eu}}]")
-    refused = ["nodewright.yaml:3: providers[0].cloud: can't be started: the moon is full"]
+    refused = ["nodewright.yaml:3: providers[0].cloud: cloud can't be started: the moon is full"]
+    assert nodewright("check", "nodewright.yaml") == (2, [], refused)
+
+
+def test_check_tells_a_refusal_in_plain_words_too(nodewright, write, cloud, monkeypatch) -> None:
+    def made_of(self, config, context):
+        raise ConfigurationError("the region is closed on Sundays")
+
+    monkeypatch.setattr(cloud, "__init__", made_of)
+    write("providers: [{cloud: {region: eu}}]")
+    refused = ["nodewright.yaml:3: providers[0].cloud: the region is closed on Sundays"]
+    assert nodewright("check", "nodewright.yaml") == (2, [], refused)
+
+
+def test_check_tries_strategies_as_well(nodewright, write, classes, monkeypatch) -> None:
+    monkeypatch.setattr(classes.installed["expanders"]["least-waste"], "__init__", lambda self, config: 1 / 0)
+    write("providers: [{cloud: {region: eu}}]\nscaleUp: {expanders: [least-waste]}")
+    refused = ["nodewright.yaml:4: scaleUp.expanders[0].least-waste: least-waste can't be started: division by zero"]
     assert nodewright("check", "nodewright.yaml") == (2, [], refused)
 
 

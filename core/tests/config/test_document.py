@@ -183,3 +183,9 @@ def test_plugins_that_are_not_named_need_not_be_installed(classes) -> None:
         "flags: --cloud-provider: its setting region is required",
         "flags: --estimator: none of the estimators is called none",
     ]
+
+
+def test_one_plugin_may_be_listed_several_times_with_different_settings(write, classes) -> None:
+    hooks = "scaleUp: {expanders: [{grpc: {url: a}}, {grpc: {url: b}}]}"
+    loaded = load(write(f"providers: [{{cloud: {{region: eu}}}}]\n{hooks}"), classes=classes)
+    assert [each.config["url"] for each in loaded.settings.scale_up.expanders] == ["a", "b"]

@@ -113,6 +113,8 @@ def test_an_expander_that_fails_has_kept_all_options() -> None:
     decision, policy = decision_of(two_groups(), Chooser(lambda options: 1 / 0), Chooser(lambda options: options[1:]))
     assert grown(decision) == {"b": (2, 8)}
     assert policy.faults.counts == {("0-chooser", "best"): 1}
+    (grow,) = decision.grow
+    assert grow.verdict.detail == "best of 2 options by 1-chooser (0-chooser failed)"
 
 
 def test_ties_fall_by_the_seed() -> None:

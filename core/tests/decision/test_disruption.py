@@ -163,6 +163,10 @@ BORN = NOW - timedelta(hours=2)
             {"nodewright.dev/do-not-disrupt": "9999-12-31T23:59:59-05:00"},
             f'{UNREADABLE}, not "9999-12-31T23:59:59-05:00"',
         ),
+        (
+            {"nodewright.dev/do-not-disrupt": "2030-01-31T08:30:00"},
+            'nodewright.dev/do-not-disrupt: add the time zone, as in 2030-01-31T08:30:00Z, not "2030-01-31T08:30:00"',
+        ),
         ({"nodewright.dev/do-not-disrupt": "tomorrow"}, f'{UNREADABLE}, not "tomorrow"'),
         ({"nodewright.dev/do-not-disrupt": "false"}, None),
         ({"nodewright.dev/do-not-disrupt": "2030-01-01T11:00:00Z"}, None),

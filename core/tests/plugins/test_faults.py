@@ -1,18 +1,21 @@
 """A failing plugin is named and counted, and affects no other."""
 
 import logging
+from asyncio import CancelledError
 from datetime import timedelta
+from threading import Thread
 
 import pytest
 from nodewright.api import ThrottledError
 from nodewright.plugins import Fault, Faults
+from nodewright.plugins.faults import describe
 from nodewright.plugins.results import instance_of
 from nodewright.testing import SteppedClock
 
 LOGGER = "nodewright.plugins.faults"
 
 
-def fail(error: Exception) -> int:
+def fail(error: BaseException) -> int:
     raise error
 
 
@@ -38,13 +41,27 @@ def test_a_result_of_the_wrong_type_is_a_fault() -> None:
     assert heard == [Fault(plugin="mine", where="best", error="TypeError: returned a str instead of int")]
 
 
-@pytest.mark.parametrize("ending", [KeyboardInterrupt, SystemExit])
-def test_the_end_of_the_program_is_no_fault(ending) -> None:
-    def end() -> None:
-        raise ending
+@pytest.mark.parametrize("ending", [SystemExit(3), GeneratorExit(), CancelledError()])
+def test_an_attempt_to_end_the_process_is_a_fault(ending) -> None:
+    faults = Faults(SteppedClock())
+    heard: list[Fault] = []
+    faults.listen(heard.append)
+    assert faults.call("mine", "best", fail, ending, default=7) == 7
+    said = f"{type(ending).__name__}: 3" if str(ending) else type(ending).__name__
+    assert heard == [Fault(plugin="mine", where="best", error=f"it tried to end the process ({said})")]
 
-    with pytest.raises(ending):
-        Faults(SteppedClock()).call("mine", "best", end, default=None)
+
+def test_ctrl_c_is_no_fault() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        Faults(SteppedClock()).call("mine", "best", fail, KeyboardInterrupt(), default=None)
+
+
+def test_an_interrupt_that_no_person_gave_is_a_fault() -> None:
+    faults = Faults(SteppedClock())
+    thread = Thread(target=lambda: faults.call("mine", "refresh", fail, KeyboardInterrupt(), default=None))
+    thread.start()
+    thread.join()
+    assert faults.counts == {("mine", "refresh"): 1}
 
 
 def test_listeners_hear_of_every_fault() -> None:
@@ -102,3 +119,8 @@ def test_a_clock_that_was_set_back_silences_no_plugin(caplog) -> None:
     clock.advance(-3600)
     faults.note("mine", "best", ValueError("no"))
     assert len(caplog.records) == 2
+
+
+def test_a_time_without_a_zone_is_told_as_such() -> None:
+    said = describe(TypeError("can't compare offset-naive and offset-aware datetimes"))
+    assert said.endswith("datetimes: the times that Nodewright gives have a time zone, and so must yours")

@@ -38,9 +38,9 @@ CALLS: dict[str, dict[str, Any]] = {
     "adjust_pending_pods": {"pods": PODS, "now": EPOCH},
     "adjust_estimate": {"group": GROUPS[0], "pods": PODS, "estimate": ESTIMATE},
     "adjust_options": {"options": OPTIONS},
-    "veto_scale_up": {"option": OPTIONS[0]},
+    "veto_scale_up": {"option": OPTIONS[0], "now": EPOCH},
     "adjust_candidates": {"nodes": NODES, "now": EPOCH},
-    "veto_scale_down": {"node": NODES[0], "group": GROUPS[0]},
+    "veto_scale_down": {"node": NODES[0], "group": GROUPS[0], "now": EPOCH},
     "on_decision": {"decision": DECISION},
     "on_outcome": {"outcome": OUTCOME},
     "on_config_refused": {"problems": (Problem(message="no"),)},
@@ -222,25 +222,25 @@ class TestVetoes:
         calls: list[str] = []
         world = World(
             silent=plugin("veto_scale_down", lambda *_: None),
-            first=plugin("veto_scale_down", lambda node, group: f"{node.name} of {group.id} is mine"),
+            first=plugin("veto_scale_down", lambda node, group, now: f"{node.name} of {group.id} is mine"),
             second=plugin("veto_scale_down", lambda *_: calls.append("second")),
         )
-        veto = world.hooks.veto_scale_down(NODES[0], GROUPS[0])
+        veto = world.hooks.veto_scale_down(NODES[0], GROUPS[0], EPOCH)
         assert veto == Veto(plugin="first", reason="n1 of a is mine")
         assert str(veto) == "first: n1 of a is mine"
         assert calls == []
 
     def test_an_option_is_refused_in_words(self) -> None:
-        world = World(budget=plugin("veto_scale_up", lambda option: f"{option.group.id} costs too much"))
-        assert world.hooks.veto_scale_up(OPTIONS[1]) == Veto(plugin="budget", reason="b costs too much")
+        world = World(budget=plugin("veto_scale_up", lambda option, now: f"{option.group.id} costs too much"))
+        assert world.hooks.veto_scale_up(OPTIONS[1], EPOCH) == Veto(plugin="budget", reason="b costs too much")
 
     def test_a_failing_plugin_keeps_no_pods_waiting_but_the_next_may_refuse(self) -> None:
-        world = World(bad=plugin("veto_scale_up", fail), good=plugin("veto_scale_up", lambda _: "no"))
-        assert world.hooks.veto_scale_up(OPTIONS[0]) == Veto(plugin="good", reason="no")
+        world = World(bad=plugin("veto_scale_up", fail), good=plugin("veto_scale_up", lambda *_: "no"))
+        assert world.hooks.veto_scale_up(OPTIONS[0], EPOCH) == Veto(plugin="good", reason="no")
 
     def test_an_empty_reason_is_a_fault(self) -> None:
-        world = World(bad=plugin("veto_scale_up", lambda _: ""))
-        assert world.hooks.veto_scale_up(OPTIONS[0]) is None
+        world = World(bad=plugin("veto_scale_up", lambda *_: ""))
+        assert world.hooks.veto_scale_up(OPTIONS[0], EPOCH) is None
         assert world.faults.counts == {("bad", "veto_scale_up"): 1}
 
 
@@ -394,7 +394,7 @@ class TestRegistering:
         assert world.call("veto_scale_down").reason == "class n1"
 
     def test_a_forgotten_plugin_is_not_called_any_more(self) -> None:
-        mine = plugin("veto_scale_up", lambda _: "no")
+        mine = plugin("veto_scale_up", lambda *_: "no")
         world = World(mine=mine)
         world.hooks.unregister(mine)
         world.hooks.unregister(mine)
@@ -422,7 +422,7 @@ class TestRegistering:
             ("def make_coffee(self): ...", "Mine.make_coffee implements a hook that does not exist"),
             (
                 "def veto_scale_down(self, nod): ...",
-                "Mine.veto_scale_down takes an argument 'nod', but the hook gives node and group",
+                "Mine.veto_scale_down takes an argument 'nod', but the hook gives node and group and now",
             ),
             (
                 "def on_config_changed(self, config=None): ...",

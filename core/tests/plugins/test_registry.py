@@ -112,7 +112,74 @@ def test_a_name_that_two_distributions_claim_is_given_to_neither(install) -> Non
     install("acme", {"expanders/mine": "Mine"}, EXPANDER)
     install("borg", {"expanders/mine": "Mine"}, EXPANDER, version="2.0")
     assert refusal("expanders", "mine") == (
-        "expander 'mine' is registered by acme 1.0 and by borg 2.0: uninstall all but one of them"
+        "expander 'mine' is registered by acme 1.0 and by borg 2.0: uninstall all but one of them, "
+        "or name the one that is meant, such as acme/mine"
+    )
+
+
+def test_a_name_with_its_distribution_says_which_one_is_meant(install) -> None:
+    install("acme", {"expanders/mine": "Mine"}, EXPANDER)
+    install("borg-expanders", {"expanders/mine": "Mine"}, EXPANDER)
+    assert Registry().load("expanders", "acme/mine").__module__ == "acme"
+    assert Registry().load("expanders", "Borg_Expanders/mine").__module__ == "borg_expanders"
+
+
+def test_a_built_in_keeps_its_name_whoever_else_has_it(install) -> None:
+    install("acme", {"expanders/random": "Mine"}, EXPANDER)
+    assert Registry().load("expanders", "random").__module__ == "nodewright.strategies.expanders"
+    assert Registry().load("expanders", "acme/random").__module__ == "acme"
+    (shadowed,) = [each for each in Registry().statuses() if each.distribution == "acme"]
+    assert (shadowed.state, shadowed.reason) == (
+        PluginState.SHADOWED,
+        "nodewright has one of this name, which is used: write acme/random to use this one",
+    )
+
+
+def test_a_plugin_in_a_misspelt_entry_point_group_is_named(install) -> None:
+    install("acme", {"expander/mine": "Mine"}, EXPANDER)
+    assert refusal("expanders", "mine") == (
+        "no expander is called 'mine': acme registers it in the entry-point group nodewright.expander: "
+        "it has to be nodewright.expanders"
+    )
+    (status,) = [each for each in Registry().statuses() if each.distribution == "acme"]
+    assert (status.state, status.reason) == (
+        PluginState.FAILED,
+        "there are no plugins of kind nodewright.expander: did you mean nodewright.expanders?",
+    )
+
+
+# Versions of the contract
+
+
+def test_a_plugin_that_states_no_version_of_the_contract_is_refused(install) -> None:
+    install("acme", {"expanders/mine": "Mine"}, EXPANDER, requires="")
+    assert refusal("expanders", "mine") == (
+        "expander 'mine' of acme 1.0 does not say which version of the contract it was written for: "
+        "write api_version = 1 in class Mine, or require nodewright with an upper bound"
+    )
+
+
+def test_a_requirement_without_an_upper_bound_states_no_version(install) -> None:
+    install("acme", {"expanders/mine": "Mine"}, EXPANDER, requires=">=0.1")
+    assert "does not say which version" in refusal("expanders", "mine")
+
+
+def test_the_version_in_the_class_is_enough(install) -> None:
+    stated = EXPANDER.replace("def best", "api_version = 1\n\n        def best")
+    install("acme", {"expanders/mine": "Mine"}, stated, requires="")
+    assert Registry().load("expanders", "mine").api_version == 1
+
+
+def test_the_version_in_a_base_class_of_the_same_package_is_enough(install) -> None:
+    stated = EXPANDER.replace("def best", "api_version = 1\n\n        def best") + "\n    class Other(Mine): pass\n"
+    install("acme", {"expanders/mine": "Other"}, stated, requires="")
+    assert Registry().load("expanders", "mine").__name__ == "Other"
+
+
+def test_a_plugin_that_requires_other_releases_is_refused(install) -> None:
+    install("acme", {"expanders/mine": "Mine"}, EXPANDER, requires=">=2,<3")
+    assert refusal("expanders", "mine") == (
+        f"expander 'mine' of acme 1.0 was written for nodewright<3,>=2, but this is {__version__}: upgrade acme"
     )
 
 
@@ -130,7 +197,7 @@ def test_a_plugin_that_raises_on_import_is_named_with_its_error(install) -> None
     ("code", "error"),
     [
         ("raise RuntimeError('no\\nluck')", "RuntimeError: no luck"),
-        ("import sys; sys.exit('bye')", "SystemExit: bye"),
+        ("import sys; sys.exit('bye')", "it tried to end the process (SystemExit: bye)"),
         ("assert False", "AssertionError"),
         ("def", "SyntaxError: invalid syntax (acme.py, line 1)"),
         ("", "AttributeError: module 'acme' has no attribute 'Mine'"),
@@ -303,7 +370,10 @@ def test_a_name_claimed_twice_is_known_twice_with_both_owners(install) -> None:
         ("borg", PluginState.FAILED),
     ]
     assert {each.reason for each in known} == {
-        "expander 'mine' is registered by acme 1.0 and by borg 1.0: uninstall all but one of them"
+        (
+            "expander 'mine' is registered by acme 1.0 and by borg 1.0: uninstall all but one of them, "
+            "or name the one that is meant, such as acme/mine"
+        )
     }
 
 
@@ -320,3 +390,38 @@ def test_commands_are_known_by_their_summary(install) -> None:
     (hello,) = [each for each in Registry().statuses() if each.name == "hello"]
     assert (hello.kind, hello.state, hello.description) == ("commands", PluginState.READY, "says hello")
     assert Registry().load_command("hello").__name__ == "Hello"
+
+
+# What a plugin prints, and how it ends
+
+
+def test_what_a_plugin_prints_while_it_is_loaded_and_made_does_not_reach_standard_output(install, capsys) -> None:
+    printing = EXPANDER.replace("from nodewright", "print('imported')\n    from nodewright", 1).replace(
+        "def best", "def __init__(self, config):\n            print('made')\n\n        def best"
+    )
+    install("acme", {"expanders/mine": "Mine"}, printing)
+    Registry().create("expanders", "mine", {})
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "imported\nmade\n")
+
+
+def test_a_constructor_that_ends_the_process_is_told_in_one_line(install) -> None:
+    ending = EXPANDER.replace("def best", "def __init__(self, config): raise SystemExit(2)\n\n        def best")
+    install("acme", {"expanders/mine": "Mine"}, ending)
+    assert refusal("expanders", "mine", {}) == (
+        "expander 'mine' of acme 1.0 can't be started: it tried to end the process (SystemExit: 2)"
+    )
+
+
+def test_a_plugin_of_metrics_alone_needs_no_hook(install) -> None:
+    install(
+        "acme",
+        {"hooks/mine": "Mine"},
+        """
+        from nodewright.api import Plugin
+
+        class Mine(Plugin):
+            def collectors(self): return ()
+        """,
+    )
+    assert Registry().load("hooks", "mine").__name__ == "Mine"

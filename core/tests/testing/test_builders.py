@@ -1,8 +1,10 @@
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+import pytest
 from nodewright.api import ErrorClass, InstanceError, InstanceState, Taint
 from nodewright.testing import (
     EPOCH,
+    SteppedClock,
     a_daemon_set,
     a_drain_context,
     a_failed_instance,
@@ -25,6 +27,12 @@ def test_a_pod_without_a_node_is_pending_and_marked_unschedulable() -> None:
     assert pod.key == "default/web"
     assert pod.marked_unschedulable
     assert pod.requests == {"cpu": 500, "memory": 1024**3, "nvidia.com/gpu": 1, "pods": 1}
+
+
+@pytest.mark.parametrize("make", [lambda at: a_pod(created=at), lambda at: a_node(created=at), SteppedClock])
+def test_a_time_without_a_zone_is_refused_where_it_is_written(make) -> None:
+    with pytest.raises(ValueError, match="give it a time zone, such as UTC"):
+        make(datetime(2030, 1, 1))
 
 
 def test_a_pod_on_a_node_runs_there() -> None:

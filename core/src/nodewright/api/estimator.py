@@ -24,7 +24,8 @@ class Estimator(Plugin):
 
     Called on the loop's thread, in each round of a scale-up once for each group that might help, with a simulation of
     its own. Must be pure: same input, same answer; no I/O, no clock. How long estimates take is limited by the core
-    (``scaleUp.maxBinpackingTime``). An exception, or an answer of another type, drops the option of this group.
+    (``scaleUp.maxBinpackingTime``). In place of an answer of another type, or an exception, the core takes what its own
+    estimator says (``binpacking``).
     """
 
     #: Whether an estimate depends on nothing of a group but its template. If so, groups with equal templates share it.

@@ -97,7 +97,7 @@ class ExpanderHooks:
         """Leave out options before the expanders see them; None changes nothing. An exception changes nothing."""
 
     @hookspec(firstresult=True)
-    def veto_scale_up(self, option: Option) -> str | None:
+    def veto_scale_up(self, option: Option, now: datetime) -> str | None:
         """Refuse the option that the expanders chose, with a reason in words; None lets it pass.
 
         The next best option is tried then. The first refusal counts, and no further plugin is asked. An exception
@@ -109,7 +109,7 @@ class RemovalHooks:
     """Before a node is removed."""
 
     @hookspec(firstresult=True)
-    def veto_scale_down(self, node: Node, group: GroupFacts) -> str | None:
+    def veto_scale_down(self, node: Node, group: GroupFacts, now: datetime) -> str | None:
         """Refuse the removal of *node*, with a reason in words; None lets it pass.
 
         Called for each node about to be drained or deleted because it is not needed, and before a cheaper node is

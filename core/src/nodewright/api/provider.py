@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from typing import ClassVar
 
@@ -43,6 +44,10 @@ class ProviderContext:
     clock: Clock
     #: What requests to the cloud should call themselves.
     user_agent: str = "nodewright"
+    #: How long the core waits for a `Provider.refresh` (``loop.refreshTimeout``).
+    refresh_timeout: timedelta = timedelta(seconds=60)
+    #: How long the core waits for an action of a group (``loop.actionTimeout``). Give each request less than that.
+    action_timeout: timedelta = timedelta(seconds=60)
     #: Groups and discovery rules from Cluster Autoscaler's flags ``--nodes`` and ``--node-group-auto-discovery``.
     nodes: tuple[GroupSpec, ...] = ()
     discovery: tuple[str, ...] = ()
@@ -101,8 +106,9 @@ class Provider(Plugin):
     def refresh(self) -> None:
         """Read the cloud. Called once at the start of each loop. May block until the deadline and may raise: see above.
 
-        When it raises, all facts must stay as they were. If a call outlasts its deadline, the core lets it finish and
-        does not call `refresh` again before it has.
+        When it raises, all facts must stay as they were. After a `ThrottledError`, it is not called again before the
+        time that the error names. If a call outlasts its deadline, the core lets it finish and does not call `refresh`
+        again before it has.
         """
 
     @abstractmethod

@@ -2,8 +2,9 @@
 
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
-from nodewright.cli.main import FAILED, dispatch, guarded
+from nodewright.cli.main import FAILED, dispatch, guarded, leave
 
 #: The exit status of the Go program when it can't go on.
 FATAL = 255
@@ -25,6 +26,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else list(argv)
     status = guarded(lambda: _run(words))
     return FATAL if status == FAILED else status
+
+
+def program() -> NoReturn:
+    """Run the program's own command line and end the process, whatever threads plugins have left running."""
+    leave(main())
 
 
 def _run(words: Sequence[str]) -> int:

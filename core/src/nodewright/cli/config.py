@@ -15,10 +15,11 @@ from nodewright.config.flag import Flag
 from nodewright.config.flags import Flags, parse_flags
 from nodewright.config.flags_page import flags_page
 from nodewright.config.plugins import PluginClasses
-from nodewright.config.providers import LiveGroup, live_groups, refusals
+from nodewright.config.providers import LiveGroup, live_groups
 from nodewright.config.schema import json_schema
 from nodewright.config.show import GroupReport, Row, as_data, group_report, rule_report, setting_rows
 from nodewright.config.tree import dump
+from nodewright.config.trial import trial
 from nodewright.runtime.clock import SystemClock
 
 _HELP = """\
@@ -67,7 +68,7 @@ def check(words: Sequence[str]) -> int:
     """Print ``ok``, or raise `ConfigurationError` with every mistake."""
     loaded = _load(parse_flags(words, words=1))
     _warn(loaded.warnings)
-    problems = tuple(refusals(loaded, _registry(), SystemClock()))
+    problems = tuple(each.problem for each in trial(loaded, _registry(), SystemClock()))
     if problems:
         raise ConfigurationError(*problems)
     print("ok")

@@ -5,7 +5,11 @@ This module and `nodewright.cli.commands` import nothing heavy: each command imp
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Sequence
+from threading import Thread
+from time import sleep
+from typing import NoReturn
 
 from nodewright import __version__
 from nodewright.cli import commands
@@ -17,6 +21,14 @@ FAILED = 1
 WRONG = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+
+#: How long threads that a plugin has left running may keep the process from its end.
+_LAST_SECONDS = 3.0
+
+
+def program() -> NoReturn:
+    """Run the program's own command line and end the process, whatever threads plugins have left running."""
+    leave(main())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -45,6 +57,25 @@ def guarded(program: Callable[[], int]) -> int:
         message, status = failure
         print(message, file=sys.stderr)
     return status
+
+
+def leave(status: int) -> NoReturn:
+    """End the process with *status*; wait a few seconds for threads that have no end, and name them."""
+    if _threads_left():
+        Thread(target=_end_without_waiting, args=(status,), name="leave", daemon=True).start()
+    sys.exit(status)
+
+
+def _end_without_waiting(status: int) -> None:
+    sleep(_LAST_SECONDS)
+    left = ", ".join(_threads_left())
+    print(f"nodewright: ending without waiting for these threads: {left}", file=sys.stderr, flush=True)
+    os._exit(status)
+
+
+def _threads_left() -> list[str]:
+    """Return the names of the threads that Python would wait for."""
+    return [each.name for each in threading.enumerate() if not each.daemon and each is not threading.main_thread()]
 
 
 def dispatch(words: Sequence[str]) -> int:

@@ -2,7 +2,7 @@
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -47,27 +47,33 @@ def problems_by_name(file: Path, registry: Registry) -> Mapping[Key, str]:
     from nodewright.config.document import load
     from nodewright.config.paths import all_settings, dotted
     from nodewright.config.plugins import check_references, slot_of
+    from nodewright.config.trial import trial
+    from nodewright.runtime.clock import SystemClock
 
-    settings = load(file).settings
+    loaded = load(file)
     problems: dict[Key, list[str]] = {}
     for setting in all_settings():
         if slot := slot_of(setting):
-            references = setting.of(settings)
+            references = setting.of(loaded.settings)
             for reference in references if isinstance(references, tuple) else (references,):
                 # Named by the setting, not by its place in a list: the same plugin may stand there more than once.
                 mistakes = check_references([(slot, replace(reference, path=setting.path))], registry)
                 problems.setdefault((slot.kind, reference.name), []).extend(
                     f"{dotted(mistake.path)}: {mistake.message}" for mistake in mistakes
                 )
+    for refusal in trial(loaded, registry, SystemClock()):
+        found = problems[refusal.kind, refusal.name]
+        # What can't be loaded, or not with its settings, can't be made either, and the reason is known.
+        if not found:
+            found.append(refusal.problem.message)
     return {key: "; ".join(dict.fromkeys(found)) for key, found in problems.items()}
 
 
-def with_use(statuses: Iterable[PluginStatus], named: Mapping[Key, str]) -> Sequence[PluginStatus]:
+def with_use(statuses: Sequence[PluginStatus], named: Mapping[Key, str]) -> Sequence[PluginStatus]:
     """Return *statuses* with what a configuration says; plugins that are missing come last."""
-    found = [
-        _in_use(each, named[each.kind, each.name]) if (each.kind, each.name) in named else each for each in statuses
-    ]
-    missing = named.keys() - {(each.kind, each.name) for each in found}
+    keys = [_key(each, named) for each in statuses]
+    found = [_in_use(each, named[key]) if key in named else each for each, key in zip(statuses, keys, strict=True)]
+    missing = named.keys() - set(keys)
     return [*found, *(_missing(key, named[key]) for key in sorted(missing))]
 
 
@@ -85,12 +91,18 @@ def as_json(statuses: Sequence[PluginStatus]) -> str:
     return json.dumps([asdict(each) for each in statuses], indent=2)
 
 
+def _key(status: PluginStatus, named: Container[Key]) -> Key:
+    """Return the key by which a configuration names the plugin, with its distribution if need be."""
+    full = (status.kind, f"{status.distribution}/{status.name}")
+    return full if full in named or status.state == PluginState.SHADOWED else (status.kind, status.name)
+
+
 def _in_use(status: PluginStatus, problem: str) -> PluginStatus:
-    if status.state != PluginState.READY:
+    if status.state not in (PluginState.READY, PluginState.SHADOWED):
         return status
     if problem:
         return replace(status, state=PluginState.FAILED, reason=problem)
-    return replace(status, state=PluginState.IN_USE)
+    return replace(status, state=PluginState.IN_USE, reason="")
 
 
 def _missing(key: Key, reason: str) -> PluginStatus:

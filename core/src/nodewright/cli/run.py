@@ -3,10 +3,12 @@
 import logging
 import os
 import signal
+import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from threading import Event, Thread
-from time import sleep
+from time import monotonic, sleep
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,12 @@ if TYPE_CHECKING:
 LOST = 255
 #: How long a call that is under way may hold up the end. Kubernetes gives a pod 30 s by default.
 _GRACE_SECONDS = 20.0
+#: Nothing is said about such a call before this.
+_QUIET_SECONDS = 2.0
+#: Signals within this time are one.
+_ONE_SIGNAL_SECONDS = 1.0
+#: The exit status after a second signal.
+CUT_SHORT = 1
 
 _log = logging.getLogger("nodewright.run")
 
@@ -42,13 +50,24 @@ class RunCommand(Command):
     def run(self, arguments: Namespace) -> int:
         """Run the autoscaler; return 0 after a clean stop, `LOST` if another replica may act by now.
 
-        A signal always ends the process. The next process finds what was cut short in the cluster and the cloud.
+        A signal always ends the process, a second one at once. The next process finds what was cut short in the
+        cluster and the cloud.
         """
+        from nodewright.plugins.output import PluginOutput
+
+        with redirect_stdout(PluginOutput(sys.stdout)):
+            return self._run(arguments.rest)
+
+    def _run(self, words: Sequence[str]) -> int:
         from nodewright.cli.start import autoscaler_for
+        from nodewright.runtime.watchdog import Watchdog, hanging
         from nodewright.serve.endpoints import Endpoints
         from nodewright.serve.server import Server
 
-        autoscaler, settings = autoscaler_for(arguments.rest, acts=True)
+        watchdog = Watchdog()
+        watchdog.start()
+        autoscaler, settings = autoscaler_for(words, acts=True)
+        watchdog.patience_with = autoscaler.patience_with
         endpoints = Endpoints(
             autoscaler.metrics,
             trouble=autoscaler.liveness.trouble,
@@ -72,11 +91,22 @@ class RunCommand(Command):
                 _log.info("stopping before the cluster was seen for the first time")
                 os._exit(0)
             # This thread dies with the process, unless a plugin's call does not end.
-            sleep(_GRACE_SECONDS)
-            _log.warning("a call is still under way after %g s: stopping without waiting for it", _GRACE_SECONDS)
+            quiet = min(_QUIET_SECONDS, _GRACE_SECONDS)
+            sleep(quiet)
+            _log.warning(
+                "stopping takes long: %s; it is waited for up to %g s, or until a second signal",
+                hanging() or "a call is under way",
+                _GRACE_SECONDS,
+            )
+            sleep(_GRACE_SECONDS - quiet)
+            _log.warning("stopping without waiting any longer: %s", hanging() or "a call is under way")
             os._exit(0)
 
-        _on_signals(end)
+        def end_at_once() -> None:
+            _log.warning("a second signal: stopping at once; %s", hanging() or "no plugin is being called")
+            os._exit(CUT_SHORT)
+
+        _on_signals(end, end_at_once)
         if autoscaler.lease is not None:
             _on_loss(autoscaler.lease, stop, autoscaler.wake)
         server.start()
@@ -95,13 +125,20 @@ class RunCommand(Command):
         finally:
             autoscaler.close()
             server.stop()
+            watchdog.stop()
         return 0
 
 
-def _on_signals(end: Callable[[], None]) -> None:
+def _on_signals(first: Callable[[], None], second: Callable[[], None]) -> None:
+    """Have *first* called at the first signal to end, and *second* at each further one, on threads of their own."""
+    signalled: list[float] = []
+
     def handle(number: int, frame: FrameType | None) -> None:
-        # The main thread may hold the lock of the event that *end* sets, so another thread sets it.
-        Thread(target=end, name="end", daemon=True).start()
+        signalled.append(monotonic())
+        # Some who signal a process signal its group as well: that is one signal, not two.
+        if signalled[-1] - signalled[0] >= _ONE_SIGNAL_SECONDS or len(signalled) == 1:
+            # The main thread may hold a lock that they need: of an event, or of logging.
+            Thread(target=second if signalled[1:] else first, name="end", daemon=True).start()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, handle)

@@ -1,6 +1,6 @@
 """Checks of settings that are valid one by one but not together."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -140,7 +140,10 @@ def _lists(settings: Settings) -> Iterator[Mistake]:
         # Several accounts or regions of one cloud are several providers of one name.
         if slot_of(setting) is None or isinstance(references, Reference) or setting.path == ("providers",):
             continue
-        yield from _repeated(setting.path, [reference.name for reference in references])
+        # With other settings it is another one.
+        for index, reference in enumerate(references):
+            if reference in references[:index]:
+                yield Mistake(path=(*setting.path, index), message=_twice(reference.name))
     expanders = [reference.name for reference in settings.scale_up.expanders]
     if not expanders:
         yield Mistake(path=("scaleUp", "expanders"), message="name at least one expander, such as least-waste")
@@ -150,13 +153,14 @@ def _lists(settings: Settings) -> Iterator[Mistake]:
             path=("scaleUp", "expanders", after),
             message=f"{expanders[after]} is never asked: random comes first and leaves one option. Put random last",
         )
-    yield from _repeated(("nodeGroups",), [group.name for group in settings.node_groups])
-
-
-def _repeated(path: Path, names: Sequence[str]) -> Iterator[Mistake]:
+    names = [group.name for group in settings.node_groups]
     for index, name in enumerate(names):
         if name in names[:index]:
-            yield Mistake(path=(*path, index), message=f"{name} is listed twice")
+            yield Mistake(path=("nodeGroups", index), message=_twice(name))
+
+
+def _twice(name: str) -> str:
+    return f"{name} is listed twice"
 
 
 def _exclusions(settings: Settings, tree: Tree) -> Iterator[Mistake]:

@@ -1,13 +1,13 @@
 """Plugins that a configuration names: finds the references to them and checks their settings."""
 
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any, Protocol
 
 from nodewright.api.errors import PluginError
-from nodewright.api.plugin import API_VERSION, Plugin
+from nodewright.api.plugin import Plugin
 from nodewright.config.paths import Path, Setting, all_settings, dotted, step
 from nodewright.config.reference import Reference, Slot
 from nodewright.config.tree import Tree
@@ -24,6 +24,10 @@ class PluginClasses(Protocol):
 
     def load(self, kind: str, name: str) -> type[Plugin]:
         """Return the class; raises `PluginError` if there is none or it can't be used."""
+        ...
+
+    def create(self, kind: str, name: str, config: Mapping[str, object], *extra: object) -> Plugin:
+        """Return a plugin made from its settings; raises `PluginError`, from what its constructor raised."""
         ...
 
 
@@ -81,12 +85,6 @@ def check_references(references: Iterable[tuple[Slot, Reference]], classes: Plug
             continue
         if not issubclass(plugin, slot.base):
             yield Mistake(path=reference.path, message=_misplaced(plugin, name, slot))
-        elif plugin.api_version != API_VERSION:
-            yield Mistake(
-                path=reference.path,
-                message=f"{name} was written for version {plugin.api_version} of the plugin contract, "
-                f"this Nodewright has version {API_VERSION}: install a release of it that fits",
-            )
         else:
             yield from _check_settings(plugin, reference)
 

@@ -1,15 +1,13 @@
-"""The configured providers: how they are made, and their groups, asked for outside of the loop."""
+"""The configured providers: what they are given, and their groups, asked for outside of the loop."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Thread
 
 from nodewright.api.clock import Clock
-from nodewright.api.errors import ConfigurationError, PluginError, Problem
+from nodewright.api.errors import PluginError
 from nodewright.api.group import GroupOptions
-from nodewright.api.plugin import PluginConfig
 from nodewright.api.provider import Provider, ProviderContext
-from nodewright.config.document import Loaded
 from nodewright.config.effective import default_options
 from nodewright.config.model import Settings
 from nodewright.config.plugins import PluginClasses
@@ -30,25 +28,11 @@ def provider_context(settings: Settings, clock: Clock) -> ProviderContext:
     return ProviderContext(
         clock=clock,
         user_agent=settings.kube.user_agent,
+        refresh_timeout=settings.loop.refresh_timeout,
+        action_timeout=settings.loop.action_timeout,
         nodes=settings.node_groups,
         discovery=settings.discovery,
     )
-
-
-def refusals(loaded: Loaded, classes: PluginClasses, clock: Clock) -> Iterator[Problem]:
-    """Yield why providers can't be made from the whole configuration. Making a provider calls no cloud."""
-    context = provider_context(loaded.settings, clock)
-    for index, reference in enumerate(loaded.settings.providers):
-        path = ("providers", index, reference.name)
-        try:
-            _make(reference, classes, context).close()
-        except ConfigurationError as error:
-            for problem in error.problems:
-                below = tuple(problem.path.split(".")) if problem.path else ()
-                its = loaded.origins.problem((*path, *below), problem.message)
-                yield problem if problem.source == "flags" else its
-        except Exception as error:  # a plugin may raise anything
-            yield loaded.origins.problem(path, f"can't be started: {error or type(error).__name__}")
 
 
 def live_groups(settings: Settings, classes: PluginClasses, clock: Clock) -> list[LiveGroup]:
@@ -68,12 +52,12 @@ def _within(
     seconds: float, reference: Reference, classes: PluginClasses, context: ProviderContext, settings: Settings
 ) -> Sequence[LiveGroup]:
     groups: list[LiveGroup] = []
-    failures: list[Exception] = []
+    failures: list[BaseException] = []
 
     def ask() -> None:
         try:
             groups.extend(_ask(reference, classes, context, default_options(settings)))
-        except Exception as error:  # the caller raises it again, whatever it is
+        except (Exception, SystemExit) as error:  # the caller raises it again, whatever it is
             failures.append(error)
 
     # A daemon: a provider that hangs must not keep the process alive.
@@ -93,7 +77,8 @@ def _within(
 def _ask(
     reference: Reference, classes: PluginClasses, context: ProviderContext, defaults: GroupOptions
 ) -> Sequence[LiveGroup]:
-    provider = _make(reference, classes, context)
+    provider = classes.create("providers", reference.name, reference.config, context)
+    assert isinstance(provider, Provider)
     try:
         provider.refresh()
         return [
@@ -106,10 +91,3 @@ def _ask(
         ]
     finally:
         provider.close()
-
-
-def _make(reference: Reference, classes: PluginClasses, context: ProviderContext) -> Provider:
-    plugin = classes.load("providers", reference.name)
-    assert issubclass(plugin, Provider)
-    config: PluginConfig = plugin.Config.model_validate(dict(reference.config))
-    return plugin(config, context)

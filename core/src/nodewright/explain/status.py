@@ -13,7 +13,7 @@ from nodewright.decision.health import Readiness
 from nodewright.decision.memory import Backoff, Condition
 from nodewright.explain.advice import advice, informative_verdict
 from nodewright.explain.conditions import BACKOFF, CLUSTER, backoffs_of, count_candidates
-from nodewright.explain.explanation import Look
+from nodewright.explain.explanation import Look, unreadable
 from nodewright.explain.golang import Data, go_time, go_yaml, rfc3339
 
 UPDATED = "cluster-autoscaler.kubernetes.io/last-updated"
@@ -90,6 +90,8 @@ def status_of(look: Look, settings: Settings) -> Status:
             "scaleDown": _scale_down(cluster.scale_down, candidates.total(), now, searched=searched),
         },
     }
+    if faults := [fault for _, fault in unreadable(look.world)]:
+        report["message"] = "; ".join(faults)
     groups = [
         _group(facts, look, candidates[facts.id], backoffs.get(facts.id), searched=searched)
         for facts in findings.groups

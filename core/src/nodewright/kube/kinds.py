@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from nodewright.cluster import Cluster
-from nodewright.cluster.annotations import BUILT_IN, PodAnnotations
+from nodewright.cluster.annotations import PodAnnotations
 from nodewright.cluster.controllers import DAEMON_SET
 from nodewright.config.model import Settings
 from nodewright.kube.pod_reader import PodReader
@@ -237,10 +237,10 @@ _CAPACITY_QUOTAS = WatchedKind(
 )
 
 
-def watched_kinds(settings: Settings, annotations: PodAnnotations = BUILT_IN) -> tuple[WatchedKind, ...]:
-    """Return the kinds that decisions by *settings* look at; pods are read with those *annotations* that tell."""
-    always = (replace(kind, reader=partial(PodReader, annotations)) if kind.name == PODS else kind for kind in KINDS)
-    return *always, *wanted_kinds(settings)
+def pods_with(annotations: PodAnnotations) -> WatchedKind:
+    """Return the kind of pods, read with those *annotations* that tell."""
+    (kind,) = (kind for kind in KINDS if kind.name == PODS)
+    return replace(kind, reader=partial(PodReader, annotations))
 
 
 def wanted_kinds(settings: Settings) -> tuple[WatchedKind, ...]:

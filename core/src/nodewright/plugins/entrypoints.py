@@ -91,13 +91,31 @@ def registrations(kind: PluginKind) -> Sequence[Registration]:
     return sorted(found, key=lambda each: (each.name, each.distribution))
 
 
+def misspelt_groups() -> Mapping[str, Sequence[EntryPoint]]:
+    """Return the entry points of groups that look like Nodewright's and that nothing reads, by group."""
+    found = entry_points()
+    known = {kind.namespace for kind in PLUGIN_KINDS.values()}
+    return {
+        group: tuple(found.select(group=group))
+        for group in sorted(found.groups)
+        if group.startswith("nodewright.") and group not in known
+    }
+
+
 def load(registration: Registration) -> object:
     """Import what *registration* names, and no other plugin.
 
     Raises whatever the import raises. Each name has a manager of its own, not one for all the names in YAML: stevedore
-    lets an AssertionError or SystemExit of one import end the loading of all other names.
+    lets an AssertionError or SystemExit of one import end the loading of all other names. It is shown this one entry
+    point: of two with one name it would import both.
     """
-    return _manager(registration.kind, registration.name)[registration.name].plugin
+    namespace = registration.kind.namespace
+    known = ExtensionManager.ENTRY_POINT_CACHE.get(namespace, [])
+    ExtensionManager.ENTRY_POINT_CACHE[namespace] = [registration.entry_point]
+    try:
+        return _manager(registration.kind, registration.name)[registration.name].plugin
+    finally:
+        ExtensionManager.ENTRY_POINT_CACHE[namespace] = known
 
 
 def _manager(kind: PluginKind, *names: str) -> NamedExtensionManager[object]:

@@ -9,6 +9,9 @@ from threading import Lock
 from typing import TypeVar, overload
 
 from nodewright.api import Clock, NodewrightError
+from nodewright.plugins.calls import Call
+from nodewright.plugins.conduct import Conduct, MisconductError
+from nodewright.plugins.trespass import watch_for_trespasses
 
 T = TypeVar("T")
 
@@ -41,6 +44,7 @@ class Faults:
         self._counts: Counter[tuple[str, str]] = Counter()
         self._logged: dict[tuple[str, str], tuple[datetime, int]] = {}
         self._listeners: list[Callable[[Fault], None]] = []
+        self._conducts: dict[str, Conduct] = {}
 
     @property
     def counts(self) -> Mapping[tuple[str, str], int]:
@@ -58,6 +62,25 @@ class Faults:
     def forget(self, listener: Callable[[Fault], None]) -> None:
         """Stop calling *listener*."""
         self._listeners.remove(listener)
+
+    def watch(self, plugin: str, *, may_start_programs: bool) -> None:
+        """Look from now on at what *plugin* does to the process: it is not known to behave.
+
+        What it changes is put back, and what touches the whole process is refused; each is a fault.
+        """
+        watch_for_trespasses()
+        self._conducts[plugin] = Conduct(may_start_programs=may_start_programs)
+
+    def trust(self, plugin: str) -> None:
+        """Look no longer at what *plugin* does to the process: it is one of Nodewright's own."""
+        self._conducts.pop(plugin, None)
+
+    def calling(self, plugin: str, where: str) -> Call:
+        """Return a context for a call of *plugin* whose failure the caller handles itself.
+
+        Inside it the call is known to whoever looks for plugins that hang, and all that leaves it is an `Exception`.
+        """
+        return Call(plugin, where, self.note, self._conducts.get(plugin))
 
     @overload
     def call(self, plugin: str, where: str, function: Callable[..., T], *arguments: object, default: T) -> T: ...
@@ -85,11 +108,12 @@ class Faults:
         """Return what *function* returns for *arguments*, or *default* after noting a fault if it raises.
 
         *returns* (see `nodewright.plugins.results`) checks the result and raises `TypeError` if it is not what the
-        contract promises, which is a fault like any other. Only `Exception` is caught: Ctrl-C and exit pass.
+        contract promises, which is a fault like any other. So is an attempt to end the process; only Ctrl-C passes.
         """
         try:
-            result = function(*arguments)
-            return result if returns is None else returns(result)
+            with self.calling(plugin, where):
+                result = function(*arguments)
+                return result if returns is None else returns(result)
         except Exception as error:
             self.note(plugin, where, error)
             return default
@@ -130,8 +154,10 @@ class Faults:
 
 
 def describe(error: BaseException) -> str:
-    """Return *error* in one line: its message, with its type unless it is one of Nodewright's own."""
+    """Return *error* in one line: its message, with its type unless that is one of Nodewright's own."""
     message = " ".join(str(error).split())
-    if isinstance(error, NodewrightError) and message:
+    if isinstance(error, NodewrightError | MisconductError) and message:
         return message
+    if isinstance(error, TypeError) and "offset-naive" in message:
+        message += ": the times that Nodewright gives have a time zone, and so must yours"
     return f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -143,17 +143,17 @@ class Hooks:
         """Return the options that expanders see."""
         return self._adjust("adjust_options", options)
 
-    def veto_scale_up(self, option: Option) -> Veto | None:
+    def veto_scale_up(self, option: Option, now: datetime) -> Veto | None:
         """Return the first refusal of *option*; None if no plugin refuses. A plugin that fails has not refused."""
-        return self._veto("veto_scale_up", option=option)
+        return self._veto("veto_scale_up", option=option, now=now)
 
     def adjust_candidates(self, nodes: Sequence[Node], now: datetime) -> Sequence[Node]:
         """Return the nodes that may be looked at for removal: none if a plugin fails."""
         return self._adjust("adjust_candidates", nodes, now=now)
 
-    def veto_scale_down(self, node: Node, group: GroupFacts) -> Veto | None:
+    def veto_scale_down(self, node: Node, group: GroupFacts, now: datetime) -> Veto | None:
         """Return the first refusal to remove *node*; None if no plugin refuses. A plugin that fails has refused."""
-        return self._veto("veto_scale_down", node=node, group=group)
+        return self._veto("veto_scale_down", node=node, group=group, now=now)
 
     def on_decision(self, decision: Decision) -> None:
         """Report *decision*, and before it all faults that were not delivered yet."""

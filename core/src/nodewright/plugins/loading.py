@@ -2,12 +2,18 @@
 
 import inspect
 
+from packaging.requirements import InvalidRequirement, Requirement
+
 from nodewright import __version__
 from nodewright.api import API_VERSION, Command, Plugin, PluginConfig, PluginError
 from nodewright.plugins.annotations import declared_annotations
+from nodewright.plugins.calls import starting
 from nodewright.plugins.entrypoints import Registration, load
 from nodewright.plugins.faults import describe
 from nodewright.plugins.hookimpls import implementations
+
+#: Operators of requirements that exclude later releases.
+_BOUNDS = frozenset({"<", "<=", "==", "===", "~="})
 
 
 class IncompatiblePluginError(PluginError):
@@ -19,8 +25,8 @@ def load_plugin(registration: Registration) -> type[Plugin]:
     plugin = _import(registration)
     if not issubclass(plugin, Plugin):
         raise _wrong_base(registration, Plugin)
-    if plugin.api_version != API_VERSION:
-        raise IncompatiblePluginError(registration.name, _version_mismatch(registration, plugin.api_version))
+    if mismatch := _mismatch(registration, plugin):
+        raise IncompatiblePluginError(registration.name, f"{registration} {mismatch}")
     if not issubclass(plugin, registration.kind.bases):
         raise _wrong_base(registration, *registration.kind.bases)
     _refuse_abstract(registration, plugin)
@@ -31,7 +37,7 @@ def load_plugin(registration: Registration) -> type[Plugin]:
         hooks = implementations(plugin)
     except ValueError as error:
         raise _broken(registration, str(error)) from None
-    if registration.kind.name == "hooks" and not hooks:
+    if registration.kind.name == "hooks" and not hooks and plugin.collectors is Plugin.collectors:
         raise _broken(registration, "it implements no hook: mark its methods with @hookimpl")
     return plugin
 
@@ -48,9 +54,9 @@ def load_command(registration: Registration) -> type[Command]:
 def _import(registration: Registration) -> type:
     """Import the class that the entry point names."""
     try:
-        found = load(registration)
-    # SystemExit: a module that ends the program when imported, as scripts do, must not end this one.
-    except (Exception, SystemExit) as error:
+        with starting(registration.name, "import"):
+            found = load(registration)
+    except Exception as error:
         advice = f"reinstall {registration.distribution}, or ask its author"
         raise PluginError(
             registration.name, f"{registration} can't be imported: {describe(error)}; {advice}"
@@ -75,10 +81,49 @@ def _broken(registration: Registration, problem: str) -> PluginError:
     return PluginError(registration.name, f"{registration} can't be used: {problem}")
 
 
-def _version_mismatch(registration: Registration, version: object) -> str:
+def _mismatch(registration: Registration, plugin: type[Plugin]) -> str:
+    """Say why *plugin* does not go with this version of the contract; empty if it does.
+
+    The version stands in the class or in a base of the same package: Nodewright's own says nothing.
+    Where it does not stand, the releases of Nodewright count that the distribution requires.
+    """
+    package = plugin.__module__.partition(".")[0]
+    bases = [each for each in plugin.__mro__ if each.__module__.partition(".")[0] == package]
+    stated = next((vars(each)["api_version"] for each in bases if "api_version" in vars(each)), None)
+    if stated is not None:
+        return "" if stated == API_VERSION else _written_for(registration, stated)
+    wanted = _required(registration)
+    if wanted is None:
+        return (
+            "does not say which version of the contract it was written for: "
+            f"write api_version = {API_VERSION} in class {plugin.__name__}, "
+            "or require nodewright with an upper bound"
+        )
+    if wanted.specifier.contains(__version__, prereleases=True):
+        return ""
+    return (
+        f"was written for nodewright{wanted.specifier}, but this is {__version__}: upgrade {registration.distribution}"
+    )
+
+
+def _required(registration: Registration) -> Requirement | None:
+    """Return the releases of Nodewright that the distribution requires; None if it sets no upper bound."""
+    distribution = registration.entry_point.dist
+    for line in (distribution.requires or ()) if distribution else ():
+        try:
+            requirement = Requirement(line)
+        except InvalidRequirement:
+            continue
+        bounded = any(each.operator in _BOUNDS for each in requirement.specifier)
+        if requirement.name.lower() == "nodewright" and bounded:
+            return requirement
+    return None
+
+
+def _written_for(registration: Registration, version: object) -> str:
     newer = isinstance(version, int) and version > API_VERSION
     upgrade = "nodewright" if newer else registration.distribution
     return (
-        f"{registration} was written for contract version {version}, "
+        f"was written for contract version {version}, "
         f"but nodewright {__version__} has version {API_VERSION}: upgrade {upgrade}"
     )

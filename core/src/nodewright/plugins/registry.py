@@ -1,15 +1,18 @@
 """The registry: which plugins are installed, and how each of them is; loads them by name."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from importlib.metadata import EntryPoint
 
 from pydantic import ValidationError
 
 from nodewright.api import Command, Plugin, PluginConfig, PluginError
 from nodewright.api.nearest import nearest
-from nodewright.plugins.entrypoints import PLUGIN_KINDS, PluginKind, Registration, registrations
+from nodewright.plugins.calls import starting
+from nodewright.plugins.entrypoints import PLUGIN_KINDS, PluginKind, Registration, misspelt_groups, registrations
 from nodewright.plugins.faults import describe
 from nodewright.plugins.loading import IncompatiblePluginError, load_command, load_plugin
 
@@ -35,6 +38,8 @@ class PluginState(StrEnum):
     IN_USE = "in use"
     #: It can't be loaded, or not with the configuration given.
     FAILED = "failed"
+    #: It can be loaded, but its name stands for another one.
+    SHADOWED = "shadowed"
     #: It was written for another version of the contract.
     INCOMPATIBLE = "incompatible"
     #: The configuration names it, and no distribution registers it.
@@ -91,7 +96,8 @@ class Registry:
         """
         plugin = self.load(kind, name)
         try:
-            return plugin.Config.model_validate(dict(config))
+            with starting(name, "config"):
+                return plugin.Config.model_validate(dict(config))
         except ValidationError as error:
             mistakes = "; ".join(_mistake(each["loc"], each["msg"]) for each in error.errors())
             problem = f"its configuration is not valid: {mistakes}"
@@ -105,8 +111,10 @@ class Registry:
         Raises `PluginError` as `configure` does, and if the constructor raises anything.
         """
         settings = self.configure(kind, name, config)
+        plugin = self.load(kind, name)
         try:
-            return self.load(kind, name)(settings, *extra)
+            with starting(name, "load"):
+                return plugin(settings, *extra)
         except Exception as error:
             problem = f"{self._find(PLUGIN_KINDS[kind], name)} can't be started: {describe(error)}"
             raise PluginError(name, problem) from error
@@ -116,21 +124,47 @@ class Registry:
 
         Imports all of them to see how they are.
         """
-        return [self._examine(each) for kind in PLUGIN_KINDS.values() for each in self._registrations(kind)]
+        known = [self._examine(each) for kind in PLUGIN_KINDS.values() for each in self._registrations(kind)]
+        return [*known, *(_misspelt(group, each) for group, found in misspelt_groups().items() for each in found)]
 
     def _find(self, kind: PluginKind, name: str) -> Registration:
-        claims = [each for each in self._registrations(kind) if each.name == name]
+        distribution, _, own = name.rpartition("/")
+        claims = [
+            each
+            for each in self._registrations(kind)
+            if each.name == own and (not distribution or _normal(each.distribution) == _normal(distribution))
+        ]
         if not claims:
-            raise PluginError(name, f"no {kind} is called {name!r}: {advice(kind.name, name, self.names(kind.name))}")
-        if len(claims) > 1:
+            raise PluginError(name, f"no {kind} is called {name!r}: {self._advice(kind, name)}")
+        # What comes with Nodewright keeps its name, whatever is installed beside it.
+        built_in = next((each for each in claims if each.distribution == "nodewright"), None)
+        if built_in is None and len(claims) > 1:
             owners = " and by ".join(f"{each.distribution} {each.version}" for each in claims)
-            raise PluginError(name, f"{kind} {name!r} is registered by {owners}: uninstall all but one of them")
-        return claims[0]
+            raise PluginError(
+                name,
+                f"{kind} {name!r} is registered by {owners}: uninstall all but one of them, "
+                f"or name the one that is meant, such as {claims[0].distribution}/{name}",
+            )
+        return built_in or claims[0]
+
+    def _advice(self, kind: PluginKind, name: str) -> str:
+        """Say what to do about *name*, which none is called."""
+        for group, registered in misspelt_groups().items():
+            if meant := next((each for each in registered if each.name == name), None):
+                owner = meant.dist.name if meant.dist else "a distribution"
+                return f"{owner} registers it in the entry-point group {group}: it has to be {kind.namespace}"
+        return advice(kind.name, name, self.names(kind.name))
 
     def _examine(self, registration: Registration) -> PluginStatus:
         state, reason, description = PluginState.READY, "", ""
         try:
             description = self._describe(registration)
+            if (used := self._find(registration.kind, registration.name)) != registration:
+                state = PluginState.SHADOWED
+                reason = (
+                    f"{used.distribution} has one of this name, which is used: "
+                    f"write {registration.distribution}/{registration.name} to use this one"
+                )
         except PluginError as error:
             state = PluginState.INCOMPATIBLE if isinstance(error, IncompatiblePluginError) else PluginState.FAILED
             reason = str(error).removeprefix(f"{registration} ")
@@ -147,9 +181,28 @@ class Registry:
     def _describe(self, registration: Registration) -> str:
         """Load the plugin and return what it is, in one line."""
         if registration.kind.name == "commands":
-            return self.load_command(registration.name).summary
-        plugin = self.load(registration.kind.name, registration.name)
+            return load_command(registration).summary
+        plugin = load_plugin(registration)
         return (plugin.__doc__ or "").strip().partition("\n")[0].replace("``", "")
+
+
+def _misspelt(group: str, entry_point: EntryPoint) -> PluginStatus:
+    """Return how a plugin is that is registered in an entry-point *group* which nothing reads."""
+    kind = group.removeprefix("nodewright.")
+    near = nearest(kind, list(PLUGIN_KINDS))
+    meant = f"did you mean nodewright.{near}?" if near else f"there is {', '.join(PLUGIN_KINDS)}"
+    return PluginStatus(
+        kind=kind,
+        name=entry_point.name,
+        distribution=entry_point.dist.name if entry_point.dist else "",
+        version=entry_point.dist.version if entry_point.dist else "",
+        state=PluginState.FAILED,
+        reason=f"there are no plugins of kind {group}: {meant}",
+    )
+
+
+def _normal(distribution: str) -> str:
+    return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
 def advice(kind: str, name: str, names: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """The autoscaler: puts the parts of the loop together."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from threading import Event
 
 from nodewright.api.clock import Clock
@@ -25,9 +26,13 @@ from nodewright.runtime.loop import ControlLoop
 from nodewright.runtime.reload import Reloader
 from nodewright.runtime.reporting import Reporter
 from nodewright.runtime.session import Session
+from nodewright.runtime.watchdog import PATIENCE
 from nodewright.scenario.scenario import Picture
 from nodewright.serve.metrics import Metrics
 from nodewright.serve.snapshots import Snapshots
+
+#: The methods of groups that carry actions out.
+_ACTIONS = ("increase", "increase_atomically", "delete_nodes", "force_delete_nodes", "decrease_target")
 
 
 class Autoscaler:
@@ -109,6 +114,12 @@ class Autoscaler:
     def busy(self) -> bool:
         """Whether an action of an earlier loop is still under way: it took longer than `loop.actionTimeout`."""
         return self._cycle.session.busy
+
+    def patience_with(self, where: str) -> timedelta:
+        """Return how long a plugin's call in this place may last before it is named: its deadline, if it has one."""
+        loop = self._cycle.session.settings.loop
+        deadlines = {"refresh": loop.refresh_timeout, **dict.fromkeys(_ACTIONS, loop.action_timeout)}
+        return deadlines.get(where, PATIENCE)
 
     def start(self, timeout: float = 60.0, *, patient: bool = False) -> None:
         """Begin to watch the cluster; return when all of it was seen once.

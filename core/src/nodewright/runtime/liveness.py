@@ -2,16 +2,19 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from threading import get_ident
 from time import monotonic
 
 from nodewright.config.model import Loop
+from nodewright.runtime.watchdog import hanging
 
 
 class Liveness:
     """Notes when loops begin and end well, and finds out when that is too long ago. Safe to use from any thread.
 
     Nothing is wrong before the first call of `began`: a replica that does not lead runs no loops. Until the first loop
-    has ended well, each limit is the longest of the three.
+    has ended well, each limit is the longest of the three. A plugin that keeps the loop's thread waiting has no such
+    grace: the limit is ``loop.maxInactivity`` from the beginning.
     """
 
     def __init__(self, loop: Loop, *, now: Callable[[], float] = monotonic) -> None:
@@ -20,19 +23,27 @@ class Liveness:
         self._now = now
         self._began: float | None = None
         self._ended_well: float | None = None
+        #: Why the last loop did not end well.
+        self._why = ""
         #: When the first loop began.
         self._first = 0.0
+        #: The thread of the loop.
+        self._thread = 0
 
     def began(self) -> None:
         """Note that a loop begins, or that this replica begins to lead."""
-        now = self._now()
+        now, self._thread = self._now(), get_ident()
         if self._began is None:
             self._first = now
         self._began = now
 
     def ended_well(self) -> None:
         """Note that a loop came to its end and could see what it decides on."""
-        self._ended_well = self._now()
+        self._ended_well, self._why = self._now(), ""
+
+    def ended_badly(self, why: str) -> None:
+        """Note *why* a loop failed, or saw nothing that it could decide on."""
+        self._why = why
 
     def trouble(self) -> str:
         """Return what is wrong; empty if nothing is."""
@@ -47,7 +58,8 @@ class Liveness:
             idle, failing = _longer(now - began, loop.max_inactivity), _longer(now - ended_well, loop.max_failing_time)
         troubles = (
             f"no loop began for {idle}" if idle else "",
-            f"no loop ended well for {failing}" if failing else "",
+            f"no loop ended well for {failing}" + (f": {self._why}" if self._why else "") if failing else "",
+            hanging(longer_than=loop.max_inactivity, thread=self._thread),
         )
         return "; ".join(filter(None, troubles))
 

@@ -9,6 +9,7 @@ from time import perf_counter
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision
 from nodewright.api.errors import NodewrightError, NotLeaderError
+from nodewright.plugins.faults import describe
 from nodewright.runtime.cycle import Cycle
 from nodewright.runtime.liveness import Liveness
 from nodewright.runtime.reporting import Reporter
@@ -67,14 +68,18 @@ class ControlLoop:
             raise
         except NodewrightError as error:
             self._log_once(error)
+            self._liveness.ended_badly(str(error))
             self._reporter.failed(error)
         except Exception as error:
             _log.exception("this loop failed, the next one tries again")
+            self._liveness.ended_badly(describe(error))
             self._reporter.failed(error)
         else:
             self._trouble = ""
             # If no cloud can be read at all, a restart may help.
-            if self._cycle.session.any_provider_readable:
+            if unreadable := self._cycle.session.unreadable:
+                self._liveness.ended_badly(unreadable)
+            else:
                 self._liveness.ended_well()
             return decision
         return None
@@ -89,7 +94,8 @@ class ControlLoop:
         """Wait until the next cycle is due after *decision*; None if the last cycle failed."""
         settings = self._cycle.session.settings.loop
         interval = settings.scan_interval.total_seconds()
-        gather = min(_GATHER_SECONDS, interval)
+        # A cloud that has just refused a call is given a moment.
+        gather = max(min(_GATHER_SECONDS, interval), self._cycle.session.breather.total_seconds())
         if decision is not None and decision.again is not None:
             interval = min(interval, max(gather, (decision.again - self._clock.now()).total_seconds()))
         if not settings.frequent:

@@ -1,7 +1,7 @@
 """A session: everything that one configuration brings to life, from its plugins to the executor."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from prometheus_client.registry import Collector
 
@@ -52,6 +52,9 @@ class Session:
         self.settings = settings
         self._registry = registry
         self._faults = faults
+        self._clock = clock
+        #: Why providers could not be read the last time, by the name of each.
+        self._unreadable: Mapping[str, str] = {}
         self._taint_latency = taint_latency
         self._strategies = Strategies(registry, faults)
         self.policy = self._strategies.policy(settings)
@@ -86,15 +89,19 @@ class Session:
                 time_for_hints=settings.scale_down.soft_taints.max_time,
                 permit=permit,
             )
-        #: The annotations of pods that plugins read.
-        self.pod_annotations = self._strategies.pod_annotations
+        self._observed_annotations = frozenset[str]()
         for name, observer in observers.items():
             self.policy.hooks.register(name, observer)
-            self.pod_annotations |= observer.pod_annotations
+            self._observed_annotations |= observer.pod_annotations
 
     def collectors(self) -> Mapping[str, Sequence[Collector]]:
         """Return the metrics that plugins have of their own, by plugin."""
         return self._strategies.collectors()
+
+    @property
+    def pod_annotations(self) -> frozenset[str]:
+        """The annotations of pods that plugins read. Providers that come late may add some."""
+        return self._strategies.pod_annotations | self._observed_annotations
 
     @property
     def busy(self) -> bool:
@@ -102,9 +109,16 @@ class Session:
         return self._executor.busy
 
     @property
-    def any_provider_readable(self) -> bool:
-        """Whether at least one provider could be read the last time, or there is none."""
-        return self._providers.any_readable
+    def unreadable(self) -> str:
+        """Why no provider at all could be read the last time; empty if one could, or if none is configured."""
+        if self._providers.any_readable or not self.settings.providers:
+            return ""
+        return "; ".join(f"provider {name} can't be read: {why}" for name, why in self._unreadable.items())
+
+    @property
+    def breather(self) -> timedelta:
+        """How long it takes until no cloud has refused a call a moment ago."""
+        return self._providers.pace.breather
 
     @property
     def held(self) -> Mapping[str, Hold]:
@@ -115,10 +129,16 @@ class Session:
         """Return the outcomes of actions that took too long and have ended since the last call."""
         return self._executor.late_outcomes()
 
+    def retry(self) -> None:
+        """Try again to make the providers that could not be made, at growing intervals."""
+        for name, provider in self._strategies.retry(self._clock.now()).items():
+            self._providers.add(name, provider)
+
     def observe(self, cluster: Cluster, outcomes: tuple[Outcome, ...]) -> World:
         """Read the providers and return the world as it is, with the *outcomes* of actions of the last loop."""
         with self.policy.timings.time("cloudProviderRefresh"):
             report = self._providers.read(cluster.nodes, self._defaults, self.settings.loop.refresh_timeout)
+        self._unreadable = {**report.unreadable, **self._strategies.left_out}
         self._held.read(report.outdated | {facts.id for facts in report.groups if facts.error})
         return self._world(cluster, report, outcomes)
 
@@ -165,7 +185,7 @@ class Session:
             group_gpus=report.group_gpus,
             resource_limits=report.resource_limits,
             balancing_ignored_labels=report.balancing_ignored_labels,
-            unreadable=report.unreadable,
+            unreadable=self._unreadable,
             outcomes=outcomes,
             pricing=report.pricing,
             taint_latency=self._taint_latency.longest,

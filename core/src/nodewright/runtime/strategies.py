@@ -2,6 +2,9 @@
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import TypeVar, cast
 
 from prometheus_client.registry import Collector
@@ -30,6 +33,23 @@ P = TypeVar("P", bound=Plugin)
 _log = logging.getLogger(__name__)
 
 
+#: How long a provider that can't be made is left alone; each time twice as long.
+_FIRST_PAUSE = timedelta(seconds=10)
+_LONGEST_PAUSE = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    """A provider that could not be made."""
+
+    reference: Reference
+    context: ProviderContext
+    next_try: datetime
+    #: How long the try after that one has to wait if it fails.
+    pause: timedelta
+    reason: str = ""
+
+
 class Strategies:
     """Makes the plugins of one configuration. One that can't be made is named and left out; the others are used."""
 
@@ -39,6 +59,8 @@ class Strategies:
         self._hooks = Hooks(faults)
         self._made: list[tuple[str, Plugin]] = []
         self._pod_annotations: frozenset[str] = frozenset()
+        #: Providers that are named and could not be made.
+        self._unmade: dict[str, LeftOut] = {}
 
     def policy(self, settings: Settings) -> Policy:
         """Return the policy of *settings*, with its strategies and hooks."""
@@ -65,10 +87,40 @@ class Strategies:
         return policy
 
     def providers(self, settings: Settings, context: ProviderContext) -> Mapping[str, Provider]:
-        """Return the providers of *settings*. Their hooks are called after those of the policy."""
-        providers = self._make("providers", settings.providers, Provider, context)
-        self._hooks.register_in_order(self._made)
-        return providers
+        """Return the providers of *settings*. Their hooks are called after those of the policy.
+
+        Those that can't be made are in `left_out`, and `retry` tries again.
+        """
+        named: dict[str, Reference] = {}
+        for reference in settings.providers:
+            named[unique_name(reference.name, named)] = reference
+        self._unmade = {
+            name: LeftOut(reference=reference, context=context, next_try=context.clock.now(), pause=_FIRST_PAUSE)
+            for name, reference in named.items()
+        }
+        return self.retry(context.clock.now())
+
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """Why providers could not be made, by the name of each."""
+        return {name: each.reason for name, each in self._unmade.items()}
+
+    def retry(self, now: datetime) -> Mapping[str, Provider]:
+        """Return the providers that were left out and could be made at *now*; each is tried at growing intervals."""
+        made: dict[str, Provider] = {}
+        for name, each in list(self._unmade.items()):
+            if now < each.next_try:
+                continue
+            try:
+                made[name] = self._made_from("providers", each.reference, Provider, each.context)
+            except PluginError as error:
+                pause = min(2 * each.pause, _LONGEST_PAUSE)
+                self._unmade[name] = replace(each, reason=str(error), next_try=now + each.pause, pause=pause)
+            else:
+                del self._unmade[name]
+        if made:
+            self._hooks.register_in_order(self._made)
+        return made
 
     def prices(self, settings: Settings) -> Sequence[PricingModel]:
         """Return the pricing models that lie over those of the providers. Their hooks are called last."""
@@ -109,20 +161,36 @@ class Strategies:
     def _make(self, kind: str, references: Iterable[Reference], base: type[P], *extra: object) -> dict[str, P]:
         made: dict[str, P] = {}
         for reference in references:
-            try:
-                plugin = self._registry.create(kind, reference.name, reference.config, *extra)
-                if not isinstance(plugin, base):
-                    raise PluginError(reference.name, f"{reference.name!r} is no {base.__name__}: it belongs elsewhere")
-                annotations = _annotations_of(reference.name, plugin)
-                # Here, because one that can't be registered is left out; what was made is put in order later.
-                self._hooks.register(reference.name, plugin)
-            except PluginError as error:
-                self._faults.note(reference.name, "load", error)
-                continue
-            self._pod_annotations |= annotations
-            self._made.append((reference.name, plugin))
-            made[unique_name(reference.name, made)] = plugin
+            with suppress(PluginError):
+                made[unique_name(reference.name, made)] = self._made_from(kind, reference, base, *extra)
         return made
+
+    def _made_from(self, kind: str, reference: Reference, base: type[P], *extra: object) -> P:
+        """Make a plugin; one that can't be made or registered is noted, and raises `PluginError`."""
+        try:
+            plugin = self._create(kind, reference, *extra)
+            if not isinstance(plugin, base):
+                raise PluginError(reference.name, f"{reference.name!r} is no {base.__name__}: it belongs elsewhere")
+            annotations = _annotations_of(reference.name, plugin)
+            # Here, because one that can't be registered is left out; what was made is put in order later.
+            self._hooks.register(reference.name, plugin)
+        except PluginError as error:
+            self._faults.note(reference.name, "load", error)
+            raise
+        self._pod_annotations |= annotations
+        self._made.append((reference.name, plugin))
+        return plugin
+
+    def _create(self, kind: str, reference: Reference, *extra: object) -> Plugin:
+        name = reference.name
+        self._faults.watch(name, may_start_programs=kind == "providers")
+        with self._faults.calling(name, "load"):
+            plugin = self._registry.create(kind, name, reference.config, *extra)
+        if type(plugin).__module__.startswith("nodewright."):
+            self._faults.trust(name)
+        elif getattr(plugin, "asks_outside", False):
+            self._faults.watch(name, may_start_programs=True)
+        return plugin
 
 
 def _annotations_of(name: str, plugin: Plugin) -> frozenset[str]:

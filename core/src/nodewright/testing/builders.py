@@ -241,6 +241,8 @@ def _metadata(
     created: datetime,
     owners: tuple[OwnerReference, ...] = (),
 ) -> ObjectMeta:
+    if created.tzinfo is None:
+        raise ValueError(f"{name} was created at {created}: give it a time zone, such as UTC")
     return ObjectMeta(
         name=name,
         namespace=namespace,

@@ -11,6 +11,8 @@ class SteppedClock:
     """Stands still until `advance` is called. Implements `nodewright.api.Clock`; safe to use from any thread."""
 
     def __init__(self, start: datetime = EPOCH) -> None:
+        if start.tzinfo is None:
+            raise ValueError(f"the clock starts at {start}: give it a time zone, such as UTC")
         self._now = start
         self._moved = Condition()
 

@@ -29,8 +29,8 @@ class Answers:
 
     def best(
         self, name: str, expander: Expander, options: Sequence[Option], context: ExpanderContext
-    ) -> Sequence[Option]:
-        """Return what *expander* keeps of *options*: all of them if it fails, or if the record has no answer."""
+    ) -> Sequence[Option] | None:
+        """Return what *expander* keeps of *options*: all of them if the record has no answer, None if it fails."""
         answer = Answer(
             expander=name,
             offered=tuple(option.group.id for option in options),
@@ -48,6 +48,8 @@ class Answers:
         else:
             answer = self._ask(answer, expander, options, context)
         self._answers.append(answer)
+        if answer.error:
+            return None
         by_group = {option.group.id: option for option in options}
         return [by_group[group] for group in answer.kept if group in by_group]
 
@@ -60,7 +62,7 @@ class Answers:
         def best() -> Sequence[Option]:
             try:
                 return check(expander.best(options, context))
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 errors.append(describe(error))
                 raise
 

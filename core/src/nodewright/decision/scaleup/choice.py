@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from nodewright.api.expander import ExpanderContext
 from nodewright.api.option import Option
@@ -22,6 +23,8 @@ class Choice:
     taken: tuple[Option, ...] = ()
     #: The expander whose plan this is; empty if options were narrowed down to one.
     planned_by: str = ""
+    #: Expanders that failed: they had no part in it.
+    failed: tuple[str, ...] = ()
     #: Vetoes by group.
     refused: dict[str, Verdict] = field(default_factory=dict)
 
@@ -32,6 +35,7 @@ class _Narrowed:
 
     options: Sequence[Option]
     planned_by: str = ""
+    failed: tuple[str, ...] = ()
 
 
 class Chooser:
@@ -49,25 +53,27 @@ class Chooser:
         refused: dict[str, Verdict] = {}
         taken: tuple[Option, ...] = ()
         planned_by = ""
+        failed: tuple[str, ...] = ()
         while left and not taken:
             narrowed = self._narrow(left, context)
             if not narrowed.options:
                 break
-            planned_by = narrowed.planned_by
+            planned_by, failed = narrowed.planned_by, narrowed.failed
             if not planned_by:
                 wanted = [context.whose_turn(narrowed.options)]
             else:
                 wanted = list(narrowed.options) if most is None else most_helpful(narrowed.options, most)
-            vetoes = {option.group.id: veto for option in wanted if (veto := self._veto(option))}
+            vetoes = {option.group.id: veto for option in wanted if (veto := self._veto(option, context.now))}
             refused |= vetoes
             taken = tuple(option for option in wanted if option.group.id not in vetoes)
             if not vetoes:
                 break
             left = [option for option in left if option.group.id not in vetoes]
-        return Choice(taken=taken, planned_by=planned_by if taken else "", refused=refused)
+        return Choice(taken=taken, planned_by=planned_by if taken else "", failed=failed, refused=refused)
 
     def _narrow(self, options: Sequence[Option], context: ExpanderContext) -> _Narrowed:
         simulation, faults = self._simulation, self._policy.faults
+        failed: list[str] = []
         for index, (name, expander) in enumerate(self._policy.expanders.items()):
             # One option leaves no choice; but the first expander may reject it.
             if not options or (index and len(options) == 1):
@@ -81,11 +87,15 @@ class Chooser:
                 return _Narrowed(options=works, planned_by=name)
             with simulation.fork():
                 if expander.asks_outside:
-                    options = self.answers.best(name, expander, options, context)
+                    best = self.answers.best(name, expander, options, context)
                 else:
-                    options = faults.call(name, "best", expander.best, options, context, default=options, returns=kept)
-        return _Narrowed(options=options)
+                    best = faults.call(name, "best", expander.best, options, context, default=None, returns=kept)
+            if best is None:
+                failed.append(name)
+            else:
+                options = best
+        return _Narrowed(options=options, failed=tuple(failed))
 
-    def _veto(self, option: Option) -> Verdict | None:
-        veto = self._policy.hooks.veto_scale_up(option)
+    def _veto(self, option: Option, now: datetime) -> Verdict | None:
+        veto = self._policy.hooks.veto_scale_up(option, now)
         return None if veto is None else Verdict(reason=Reason.VETOED, detail=f"{veto.plugin}: {veto.reason}")

@@ -286,4 +286,6 @@ def _why(choice: Choice, options: int, policy: Policy) -> str:
         return f"part of the plan of {choice.planned_by} for {options} options"
     if options == 1:
         return "the only option"
-    return f"best of {options} options by {', '.join(policy.expanders) or 'chance'}"
+    took_part = [name for name in policy.expanders if name not in choice.failed]
+    failed = f" ({', '.join(choice.failed)} failed)" if choice.failed else ""
+    return f"best of {options} options by {', '.join(took_part) or 'chance'}{failed}"

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nodewright.api.estimator import Estimate
+from nodewright.api.estimator import Estimate, Estimator
 from nodewright.api.group import GroupFacts
 from nodewright.api.option import Option, PodSet
 from nodewright.api.reasons import Reason
@@ -16,6 +16,7 @@ from nodewright.plugins.results import instance_of
 from nodewright.scheduling import ClusterSimulation
 from nodewright.scheduling.blank_node import blank_node
 from nodewright.scheduling.filters import inter_pod_affinity
+from nodewright.strategies.binpacking import Binpacking
 
 #: The verdict on each set of pods that does not fit a new node, by the set's first pod.
 Refusals = Mapping[str, Verdict]
@@ -211,8 +212,17 @@ class OptionFinder:
             for known_limit, known in fit.estimates.items():
                 if known is not None and _holds_for(known, known_limit, limit, len(fit.fitting)):
                     return known
+        estimate = self._ask(name, estimator, facts, fit, limit)
+        if estimate is None and not isinstance(estimator, Binpacking):
+            # Pods don't wait because of a plugin.
+            estimate = self._ask("binpacking", Binpacking(Binpacking.Config()), facts, fit, limit)
+        fit.estimates[limit] = estimate
+        return estimate
+
+    def _ask(self, name: str, estimator: Estimator, facts: GroupFacts, fit: _Fit, limit: int) -> Estimate | None:
+        """Return what *estimator* says, None if it fails."""
         with self._simulation.fork() as fork:
-            estimate = self._policy.faults.call(
+            return self._policy.faults.call(
                 name,
                 "estimate",
                 estimator.estimate,
@@ -223,8 +233,6 @@ class OptionFinder:
                 default=None,
                 returns=instance_of(Estimate),
             )
-        fit.estimates[limit] = estimate
-        return estimate
 
 
 def _holds_for(known: Estimate, known_limit: int, limit: int, sets: int) -> bool:

@@ -47,8 +47,9 @@ class DrainChain:
         shared = True
         for name, rule in self._rules:
             try:
-                shared = shared and not rule.varies(pod, context)
-                said = _checked(rule.judge(pod, context))
+                with self._faults.calling(name, "judge"):
+                    shared = shared and not rule.varies(pod, context)
+                    said = _checked(rule.judge(pod, context))
             except Exception as error:
                 self._faults.note(name, "judge", error)
                 return Judgement(fate=f"drain rule {name} failed", shared=False)

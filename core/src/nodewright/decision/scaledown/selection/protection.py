@@ -27,6 +27,16 @@ def protection(node: Node, now: datetime) -> Verdict | None:
         return Verdict(reason=Reason.PROTECTED, detail=DO_NOT_DISRUPT)
     until = protected_until(written, born)
     if until is None:
-        detail = f'{DO_NOT_DISRUPT}: write true, a time such as 2030-01-31T08:30:00Z or a duration, not "{written}"'
-        return Verdict(reason=Reason.PROTECTED, detail=detail)
+        return Verdict(reason=Reason.PROTECTED, detail=f'{DO_NOT_DISRUPT}: {_how_to_write(written)}, not "{written}"')
     return Verdict(reason=Reason.PROTECTED, detail=f"until {until:%Y-%m-%d %H:%M:%S}")
+
+
+def _how_to_write(written: str) -> str:
+    """Say what to write instead of *written*, which can't be read."""
+    try:
+        without_zone = datetime.fromisoformat(written).tzinfo is None
+    except ValueError:
+        without_zone = False
+    if without_zone and "T" in written:
+        return f"add the time zone, as in {written}Z"
+    return "write true, a time such as 2030-01-31T08:30:00Z or a duration"

@@ -110,7 +110,7 @@ class Selector:
         cheap = self._budgets.too_cheap(entry)
         if cheap is not None:
             return cheap
-        veto = self._policy.hooks.veto_scale_down(entry.node, entry.group)
+        veto = self._policy.hooks.veto_scale_down(entry.node, entry.group, self._now)
         return None if veto is None else Verdict(reason=Reason.VETOED, detail=f"{veto.plugin}: {veto.reason}")
 
     def _allowances(self, starting: Set[str]) -> Allowances:
