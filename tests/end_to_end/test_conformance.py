@@ -127,6 +127,27 @@ def test_a_broken_rule_is_told_when_reading(conformance) -> None:
     assert "\n## Broken rules\n" in page
 
 
+def test_the_report_is_a_page_if_it_is_called_one(conformance) -> None:
+    name = conformance.break_provider(group="min_size = property(lambda self: 99)", apiToken="tok-4711")
+    report = conformance.folder / "report.html"
+    status, _, _ = conformance("--report", str(report), provider=name)
+    page = report.read_text()
+    assert status == 1
+    assert page.startswith("<!doctype html>")
+    assert "1 rule is broken." in page
+    assert "tok-4711" not in page
+
+
+def test_a_terminal_shows_how_far_it_is(conformance, monkeypatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    _, out, err = conformance()
+    shown = err.split("\r\x1b[K")
+    assert re.fullmatch(r"0 of \d+ rules, trying: .*", shown[1])
+    assert any(re.fullmatch(r"\d+ of \d+ rules, about some seconds left: .*", each) for each in shown)
+    assert shown[-1] == ""
+    assert "\x1b" not in out
+
+
 EAGER = "increase = lambda self, count: FakeNodeGroup.increase(self, count + 1)"
 
 
@@ -272,7 +293,7 @@ class TestRefusals:
         status, _, err = conformance("--report", "report.pdf")
         assert (status, err) == (
             2,
-            "nodewright conformance: --report report.pdf: name a file that ends in .md or .json\n",
+            "nodewright conformance: --report report.pdf: name a file that ends in .html, .md or .json\n",
         )
 
 

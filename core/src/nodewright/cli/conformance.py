@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from nodewright.api import Command, ConfigurationError, NodewrightError
 from nodewright.cli.table import aligned, screen_width
 
 if TYPE_CHECKING:
-    from nodewright.testing.conformance.live.results import Result, Rule
+    from nodewright.testing.conformance.live.results import Report, Result, Rule
     from nodewright.testing.conformance.live.trial import Trial
 
 _INSTALL = "the suite needs pytest, which is not installed: pip install 'nodewright[conformance]'"
@@ -30,7 +32,10 @@ the size after each test and at the end, even after Ctrl-C or a lost connection.
 Exit status: 0 if no rule is broken, 1 if one is, 2 if the suite could not run."""
 
 COULD_NOT_RUN = 2
+_REPORTS = (".html", ".md", ".json")
 _WIDEST_NAME = 72
+#: Seconds that are told as some, and minutes from which on hours are told.
+_SOON, _LONG = 20, 100
 
 
 class ConformanceCommand(Command):
@@ -69,9 +74,11 @@ class ConformanceCommand(Command):
             type=_duration,
             default=timedelta(seconds=10),
             metavar="DURATION",
-            help="with --full: how often to check the group meanwhile (default: 10s)",
+            help="with --full: the longest pause between two looks at the group; the first are shorter (default: 10s)",
         )
-        parser.add_argument("--report", type=Path, metavar="FILE", help="write all results to FILE.md or FILE.json")
+        parser.add_argument(
+            "--report", type=Path, metavar="FILE", help="write all results to FILE.html, FILE.md or FILE.json"
+        )
 
     def run(self, arguments: Namespace) -> int:
         """Test all rules. Return 0 if none is broken, 1 if one is, 2 if the suite could not run."""
@@ -91,8 +98,8 @@ def _complaint(arguments: Namespace) -> str:
     if arguments.full and not arguments.group:
         return "--full needs --group: name the group to resize"
     report: Path | None = arguments.report
-    if report is not None and report.suffix not in (".md", ".json"):
-        return f"--report {report}: name a file that ends in .md or .json"
+    if report is not None and report.suffix not in _REPORTS:
+        return f"--report {report}: name a file that ends in {', '.join(_REPORTS[:-1])} or {_REPORTS[-1]}"
     if report is not None and not report.parent.is_dir():
         return f"--report {report}: the directory {report.parent} does not exist"
     return "" if find_spec("pytest") else _INSTALL
@@ -121,13 +128,13 @@ def _tried(arguments: Namespace) -> int:
 
 
 def _judged(trial: Trial, arguments: Namespace) -> int:
-    from nodewright.testing.conformance.live.pages import as_json, as_markdown
-
-    table = _RuleTable()
+    progress = _Progress(trial.abilities)
+    table = _RuleTable(progress)
     report = trial.run(
         begin=table.begin,
+        start=progress.start,
         tell=table.tell,
-        interrupt=lambda: print("interrupted: please wait until the group has its size back", file=sys.stderr),
+        interrupt=progress.interrupt,
         keep_going=arguments.keep_going or not arguments.full,
     )
     table.end()
@@ -135,23 +142,79 @@ def _judged(trial: Trial, arguments: Namespace) -> int:
     if report.trouble:
         print(f"nodewright conformance: {report.trouble}", file=sys.stderr)
     if arguments.report is not None:
-        page = as_json(report) if arguments.report.suffix == ".json" else as_markdown(report)
         try:
-            arguments.report.write_text(page, encoding="utf-8")
+            arguments.report.write_text(_page(report, arguments.report.suffix), encoding="utf-8")
         except OSError as error:
             return _refuse(f"--report {arguments.report}: {error.strerror}")
     return report.status
 
 
+def _page(report: Report, suffix: str) -> str:
+    from nodewright.testing.conformance.live.html import as_html
+    from nodewright.testing.conformance.live.pages import as_json, as_markdown
+
+    return {".html": as_html, ".json": as_json, ".md": as_markdown}[suffix](report)
+
+
+class _Progress:
+    """Keeps a line at the foot of the terminal: what is tried now, how far it is, how long it will take.
+
+    Prints nothing if stderr is no terminal: logs have no use for it.
+    """
+
+    def __init__(self, abilities: Collection[str]) -> None:
+        from nodewright.testing.conformance.live.pace import Pace
+
+        self._pace = Pace(abilities)
+        self._shows = sys.stderr.isatty()
+
+    def begin(self, rules: Sequence[Rule]) -> None:
+        """Note which rules are to be tried."""
+        self._pace.begin(rules)
+
+    def start(self, rule: Rule) -> None:
+        """Show that *rule* is being tried."""
+        self._pace.start(monotonic())
+        left = self._pace.left
+        self._show(
+            f"{self._pace.done} rules, {f'about {_rounded(left)} left' if left is not None else 'trying'}: {rule.name}"
+        )
+
+    def tell(self, result: Result) -> None:
+        """Note that a rule was tried, and make room for lines of other kinds."""
+        self._pace.tell(result, monotonic())
+        self._show("")
+
+    def interrupt(self) -> None:
+        """Say that the run ends, and that this takes a while."""
+        self._show("")
+        print("interrupted: please wait until the group has its size back", file=sys.stderr)
+
+    def _show(self, text: str) -> None:
+        if self._shows:
+            width = shutil.get_terminal_size().columns - 1
+            print(f"\r\x1b[K{text[:width]}", end="", file=sys.stderr, flush=True)
+
+
+def _rounded(seconds: float) -> str:
+    """A time in words, no more exact than an estimate is."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return "a minute" if seconds > _SOON else "some seconds"
+    return f"{minutes} min" if minutes < _LONG else f"{minutes // 60} h {minutes % 60} min"
+
+
 class _RuleTable:
     """Prints a line for each rule as soon as it was tested, and at the end how many were skipped, and why."""
 
-    def __init__(self) -> None:
+    def __init__(self, progress: _Progress) -> None:
+        self._progress = progress
         self._name = 0
         self._skipped = Counter[str]()
 
     def begin(self, rules: Sequence[Rule]) -> None:
         """Print the header."""
+        self._progress.begin(rules)
         self._name = min(_WIDEST_NAME, max((len(rule.name) for rule in rules), default=0))
         if rules:
             print()
@@ -161,6 +224,7 @@ class _RuleTable:
         """Print the result of a rule. A broken one is in capitals."""
         from nodewright.testing.conformance.live.results import Outcome
 
+        self._progress.tell(result)
         match result.outcome:
             case Outcome.SKIPPED:
                 self._skipped[" ".join(result.reason.split())] += 1

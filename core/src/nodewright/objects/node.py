@@ -5,6 +5,7 @@ from functools import cached_property
 
 from msgspec import field
 
+from nodewright.objects.frozen import EMPTY, FrozenDict, freeze
 from nodewright.objects.meta import Condition, KubeStruct, ObjectMeta
 from nodewright.objects.quantity import Resources, parse_resources
 from nodewright.objects.taint import Taint
@@ -35,9 +36,12 @@ class NodeSpec(KubeStruct, frozen=True, kw_only=True):
 class NodeStatus(KubeStruct, frozen=True, kw_only=True):
     """The observed state of a node."""
 
-    capacity: dict[str, str | int | float] = field(default_factory=dict)
-    allocatable: dict[str, str | int | float] = field(default_factory=dict)
+    capacity: dict[str, str | int | float] = EMPTY
+    allocatable: dict[str, str | int | float] = EMPTY
     conditions: tuple[Condition, ...] = ()
+
+    def __post_init__(self) -> None:
+        freeze(self, "capacity", "allocatable")
 
 
 class Node(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
@@ -58,7 +62,7 @@ class Node(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
     @cached_property
     def capacity(self) -> Resources:
         """The resources of the machine."""
-        return parse_resources(self.status.capacity)
+        return FrozenDict(parse_resources(self.status.capacity))
 
     @cached_property
     def size(self) -> tuple[tuple[str, int], ...]:
@@ -68,7 +72,7 @@ class Node(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
     @cached_property
     def allocatable(self) -> Resources:
         """The part of the capacity that pods may use."""
-        return parse_resources(self.status.allocatable or self.status.capacity)
+        return FrozenDict(parse_resources(self.status.allocatable or self.status.capacity))
 
     @cached_property
     def ready(self) -> bool:

@@ -53,6 +53,8 @@ class Shed:
     delivery: str = "up"
     why: str = ""
     refusal: str = ""
+    #: Whether a fault was ever ended.
+    healed: bool = False
     numbers: count = field(default_factory=lambda: count(1))
     revisions: count = field(default_factory=lambda: count(1))
 

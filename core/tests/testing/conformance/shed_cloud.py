@@ -136,6 +136,7 @@ class ShedCloud(Cloud):
         fresh = Shed()
         for name in ("broken", "answered", "told", "deletable", "stock", "delivery", "why", "refusal"):
             setattr(self.shed, name, getattr(fresh, name))
+        self.shed.healed = True
 
     def calls(self):
         return self.shed.calls

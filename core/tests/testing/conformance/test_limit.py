@@ -31,3 +31,9 @@ def test_a_provider_that_waits_for_ever_is_given_up_and_told() -> None:
     messages = run(EndlessShed)
     assert len(messages) == 3
     assert all("the test has not ended within 0.2 s" in message for message in messages.values())
+
+
+def test_a_hook_that_waits_for_ever_is_given_up_and_told() -> None:
+    messages = run(None, "strategies/endless.py")
+    assert len(messages) == 3
+    assert all("the hook waits for something that does not come" in message for message in messages.values())

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from nodewright.api import InstanceState, NodeGroup, Provider, ProviderContext, TemporaryError
+from nodewright.api import InstanceState, NodeGroup, Provider, ProviderContext, TemporaryError, ThrottledError
 from nodewright.api.errors import WithheldError
 from nodewright.config.secrets import masked, secrets_in, without_secrets
 from nodewright.testing import EPOCH, SteppedClock, a_failed_instance, an_instance
@@ -23,6 +23,7 @@ class Yard:
         self.stuck = False
         self.born = 10
         self.made = 0
+        self.refusals = []
 
     def work(self):
         for name, machines in self.machines.items():
@@ -46,8 +47,10 @@ class PatientClock(SteppedClock):
     def __init__(self, yard):
         super().__init__()
         self.yard = yard
+        self.waits = []
 
     def wait(self, event, timeout):
+        self.waits.append(timeout)
         self.advance(timeout)
         self.yard.work()
         return False
@@ -91,7 +94,8 @@ class YardProvider(Provider):
         self.yard = yard
 
     def refresh(self):
-        pass
+        if self.yard.refusals:
+            raise self.yard.refusals.pop()
 
     def groups(self):
         return [YardGroup(self.yard, name) for name in self.yard.target]
@@ -157,7 +161,37 @@ class TestSettling:
         groups_of(cloud)["web"].increase(2)
         cloud.settle()
         assert len(yard.machines["web"]) == 4
-        assert yard.clock.now() - EPOCH == timedelta(seconds=30)
+
+    def test_it_looks_often_at_first_and_then_as_seldom_as_it_may(self, yard, cloud) -> None:
+        groups_of(cloud)["web"].increase(1)
+        yard.stuck = True
+        with pytest.raises(TemporaryError):
+            cloud.settle()
+        pauses = yard.clock.waits
+        assert pauses[:3] == [1.0, 1.5, 2.25]
+        assert pauses == sorted(pauses)
+        assert pauses[-1] == 30
+
+    def test_a_cloud_that_is_quick_is_not_waited_for_long(self, yard, cloud) -> None:
+        groups_of(cloud)["web"].increase(1)
+        cloud.settle()
+        assert yard.clock.now() - EPOCH == timedelta(seconds=1)
+
+    def test_a_cloud_that_asks_for_fewer_calls_is_left_alone_as_long_as_it_says(self, yard, cloud) -> None:
+        yard.refusals = [ThrottledError("slow down", retry_after=45)]
+        cloud.settle()
+        assert yard.clock.waits == [45]
+
+    def test_a_cloud_that_does_not_say_how_long_is_left_alone_for_the_longest_pause(self, yard, cloud) -> None:
+        yard.refusals = [ThrottledError("slow down")]
+        cloud.settle()
+        assert yard.clock.waits == [30]
+
+    def test_a_cloud_that_asks_for_more_time_than_there_is_is_told(self, yard, cloud) -> None:
+        yard.refusals = [ThrottledError("slow down", retry_after=3600)]
+        with pytest.raises(ThrottledError):
+            cloud.settle()
+        assert yard.clock.waits == []
 
     def test_it_gives_up_at_the_deadline(self, yard, cloud) -> None:
         yard.stuck = True
@@ -166,7 +200,7 @@ class TestSettling:
             TemporaryError, match=r"^group web has not come to rest within 5 min: 2 running, asked for 3$"
         ):
             cloud.settle()
-        assert yard.clock.now() - EPOCH == timedelta(minutes=5)
+        assert timedelta(minutes=5) <= yard.clock.now() - EPOCH < timedelta(minutes=5, seconds=30)
 
     def test_it_does_not_wait_for_what_has_failed(self, yard, cloud) -> None:
         yard.stuck = True

@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from nodewright.api import PermanentError
+from nodewright.api import CloudUnavailableError, PermanentError
 from nodewright.testing.conformance import ProviderConformance
 from nodewright.testing.conformance.provider.templates import TemplateConformance
 
+from .meadow_cloud import MeadowCloud
+from .meadow_provider import MeadowProvider
 from .provider import ShedGroup, ShedProvider
 from .run import run
 from .shed_cloud import ShedCloud
@@ -16,6 +18,34 @@ class TestShed(ProviderConformance):
     @pytest.fixture
     def cloud(self):
         return ShedCloud(ShedProvider)
+
+
+class TestMeadow(ProviderConformance):
+    @pytest.fixture
+    def cloud(self):
+        return MeadowCloud(MeadowProvider)
+
+
+class UndoingGroup(ShedGroup):
+    """Takes an order back that got no answer, and raises."""
+
+    def increase(self, count):
+        rack, unsure = self.shed.racks.get(self.id), self.shed.lost
+        try:
+            super().increase(count)
+        except CloudUnavailableError:
+            if unsure:
+                self.shed.set(self.id, rack.wanted)
+                self.shed.work()
+            raise
+
+
+class UndoingProvider(ShedProvider):
+    group_class = UndoingGroup
+
+
+def test_an_order_without_an_answer_may_be_undone() -> None:
+    assert run(UndoingProvider) == {}
 
 
 class RiddleGroup(ShedGroup):

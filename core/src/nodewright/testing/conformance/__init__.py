@@ -15,6 +15,7 @@ from nodewright.testing.conformance.cloud import Ability, Cloud, ExpectedTemplat
 from nodewright.testing.conformance.drain_rules import DrainRuleConformance
 from nodewright.testing.conformance.estimators import EstimatorConformance
 from nodewright.testing.conformance.expanders import ExpanderConformance
+from nodewright.testing.conformance.hooks import HookConformance
 from nodewright.testing.conformance.prices import PricingConformance
 from nodewright.testing.conformance.processors import (
     PendingPodsProcessorConformance,
@@ -29,6 +30,7 @@ __all__ = [
     "EstimatorConformance",
     "ExpanderConformance",
     "ExpectedTemplate",
+    "HookConformance",
     "PendingPodsProcessorConformance",
     "PricingConformance",
     "ProviderConformance",

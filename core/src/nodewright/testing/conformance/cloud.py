@@ -101,6 +101,11 @@ class Cloud(ABC):
     #: Reasons for which `refuse` can refuse orders at once.
     refusals: ClassVar[frozenset[ErrorClass]] = frozenset()
 
+    #: Whether the cloud itself keeps how many machines a group is to have. False if it only makes and deletes single
+    #: machines: the provider works the target out then, and other rules hold for what is given up
+    #: (``docs/clouds-without-target-size.md``).
+    keeps_target: ClassVar[bool] = True
+
     #: Seconds after which an action that has not returned counts as one that waits for machines.
     patience: ClassVar[float] = 60.0
     #: Seconds after which a test is given up because its provider waits for something that does not come; 0 for never.
@@ -157,7 +162,11 @@ class Cloud(ABC):
         return {}
 
     def target(self, group: str) -> int:
-        """The number of machines that the cloud is asked for. By default, what a new provider reads."""
+        """The number of machines that the cloud is asked for. By default, what a new provider reads.
+
+        Without `keeps_target`, the number of machines that are there: those that come, run or have failed, but not
+        those that are being deleted.
+        """
         target, _ = self._read(group)
         return target
 

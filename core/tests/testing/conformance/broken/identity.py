@@ -77,7 +77,7 @@ class NewIdsAfterRestart(ShedProvider):
     def __init__(self, config, context, shed):
         super().__init__(config, context, shed)
         shed.starts = getattr(shed, "starts", 0) + 1
-        self.group_class = ShedGroup if shed.starts % 2 else OtherIds
+        self.group_class = ShedGroup if shed.starts % 2 or shed.healed else OtherIds
 
     group_class = ShedGroup
 

@@ -8,7 +8,7 @@ from ..provider import ShedGroup, ShedProvider
 from .registry import fails
 
 
-@fails("test_machines_that_run_are_running")
+@fails("test_machines_that_run_are_running", until_healed=True)
 class NotReadyAtFirst(ShedProvider):
     class group_class(ShedGroup):  # noqa: N801  takes the attribute's place
         def __init__(self, provider, rack, **more):
@@ -27,7 +27,7 @@ class ReadsTheFirstPage(ShedGroup):
         return super().instances()[:100]
 
 
-@fails("test_a_machine_in_creation_is_creating")
+@fails("test_a_machine_in_creation_is_creating", until_healed=True)
 class RunsAtOnce(ShedGroup):
     def instances(self):
         return [each if each.error else replace(each, state=self.state(each)) for each in super().instances()]
@@ -59,7 +59,7 @@ class StaysInCreation(ShedProvider):
             group.instances()
 
 
-@fails("test_a_machine_that_is_deleted_is_not_running")
+@fails("test_a_machine_that_is_deleted_is_not_running", until_healed=True)
 class RunsToTheEnd(ShedProvider):
     def __init__(self, config, context, shed):
         super().__init__(config, context, shed)
@@ -81,7 +81,7 @@ class RunsToTheEnd(ShedProvider):
             group.instances()
 
 
-@fails("test_a_machine_that_is_deleted_is_not_running_after_a_restart")
+@fails("test_a_machine_that_is_deleted_is_not_running_after_a_restart", until_healed=True)
 class KnowsOnlyItsOwnDeletions(ShedProvider):
     def __init__(self, config, context, shed):
         super().__init__(config, context, shed)

@@ -32,7 +32,7 @@ class Notes(ShedProvider):
         self.deleted = set()
 
 
-@fails("test_refresh_sees_a_group_that_somebody_resized")
+@fails("test_refresh_sees_a_group_that_somebody_resized", until_healed=True)
 class SeesOnlyOwnChanges(Notes):
     def refresh(self):
         before = self._groups
@@ -54,7 +54,7 @@ class KeepsToItsOrders(ShedProvider):
 
     def _newest(self, rack):
         rack = super()._newest(rack)
-        if self.last and (self.last[0].name, self.last[0].wanted) == (rack.name, rack.wanted):
+        if self.last and not self.shed.healed and (self.last[0].name, self.last[0].wanted) == (rack.name, rack.wanted):
             return replace(rack, wanted=self.last[1].wanted)
         return rack
 

@@ -6,6 +6,7 @@ from nodewright.testing.conformance import (
     DrainRuleConformance,
     EstimatorConformance,
     ExpanderConformance,
+    HookConformance,
     PendingPodsProcessorConformance,
     PricingConformance,
     ScaleDownCandidatesProcessorConformance,
@@ -56,4 +57,10 @@ class TestPricing(PricingConformance):
 class TestDrainRule(DrainRuleConformance):
     @pytest.fixture
     def rule(self, subject):
+        return subject
+
+
+class TestHooks(HookConformance):
+    @pytest.fixture
+    def plugin(self, subject):
         return subject

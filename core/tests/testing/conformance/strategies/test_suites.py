@@ -1,13 +1,23 @@
 """The suites of strategies, tested themselves: for each rule there is a strategy that breaks just that one."""
 
 import inspect
+from types import MappingProxyType
 
 import pytest
+from nodewright.api import hookimpl
 from nodewright.strategies.binpacking import Binpacking
 from nodewright.testing.conformance.offers import ByCpu
 
 from ..run import run
-from . import broken_drain_rules, broken_estimators, broken_expanders, broken_prices, broken_processors, subjects
+from . import (
+    broken_drain_rules,
+    broken_estimators,
+    broken_expanders,
+    broken_hooks,
+    broken_prices,
+    broken_processors,
+    subjects,
+)
 
 SUBJECTS = "strategies/subjects.py"
 #: By class of tests: one that keeps all rules, and those that break one each.
@@ -18,6 +28,7 @@ SUITES = {
     "TestCandidates": (broken_processors.Ready, broken_processors.CANDIDATES),
     "TestPricing": (broken_prices.PriceList, broken_prices.BROKEN),
     "TestDrainRule": (broken_drain_rules.Batch, broken_drain_rules.BROKEN),
+    "TestHooks": (broken_hooks.Curfew, broken_hooks.BROKEN),
 }
 CASES = [(suite, rule, broken) for suite, (_, table) in SUITES.items() for rule, broken in table.items()]
 
@@ -47,3 +58,19 @@ def test_every_rule_is_a_sentence(suite) -> None:
     tests = inspect.getmembers(getattr(subjects, suite), inspect.isfunction)
     rules = {name: inspect.getdoc(test) for name, test in tests if name.startswith("test_")}
     assert [name for name, rule in rules.items() if not (rule or "").rstrip().endswith(".")] == []
+
+
+def test_changes_of_what_is_given_are_called_that_also_if_it_can_not_be_changed() -> None:
+    class ReadOnly(broken_hooks.Curfew):
+        @hookimpl
+        def adjust_candidates(self, nodes):
+            MappingProxyType({})["seen"] = "yes"
+
+    messages = run(ReadOnly, f"{SUBJECTS}::TestHooks")
+    assert messages.keys() == {"test_what_it_is_given_stays_as_it_is"}
+    assert "adjust_candidates tried to change what it was given" in messages["test_what_it_is_given_stays_as_it_is"]
+
+
+def test_a_list_that_is_sorted_in_place_is_changed() -> None:
+    messages = run(broken_hooks.SortsInPlace, f"{SUBJECTS}::TestHooks")
+    assert "adjust_options changed options" in messages["test_what_it_is_given_stays_as_it_is"]

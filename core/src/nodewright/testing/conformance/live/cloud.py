@@ -15,17 +15,30 @@ from nodewright.api import (
     PermanentError,
     Provider,
     TemporaryError,
+    ThrottledError,
 )
 from nodewright.testing.conformance.cloud import Ability, Cloud
 from nodewright.testing.conformance.live.guard import GuardedProvider
 
+#: Seconds until a group is looked at again for the first time, and how much longer each further pause is.
+_FIRST_PAUSE, _LENGTHENED = 1.0, 1.5
+
 
 @dataclass(frozen=True, kw_only=True)
 class Patience:
-    """How long a group may take to come to rest, and how often it is looked at."""
+    """How long a group may take to come to rest, and how often it is looked at meanwhile."""
 
     deadline: timedelta = timedelta(minutes=15)
+    #: The longest pause between two looks. The first are shorter: some clouds need a second, others minutes.
     interval: timedelta = timedelta(seconds=10)
+
+    def pauses(self) -> Iterator[float]:
+        """Seconds to wait after each look."""
+        longest = self.interval.total_seconds()
+        pause = min(_FIRST_PAUSE, longest)
+        while True:
+            yield pause
+            pause = min(pause * _LENGTHENED, longest)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +165,7 @@ class ResizedCloud(LiveCloud):
 
     def _settled(self, provider: Provider) -> Sight:
         end = self._clock.now() + self._patience.deadline
+        pauses = self._patience.pauses()
         while not (seen := self._look(provider)).at_rest:
             failed = next(
                 (each.error for each in seen.instances if each.error and each.state is InstanceState.CREATING), None
@@ -164,15 +178,27 @@ class ResizedCloud(LiveCloud):
             if self._clock.now() >= end:
                 minutes = self._patience.deadline.total_seconds() / 60
                 raise TemporaryError(f"group {self._group} has not come to rest within {minutes:g} min: {seen}")
-            self._clock.wait(self._stop, self._patience.interval.total_seconds())
+            self._clock.wait(self._stop, next(pauses))
         return seen
 
     def _look(self, provider: Provider) -> Sight:
         return _seen(self._find(provider))
 
     def _find(self, provider: Provider) -> NodeGroup:
-        provider.refresh()
+        self._refresh(provider)
         return find_group(provider.groups(), self._group)
+
+    def _refresh(self, provider: Provider) -> None:
+        """Read the cloud; if it asks for fewer calls, wait as long as it says. Raises what the provider does."""
+        end = self._clock.now() + self._patience.deadline
+        while True:
+            try:
+                return provider.refresh()
+            except ThrottledError as error:
+                pause = max(error.retry_after or 0.0, self._patience.interval.total_seconds())
+                if self._clock.now() + timedelta(seconds=pause) > end:
+                    raise
+                self._clock.wait(self._stop, pause)
 
     @contextmanager
     def _open(self) -> Iterator[Provider]:

@@ -27,19 +27,26 @@ def as_markdown(report: Report) -> str:
         "| | |",
         "|---|---|",
         f"| provider | {_cell(f'{report.provider} of {report.distribution}')} |",
-        f"| Nodewright | {report.nodewright} |",
+        f"| Nodewright | {report.nodewright}, contract {report.contract}, Python {report.python} |",
         f"| when | {report.at:%Y-%m-%d %H:%M} UTC |",
         f"| how | {report.mode}, group {_cell(report.group)} |",
         f"| settings | {_cell(json.dumps(report.config))} |",
     ]
-    broken = [result for result in report.results if result.outcome is Outcome.FAILED]
-    if broken:
-        lines += ["", "## Broken rules", ""]
-        lines += [f"- **{result.rule.sentence}** {' '.join(result.reason.split())}" for result in broken]
-    for theme in dict.fromkeys(result.rule.theme for result in report.results):
-        results = [result for result in report.results if result.rule.theme == theme]
-        lines += ["", f"## {theme or 'Other rules'}", "", "| rule | result |", "|---|---|", *map(_row, results)]
+    if report.broken:
+        lines += ["", "## Broken rules", "", *map(_broken, report.broken)]
+    if report.skipped:
+        lines += ["", "## Why rules were skipped", "", "| rules | why |", "|---|---|"]
+        lines += [f"| {count} | {_cell(reason)} |" for reason, count in report.skipped.items()]
+    for theme, results in report.themes.items():
+        lines += ["", f"## {theme}", "", "| rule | result |", "|---|---|", *map(_row, results)]
     return "\n".join(lines) + "\n"
+
+
+def _broken(result: Result) -> str:
+    read_on = ", ".join(f"`{each}`" for each in result.rule.read_on)
+    return f"- **{result.rule.sentence}** {' '.join(result.reason.split())}" + (
+        f" To read on: {read_on}" if read_on else ""
+    )
 
 
 def _row(result: Result) -> str:

@@ -1,5 +1,7 @@
 """Results: the outcome of each rule of a suite."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -24,6 +26,12 @@ class Rule:
     sentence: str
     #: The section of the suite that it belongs to.
     theme: str
+    #: The name of the test.
+    test: str = ""
+    #: What it needs of the cloud and the provider, such as ``Ability.CHANGE``.
+    needs: tuple[str, ...] = ()
+    #: Where to read on: a section of the documentation, and parts of the contract as ``pydoc`` finds them.
+    read_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +52,9 @@ class Report:
     #: The distribution that the provider is of, with its version.
     distribution: str
     nodewright: str
+    #: The version of the contract that the rules are of.
+    contract: int
+    python: str
     at: datetime
     #: ``read-only`` or ``full``.
     mode: str
@@ -58,6 +69,25 @@ class Report:
     def count(self, outcome: Outcome) -> int:
         """How many rules have this outcome."""
         return sum(result.outcome is outcome for result in self.results)
+
+    @property
+    def broken(self) -> tuple[Result, ...]:
+        """The results of rules that are broken."""
+        return tuple(result for result in self.results if result.outcome is Outcome.FAILED)
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        """How many rules were skipped for each reason, the most frequent first."""
+        reasons = (result.reason for result in self.results if result.outcome is Outcome.SKIPPED)
+        return dict(Counter(" ".join(reason.split()) for reason in reasons).most_common())
+
+    @property
+    def themes(self) -> Mapping[str, Sequence[Result]]:
+        """The results by theme."""
+        themes: dict[str, list[Result]] = {}
+        for result in self.results:
+            themes.setdefault(result.rule.theme or "Other rules", []).append(result)
+        return themes
 
     @property
     def summary(self) -> str:

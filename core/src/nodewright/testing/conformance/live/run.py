@@ -3,15 +3,17 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from inspect import getdoc, getmodule
+from inspect import getdoc, getmodule, isfunction
 
 import pytest
 
 from nodewright.api import PermanentError
 from nodewright.testing.conformance.live import rules
 from nodewright.testing.conformance.live.cloud import LiveCloud
+from nodewright.testing.conformance.live.contract import parts_named_in
 from nodewright.testing.conformance.live.results import Outcome, Result, Rule
 from nodewright.testing.conformance.page import rule_names
+from nodewright.testing.conformance.suite import requirements
 
 #: pytest without what projects, users and other distributions have set up, and without its own report.
 _OPTIONS = (
@@ -25,14 +27,16 @@ def run(
     cloud: LiveCloud,
     *,
     begin: Callable[[Sequence[Rule]], None],
+    start: Callable[[Rule], None],
     tell: Callable[[Result], None],
     keep_going: bool = True,
 ) -> tuple[Result, ...]:
-    """Try all rules with *cloud* and return what came of them; the rules are told first, then each result.
+    """Try all rules with *cloud* and return what came of them; the rules are told first, then each that is
+    about to be tried, and its result.
 
     Unless it is to *keep_going*, the first broken rule is the last that is tried. `KeyboardInterrupt` ends it at once.
     """
-    session = _Session(cloud, begin, tell)
+    session = _Session(cloud, begin, start, tell)
     words = [*_OPTIONS, *(() if keep_going else ("--exitfirst",)), rules.__file__]
     with _environment({_AUTOLOAD: "1", _ADDOPTS: None}):
         status = pytest.main(words, plugins=[session])
@@ -47,13 +51,18 @@ class _Session:
     """Hands the cloud to the suite, and collects what comes of it."""
 
     def __init__(
-        self, cloud: LiveCloud, begin: Callable[[Sequence[Rule]], None], tell: Callable[[Result], None]
+        self,
+        cloud: LiveCloud,
+        begin: Callable[[Sequence[Rule]], None],
+        start: Callable[[Rule], None],
+        tell: Callable[[Result], None],
     ) -> None:
         self.results: dict[str, Result] = {}
         self.interrupted = False
         self.trouble = ""
         self._cloud = cloud
         self._begin = begin
+        self._start = start
         self._tell = tell
         self._rules: dict[str, Rule] = {}
 
@@ -72,6 +81,10 @@ class _Session:
         """Note what the rules are."""
         self._rules = {item.nodeid: _rule(item) for item in session.items if isinstance(item, pytest.Function)}
         self._begin(tuple(self._rules.values()))
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Tell what is tried now."""
+        self._start(self._rules[nodeid])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what came of a part of a test; that it could not be set back outweighs that it passed."""
@@ -97,11 +110,21 @@ class _Session:
 
 def _rule(item: pytest.Function) -> Rule:
     theme = getdoc(getmodule(item.function)) or ""
+    test = item.originalname
+    owner = next(each for each in item.cls.__mro__ if test in vars(each))
+    sentence = " ".join((getdoc(item.function) or "").split())
+    contract = parts_named_in(f"{sentence} {getdoc(owner)}")
     name, _, variant = item.name.removeprefix("test_").partition("[")
     return Rule(
         name=name.replace("_", " ") + (f" ({variant.removesuffix(']')})" if variant else ""),
-        sentence=" ".join((getdoc(item.function) or "").split()),
+        sentence=sentence,
         theme=theme.partition("\n")[0].rstrip("."),
+        test=test,
+        needs=tuple(str(each) for each in requirements(item.cls, test) if not isfunction(each)),
+        read_on=(
+            f"docs/conformance.md#{owner.__name__.lower()}",
+            *(f"pydoc nodewright.api.{each}" for each in contract),
+        ),
     )
 
 

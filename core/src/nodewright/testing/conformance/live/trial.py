@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from platform import python_version
 from typing import Any
 
 from nodewright import __version__
-from nodewright.api import NodewrightError, PluginError, Provider, nearest
+from nodewright.api import API_VERSION, NodewrightError, PluginError, Provider, nearest
 from nodewright.config.document import load
 from nodewright.config.providers import provider_context
 from nodewright.config.reference import Reference, unique_name
@@ -80,10 +81,16 @@ class Trial:
             "Other groups are only read."
         )
 
+    @property
+    def abilities(self) -> frozenset[str]:
+        """What the cloud can do, as rules name what they need."""
+        return frozenset(f"Ability.{ability.name}" for ability in self._cloud.abilities)
+
     def run(
         self,
         *,
         begin: Callable[[Sequence[Rule]], None],
+        start: Callable[[Rule], None],
         tell: Callable[[Result], None],
         interrupt: Callable[[], None],
         keep_going: bool,
@@ -91,7 +98,7 @@ class Trial:
         """Try all rules and set back what was changed, also after Ctrl-C.
 
         Unless it is to *keep_going*, the first broken rule is the last that is tried. *begin* hears of the rules,
-        *tell* of each result, *interrupt* of Ctrl-C.
+        *start* of each that is about to be tried, *tell* of each result, *interrupt* of Ctrl-C.
         """
         results: list[Result] = []
         trouble: list[str] = []
@@ -103,7 +110,7 @@ class Trial:
             tell(results[-1])
 
         try:
-            run(self._cloud, begin=begin, tell=note, keep_going=keep_going)
+            run(self._cloud, begin=begin, start=start, tell=note, keep_going=keep_going)
         except KeyboardInterrupt:
             interrupted = True
             interrupt()
@@ -114,6 +121,8 @@ class Trial:
             provider=self._account.name,
             distribution=self._account.distribution,
             nodewright=__version__,
+            contract=API_VERSION,
+            python=python_version(),
             at=began,
             mode="full" if isinstance(self._cloud, ResizedCloud) else "read-only",
             group=self._cloud.group(),

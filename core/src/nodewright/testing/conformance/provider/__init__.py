@@ -24,7 +24,9 @@ from nodewright.testing.conformance.provider.lateness import LatenessConformance
 from nodewright.testing.conformance.provider.options import OptionsConformance
 from nodewright.testing.conformance.provider.prices import PricesConformance
 from nodewright.testing.conformance.provider.refreshing import RefreshConformance
+from nodewright.testing.conformance.provider.targetless import TargetlessConformance
 from nodewright.testing.conformance.provider.templates import TemplateConformance
+from nodewright.testing.conformance.provider.truth import TruthConformance
 
 
 class ProviderConformance(
@@ -43,11 +45,13 @@ class ProviderConformance(
     DeletionConformance,
     PartialDeletionConformance,
     DecreaseConformance,
+    TargetlessConformance,
     LifeConformance,
     FailureConformance,
     ActionFaultConformance,
     OtherActionFaultConformance,
     CrashConformance,
+    TruthConformance,
     LatenessConformance,
     ConcurrencyConformance,
 ):

@@ -19,8 +19,8 @@ from nodewright.api import (
 )
 from nodewright.testing.builders import a_node
 from nodewright.testing.conformance.cloud import Ability, Cloud
-from nodewright.testing.conformance.provider.time_limit import time_limit
 from nodewright.testing.conformance.suite import Suite, Test, requires
+from nodewright.testing.conformance.time_limit import time_limit
 
 #: More machines than come on one page of anything, so that it shows whether pages are read.
 CROWD = 150
@@ -71,6 +71,39 @@ class Declares:
         return f"Capability.{self.capability.name}"
 
 
+@dataclass(frozen=True)
+class KeepsTarget:
+    """The cloud keeps the target itself, or it does not."""
+
+    keeps: bool
+
+    def __call__(self, request: pytest.FixtureRequest) -> str:
+        """Say that it is otherwise, and which rules hold instead."""
+        cloud: Cloud = request.getfixturevalue("cloud")
+        if cloud.keeps_target is self.keeps:
+            return ""
+        if self.keeps:
+            return "the cloud under test keeps no target: the rules of TargetlessConformance hold instead"
+        return "the cloud under test keeps a target of its own"
+
+    def __str__(self) -> str:
+        return f"Cloud.keeps_target is {self.keeps}"
+
+
+@dataclass(frozen=True)
+class CanKeepWaiting:
+    """The cloud can keep orders waiting: those without a machine, or machines in creation if it keeps no target."""
+
+    def __call__(self, request: pytest.FixtureRequest) -> str:
+        """Say that it can't."""
+        cloud: Cloud = request.getfixturevalue("cloud")
+        needed = Ability.STARVE if cloud.keeps_target else Ability.HOLD
+        return "" if needed in cloud.abilities else f"the cloud under test can't {needed}"
+
+    def __str__(self) -> str:
+        return f"Ability.{Ability.STARVE.name}, or Ability.{Ability.HOLD.name} without Cloud.keeps_target"
+
+
 class ProviderSuite(Suite):
     """Base of the suites for providers: a subclass overrides the fixture ``cloud``."""
 
@@ -82,7 +115,11 @@ class ProviderSuite(Suite):
     @pytest.fixture(autouse=True)
     def _ends(self, cloud: Cloud, request: pytest.FixtureRequest) -> Iterator[None]:
         """Give up tests that do not end, and after some of these the rest."""
-        with time_limit(cloud.longest, request.config.stash):
+        advice = (
+            "(`Cloud.longest`): the provider waits for something that does not come, in the line where this was "
+            "raised; give every call of the cloud a deadline"
+        )
+        with time_limit(cloud.longest, request.config.stash, advice):
             yield
 
     @pytest.fixture

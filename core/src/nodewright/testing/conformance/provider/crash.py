@@ -53,13 +53,13 @@ class CrashConformance(ProviderSuite):
 
     @needs(Ability.LOSE_ANSWER)
     def test_an_order_without_an_answer_is_not_doubled(self, cloud: Cloud, group: NodeGroup) -> None:
-        """`increase` does not order again when the answer to the order was lost."""
+        """`increase` does not order again when the answer to the order was lost; it may undo the order and raise."""
         before = has_room(cloud, group, 2)
         cloud.lose_answer()
         with contextlib.suppress(NodewrightError):
             group.increase(1)
         after = cloud.target(group.id)
-        assert after == before + 1, f"increase(1) of {before} machines got no answer, the cloud is asked for {after}"
+        assert after <= before + 1, f"increase(1) of {before} machines got no answer, the cloud is asked for {after}"
 
     @needs(Ability.LOSE_ANSWER)
     def test_an_order_without_an_answer_is_temporary(self, cloud: Cloud, group: NodeGroup) -> None:

@@ -6,14 +6,16 @@ import pytest
 
 from nodewright.api import InstanceState, NodeGroup, NodewrightError, Provider, SizeLimitError
 from nodewright.testing.conformance.cloud import Ability, Cloud
-from nodewright.testing.conformance.provider.base import ProviderSuite, needs, raising
+from nodewright.testing.conformance.provider.base import CanKeepWaiting, KeepsTarget, ProviderSuite, needs, raising
 from nodewright.testing.conformance.provider.machines import creating, starved
+from nodewright.testing.conformance.suite import requires
 
 
 @needs(Ability.CHANGE)
 class DecreaseConformance(ProviderSuite):
     """`NodeGroup.decrease_target`."""
 
+    @requires(KeepsTarget(True))
     @needs(Ability.STARVE)
     def test_unmet_demand_is_given_up(self, cloud: Cloud, provider: Provider) -> None:
         """`decrease_target` lowers the target by as many of the machines that have not come as asked."""
@@ -24,21 +26,21 @@ class DecreaseConformance(ProviderSuite):
             f"of {size + 2} machines 2 did not come; after decrease_target(1) the cloud is asked for {after}"
         )
 
-    @needs(Ability.STARVE)
+    @requires(CanKeepWaiting())
     def test_unmet_demand_is_seen_in_the_target(self, cloud: Cloud, provider: Provider) -> None:
         """`target_size` is what the cloud is asked for, not the number of machines that are there."""
         group, size = starved(cloud, provider, 2)
         told = group.target_size
         assert told == size + 2, f"{size} machines are there and 2 more are ordered, target_size is {told}"
 
-    @needs(Ability.STARVE)
+    @requires(CanKeepWaiting())
     def test_more_than_unmet_demand_is_a_size_limit(self, cloud: Cloud, provider: Provider) -> None:
         """`decrease_target` raises `SizeLimitError` when it is to give up more than has not come."""
         group, _ = starved(cloud, provider, 1)
         with raising(SizeLimitError, "decrease_target(2) where 1 machine has not come"):
             group.decrease_target(2)
 
-    @needs(Ability.STARVE)
+    @requires(CanKeepWaiting())
     def test_more_than_unmet_demand_is_not_given_up_in_part(self, cloud: Cloud, provider: Provider) -> None:
         """`decrease_target` of more than has not come leaves the target alone."""
         group, size = starved(cloud, provider, 1)
@@ -82,7 +84,7 @@ class DecreaseConformance(ProviderSuite):
         cloud.settle()
         assert young in cloud.machines(group.id), f"decrease_target deleted machine {young}, which was in creation"
 
-    @needs(Ability.STARVE)
+    @requires(CanKeepWaiting())
     def test_a_machine_that_came_meanwhile_is_not_given_up(self, cloud: Cloud, provider: Provider) -> None:
         """`decrease_target` deletes no machine that has come since the last refresh."""
         group, _ = starved(cloud, provider, 1)

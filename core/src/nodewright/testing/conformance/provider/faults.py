@@ -249,6 +249,8 @@ def _rare(action: str, cloud: Cloud, provider: Provider) -> Callable[[], None]:
     if capability is not None and capability not in provider.capabilities:
         pytest.skip(f"the provider does not declare {capability}")
     if action == "decrease_target":
+        if not cloud.keeps_target:
+            pytest.skip("the cloud under test keeps no target: there is nothing that decrease_target asks of it")
         if Ability.STARVE not in cloud.abilities:
             pytest.skip(f"the cloud under test can't {Ability.STARVE}")
         starving, _ = starved(cloud, provider, 1)

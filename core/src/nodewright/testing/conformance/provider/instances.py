@@ -108,6 +108,14 @@ class FailureConformance(ProviderSuite):
         wrong = {instance.id: instance.state for instance in failed if instance.state is not InstanceState.CREATING}
         assert not wrong, f"machines that failed are shown in other states than Creating: {wrong}"
 
+    def test_failed_machines_count(self, cloud: Cloud, provider: Provider) -> None:
+        """`target_size` includes machines that failed, until they are deleted: the core lowers it by deleting them."""
+        group, _ = failed_order(cloud, provider, count=2)
+        wanted, told = cloud.target(group.id), group.target_size
+        assert told == wanted, f"after 2 machines failed the cloud is asked for {wanted}, target_size is {told}"
+        shown = [instance for instance in group.instances() if instance.state is not InstanceState.DELETING]
+        assert told >= len(shown), f"{len(shown)} machines are there or have failed, but target_size is {told}"
+
     def test_every_failed_machine_is_shown(self, cloud: Cloud, provider: Provider) -> None:
         """Of two machines that failed, two are shown, each with an id of its own."""
         _, failed = failed_order(cloud, provider, count=2)

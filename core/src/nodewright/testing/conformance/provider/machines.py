@@ -22,9 +22,16 @@ def creating(cloud: Cloud, provider: Provider) -> tuple[NodeGroup, str]:
 
 
 def starved(cloud: Cloud, provider: Provider, count: int) -> tuple[NodeGroup, int]:
-    """The group under test with *count* machines ordered that don't come, and its size before that."""
+    """The group under test with *count* machines ordered that don't come, and its size before that.
+
+    In a cloud that keeps no target, these machines are there but stay in creation.
+    """
     group = group_of(provider, cloud.group())
     size = has_room(cloud, group, count)
+    if not cloud.keeps_target:
+        cloud.hold()
+        group.increase(count)
+        return reread(provider, group), size
     cloud.starve(group.id)
     group.increase(count)
     if Ability.TRUTH in cloud.abilities and cloud.target(group.id) == len(cloud.machines(group.id)):

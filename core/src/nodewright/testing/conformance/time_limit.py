@@ -1,4 +1,4 @@
-"""A time limit for tests whose provider waits for something that does not come."""
+"""A time limit for tests whose plugin waits for something that does not come."""
 
 import signal
 import threading
@@ -15,8 +15,8 @@ _GIVEN_UP = pytest.StashKey[int]()
 
 
 @contextmanager
-def time_limit(seconds: float, stash: pytest.Stash) -> Iterator[None]:
-    """Fail the test if the ``with`` block takes longer; skip it if that has happened in this run too often.
+def time_limit(seconds: float, stash: pytest.Stash, advice: str) -> Iterator[None]:
+    """Fail the test with *advice* if the ``with`` block takes longer; skip it if that happened in this run too often.
 
     Only works on the main thread, where signals exist, and only if no one else has set a timer.
     """
@@ -28,10 +28,7 @@ def time_limit(seconds: float, stash: pytest.Stash) -> Iterator[None]:
 
     def give_up(*_: object) -> None:
         stash[_GIVEN_UP] = stash.get(_GIVEN_UP, 0) + 1
-        pytest.fail(
-            f"the test has not ended within {seconds:g} s (`Cloud.longest`): the provider waits for something that "
-            "does not come, in the line where this was raised; give every call of the cloud a deadline"
-        )
+        pytest.fail(f"the test has not ended within {seconds:g} s {advice}")
 
     before = signal.signal(signal.SIGALRM, give_up)
     # A second alarm, in case the teardown of the test blocks as well.
