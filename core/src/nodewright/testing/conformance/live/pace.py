@@ -1,6 +1,7 @@
 """The pace of a run: how long the rules that are left will take, by those that were tried."""
 
 from collections.abc import Collection, Sequence
+from itertools import filterfalse
 
 from nodewright.testing.conformance.live.results import Outcome, Result, Rule
 
@@ -42,9 +43,7 @@ class Pace:
     @property
     def left(self) -> float | None:
         """Seconds that it will take from here; None while that can't be told."""
-        tried = [
-            rule for rule in self._left if self._abilities.issuperset(each for each in rule.needs if _is_ability(each))
-        ]
+        tried = [rule for rule in self._left if self._abilities.issuperset(filterfalse(_is_of_provider, rule.needs))]
         total = 0.0
         for resizes, took in self._took.items():
             count = sum(_resizes(rule) is resizes for rule in tried)
@@ -58,5 +57,5 @@ def _resizes(rule: Rule) -> bool:
     return "Ability.CHANGE" in rule.needs
 
 
-def _is_ability(need: str) -> bool:
-    return need.startswith("Ability.")
+def _is_of_provider(need: str) -> bool:
+    return need.startswith("Capability.")
