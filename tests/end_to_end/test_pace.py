@@ -33,17 +33,33 @@ class PausesClock(SteppedClock):
         return False
 
 
-@pytest.mark.parametrize(("refused", "pause"), [(False, 0.5), (True, 10)])
-def test_the_next_loop_follows_at_once_if_something_was_done_and_not_if_all_was_refused(refused, pause) -> None:
+def after_one_loop(scenario, *faults):
+    """The seconds that the loop waits after the first cycle, and how often the cloud was asked for machines."""
     clock = PausesClock()
     clock.stop = Event()
-    with World(parse_scenario(a_scenario(a_group("pool"))), clock) as world:
+    with World(parse_scenario(scenario), clock) as world:
         # Pods that have only just come would be waited for.
         world.advance(10)
-        if refused:
-            world.cloud.gate.add(ApiFault(ApiFaultKind.THROTTLED, operations="increase"))
+        for fault in faults:
+            world.cloud.gate.add(fault)
         config = CONFIG.format(url=world.provider_config["url"])
         with Harness(config, kubeconfig=str(world.kubeconfig), clock=clock) as autoscaler:
             autoscaler.run(clock.stop)
-    assert world.cloud.gate.calls["increase"] == 1
-    assert clock.pause == pause
+    return clock.pause, world.cloud.gate.calls["increase"]
+
+
+@pytest.mark.parametrize(("refused", "pause"), [(False, 0.5), (True, 10)])
+def test_the_next_loop_follows_at_once_if_something_was_done_and_not_if_all_was_refused(refused, pause) -> None:
+    faults = [ApiFault(ApiFaultKind.THROTTLED, operations="increase")] if refused else []
+    assert after_one_loop(a_scenario(a_group("pool")), *faults) == (pause, 1)
+
+
+def test_the_next_loop_is_due_when_the_cloud_may_be_asked_again() -> None:
+    fault = ApiFault(ApiFaultKind.THROTTLED, operations="increase", retry_after=3)
+    assert after_one_loop(a_scenario(a_group("pool")), fault) == (3, 1)
+
+
+def test_the_next_loop_gives_a_cloud_a_moment_that_has_refused_a_part() -> None:
+    scenario = a_scenario(a_group("one", max=1), a_group("other", max=1), replicas=8)
+    fault = ApiFault(ApiFaultKind.THROTTLED, operations="increase", every=2)
+    assert after_one_loop(scenario, fault) == (1, 2)

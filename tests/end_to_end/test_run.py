@@ -121,7 +121,7 @@ def test_a_call_that_does_not_end_does_not_keep_it(world, run, monkeypatch, oper
     process.send_signal(signal.SIGTERM)
     _, told = process.communicate(timeout=11)
     assert process.returncode == 0
-    assert "stopping without waiting any longer" in told
+    assert "stopping without waiting any longer: plugin fake has been in" in told
 
 
 def test_a_cluster_that_can_not_be_seen_does_not_keep_it(world, run) -> None:

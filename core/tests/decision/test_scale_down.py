@@ -404,6 +404,18 @@ class TestRemovalsUnderWay:
         assert str(decision.restore[0].verdict) == "its removal failed (no right to do that)"
         assert memory.leaving.removals == {}
 
+    def test_a_node_whose_deletion_was_put_off_says_what_it_waits_for(self) -> None:
+        _, memory = decide_on(self.leaving(), self.started(), now=NOW + timedelta(seconds=5))
+        until = NOW + timedelta(seconds=30)
+        outcome = Outcome(at=NOW, action="delete-instances", target="n1", ok=False, error="too many calls")
+        outcome = replace(outcome, temporary=True, group="a", not_before=until)
+        world = replace(self.leaving(), outcomes=(outcome,))
+        decision, memory = decide_on(world, memory, now=NOW + timedelta(seconds=6))
+        why = "is being deleted (the cloud is asked once more at 01:00:30: too many calls)"
+        assert (str(decision.nodes["n1"]), decision.again) == (why, until)
+        decision, memory = decide_on(self.leaving(), memory, now=until)
+        assert (len(decision.delete), str(decision.nodes["n1"])) == (1, "is being deleted")
+
     def test_a_pod_that_must_not_move_and_came_late_ends_the_drain(self) -> None:
         late = a_pod("late", node="n1", owner="")
         decision, _ = decide_on(self.leaving(late), self.started(), now=NOW + timedelta(seconds=5))

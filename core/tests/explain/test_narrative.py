@@ -62,6 +62,12 @@ def test_a_failure_says_whether_it_will_be_tried_again() -> None:
     assert describe_failure(failed) == "grow g failed, will be tried again: throttled"
 
 
+def test_what_could_not_be_tried_is_not_said_to_have_failed() -> None:
+    error = "not tried: shed asked for fewer calls until 12:00:05"
+    waiting = Outcome(at=EPOCH, action="grow", target="g", ok=False, error=error, temporary=True, tried=False)
+    assert describe_failure(waiting) == "grow g was not tried: shed asked for fewer calls until 12:00:05"
+
+
 def test_a_refused_eviction_is_always_tried_again() -> None:
     refused = Outcome(at=EPOCH, action="evict", target="default/x", ok=False, error="denied")
     assert describe_failure(refused) == "evict default/x failed, will be tried again: denied"

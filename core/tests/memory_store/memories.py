@@ -65,6 +65,7 @@ FULL = Memory(
         backoffs={"a": BACKOFF},
         pools={"aws:eu-a/c5": BACKOFF},
         unhealthy_since=EPOCH,
+        respites={"a": {"grow": EPOCH}},
     ),
     orders=OrderMemory(
         requests={"a": ScaleUpRequest(at=EPOCH, count=3, ours=False)},

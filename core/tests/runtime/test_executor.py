@@ -19,6 +19,7 @@ from nodewright.api import (
     Provider,
     ProviderContext,
     Reason,
+    Shrink,
     ThrottledError,
     UnsupportedError,
     Verdict,
@@ -65,6 +66,9 @@ class Group(NodeGroup):
 
     def delete_nodes(self, nodes):
         self.calls.append(("delete", self.name, len(nodes)))
+        self.fail_to_delete()
+
+    def fail_to_delete(self): ...
 
     def force_delete_nodes(self, nodes):
         self.do()
@@ -75,8 +79,10 @@ class Group(NodeGroup):
 
 class Cloud(Provider):
     known = ()
+    refreshed = 0
 
-    def refresh(self): ...
+    def refresh(self):
+        self.refreshed += 1
 
     def groups(self):
         return self.known
@@ -88,14 +94,18 @@ class Cloud(Provider):
 class Acting:
     """An executor for groups of one cloud, and what they were called to do."""
 
-    def __init__(self, *, parallel=True, timeout=SOON, atomic=False, permit=lambda: None, **groups):
-        clock = SteppedClock()
+    def __init__(self, *, parallel=True, timeout=SOON, atomic=False, permit=lambda: None, elsewhere=(), **groups):
+        self.clock = clock = SteppedClock()
         self.calls = []
         self.faults = Faults(clock)
-        cloud = Cloud(PluginConfig(), ProviderContext(clock=clock))
-        cloud.capabilities = frozenset([Capability.ATOMIC_INCREASE] if atomic else [])
-        cloud.known = [Group(name, do, self.calls) for name, do in groups.items()]
-        self.providers = Providers({"cloud": cloud}, clock, self.faults)
+        self.clouds = {"cloud": Cloud(PluginConfig(), ProviderContext(clock=clock))}
+        if elsewhere:
+            self.clouds["other"] = Cloud(PluginConfig(), ProviderContext(clock=clock))
+        for name, cloud in self.clouds.items():
+            cloud.capabilities = frozenset([Capability.ATOMIC_INCREASE] if atomic else [])
+            own = {group: do for group, do in groups.items() if (group in elsewhere) == (name == "other")}
+            cloud.known = [Group(group, do, self.calls) for group, do in own.items()]
+        self.providers = Providers(self.clouds, clock, self.faults)
         self.providers.read({}, GroupOptions(), SOON)
         self.held = HeldGroups()
         self.executor = Executor(
@@ -115,6 +125,13 @@ class Acting:
         return self.carry_out(
             grow=tuple(Grow(group=group, count=1, from_size=0, verdict=WHY, **fields) for group in groups)
         )
+
+    def delete(self, group, *nodes):
+        going = (DeleteInstances(group=group, instances=(name,), nodes=(name,), verdict=WHY) for name in nodes)
+        return self.carry_out(delete=tuple(going))
+
+    def read(self):
+        return {facts.id: facts.error for facts in self.providers.read({}, GroupOptions(), SOON).groups}
 
     def carry_out(self, **actions):
         return self.executor.carry_out(Decision(at=EPOCH, **actions), {})
@@ -164,7 +181,8 @@ def test_a_group_that_raises_what_it_must_not_is_its_providers_fault(acting) -> 
     (outcome,) = act.grow("pool").outcomes
     assert (outcome.action, outcome.target, outcome.ok, outcome.temporary) == ("grow", "pool", False, False)
     assert "flavour" in outcome.error
-    assert [(fault.plugin, fault.where) for fault in noted] == [("cloud", "group pool")]
+    assert [(fault.plugin, fault.where) for fault in noted] == [("cloud", "increase")]
+    assert noted[0].error == "group pool: KeyError: 'flavour'"
 
 
 def test_what_the_cloud_says_of_missing_capacity_is_kept_whole(acting) -> None:
@@ -175,6 +193,115 @@ def test_what_the_cloud_says_of_missing_capacity_is_kept_whole(acting) -> None:
 def test_an_error_without_words_is_named_by_its_kind(acting) -> None:
     (outcome,) = acting(pool=raising(ThrottledError(""))).grow("pool").outcomes
     assert (outcome.error, outcome.temporary) == ("ThrottledError", True)
+
+
+def slower(seconds=None):
+    return raising(ThrottledError("too many calls", retry_after=seconds))
+
+
+def waits(execution):
+    """Until when each action that was not done has to wait, in seconds; None if nobody said."""
+    return {
+        each.target: None if each.not_before is None else (each.not_before - EPOCH).total_seconds()
+        for each in execution.outcomes
+        if not each.ok
+    }
+
+
+def test_a_group_whose_cloud_asked_for_fewer_orders_gets_none_before_the_time_that_it_named(acting) -> None:
+    act = acting(a=slower(30))
+    (outcome,) = act.grow("a").outcomes
+    assert (outcome.group, outcome.tried, outcome.temporary) == ("a", True, True)
+    assert outcome.not_before == EPOCH + timedelta(seconds=30)
+    act.clock.advance(28)
+    (outcome,) = act.grow("a").outcomes
+    assert outcome.error == "not tried: cloud asked for fewer calls until 00:00:30"
+    assert (outcome.group, outcome.tried, outcome.temporary) == ("a", False, True)
+    assert outcome.not_before == EPOCH + timedelta(seconds=30)
+    assert len(act.calls) == 1
+    act.clock.advance(2)
+    act.grow("a")
+    assert len(act.calls) == 2
+
+
+def test_what_else_a_throttled_group_is_to_do_waits_for_a_moment_only(acting) -> None:
+    act = acting(a=slower(30))
+    act.grow("a")
+    assert waits(act.delete("a", "n")) == {"n": None}
+    act.clock.advance(1)
+    assert told(act.delete("a", "n")) == [("n", True)]
+
+
+def test_after_a_refusal_nobody_asks_the_same_cloud_for_a_moment_and_another_one_goes_on(acting) -> None:
+    act = acting(a=slower(), b=nothing, far=nothing, elsewhere=("far",))
+    assert waits(act.grow("a")) == {"a": None}
+    before = {name: cloud.refreshed for name, cloud in act.clouds.items()}
+    execution = act.grow("b", "far")
+    assert told(execution) == [("b", False), ("far", True)]
+    assert execution.outcomes[0].error == "not tried: cloud asked for fewer calls until 00:00:01"
+    why = "cloud asked for fewer calls: asked again at 00:00:01"
+    assert act.read() == {"a": why, "b": why, "far": ""}
+    assert [cloud.refreshed - before[name] for name, cloud in act.clouds.items()] == [0, 1]
+    act.clock.advance(1)
+    assert act.read() == {"a": "", "b": "", "far": ""}
+    assert told(act.grow("b")) == [("b", True)]
+
+
+def test_a_group_is_not_asked_to_delete_more_in_the_same_loop(acting) -> None:
+    act = acting(a=nothing)
+    act.providers.group("a").fail_to_delete = slower(20)
+    assert waits(act.delete("a", "n1", "n2")) == {"n1": 20, "n2": 20}
+    assert act.calls == [("delete", "a", 1)]
+
+
+def test_a_cloud_that_asked_to_be_read_less_is_asked_for_nothing_else_either(acting) -> None:
+    act = acting(a=nothing)
+    act.clouds["cloud"].refresh = slower(30)
+    assert act.read() == {"a": "cloud asked for fewer calls (too many calls): asked again at 00:00:30"}
+    act.clock.advance(28)
+    assert waits(act.grow("a")) == {"a": 30}
+    assert act.calls == []
+
+
+@pytest.mark.parametrize(
+    "action", ["increase", "increase_atomically", "delete_nodes", "force_delete_nodes", "decrease_target"]
+)
+def test_every_action_may_be_throttled(acting, action) -> None:
+    act = acting(atomic=True, a=nothing)
+    calls = []
+
+    def refuse(*arguments):
+        calls.append(arguments)
+        slower(30)()
+
+    setattr(act.providers.group("a"), action, refuse)
+    decisions = {
+        "increase": {"grow": (Grow(group="a", count=1, from_size=0, verdict=WHY),)},
+        "increase_atomically": {"grow": (Grow(group="a", count=1, from_size=0, atomic=True, verdict=WHY),)},
+        "delete_nodes": {"delete": (DeleteInstances(group="a", instances=("i",), verdict=WHY),)},
+        "force_delete_nodes": {"delete": (DeleteInstances(group="a", instances=("i",), force=True, verdict=WHY),)},
+        "decrease_target": {"shrink": (Shrink(group="a", count=1, verdict=WHY),)},
+    }
+    for _ in range(2):
+        assert waits(act.carry_out(**decisions[action])) == {"a": 30}
+        act.clock.advance(2)
+    assert len(calls) == 1
+
+
+def test_a_group_that_would_end_the_process_fails_like_any_other(acting) -> None:
+    act = acting(a=raising(SystemExit(3)), b=nothing)
+    assert told(act.grow("a", "b")) == [("a", False), ("b", True)]
+    assert act.faults.counts == {("cloud", "increase"): 1}
+
+
+@pytest.mark.parametrize(
+    ("action", "fields"), [("increase", {}), ("increase_atomically", {"atomic": True}), ("delete_nodes", {})]
+)
+def test_a_fault_is_said_to_be_in_the_method_that_failed(acting, action, fields) -> None:
+    act = acting(atomic=True, a=nothing)
+    setattr(act.providers.group("a"), action, lambda *arguments: {}["flavour"])
+    _ = act.delete("a", "n") if action == "delete_nodes" else act.grow("a", **fields)
+    assert act.faults.counts == {("cloud", action): 1}
 
 
 def test_groups_grow_at_the_same_time(acting) -> None:

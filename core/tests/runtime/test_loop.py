@@ -31,11 +31,12 @@ class Clock:
 class Cycle:
     """Does what its test wants, one thing for each cycle, and has the loop stopped after the last."""
 
-    def __init__(self, stop, results, *, productive, readable, settings):
+    def __init__(self, stop, results, *, productive, readable, settings, breather=timedelta(0)):
         self.productive = productive
         self.session = SimpleNamespace(
             settings=SimpleNamespace(loop=settings),
             unreadable="" if readable else "provider a can't be read: no answer",
+            breather=breather,
         )
         self._stop = stop
         self._results = list(results)
@@ -66,13 +67,24 @@ DONE = Decision(at=EPOCH)
 class Running:
     """A loop that has run cycles with *results*."""
 
-    def __init__(self, *results, productive=False, readable=True, woken=False, permit=lambda: None, **settings):
+    def __init__(
+        self,
+        *results,
+        productive=False,
+        readable=True,
+        woken=False,
+        permit=lambda: None,
+        breather=timedelta(0),
+        **settings,
+    ):
         self.stop, self.wake = Event(), Event()
         self.clock, self.reporter = Clock(), Reporter()
         self.clock.woken = woken
         self.seconds = 0.0
         self.liveness = Liveness(Loop(), now=lambda: self.seconds)
-        cycle = Cycle(self.stop, results, productive=productive, readable=readable, settings=Loop(**settings))
+        cycle = Cycle(
+            self.stop, results, productive=productive, readable=readable, settings=Loop(**settings), breather=breather
+        )
         self.loop = ControlLoop(cycle, self.clock, permit, self.wake, self.liveness, self.reporter)
 
     def run(self):
@@ -86,6 +98,11 @@ def test_the_next_cycle_begins_after_the_interval() -> None:
 
 def test_a_productive_cycle_is_followed_by_the_next_at_once() -> None:
     assert Running(DONE, productive=True).run().clock.waits == [0.5]
+
+
+@pytest.mark.parametrize(("fields", "waits"), [({"productive": True}, [0.8]), ({"woken": True}, [10, 0.8])])
+def test_a_cloud_that_has_just_refused_a_call_is_given_a_moment_before_the_next_cycle(fields, waits) -> None:
+    assert Running(DONE, breather=timedelta(seconds=0.8), **fields).run().clock.waits == waits
 
 
 def test_after_a_wake_up_the_loop_waits_for_what_belongs_together() -> None:

@@ -16,6 +16,7 @@ from nodewright.api import (
     PricingModel,
     Provider,
     ProviderContext,
+    ThrottledError,
 )
 from nodewright.plugins import Faults
 from nodewright.runtime.providers import Providers
@@ -83,8 +84,10 @@ class Cloud(Provider):
         self.known = list(groups)
         self.trouble = None
         self.asked = []
+        self.refreshed = 0
 
     def refresh(self):
+        self.refreshed += 1
         if self.trouble is not None:
             raise self.trouble
 
@@ -263,6 +266,114 @@ def test_trouble_is_logged_when_it_begins_and_when_it_ends(read, caplog) -> None
         "provider cloud could not be read, its groups are left alone: connection refused",
         "provider cloud can be read again",
     ]
+
+
+class Throttled:
+    """Two clouds that are read on one clock; one of them asks for fewer calls."""
+
+    def __init__(self, retry_after):
+        self.clock, self.faults = SteppedClock(), Faults(SteppedClock())
+        self.cloud, self.other = Cloud(Group("g")), Cloud(Group("other"))
+        self.providers = Providers({"cloud": self.cloud, "other": self.other}, self.clock, self.faults)
+        self.read()
+        self.cloud.trouble = ThrottledError("too many calls", retry_after=retry_after)
+        self.read()
+
+    def read(self):
+        return {facts.id: facts for facts in self.providers.read({}, GroupOptions(), SOON).groups}
+
+    def asked_again_after(self):
+        """The seconds, up to twenty minutes, in which the cloud is read once a second and not asked."""
+        before, began = self.cloud.refreshed, self.clock.now()
+        while self.cloud.refreshed == before and self.clock.now() < began + timedelta(minutes=20):
+            self.clock.advance(1)
+            self.read()
+        return (self.clock.now() - began).total_seconds()
+
+
+@pytest.fixture
+def throttled():
+    made = []
+
+    def build(retry_after=None):
+        made.append(Throttled(retry_after))
+        return made[-1]
+
+    yield build
+    for each in made:
+        each.providers.close()
+
+
+def test_a_provider_that_is_throttled_is_not_read_before_the_time_that_it_named(throttled) -> None:
+    act = throttled(30)
+    frozen = act.read()["g"]
+    assert (frozen.target_size, frozen.error) == (
+        2,
+        "cloud asked for fewer calls (too many calls): asked again at 00:00:30",
+    )
+    asked = act.other.refreshed
+    assert act.asked_again_after() == 30
+    assert act.other.refreshed == asked + 30
+    assert act.read()["other"].error == ""
+
+
+@pytest.mark.parametrize(("said", "seconds"), [(None, 1), (0, 1), (0.2, 1), (2.5, 3), (86_400, 900), (10**400, 900)])
+def test_a_provider_is_left_alone_for_at_least_a_second_and_not_for_ever(throttled, said, seconds) -> None:
+    act = throttled(said)
+    assert act.asked_again_after() == seconds
+    assert act.faults.counts == {}
+
+
+@pytest.mark.parametrize("said", [-1, float("nan"), float("inf"), "30", True, [30]])
+def test_what_is_no_number_of_seconds_counts_as_none_and_is_the_plugins_fault(throttled, said) -> None:
+    act = throttled(said)
+    assert act.faults.counts == {("cloud", "retry_after"): 1}
+    assert act.asked_again_after() == 1
+
+
+def test_an_error_that_was_made_without_its_time_counts_as_one_without(throttled) -> None:
+    class CarelessError(ThrottledError):
+        def __init__(self):
+            Exception.__init__(self, "too many calls")
+
+    act = throttled()
+    act.clock.advance(1)
+    act.cloud.trouble = CarelessError()
+    assert act.read()["g"].error.startswith("cloud asked for fewer calls")
+    assert act.faults.counts == {("cloud", "retry_after"): 1}
+
+
+def test_throttling_is_logged_once_with_what_the_cloud_said(throttled, caplog) -> None:
+    with caplog.at_level("INFO"):
+        act = throttled(30)
+        act.asked_again_after()
+        act.cloud.trouble = None
+        act.asked_again_after()
+    assert [record.getMessage() for record in caplog.records] == [
+        (
+            "provider cloud could not be read, its groups are left alone: "
+            "cloud asked for fewer calls (too many calls): asked again at 00:00:30"
+        ),
+        "provider cloud can be read again",
+    ]
+
+
+def test_a_clock_that_is_set_back_makes_no_provider_wait_for_it(throttled) -> None:
+    act = throttled(30)
+    act.clock.advance(-3600)
+    act.cloud.trouble = None
+    assert act.read()["g"].error == ""
+
+
+def test_a_cloud_that_asks_for_fewer_calls_is_no_reason_to_restart(throttled) -> None:
+    act = throttled(30)
+    act.other.trouble = CloudUnavailableError("connection refused")
+    act.read()
+    assert act.providers.any_readable
+    act.clock.advance(30)
+    act.cloud.trouble = CloudUnavailableError("connection refused")
+    act.read()
+    assert not act.providers.any_readable
 
 
 def test_of_two_groups_of_one_name_the_first_is_used(read, caplog) -> None:

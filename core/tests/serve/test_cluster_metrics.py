@@ -149,6 +149,15 @@ def test_groups_have_series_of_their_own_if_asked_for(watcher) -> None:
     assert watcher.of(CA + "node_group_backoff_status")["node_group=well,reason="] == 0
 
 
+def test_a_group_whose_cloud_asked_for_fewer_orders_shows_that_in_place_of_a_back_off(watcher) -> None:
+    memory = Memory(health=HealthMemory(respites={"a": {"grow": LATER}, "b": {"delete-instances": LATER}}))
+    watcher.note(QUIET, memory, a_world(groups=[a_group("a"), a_group("b")]), PER_GROUP)
+    assert watcher.of(CA + "node_group_backoff_status") == {
+        "node_group=a,reason=throttled": 1,
+        "node_group=b,reason=": 0,
+    }
+
+
 class Euros(PricingModel):
     currency = "EUR"
 

@@ -62,6 +62,11 @@ def test_an_order_that_was_refused_is_a_failed_scale_up(watcher, cause, reason) 
     assert counted(watcher, "failed_gpu_scale_ups_total") == {f"{gpu},reason={reason}": 1}
 
 
+def test_an_order_that_was_not_tried_is_no_failed_scale_up(watcher) -> None:
+    grown(watcher, ok=False, error="not tried: a asked for fewer calls", temporary=True, tried=False)
+    assert counted(watcher, "failed_scale_ups_total") == {}
+
+
 def test_machines_that_the_cloud_could_not_make_are_counted_once_and_their_growth_as_one(watcher) -> None:
     machines = [Instance(id=f"fake://{n}", state=InstanceState.CREATING, error=STOCK_OUT) for n in range(3)]
     world = a_world(groups=[a_group("a", instances=machines)])

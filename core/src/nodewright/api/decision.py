@@ -182,3 +182,9 @@ class Outcome:
     cause: InstanceError | None = None
     #: Whether trying again may help.
     temporary: bool = False
+    #: The node group whose cloud was asked; empty if only an object of the API server was to be changed.
+    group: str = ""
+    #: False if it was not even begun, so that it certainly had no effect.
+    tried: bool = True
+    #: When it may be tried again because the cloud asked to wait until then; None if it did not.
+    not_before: datetime | None = None

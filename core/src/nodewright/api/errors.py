@@ -37,7 +37,14 @@ class TemporaryError(NodewrightError):
 
 
 class ThrottledError(TemporaryError):
-    """The cloud asked for fewer calls. It asked to wait for `retry_after` seconds, if that is set."""
+    """The cloud asked for fewer calls. It asked to wait for `retry_after` seconds, if that is set.
+
+    The core keeps to that, for at least a second and at most a quarter of an hour. If `Provider.refresh` raises this,
+    the provider is not asked for anything before that time, and its groups are left as they are. If an action of a
+    group does, the group is not asked for that action before; whatever else is due, the cloud is left alone for a
+    second. Without `retry_after`, only that second counts. A value that is no number of seconds, negative, infinite or
+    not a number, counts as none and is a fault of the plugin.
+    """
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)

@@ -106,8 +106,9 @@ class Provider(Plugin):
     def refresh(self) -> None:
         """Read the cloud. Called once at the start of each loop. May block until the deadline and may raise: see above.
 
-        When it raises, all facts must stay as they were. If a call outlasts its deadline, the core lets it finish and
-        does not call `refresh` again before it has.
+        When it raises, all facts must stay as they were. After a `ThrottledError`, it is not called again before the
+        time that the error names. If a call outlasts its deadline, the core lets it finish and does not call `refresh`
+        again before it has.
         """
 
     @abstractmethod

@@ -67,6 +67,7 @@ class Reason(StrEnum):
     GROUP_UNHEALTHY = "NotReadyForScaleUp", "not ready for scale-up"
     GROUP_BACKED_OFF = "BackedOff", "in backoff after failed scale-up"
     POOL_DRY = "PoolBackedOff", "takes its machines from a capacity pool that is empty"
+    GROUP_THROTTLED = "Throttled", "its cloud asked for fewer calls"
     GROUP_BELOW_MIN = "BelowMinSize", "below its minimum size"
     CONSOLIDATION = "Consolidation", "replaces more expensive nodes"
     GROUP_NO_TEMPLATE = "NoTemplate", "what a new node looks like is not known"

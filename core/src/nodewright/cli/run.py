@@ -7,9 +7,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
-from itertools import chain, repeat
 from threading import Event, Thread
-from time import sleep
+from time import monotonic, sleep
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,8 @@ LOST = 255
 _GRACE_SECONDS = 20.0
 #: Nothing is said about such a call before this.
 _QUIET_SECONDS = 2.0
+#: Signals within this time are one.
+_ONE_SIGNAL_SECONDS = 1.0
 #: The exit status after a second signal.
 CUT_SHORT = 1
 
@@ -130,11 +131,14 @@ class RunCommand(Command):
 
 def _on_signals(first: Callable[[], None], second: Callable[[], None]) -> None:
     """Have *first* called at the first signal to end, and *second* at each further one, on threads of their own."""
-    calls = chain([first], repeat(second))
+    signalled: list[float] = []
 
     def handle(number: int, frame: FrameType | None) -> None:
-        # The main thread may hold a lock that they need: of an event, or of logging.
-        Thread(target=next(calls), name="end", daemon=True).start()
+        signalled.append(monotonic())
+        # Some who signal a process signal its group as well: that is one signal, not two.
+        if signalled[-1] - signalled[0] >= _ONE_SIGNAL_SECONDS or len(signalled) == 1:
+            # The main thread may hold a lock that they need: of an event, or of logging.
+            Thread(target=second if signalled[1:] else first, name="end", daemon=True).start()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, handle)

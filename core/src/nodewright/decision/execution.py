@@ -1,7 +1,7 @@
 """The execution of a decision: its outcomes, and what follows from them for the world and for memory."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -44,13 +44,14 @@ class Execution:
     @cached_property
     def undone(self) -> frozenset[str]:
         """Groups that certainly did not grow as decided: the order was refused for good, or not tried."""
-        doubtful = {outcome.target for outcome in self._growth if outcome.ok or outcome.temporary}
+        doubtful = {each.target for each in self._growth if each.ok or (each.temporary and each.tried)}
         return frozenset(grow.group for grow in self.decision.grow) - doubtful - self.held.keys()
 
     @property
     def calls_for_another(self) -> bool:
-        """Whether other groups should grow instead of those that did not."""
-        return bool(self.undone) and not self.withheld
+        """Whether other groups should grow instead of those that did not. One that was not tried has its turn soon."""
+        waiting = {outcome.target for outcome in self._growth if not outcome.tried}
+        return bool(self.undone - waiting) and not self.withheld
 
     def world(self, world: World) -> World:
         """Return the *world* of the decision as it is now, with the outcomes of growth, without reading it again.
@@ -77,7 +78,7 @@ class Execution:
         """Return *memory*, which the decision left when it was made on that of *before*, without what is undone."""
         grow = {grow.group for grow in self.decision.grow}
         done = {outcome.target for outcome in self._growth if outcome.ok} | self.held.keys()
-        orders = memory.orders.reverted(before.orders, self.undone)
+        orders = memory.orders.reverted(before.orders, self.undone | self._not_given_up)
         cooldown = memory.cooldown.not_grown(before.cooldown, grow - done, at_all=not grow or bool(grow & done))
         kept = replace(memory, orders=orders, cooldown=cooldown)
         if not self.withheld:
@@ -87,6 +88,15 @@ class Execution:
             orders=orders.with_turn(before.orders.turn),
             leaving=memory.leaving.not_begun(before.leaving),
             consolidation=memory.consolidation.not_begun(before.consolidation),
+        )
+
+    @property
+    def _not_given_up(self) -> frozenset[str]:
+        """Groups whose missing machines are still ordered: the cloud, which asked for fewer calls, was not told yet."""
+        return frozenset(
+            each.target
+            for each in self.outcomes
+            if each.action == "shrink" and not each.ok and (not each.tried or each.not_before is not None)
         )
 
     @property
@@ -101,7 +111,7 @@ class Execution:
         unsure = {
             outcome.target: Hold(why=outcome.error, size=sizes.get(outcome.target, 0))
             for outcome in self._growth
-            if outcome.temporary and not outcome.ok
+            if outcome.temporary and outcome.tried and not outcome.ok
         }
         return {**unsure, **self.held}
 
@@ -127,17 +137,21 @@ class Execution:
         return changes
 
 
-def to_be_kept(memory: Memory, held: Mapping[str, Hold], decision: Decision | None = None) -> Memory:
+def to_be_kept(
+    memory: Memory, held: Mapping[str, Hold], decision: Decision | None = None, outcomes: Sequence[Outcome] = ()
+) -> Memory:
     """Return *memory* with a note of all unanswered calls, for the next process if this one ends now.
 
-    These are the orders that *held* groups may have taken, and what is about to be done if *decision* is carried out.
+    These are the orders that *held* groups may have taken, the deletions that failed by *outcomes* that no decision
+    knows of yet, and what is about to be done if *decision* is carried out. What clouds asked for is noted as well.
     """
     sizes = {group: each.size for group, each in held.items()}
-    going: set[str] = set()
+    going = set(memory.leaving.undeleted(outcomes))
     if decision is not None:
         sizes |= {grow.group: grow.from_size + grow.count for grow in decision.grow}
-        going = {each.node for each in decision.drain} | {name for each in decision.delete for name in each.nodes}
+        going |= {each.node for each in decision.drain} | {name for each in decision.delete for name in each.nodes}
     orders, leaving = memory.orders.unanswered(sizes), memory.leaving.unanswered(going)
-    if orders is memory.orders and leaving is memory.leaving:
+    health = memory.health.respited(outcomes)
+    if orders is memory.orders and leaving is memory.leaving and health is memory.health:
         return memory
-    return replace(memory, orders=orders, leaving=leaving)
+    return replace(memory, orders=orders, leaving=leaving, health=health)

@@ -243,7 +243,7 @@ def _underway(templates: Templates, health: Assessment, removals: RemovalPlan, n
         shrink=health.shrink,
         delete=health.delete + removals.delete,
         evict=removals.evict,
-        again=removals.again,
+        again=min((time for time in (removals.again, health.again) if time is not None), default=None),
         notices=health.notices + removals.notices,
         learnt=templates.learnt,
     )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from nodewright.api.group import GroupFacts
+from nodewright.api.instance import ErrorClass
 from nodewright.api.reasons import Reason
 from nodewright.config.model import Settings
 from nodewright.decision.findings import Findings
@@ -16,6 +17,8 @@ from nodewright.decision.world import World
 #: Where `Memory.conditions` has those of the whole cluster.
 CLUSTER = ""
 BACKOFF = "Backoff"
+#: The code of a group whose cloud asked for fewer orders.
+THROTTLED = "throttled"
 
 
 def note_conditions(world: World, findings: Findings, memory: Memory, settings: Settings, now: datetime) -> Memory:
@@ -49,9 +52,27 @@ def note_conditions(world: World, findings: Findings, memory: Memory, settings: 
 def backoffs_of(
     groups: tuple[GroupFacts, ...], memory: Memory, settings: Settings, now: datetime
 ) -> Mapping[str, Backoff]:
-    """Return the back-off of each group that is backed off."""
+    """Return the back-off of each group that is backed off, or whose cloud asked for fewer orders."""
     backoffs = Backoffs(memory.health.backoffs, memory.health.pools, settings.health.backoff, now)
-    return {facts.id: known for facts in groups if (known := backoffs.of(facts)) is not None}
+    return {
+        facts.id: known
+        for facts in groups
+        if (known := backoffs.of(facts) or _respite(facts.id, memory, now)) is not None
+    }
+
+
+def _respite(group: str, memory: Memory, now: datetime) -> Backoff | None:
+    until = memory.health.respite(group, "grow")
+    if until is None or until <= now:
+        return None
+    return Backoff(
+        until=until,
+        pause=until - now,
+        failed_at=now,
+        error_class=ErrorClass.OTHER,
+        code=THROTTLED,
+        message=f"{Reason.GROUP_THROTTLED.text}, until {until:%H:%M:%S}",
+    )
 
 
 def count_candidates(world: World, memory: Memory) -> Counter[str]:

@@ -31,7 +31,9 @@ def describe_learnt(decision: Decision) -> list[str]:
 
 
 def describe_failure(outcome: Outcome) -> str:
-    """Return one line about an action that failed."""
+    """Return one line about an action that failed, or was not tried."""
+    if not outcome.tried:
+        return f"{outcome.action} {outcome.target} was {outcome.error}"
     # A refused eviction may be allowed later: a drain asks again until its time is up.
     again = "will be tried again" if outcome.temporary or outcome.action == "evict" else "gave up on it"
     return f"{outcome.action} {outcome.target} failed, {again}: {outcome.error}"

@@ -47,6 +47,8 @@ class Cycle:
         self._permit = permit
         #: How actions went that the next decision does not know of yet.
         self._outcomes: tuple[Outcome, ...] = ()
+        #: When the first of what clouds put off in this cycle may be tried again; None if they put nothing off.
+        self._due: datetime | None = None
         #: Groups that were seen before, by id.
         self._adopted: frozenset[str] = frozenset()
 
@@ -56,8 +58,11 @@ class Cycle:
         return self._reloader.session
 
     def run(self) -> Decision:
-        """Run one cycle and return what it decided first, before any fall-over."""
-        self.productive = False
+        """Run one cycle and return what it decided first, before any fall-over.
+
+        The next cycle is due again as soon as a cloud may be asked for what it has put off in this one.
+        """
+        self.productive, self._due = False, None
         self._reporter.began()
         self._take_in(self.session.late_outcomes())
         self._reloader.reload()
@@ -75,7 +80,7 @@ class Cycle:
         self.session.policy.hooks.deliver_faults()
         look = Look(world=world, decision=decision, memory=self.memory, findings=findings)
         self._reporter.finished(look, seconds=perf_counter() - started)
-        return decision
+        return decision if self._due is None else replace(decision, again=min(self._due, decision.again or self._due))
 
     def observe(self) -> tuple[World, datetime]:
         """Return the world as it is now, and when that is; take up what earlier processes left in it."""
@@ -139,13 +144,15 @@ class Cycle:
     def _take_in(self, outcomes: tuple[Outcome, ...]) -> None:
         """Report how actions went, and keep it for the next decision."""
         self._outcomes += outcomes
+        put_off = (outcome.not_before for outcome in outcomes)
+        self._due = min((time for time in (self._due, *put_off) if time is not None), default=None)
         self._reporter.acted(outcomes)
         for outcome in outcomes:
             self.session.policy.hooks.on_outcome(outcome)
 
     def _memory_to_keep(self, decision: Decision | None = None) -> Memory:
         """Return the memory with a note on each call that has no answer yet, and on those that *decision* needs."""
-        return to_be_kept(self.memory, self.session.held, decision)
+        return to_be_kept(self.memory, self.session.held, decision, self._outcomes)
 
     def _took(self, **seconds: float) -> None:
         """Report how long parts of the cycle took, with the stages of the decision in them."""

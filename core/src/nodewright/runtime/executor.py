@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 from nodewright.api.clock import Clock
@@ -16,6 +16,7 @@ from nodewright.api.errors import (
     NotLeaderError,
     PluginError,
     TemporaryError,
+    ThrottledError,
     UnsupportedError,
 )
 from nodewright.api.group import NodeGroup
@@ -26,6 +27,7 @@ from nodewright.objects import Node, NodeSpec, ObjectMeta
 from nodewright.plugins.faults import Faults, describe
 from nodewright.runtime.held import HeldGroups
 from nodewright.runtime.lanes import Job, Lanes
+from nodewright.runtime.pace import BREATHER
 from nodewright.runtime.providers import Providers
 
 _log = logging.getLogger(__name__)
@@ -57,6 +59,8 @@ class Executor:
     ended. Its group is *held* until then, so that an order that the cloud takes late is not given twice.
 
     Hints to the scheduler take up to *time_for_hints* in all. Failed ones are logged and have no outcomes.
+
+    What a cloud asked not to be asked for yet is not tried: see `nodewright.runtime.pace`. Its outcome says until when.
 
     *permit* is called just before each single action. If it raises `NotLeaderError`, the action is not tried and has no
     outcome.
@@ -196,39 +200,61 @@ class Executor:
 
     def _not_begun(self, task: _Task) -> Outcome:
         busy = "its provider" if task.group else "the API server"
-        error = f"not tried: {busy} was busy for {_seconds(self._timeout)}"
+        return self._not_tried(task, f"{busy} was busy for {_seconds(self._timeout)}")
+
+    def _not_tried(self, task: _Task, why: str, *, not_before: datetime | None = None) -> Outcome:
+        return self._outcome(task, f"not tried: {why}", temporary=True, tried=False, not_before=not_before)
+
+    def _outcome(
+        self,
+        task: _Task,
+        error: str = "",
+        *,
+        cause: InstanceError | None = None,
+        temporary: bool = False,
+        tried: bool = True,
+        not_before: datetime | None = None,
+    ) -> Outcome:
         return Outcome(
-            at=self._clock.now(), action=task.action, target=task.target, ok=False, error=error, temporary=True
+            at=self._clock.now(),
+            action=task.action,
+            target=task.target,
+            ok=not error,
+            error=error,
+            cause=cause,
+            temporary=temporary,
+            group=task.group,
+            tried=tried,
+            not_before=not_before,
         )
 
     def _do(self, task: _Task) -> Outcome | None:
         """Do *task* and return its outcome; None if this replica must not do it any more."""
-
-        def outcome(error: str = "", *, cause: InstanceError | None = None, temporary: bool = False) -> Outcome:
-            return Outcome(
-                at=self._clock.now(),
-                action=task.action,
-                target=task.target,
-                ok=not error,
-                error=error,
-                cause=cause,
-                temporary=temporary,
-            )
-
+        pace, provider = self._providers.pace, ""
         try:
             self._permit()
+            if task.group:
+                provider = self._providers.name_of(task.group)
+                if (until := pace.until(provider, task.group, task.action)) is not None:
+                    why = f"{provider} asked for fewer calls until {until:%H:%M:%S}"
+                    # A moment is over before the next decision.
+                    lasting = until if until > self._clock.now() + BREATHER else None
+                    return self._not_tried(task, why, not_before=lasting)
             task.run()
         except NotLeaderError as error:
             _log.debug("%s %s is not done: %s", task.action, task.target, error)
             return None
         except CapacityError as error:
-            return outcome(str(error) or describe(error), cause=error.cause)
+            return self._outcome(task, str(error) or describe(error), cause=error.cause)
+        except ThrottledError as error:
+            asked = pace.refused(provider, error, task.group, task.action)
+            return self._outcome(task, describe(error), temporary=True, not_before=asked)
         except NodewrightError as error:
-            return outcome(describe(error), temporary=_temporary(error))
+            return self._outcome(task, describe(error), temporary=_temporary(error))
         except Exception as error:
             _log.exception("%s %s failed", task.action, task.target)
-            return outcome(describe(error))
-        return outcome()
+            return self._outcome(task, describe(error))
+        return self._outcome(task)
 
     def _try_hint(self, node: str, write: Callable[[], None]) -> None:
         try:
@@ -246,27 +272,31 @@ class Executor:
             _log.exception("the soft taint of node %s could not be changed", node)
 
     @contextmanager
-    def _group(self, group_id: str) -> Iterator[NodeGroup]:
-        """Yield the group to act on. What it raises against the contract is noted as its provider's fault."""
+    def _group(self, group_id: str, call: str) -> Iterator[NodeGroup]:
+        """Yield the group for a *call*. What that raises against the contract is noted as its provider's fault."""
         group, provider = self._providers.group(group_id), self._providers.name_of(group_id)
         try:
-            yield group
+            with self._faults.calling(provider, call):
+                yield group
         except NodewrightError:
             raise
         except Exception as error:
-            self._faults.note(provider, f"group {group_id}", error)
+            fault = PluginError(provider, f"group {group_id}: {describe(error)}")
+            fault.__cause__ = error
+            self._faults.note(provider, call, fault)
             raise PluginError(provider, describe(error)) from error
 
     def _shrink(self, group_id: str, count: int) -> None:
-        with self._group(group_id) as group:
+        with self._group(group_id, "decrease_target") as group:
             group.decrease_target(count)
 
     def _grow(self, action: Grow) -> None:
-        with self._group(action.group) as group:
-            # If the cloud can't do it in one piece, ask for as many in the ordinary way.
-            if action.atomic and self._providers.can_increase_atomically(action.group):
+        # If the cloud can't do it in one piece, ask for as many in the ordinary way.
+        if action.atomic and self._providers.can_increase_atomically(action.group):
+            with self._group(action.group, "increase_atomically") as group:
                 group.increase_atomically(action.count)
-            else:
+        else:
+            with self._group(action.group, "increase") as group:
                 group.increase(action.count)
 
     def _delete(self, action: DeleteInstances, nodes: Mapping[str, Node]) -> None:
@@ -275,18 +305,18 @@ class Executor:
             nodes.get(name) or Node(metadata=ObjectMeta(name=name), spec=NodeSpec(provider_id=instance))
             for name, instance in zip(names, action.instances, strict=True)
         ]
-        with self._group(action.group) as group:
-            if action.force:
-                self._force_delete(group, going)
-            else:
+        if not (action.force and self._force_delete(action.group, going)):
+            with self._group(action.group, "delete_nodes") as group:
                 group.delete_nodes(going)
 
-    def _force_delete(self, group: NodeGroup, going: list[Node]) -> None:
-        try:
-            group.force_delete_nodes(going)
-        except (UnsupportedError, NotImplementedError):
-            # The provider can do it, but not for this group.
-            group.delete_nodes(going)
+    def _force_delete(self, group_id: str, going: list[Node]) -> bool:
+        """Delete by force; return False if the provider can do that, but not for this group."""
+        with self._group(group_id, "force_delete_nodes") as group:
+            try:
+                group.force_delete_nodes(going)
+            except (UnsupportedError, NotImplementedError):
+                return False
+        return True
 
 
 class DryRunExecutor:

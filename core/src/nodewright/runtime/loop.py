@@ -94,7 +94,8 @@ class ControlLoop:
         """Wait until the next cycle is due after *decision*; None if the last cycle failed."""
         settings = self._cycle.session.settings.loop
         interval = settings.scan_interval.total_seconds()
-        gather = min(_GATHER_SECONDS, interval)
+        # A cloud that has just refused a call is given a moment.
+        gather = max(min(_GATHER_SECONDS, interval), self._cycle.session.breather.total_seconds())
         if decision is not None and decision.again is not None:
             interval = min(interval, max(gather, (decision.again - self._clock.now()).total_seconds()))
         if not settings.frequent:

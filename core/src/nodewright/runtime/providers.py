@@ -1,6 +1,7 @@
 """The providers of a configuration: read at the start of each loop."""
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
@@ -8,14 +9,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from nodewright.api.clock import Clock
-from nodewright.api.errors import GroupNotFoundError, NodewrightError, PluginError
+from nodewright.api.errors import GroupNotFoundError, NodewrightError, PluginError, ThrottledError
 from nodewright.api.group import GroupFacts, GroupOptions, NodeGroup
 from nodewright.api.pricing import PricingModel
 from nodewright.api.provider import Capability, GpuConfig, Provider, ResourceLimits
 from nodewright.objects import Node
-from nodewright.plugins.faults import Faults
+from nodewright.plugins.faults import Faults, describe
 from nodewright.plugins.pricing import layered
 from nodewright.plugins.results import instance_of, optional
+from nodewright.runtime.pace import Pace
 
 _GROUP_ID = optional(instance_of(str))
 _GPU_CONFIG = optional(instance_of(GpuConfig))
@@ -54,6 +56,8 @@ class _ProviderState:
     late: bool = False
     #: What was wrong in the last loop.
     trouble: str = ""
+    #: What its cloud said when it asked for fewer calls than this refresh.
+    refusal: str = ""
     groups: dict[str, NodeGroup] = field(default_factory=dict)
     facts: tuple[GroupFacts, ...] = ()
     pricing: PricingModel | None = None
@@ -66,7 +70,9 @@ class Providers:
     """Reads all providers at the start of a loop, each on its own thread.
 
     The groups of a provider that fails, or does not answer in time, stay as they were and are marked with the error, so
-    that decisions leave them alone. For the loop's thread; any thread may call the methods that take the id of a group.
+    that decisions leave them alone. So do those of a provider whose cloud asked for fewer calls, and it is not read
+    before the time that the cloud named. For the loop's thread; any thread may call the methods that take the id of a
+    group.
     """
 
     def __init__(
@@ -79,18 +85,20 @@ class Providers:
         self._clock = clock
         self._faults = faults
         self._prices = prices
+        #: When clouds that asked for fewer calls may be asked again.
+        self.pace = Pace(clock, faults)
         self._states = [_state(name, provider) for name, provider in providers.items()]
 
     @property
     def any_readable(self) -> bool:
-        """Whether at least one provider could be read the last time."""
-        return not all(state.trouble for state in self._states)
+        """Whether at least one provider could be read the last time, or waits because its cloud asked for that."""
+        return not all(state.trouble and not state.refusal for state in self._states)
 
     def read(self, nodes: Mapping[str, Node], defaults: GroupOptions, timeout: timedelta) -> ProviderReport:
         """Refresh all providers, each within *timeout*, and return what they report about groups and *nodes*."""
         late = [state for state in self._states if state.refresh is not None]
         for state in self._states:
-            if state.refresh is None:
+            if state.refresh is None and self.pace.until(state.name) is None:
                 state.refresh = state.thread.submit(self._refresh, state, defaults)
         groups: dict[str, GroupFacts] = {}
         group_of: dict[str, str] = {}
@@ -203,12 +211,20 @@ class Providers:
         return replace(facts, hourly_price=price)
 
     def _await(self, state: _ProviderState, timeout: timedelta) -> str:
-        """Wait for a refresh and return what went wrong, empty if nothing did. The next loop asks for a late one."""
-        assert state.refresh is not None
-        error = ""
+        """Wait for a refresh and return what went wrong, empty if nothing did. The next loop asks for a late one.
+
+        If the cloud asked for fewer calls, return until when it is not asked.
+        """
+        if state.refresh is None:
+            return self._trouble(state, self._respite(state))
+        error = state.refusal = ""
         try:
             # A refresh that was late once holds up no second loop.
             state.refresh.result(0 if state.late else timeout.total_seconds())
+        except ThrottledError as failure:
+            state.refusal = describe(failure)
+            self.pace.refused(state.name, failure)
+            error = self._respite(state)
         except NodewrightError as failure:
             error = str(failure) or type(failure).__name__
         except Exception as failure:
@@ -221,9 +237,16 @@ class Providers:
         state.refresh, state.late = None, False
         return self._trouble(state, error)
 
+    def _respite(self, state: _ProviderState) -> str:
+        """Return until when the provider is left alone, in words."""
+        until = self.pace.until(state.name)
+        when = "with the next loop" if until is None else f"at {until:%H:%M:%S}"
+        said = f" ({state.refusal})" if state.refusal else ""
+        return f"{state.name} asked for fewer calls{said}: asked again {when}"
+
     def _trouble(self, state: _ProviderState, error: str) -> str:
-        """Log what is wrong with a provider when that changes; return *error*."""
-        if error and error != state.trouble:
+        """Log what is wrong with a provider when that changes, but for numbers and times in it; return *error*."""
+        if error and _wordless(error) != _wordless(state.trouble):
             _log.warning("provider %s could not be read, its groups are left alone: %s", state.name, error)
         elif state.trouble and not error:
             _log.info("provider %s can be read again", state.name)
@@ -259,6 +282,10 @@ class Providers:
 
 def _state(name: str, provider: Provider) -> _ProviderState:
     return _ProviderState(name=name, provider=provider, thread=ThreadPoolExecutor(1, f"provider-{name}"))
+
+
+def _wordless(text: str) -> str:
+    return re.sub(r"\d+", "", text)
 
 
 def _taken(group: GroupFacts, other: GroupFacts) -> PluginError:

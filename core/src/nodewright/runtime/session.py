@@ -1,7 +1,7 @@
 """A session: everything that one configuration brings to life, from its plugins to the executor."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from prometheus_client.registry import Collector
 
@@ -107,6 +107,11 @@ class Session:
         if self._providers.any_readable or not self.settings.providers:
             return ""
         return "; ".join(f"provider {name} can't be read: {why}" for name, why in self._unreadable.items())
+
+    @property
+    def breather(self) -> timedelta:
+        """How long it takes until no cloud has refused a call a moment ago."""
+        return self._providers.pace.breather
 
     @property
     def held(self) -> Mapping[str, Hold]:

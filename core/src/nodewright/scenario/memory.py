@@ -139,6 +139,7 @@ _REMOVAL = record(
     # That it failed counts.
     error=hidden_as("failed"),
     refusal=hidden_as("refused"),
+    put_off=hidden_as("put off"),
 )
 _REPLACEMENT = record(
     "count at since saving",
@@ -158,6 +159,7 @@ MEMORY = record(
         shortages=keyed(_group),
         unregistered_since=keyed(_machine),
         failed_since=keyed(_machine),
+        respites=keyed(_group),
     ),
     orders=record(
         "turn",

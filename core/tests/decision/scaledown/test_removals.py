@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace as changed
 from nodewright.api import GroupOptions, Instance, InstanceState, Outcome, Reason, Taint
 from nodewright.config.model import Settings
-from nodewright.decision.memory import Memory, Removal, RemovalMemory
+from nodewright.decision.memory import HealthMemory, Memory, Removal, RemovalMemory
 from nodewright.decision.scaledown import advance_removals
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.clock import EPOCH
@@ -20,7 +20,7 @@ DS_EVICTION = "cluster-autoscaler.kubernetes.io/enable-ds-eviction"
 
 
 def advance(world, memory, policy, now):
-    return advance_removals(world, memory.leaving, memory.unneeded, memory.cooldown, policy, now)
+    return advance_removals(world, memory.leaving, memory.health, memory.unneeded, memory.cooldown, policy, now)
 
 
 class Going:
@@ -56,6 +56,11 @@ class Going:
         world = a_world(groups=[replace(group, error=error)], nodes={"a": nodes}, pods=pods, outcomes=outcomes)
         return replace(world, taint_latency=latency)
 
+    def wait(self, until=None):
+        """Let the cloud ask for fewer deletions until so many seconds after the beginning; or no more."""
+        respites = {} if until is None else {"a": {"delete-instances": NOW + timedelta(seconds=until)}}
+        self.memory = replace(self.memory, health=HealthMemory(respites=respites))
+
     def at(self, seconds, *pods, **fields):
         """What is decided so many seconds after the beginning, with *pods* on the nodes."""
         plan = advance(self.world(*pods, **fields), self.memory, self.policy, NOW + timedelta(seconds=seconds))
@@ -66,6 +71,12 @@ class Going:
 
 def failed(action, target, error="no"):
     return Outcome(at=NOW, action=action, target=target, ok=False, error=error)
+
+
+def put_off(target, until=None):
+    not_before = None if until is None else NOW + timedelta(seconds=until)
+    error = "too many calls"
+    return replace(failed("delete-instances", target, error), temporary=True, group="a", not_before=not_before)
 
 
 def done(action, target, at=NOW):
@@ -397,6 +408,66 @@ class TestADeletion:
         assert not going.at(6, outcomes=[failed("delete-instances", "n1")], error="cloud down").restore
         assert not going.at(300, error="cloud down").restore
         assert undone(going.at(310)) == {"n1": "no"}
+
+    def test_that_the_cloud_puts_off_is_ordered_once_more_before_its_drained_node_is_given_back(self) -> None:
+        going = Going("n1")
+        going.at(5, running("x"))
+        assert deleted(going.at(10)) == [("n1",)]
+        plan = going.at(20, outcomes=[put_off("n1")])
+        assert (undone(plan), deleted(plan)) == ({}, [("n1",)])
+        assert undone(going.at(30, outcomes=[put_off("n1")])) == {"n1": "too many calls"}
+
+    def test_that_the_cloud_puts_off_and_then_refuses_gives_its_node_back_at_once(self) -> None:
+        going = Going("n1", drains=False)
+        going.at(5)
+        going.at(6, outcomes=[put_off("n1")])
+        assert undone(going.at(7, outcomes=[failed("delete-instances", "n1")])) == {"n1": "no"}
+
+    def test_that_the_cloud_puts_off_waits_as_long_as_the_cloud_asked_for(self) -> None:
+        going = Going("n1", drains=False)
+        going.at(5)
+        going.wait(until=30)
+        assert not going.at(6, outcomes=[put_off("n1", until=30)]).delete
+        assert going.again == 30
+        assert going.memory.leaving.removals["n1"].put_off == "the cloud is asked once more at 01:00:30: too many calls"
+        going.wait()
+        assert deleted(going.at(30)) == [("n1",)]
+
+    def test_waits_if_the_group_is_to_delete_less_for_another_nodes_sake(self) -> None:
+        going = Going("n1", drains=False)
+        going.wait(until=30)
+        assert not going.at(5).delete
+        assert going.again == 30
+
+    def test_that_the_cloud_puts_off_after_it_took_some_machines_is_ordered_again_for_the_others(self) -> None:
+        going = Going("n1", "n2", drains=False)
+        going.at(5)
+        going.deleting = {"n1"}
+        plan = going.at(6, outcomes=[put_off("n1")])
+        assert (undone(plan), deleted(plan)) == ({}, [("n2",)])
+        assert going.memory.leaving.removals["n1"].deleted_at == NOW + timedelta(seconds=6)
+
+    def test_that_was_put_off_is_not_ordered_again_while_the_cloud_can_not_be_read(self) -> None:
+        going = Going("n1", drains=False)
+        going.at(5)
+        going.annotations = {"n1": {"nodewright.dev/do-not-disrupt": "true"}}
+        for seconds in (6, 300):
+            plan = going.at(seconds, outcomes=[put_off("n1")] if seconds == 6 else (), error="cloud down")
+            assert (plan.restore, plan.delete) == ((), ())
+        going.annotations = {}
+        assert deleted(going.at(310)) == [("n1",)]
+
+    def test_that_was_put_off_is_given_up_if_its_node_is_to_stay_by_then(self) -> None:
+        going = Going("n1", drains=False)
+        going.at(5)
+        going.annotations = {"n1": {"nodewright.dev/do-not-disrupt": "true"}}
+        assert undone(going.at(6, outcomes=[put_off("n1")])).keys() == {"n1"}
+
+    def test_of_a_group_that_goes_whole_is_put_off_as_a_whole(self) -> None:
+        going = Going("n1", "n2", whole=True, drains=False)
+        going.at(5)
+        plan = going.at(6, outcomes=[put_off("n1")])
+        assert (undone(plan), deleted(plan)) == ({}, [("n1", "n2")])
 
     def test_is_not_ordered_twice(self) -> None:
         going = Going("n1", drains=False)

@@ -19,6 +19,7 @@ class NearDataConfig(PluginConfig):
 class NearData(Expander):
     """Prefers groups in the zones of the data, unless they cost too much more."""
 
+    api_version = 1
     Config = NearDataConfig
     config: NearDataConfig
 

@@ -36,6 +36,7 @@ class ShedConfig(PluginConfig):
 class ShedProvider(Provider):
     """Machines in the racks of a shed."""
 
+    api_version = 1
     Config = ShedConfig
     capabilities = frozenset({Capability.SCALE_FROM_ZERO})
 

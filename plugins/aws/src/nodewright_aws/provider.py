@@ -39,6 +39,7 @@ class AwsProvider(Provider):
     keep what they knew: templates with their instance types, failed activities, interruptions, prices.
     """
 
+    api_version = 1
     Config = AwsConfig
     capabilities = frozenset({Capability.SCALE_FROM_ZERO, Capability.FORCE_DELETE, Capability.PRICES})
     gpu_label = "k8s.amazonaws.com/accelerator"

@@ -226,6 +226,15 @@ def test_a_deletion_that_is_throttled_says_when_to_try_again(aws, workers) -> No
     assert error.value.retry_after == 7
 
 
+def test_a_deletion_that_fails_in_several_ways_says_when_to_try_again_too(aws, workers) -> None:
+    group = workers()
+    aws.trouble[machine_id(1)] = PermanentError("never")
+    aws.trouble[machine_id(2)] = ThrottledError("slower", retry_after=7)
+    with pytest.raises(ThrottledError, match=f"{machine_id(1)}: never; {machine_id(2)}: slower") as error:
+        group.delete_nodes([node(1), node(2)])
+    assert error.value.retry_after == 7
+
+
 def test_failures_of_several_kinds_are_temporary_if_one_is(aws, workers) -> None:
     group = workers()
     aws.trouble[machine_id(1)] = TemporaryError("busy")

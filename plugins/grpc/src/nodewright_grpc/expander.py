@@ -24,6 +24,7 @@ class Grpc(Expander):
     group means that none of them may grow.
     """
 
+    api_version = 1
     Config = GrpcConfig
     config: GrpcConfig
     asks_outside = True

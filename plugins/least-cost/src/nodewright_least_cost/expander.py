@@ -32,6 +32,7 @@ class LeastCost(Expander):
     per pod.
     """
 
+    api_version = 1
     Config = LeastCostConfig
     config: LeastCostConfig
 

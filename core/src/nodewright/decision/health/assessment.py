@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from nodewright.api.decision import DeleteInstances, Shrink
 from nodewright.api.group import GroupFacts, GroupOptions
@@ -56,6 +56,8 @@ class Assessment:
     delete: tuple[DeleteInstances, ...]
     shrink: tuple[Shrink, ...]
     notices: tuple[Notice, ...]
+    #: When a group may be asked again whose cloud asked for fewer calls; None if none waits.
+    again: datetime | None
     #: Groups have their sizes after machines are given up and deleted.
     world: World
     memory: HealthMemory
@@ -78,6 +80,8 @@ def assess(
     now: datetime,
 ) -> Assessment:
     """Return the health of every group at *now*. Groups that could not be read are left as they are."""
+    news = [each for each in world.outcomes if each.not_before is not None and each.not_before > now]
+    memory = memory.without_past_respites(now).respited(news)
     assessor = _Assessor(world, memory, orders, leaving, policy, now)
     nodes_of = [(facts, world.nodes_of(facts.id)) for facts in world.groups]
     members = [(facts, assessor.census(facts, nodes), nodes) for facts, nodes in nodes_of]
@@ -95,6 +99,7 @@ def assess(
         delete=tuple(assessor.cleanup.delete),
         shrink=tuple(assessor.shrink),
         notices=(_alarm(trouble, unhealthy_since),) if trouble and unhealthy_since else (),
+        again=memory.respites_end,
         world=world.without(assessor.cleanup.delete, assessor.shrink),
         memory=memory.assessed(
             backoffs=assessor.backoffs.groups,
@@ -223,11 +228,10 @@ class _Assessor:
         if cluster_trouble is None:
             self._clear_failed(facts, census, nodes)
         self.orders.follow(facts.id, census)
-        lost = self.orders.overdue(facts.id, census, patience)
-        if self.orders.short(facts, census, patience) and cluster_trouble is None:
-            self._corrected.append(facts.id)
-            lost = census.unmet
-        if lost:
+        if self._memory.respite(facts.id, "shrink") is not None:
+            # What never came is given up when the cloud may be told.
+            self.orders.freeze(facts.id)
+        elif lost := self._lost(facts, census, patience, cluster_trouble):
             self._give_up(facts, lost)
         request = self.orders.requests.get(facts.id)
         wanted = acceptable_range(
@@ -291,10 +295,20 @@ class _Assessor:
         *,
         force: bool,
     ) -> None:
+        if self._memory.respite(facts.id, "delete-instances") is not None:
+            return
         if facts.options.in_one_piece:
             self.cleanup.add_whole(facts, nodes, verdict, force=force)
         else:
             self.cleanup.add(facts, instances, verdict, force=force)
+
+    def _lost(self, facts: GroupFacts, census: Census, patience: timedelta, cluster_trouble: Verdict | None) -> int:
+        """Return how many machines never came and are to be given up."""
+        lost = self.orders.overdue(facts.id, census, patience)
+        if self.orders.short(facts, census, patience) and cluster_trouble is None:
+            self._corrected.append(facts.id)
+            return census.unmet
+        return lost
 
     def _give_up(self, facts: GroupFacts, count: int) -> None:
         self.shrink.append(Shrink(group=facts.id, count=count, verdict=Verdict(reason=Reason.UNMET_TARGET)))
@@ -302,12 +316,20 @@ class _Assessor:
 
     def _blocked(self, facts: GroupFacts, census: Census, wanted: AcceptableRange) -> Verdict | None:
         """Return the first reason against growth, in Cluster Autoscaler's order."""
-        trouble = group_trouble(facts, census.readiness, wanted, self._settings) or self.backoffs.against(facts)
+        trouble = (
+            group_trouble(facts, census.readiness, wanted, self._settings)
+            or self.backoffs.against(facts)
+            or self._respite(facts)
+        )
         if trouble is not None:
             return trouble
         if facts.target_size >= facts.max_size:
             return Verdict(reason=Reason.GROUP_AT_MAX, detail=f"{facts.target_size} of {facts.max_size}")
         return Verdict(reason=Reason.GROUP_NO_TEMPLATE) if facts.template is None else None
+
+    def _respite(self, facts: GroupFacts) -> Verdict | None:
+        until = self._memory.respite(facts.id, "grow")
+        return None if until is None else Verdict(reason=Reason.GROUP_THROTTLED, detail=f"until {until:%H:%M:%S}")
 
 
 def _unknown(message: str) -> InstanceError:

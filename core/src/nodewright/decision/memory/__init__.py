@@ -2,7 +2,7 @@
 
 from nodewright.decision.memory.consolidation import ConsolidationMemory, Replacement
 from nodewright.decision.memory.cooldown import Changes, CooldownMemory
-from nodewright.decision.memory.health import Backoff, HealthMemory, Shortage
+from nodewright.decision.memory.health import LONGEST_RESPITE, Backoff, HealthMemory, Shortage
 from nodewright.decision.memory.memory import Memory
 from nodewright.decision.memory.orders import Intention, OrderMemory, ScaleUpRequest
 from nodewright.decision.memory.removals import Evictions, Removal, RemovalMemory
@@ -13,6 +13,7 @@ from nodewright.decision.memory.unneeded import UnneededMemory
 from nodewright.decision.memory.verdicts import LastVerdict, VerdictMemory
 
 __all__ = [
+    "LONGEST_RESPITE",
     "Backoff",
     "Changes",
     "Condition",

@@ -1,11 +1,16 @@
 """Health: what failed, what is missing, and since when."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Self
 
+from nodewright.api.decision import Outcome
 from nodewright.api.instance import ErrorClass
 from nodewright.decision.memory.slices import Slice
+
+#: No cloud is left alone for longer on one word of it.
+LONGEST_RESPITE = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +54,8 @@ class HealthMemory(Slice):
     failed_since: dict[str, datetime] = field(default_factory=dict)
     #: Since when too many nodes of the cluster are unready; None while it is well.
     unhealthy_since: datetime | None = None
+    #: Until when a group is not asked for an action because its cloud asked for fewer calls; by group and action.
+    respites: dict[str, dict[str, datetime]] = field(default_factory=dict)
 
     def assessed(
         self,
@@ -59,8 +66,9 @@ class HealthMemory(Slice):
         failed_since: dict[str, datetime],
         unhealthy_since: datetime | None,
     ) -> Self:
-        """Return the memory after an assessment of all groups, which says everything anew."""
-        return type(self)(
+        """Return the memory after an assessment of all groups, which says everything anew but `respites`."""
+        return replace(
+            self,
             backoffs=backoffs,
             pools=pools,
             shortages=shortages,
@@ -73,6 +81,38 @@ class HealthMemory(Slice):
         """Return the memory with these *backoffs* of groups."""
         return replace(self, backoffs=backoffs)
 
+    def respited(self, outcomes: Iterable[Outcome]) -> Self:
+        """Return the memory with the respites that clouds asked for in *outcomes*."""
+        respites = self.respites
+        for outcome in outcomes:
+            if outcome.group and outcome.not_before is not None:
+                known = respites.get(outcome.group, {})
+                respites = {**respites, outcome.group: {**known, outcome.action: outcome.not_before}}
+        return self if respites is self.respites else replace(self, respites=respites)
+
+    def without_past_respites(self, now: datetime) -> Self:
+        """Return the memory with the respites that last at *now*.
+
+        One that lasts longer than any may is dropped: the clock was set back.
+        """
+        if not self.respites:
+            return self
+        respites = {
+            group: lasting
+            for group, known in self.respites.items()
+            if (lasting := {what: until for what, until in known.items() if now < until <= now + LONGEST_RESPITE})
+        }
+        return replace(self, respites=respites)
+
+    def respite(self, group: str, action: str) -> datetime | None:
+        """Return until when *group* is not asked for *action* (see `Outcome.action`); None if it may be asked."""
+        return self.respites.get(group, {}).get(action)
+
+    @property
+    def respites_end(self) -> datetime | None:
+        """When the first respite ends; None if there is none."""
+        return min((until for known in self.respites.values() for until in known.values()), default=None)
+
     def after_absence(self) -> Self:
-        """Keep back-offs and failed machines; a machine that did not come may have been unable to."""
+        """Keep back-offs, respites and failed machines; a machine that did not come may have been unable to."""
         return replace(self, unregistered_since={}, shortages={}, unhealthy_since=None)

@@ -1,10 +1,11 @@
 """Nodes that are leaving, step by step, and how many pods had to move for them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Self
 
+from nodewright.api.decision import Outcome
 from nodewright.decision.memory.slices import Slice
 
 _HOUR = timedelta(hours=1)
@@ -36,6 +37,8 @@ class Removal:
     deleted_at: datetime | None = None
     #: What went wrong with that, as long as it may have been done all the same.
     error: str = ""
+    #: Why the cloud put the deletion off when it was asked for the first time; empty if it did not. It is asked twice.
+    put_off: str = ""
     #: In stored memory: whether the call that marks or deletes it was still to come, or was not answered yet.
     unanswered: bool = False
     #: False if somebody else does it: it is watched, and no step of it is taken.
@@ -82,6 +85,14 @@ class RemovalMemory(Slice):
         """Return the memory with a note that calls for these nodes may be under way."""
         begun = {name: replace(self.removals[name], unanswered=True) for name in names if name in self.removals}
         return replace(self, removals={**self.removals, **begun}) if begun else self
+
+    def undeleted(self, outcomes: Iterable[Outcome]) -> list[str]:
+        """Return the nodes whose machines were not deleted by *outcomes*. One call deletes several."""
+        failed = (each.target for each in outcomes if each.action == "delete-instances" and not each.ok)
+        calls = {(known.group, known.deleted_at) for name in failed if (known := self.removals.get(name)) is not None}
+        return [
+            name for name, each in self.removals.items() if each.deleted_at and (each.group, each.deleted_at) in calls
+        ]
 
     def after_absence(self) -> Self:
         """Forget removals: their marks are taken off, unless the cloud is deleting the machine."""

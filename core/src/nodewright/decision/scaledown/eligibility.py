@@ -71,8 +71,10 @@ class Eligibility:
         world, group = self._world, self._world.group_on(node.name)
         if group is None:
             return Verdict(reason=Reason.NOT_OURS)
-        if node.name in self._removals or node.spec.provider_id in world.deleting:
-            return Verdict(reason=Reason.BEING_DELETED)
+        removal = self._removals.get(node.name)
+        if removal is not None or node.spec.provider_id in world.deleting:
+            waits_for = removal.put_off if removal is not None and removal.deleted_at is None else ""
+            return Verdict(reason=Reason.BEING_DELETED, detail=waits_for)
         if group.error:
             return Verdict(reason=Reason.GROUP_FAULTY, detail=group.error)
         until = self._unremovable_until.get(node.name)

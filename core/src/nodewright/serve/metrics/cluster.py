@@ -12,6 +12,7 @@ from nodewright.api.reasons import Reason
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
 from nodewright.decision.health.readiness import taint_type
+from nodewright.explain.conditions import THROTTLED
 from nodewright.objects.node import TO_BE_DELETED
 from nodewright.objects.pod import Scheduling
 from nodewright.serve.metrics.loop import LoopResult
@@ -270,4 +271,6 @@ def group_gauges(loop: LoopResult) -> Iterator[Metric]:
 
 def _backoff(group: str, loop: LoopResult) -> str:
     known = loop.memory.health.backoffs.get(group)
-    return known.code if known is not None and loop.decision.at < known.until else ""
+    if known is not None and loop.decision.at < known.until:
+        return known.code
+    return THROTTLED if loop.memory.health.respite(group, "grow") is not None else ""

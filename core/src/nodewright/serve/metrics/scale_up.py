@@ -104,6 +104,8 @@ class ScaleUpMetrics:
             if outcome.action != "grow" or (ordered := self._ordered.pop(outcome.target, None)) is None:
                 continue
             count, gpu = ordered
+            if not outcome.tried:
+                continue
             if not outcome.ok:
                 self._fail(outcome.cause.code if outcome.cause else _CLOUD, gpu)
                 continue

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 
-from nodewright.api import ForeignNodeError, Node, NodewrightError, PermanentError, TemporaryError
+from nodewright.api import ForeignNodeError, Node, NodewrightError, PermanentError, TemporaryError, ThrottledError
 
 from nodewright_aws.autoscaling.group import AutoScalingGroup
 from nodewright_aws.calls import Calls
@@ -107,4 +107,7 @@ def summary(group: str, failed: dict[str, NodewrightError], of: int) -> Nodewrig
         error = copy(next(iter(failed.values())))
         error.args = (message,)
         return error
+    throttled = next((error for error in failed.values() if isinstance(error, ThrottledError)), None)
+    if throttled is not None:
+        return ThrottledError(message, retry_after=throttled.retry_after)
     return (TemporaryError if any(issubclass(kind, TemporaryError) for kind in kinds) else PermanentError)(message)

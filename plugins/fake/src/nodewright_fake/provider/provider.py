@@ -57,6 +57,7 @@ class FakeConfig(PluginConfig):
 class FakeProvider(Provider):
     """Groups, machines and prices of a fake cloud."""
 
+    api_version = 1
     Config = FakeConfig
     capabilities = frozenset(Capability)
     gpu_label = ACCELERATOR_LABEL

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from nodewright.api.decision import DeleteInstances
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.decision.memory import Removal
+from nodewright.decision.memory import HealthMemory, Removal
 from nodewright.decision.world import World
 
 
@@ -16,6 +16,8 @@ class Batches:
     """Gathers the nodes that are ready to be deleted, and deletes batches that are complete."""
 
     world: World
+    #: Knows which groups' clouds asked for fewer calls.
+    health: HealthMemory
     #: How long a batch waits for more after its first node is ready.
     interval: timedelta
     now: datetime
@@ -40,6 +42,7 @@ class Batches:
             if not batch or (self._is_whole(group) and self._has_stragglers(group, removals)):
                 continue
             due = min(removal.ready_at or self.now for removal in batch.values()) + self.interval
+            due = max(due, self.health.respite(group, "delete-instances") or due)
             if self.now < due:
                 self.again = min(due, self.again or due)
                 continue

@@ -15,8 +15,8 @@ class RemovalOutcomes:
         self._marks: dict[str, Outcome] = {}
         #: One mark that failed, for drains and for others: nodes of one kind are marked together.
         self._unmarked: dict[bool, Outcome] = {}
-        #: Errors of deletions, by group and time: one call deletes several nodes.
-        self._undeleted: dict[tuple[str, datetime], str] = {}
+        #: Deletions that failed, by group and time: one call deletes several nodes.
+        self._undeleted: dict[tuple[str, datetime], Outcome] = {}
         #: Why evictions were refused, by pod.
         self.refusals = {each.target: each.error for each in outcomes if each.action == "evict" and not each.ok}
         #: Nodes whose marks were taken off, which may not have been seen yet.
@@ -30,13 +30,17 @@ class RemovalOutcomes:
                 if not outcome.ok:
                     self._unmarked.setdefault(removal.drains, outcome)
             elif outcome.action == "delete-instances" and not outcome.ok and removal.deleted_at is not None:
-                self._undeleted[removal.group, removal.deleted_at] = outcome.error
+                self._undeleted[removal.group, removal.deleted_at] = outcome
 
     def applied(self, name: str, removal: Removal) -> Removal:
-        """Return *removal* with its outcomes applied."""
+        """Return *removal* with its outcomes applied. A deletion that the cloud puts off is asked for once more."""
         if removal.deleted_at is not None:
-            error = self._undeleted.get((removal.group, removal.deleted_at), removal.error)
-            return replace(removal, error=error) if error != removal.error else removal
+            refusal = self._undeleted.get((removal.group, removal.deleted_at))
+            if refusal is None:
+                return removal
+            if refusal.temporary and not removal.put_off:
+                return replace(removal, deleted_at=None, put_off=_put_off(refusal))
+            return replace(removal, error=refusal.error)
         mark = self._marks.get(name)
         return replace(removal, started=mark.at) if mark is not None and mark.ok else removal
 
@@ -49,3 +53,8 @@ class RemovalOutcomes:
             return mark.error
         failed = self._unmarked.get(removal.drains)
         return "" if failed is None else f"{failed.target}, which was to go with it, was not marked: {failed.error}"
+
+
+def _put_off(refusal: Outcome) -> str:
+    when = "" if refusal.not_before is None else f" at {refusal.not_before:%H:%M:%S}"
+    return f"the cloud is asked once more{when}: {refusal.error}"

@@ -13,7 +13,7 @@ from nodewright.api.notice import Notice
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
-from nodewright.decision.memory import CooldownMemory, Removal, RemovalMemory, UnneededMemory
+from nodewright.decision.memory import CooldownMemory, HealthMemory, Removal, RemovalMemory, UnneededMemory
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.drain.drainability import Drainability
 from nodewright.decision.scaledown.removal.batches import Batches
@@ -57,13 +57,14 @@ class RemovalPlan:
 def advance_removals(
     world: World,
     memory: RemovalMemory,
+    health: HealthMemory,
     unneeded: UnneededMemory,
     cooldown: CooldownMemory,
     policy: Policy,
     now: datetime,
 ) -> RemovalPlan:
     """Return what to do next for each node that is being removed."""
-    steps = _Steps(world, memory, policy, now)
+    steps = _Steps(world, memory, health, policy, now)
     for name, removal in memory.removals.items():
         steps.advance(name, removal)
     steps.keep_minimums()
@@ -88,7 +89,9 @@ def advance_removals(
 class _Steps:
     """Gathers the next steps."""
 
-    def __init__(self, world: World, memory: RemovalMemory, policy: Policy, now: datetime) -> None:
+    def __init__(
+        self, world: World, memory: RemovalMemory, health: HealthMemory, policy: Policy, now: datetime
+    ) -> None:
         self._world = world
         self._settings = policy.settings.scale_down
         self._now = now
@@ -96,7 +99,7 @@ class _Steps:
         self._outcomes = RemovalOutcomes(world.outcomes, memory.removals)
         self._drainability = Drainability(world, policy, now)
         self._leftovers = Leftovers(world)
-        self.batches = Batches(world=world, interval=self._settings.deletion_batch_interval, now=now)
+        self.batches = Batches(world=world, health=health, interval=self._settings.deletion_batch_interval, now=now)
         self.restore: dict[str, Restore] = {}
         self.evict: dict[str, Evict] = {}
         self.removals: dict[str, Removal] = {}
@@ -121,6 +124,9 @@ class _Steps:
         elif removal.provider_id in self._world.deleting:
             # Another actor deletes the machine: the node can't be kept any more.
             self.removals[name] = replace(removal, deleted_at=self._now)
+        elif removal.put_off and self._leftovers.may_be_going(node):
+            # The cloud may have begun all the same. It is asked once more when it can be read.
+            self.removals[name] = removal
         elif trouble := self._outcomes.unmarked(name, removal) or self._objection(node, removal):
             self._give_up(name, trouble)
         elif node.taint(TO_BE_DELETED) is None:

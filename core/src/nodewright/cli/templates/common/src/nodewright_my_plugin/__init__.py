@@ -1,0 +1,1 @@
+"""${Noun} for Nodewright: my-plugin."""
