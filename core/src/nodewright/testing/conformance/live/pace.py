@@ -1,7 +1,6 @@
 """The pace of a run: how long the rules that are left will take, by those that were tried."""
 
 from collections.abc import Collection, Sequence
-from itertools import filterfalse
 
 from nodewright.testing.conformance.live.results import Outcome, Result, Rule
 
@@ -43,7 +42,7 @@ class Pace:
     @property
     def left(self) -> float | None:
         """Seconds that it will take from here; None while that can't be told."""
-        tried = [rule for rule in self._left if self._abilities.issuperset(filterfalse(_is_of_provider, rule.needs))]
+        tried = [rule for rule in self._left if self._abilities >= _needed_of_cloud(rule)]
         total = 0.0
         for resizes, took in self._took.items():
             count = sum(_resizes(rule) is resizes for rule in tried)
@@ -57,5 +56,5 @@ def _resizes(rule: Rule) -> bool:
     return "Ability.CHANGE" in rule.needs
 
 
-def _is_of_provider(need: str) -> bool:
-    return need.startswith("Capability.")
+def _needed_of_cloud(rule: Rule) -> set[str]:
+    return {need for need in rule.needs if not need.startswith("Capability.")}
