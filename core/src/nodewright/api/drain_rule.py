@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from nodewright.api.plugin import Plugin
 from nodewright.objects import Pod
+from nodewright.objects.frozen import freeze_fields
 
 
 class PodFate(Enum):
@@ -55,6 +56,9 @@ class DrainContext:
     #: Those of them that allow no further disruption: now, or after the nodes that this loop has found removable.
     #: Empty once the node is being drained: the API server then refuses evictions, and the drain waits.
     spent_budgets: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, "budgets", "spent_budgets")
 
 
 class DrainRule(Plugin):

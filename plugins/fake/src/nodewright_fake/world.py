@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from nodewright.api import Clock, ConfigurationError, Problem
-from nodewright.testing.clock import SteppedClock
+from nodewright.testing import SteppedClock
 
 from nodewright_fake.agenda import Agenda
 from nodewright_fake.apiserver.server import ApiServer

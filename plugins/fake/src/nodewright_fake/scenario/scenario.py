@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from nodewright.api import Clock
-from nodewright.testing.clock import FastClock
+from nodewright.testing import FastClock
 from pydantic import AfterValidator, AwareDatetime, Field, field_validator
 
 from nodewright_fake.cloud.actions import CloudAction

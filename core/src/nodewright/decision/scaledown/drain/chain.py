@@ -71,8 +71,10 @@ def _replicas(controller: Controller | DaemonSet | None) -> int | None:
 
 
 def _checked(said: object) -> PodFate | str | None:
-    if said is None or isinstance(said, PodFate) or (isinstance(said, str) and said.strip()):
+    if said is None or isinstance(said, PodFate):
         return said
+    if isinstance(said, str) and said.strip():
+        return str.__str__(said)
     raise TypeError(f"returned {said!r} instead of a PodFate, a reason or None")
 
 
