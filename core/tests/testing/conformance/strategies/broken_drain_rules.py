@@ -66,6 +66,7 @@ class Labels(Batch):
     def judge(self, pod, context):
         fate = super().judge(pod, context)
         if pod.metadata.labels:
+            # Round what would refuse it.
             dict.__setitem__(pod.metadata.labels, "fate", str(fate))
         return fate
 
