@@ -4,6 +4,7 @@ BIN := .venv/bin
 UV := $(BIN)/uv
 DISTRIBUTIONS := -e core -e plugins/fake
 OPTIONAL := -e plugins/aws[testing] -e plugins/grpc -e plugins/least-cost
+SITE := .venv/site/bin
 EXAMPLES := -e examples/near-data -e examples/shed
 
 # Bytecode is kept, in the environment: tests start hundreds of processes that would all compile everything anew.
@@ -15,7 +16,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 WORKERS ?= $(shell $(PYTHON) -c "import os; print(min(8, os.cpu_count() * 3 // 2))")
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak bench check format manifests lock clean
+.PHONY: help demo test soak bench check format manifests surface site lock clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -57,8 +58,21 @@ format: .venv/.dev ## put the code into shape
 manifests: .venv/.dev ## write anew, from the chart, what `nodewright manifests` prints
 	PATH="$(BIN):$$PATH" helm template nodewright deploy/chart --namespace kube-system --values deploy/manifests.values.yaml > core/src/nodewright/cli/manifests.yaml
 
-lock: $(UV) ## write requirements-dev.lock anew from the pyproject files
+surface: .venv/.dev ## write anew what is public; ARGS=--release with a new version
+	$(BIN)/python -m docsite.surface $(ARGS)
+
+.venv/.site: $(UV) requirements-site.lock core/pyproject.toml
+	$(UV) venv --quiet --clear --python $(BIN)/python .venv/site
+	$(UV) pip install --quiet --python $(SITE)/python --requirement requirements-site.lock --constraint requirements-dev.lock -e core
+	@touch $@
+
+site: .venv/.site ## the documentation as pages in build/site; has an environment of its own
+	@$(SITE)/python -m docsite build/site
+	@echo "read build/site/index.html"
+
+lock: $(UV) ## write the lock files anew from the pyproject files
 	$(UV) export --quiet --all-packages --no-emit-workspace --no-hashes --no-header --format requirements.txt --output-file requirements-dev.lock
+	$(UV) export --quiet --only-group site --no-emit-workspace --no-hashes --no-header --format requirements.txt --output-file requirements-site.lock
 
 clean: ## forget the environment and everything built
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build

@@ -138,12 +138,27 @@ def test_the_report_is_a_page_if_it_is_called_one(conformance) -> None:
     assert "tok-4711" not in page
 
 
+def test_a_report_tells_what_each_rule_needs_and_where_to_read_on(conformance) -> None:
+    report = conformance.folder / "report.json"
+    conformance("--report", str(report))
+    rules = {result["name"]: result for result in json.loads(report.read_text())["results"]}
+    assert rules["bounds are in order"]["read_on"] == [
+        "docs/conformance.md#factsconformance",
+        "pydoc nodewright.api.NodeGroup.min_size",
+        "pydoc nodewright.api.NodeGroup.max_size",
+    ]
+    assert rules["after a failure the target is the clouds (increase done in part)"]["needs"] == [
+        "Ability.CHANGE",
+        "Ability.LIMIT",
+    ]
+
+
 def test_a_terminal_shows_how_far_it_is(conformance, monkeypatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     _, out, err = conformance()
     shown = err.split("\r\x1b[K")
     assert re.fullmatch(r"0 of \d+ rules, trying: .*", shown[1])
-    assert any(re.fullmatch(r"\d+ of \d+ rules, about some seconds left: .*", each) for each in shown)
+    assert any(re.fullmatch(r"\d+ of \d+ rules, less than a minute left: .*", each) for each in shown)
     assert shown[-1] == ""
     assert "\x1b" not in out
 

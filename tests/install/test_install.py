@@ -50,6 +50,10 @@ class Environment:
         """Run the environment's own ``nodewright``."""
         return run(self.bin / "nodewright", *words, cwd=self.bin, status=status)
 
+    def help_on(self, name: str) -> str:
+        """Return what the environment's own ``help`` says about *name*."""
+        return run(self.bin / "python", "-m", "pydoc", name, cwd=self.bin)
+
     def plugins(self) -> dict[str, set[str]]:
         """Names of all plugins by distribution."""
         known = json.loads(self.nodewright("plugins", "-o", "json"))
@@ -95,6 +99,7 @@ def test_an_environment_has_the_plugins_that_are_installed_in_it(tmp_path) -> No
     assert "no provider is called 'fake': install it with: pip install nodewright-fake" in environment.nodewright(
         "plugins", "--config", configuration, status=2
     )
+    assert "Ids of similar groups, over which the growth may be spread." in environment.help_on("nodewright.api.Option")
 
     environment.install(fake)
     assert environment.plugins() == builtin | {"nodewright-fake": registered(ROOT / "plugins/fake")}

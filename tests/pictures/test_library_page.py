@@ -1,13 +1,12 @@
 """The page about deciding from Python says what its code prints."""
 
-import json
 import re
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 
 import pytest
-from nodewright.scenario.scenario import read_scenario
+from nodewright.library import read_scenario
 
 PAGE = (Path(__file__).parents[2] / "docs/library.md").read_text()
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
@@ -31,7 +30,7 @@ def printed(tmp_path, monkeypatch):
 
 def test_the_code_on_the_page_prints_what_the_page_says(printed) -> None:
     assert printed == [text for language, text in BLOCKS if language == "text"]
-    assert len(read_scenario(json.loads(Path("by-hand.json").read_bytes())).nodes) == 1
+    assert len(read_scenario(Path("by-hand.json")).nodes) == 1
 
 
 def test_every_block_of_code_is_followed_by_what_it_prints() -> None:

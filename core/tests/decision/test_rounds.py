@@ -229,7 +229,7 @@ def test_nothing_is_ordered_for_an_estimate_that_comes_to_nothing(whole) -> None
         """Promises room to a pod that is too large."""
 
         def estimate(self, group, pods, simulation, limit):
-            return Estimate(nodes=1, pods=(PodSet(pod=big, keys=("default/big",)),))
+            return Estimate(nodes=1, pods=tuple(PodSet(pod=big, keys=each.keys) for each in pods))
 
     big = a_pod("big", cpu="8", owner="ReplicaSet/big")
     options = GroupOptions(zero_or_max_node_scaling=whole)

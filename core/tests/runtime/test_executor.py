@@ -1,5 +1,6 @@
 """Decisions are carried out, and who fails is named."""
 
+from dataclasses import replace
 from datetime import timedelta
 from threading import Event
 
@@ -188,6 +189,14 @@ def test_a_group_that_raises_what_it_must_not_is_its_providers_fault(acting) -> 
 def test_what_the_cloud_says_of_missing_capacity_is_kept_whole(acting) -> None:
     (outcome,) = acting(pool=raising(CapacityError(DRY))).grow("pool").outcomes
     assert (outcome.cause, outcome.temporary) == (DRY, False)
+
+
+@pytest.mark.parametrize("changes", [{"error_class": "StockOut"}, {"code": 3}, {"pool": None}])
+def test_a_cause_of_wrong_types_is_the_fault_of_the_provider_and_left_out(acting, changes) -> None:
+    act = acting(pool=raising(CapacityError(replace(DRY, **changes))))
+    (outcome,) = act.grow("pool").outcomes
+    assert (outcome.ok, outcome.cause) == (False, None)
+    assert {plugin for plugin, _ in act.faults.counts} == {"cloud"}
 
 
 def test_an_error_without_words_is_named_by_its_kind(acting) -> None:

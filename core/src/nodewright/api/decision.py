@@ -7,6 +7,7 @@ from nodewright.api.instance import InstanceError
 from nodewright.api.notice import Notice
 from nodewright.api.template import TemplateDifference
 from nodewright.api.verdict import Verdict
+from nodewright.objects.frozen import freeze_fields
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +71,9 @@ class Evict:
     pods: dict[str, int]
     #: Their uids: a new pod may have the name of one that has left.
     uids: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, "pods", "uids")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +164,9 @@ class Decision:
     again: datetime | None = None
     #: Differences between nodes and their provider's template that this loop found; each is reported once.
     learnt: tuple[TemplateDifference, ...] = ()
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, "pods", "rejections", "nodes", "groups")
 
     @property
     def quiet(self) -> bool:

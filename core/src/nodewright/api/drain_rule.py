@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from nodewright.api.plugin import Plugin
 from nodewright.objects import Pod
+from nodewright.objects.frozen import freeze_fields
 
 
 class PodFate(Enum):
@@ -56,6 +57,9 @@ class DrainContext:
     #: Empty once the node is being drained: the API server then refuses evictions, and the drain waits.
     spent_budgets: Sequence[str] = ()
 
+    def __post_init__(self) -> None:
+        freeze_fields(self, "budgets", "spent_budgets")
+
 
 class DrainRule(Plugin):
     """A step of ``scaleDown.drainRules``: says what draining a node means for one of its pods.
@@ -81,5 +85,6 @@ class DrainRule(Plugin):
 
         The reason should be the same for all pods with the same problem, as it becomes part of metrics. The pod runs,
         and has its name, owner and times. It has only those annotations that Nodewright reads (``nodewright.dev/`` and
-        Cluster Autoscaler's), and of its containers only what they request.
+        Cluster Autoscaler's) or that plugins declare in `Plugin.pod_annotations`, and of its containers only what they
+        request.
         """

@@ -12,6 +12,7 @@ from nodewright.api.option import Option, PodSet
 from nodewright.api.plugin import Plugin
 from nodewright.api.pricing import PricingModel
 from nodewright.api.simulation import Simulation
+from nodewright.objects.frozen import freeze_fields
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +39,9 @@ class ExpanderContext:
     #: What the expanders reported so far.
     notices: list[Notice] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        freeze_fields(self, "pending", "pricing", "config_maps")
+
     def whose_turn(self, options: Sequence[Option]) -> Option:
         """Return one of *options*, which are equally good; in the long run each is returned as often as any other."""
         return sorted(options, key=lambda option: option.group.id)[self.turn % len(options)]
@@ -47,6 +51,8 @@ class ExpanderContext:
 
         It is logged again only when it, or the ConfigMap that it is about, has changed.
         """
+        if not isinstance(reason, str) or not isinstance(message, str):
+            raise TypeError(f"a notice is made of text, not of {reason!r} and {message!r}")
         self.notices.append(Notice(reason=reason, message=message, config_map=config_map, warning=warning))
 
 

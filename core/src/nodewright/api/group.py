@@ -36,8 +36,8 @@ class NodeGroup(ABC):
     """A set of equal machines that the cloud can grow and shrink.
 
     *Facts* (`id` to `options`) are read once per loop, right after `Provider.refresh`, on the provider's own thread.
-    They answer from what `refresh` has read and must not block. If a fact raises, the core leaves this group alone in
-    this loop. Other groups go on.
+    They answer from what `refresh` has read and must not block. If a fact raises, or is not of its type all the way
+    down, the core leaves this group alone in this loop. Other groups go on.
 
     *Actions* (`increase` to `decrease_target`) are called when a decision is carried out, on a worker thread: one at a
     time for one group, but for several groups at once. An action should return as soon as the cloud has accepted the

@@ -13,7 +13,8 @@ anything in it that was not given is refused; pluggy would give all plugins the 
 All hooks are called on the loop's thread unless they say otherwise, and none may block: a decision waits for them.
 Those called while a decision is made (all but observers) must be pure: a decision that is made again has to come out
 the same. An exception never ends the loop: it is logged, counted in ``nodewright_plugin_faults_total`` and treated as
-each hook says, and so is an answer of the wrong type. Other plugins' hooks are called all the same.
+each hook says, and so is an answer of the wrong type. Other plugins' hooks are called all the same. What hooks are
+given is read-only all the way down: to change it raises.
 """
 
 from collections.abc import Sequence
@@ -31,6 +32,7 @@ from nodewright.objects import Node
 
 PROJECT = "nodewright"
 hookspec = pluggy.HookspecMarker(PROJECT)
+#: Marks a method that implements the hook of the same name.
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
 

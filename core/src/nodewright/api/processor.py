@@ -12,6 +12,7 @@ from nodewright.api.plugin import Plugin
 from nodewright.api.reasons import Reason
 from nodewright.api.simulation import Simulation
 from nodewright.objects import Node
+from nodewright.objects.frozen import freeze_fields
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +21,9 @@ class Intended:
 
     pods: PodSet
     nodes: Sequence[str]
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, "nodes")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +40,9 @@ class ProcessorContext:
     expendable_priority_cutoff: int = -10
     #: Pods of nodes that are being drained. They still run there and will need another place.
     returning: Sequence[PodSet] = ()
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, "groups", "intended", "returning")
 
 
 class PendingPodsProcessor(Plugin):

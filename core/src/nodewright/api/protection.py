@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 from nodewright.objects.duration import parse_duration
 
+#: The annotation by which a node or a pod asks to be left alone: ``true``, a time, or a duration since its creation.
 DO_NOT_DISRUPT = "nodewright.dev/do-not-disrupt"
 #: Karpenter's annotation. Only ``true`` means anything.
 KARPENTER_DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"

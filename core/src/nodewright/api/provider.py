@@ -12,13 +12,13 @@ from nodewright.api.group import NodeGroup
 from nodewright.api.plugin import Plugin, PluginConfig
 from nodewright.api.pricing import PricingModel
 from nodewright.objects import Node, Resources
+from nodewright.objects.frozen import freeze_fields
 
 
 class Capability(StrEnum):
     """What a provider can do beyond the minimum. The core never calls a method whose capability is not declared."""
 
     #: `NodeGroup.template`
-
     SCALE_FROM_ZERO = "scale-from-zero"
     #: `NodeGroup.increase_atomically`
     ATOMIC_INCREASE = "atomic-increase"
@@ -74,6 +74,9 @@ class ResourceLimits:
     minimum: Resources = field(default_factory=dict)
     maximum: Resources = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        freeze_fields(self, "minimum", "maximum")
+
 
 class Provider(Plugin):
     """A cloud, or one account and region of it.
@@ -86,9 +89,10 @@ class Provider(Plugin):
     thread, and it does so even while a `refresh` that missed its deadline is still running. Actions of groups run on
     worker threads.
 
-    Errors: if `refresh`, `pricing`, `resource_limits` or `groups` raises, or the deadline (``loop.refreshTimeout``)
-    passes, the groups of this provider keep their last known facts for this loop, and the core neither grows nor
-    shrinks them. Other providers go on. An exception that is no `NodewrightError` also counts as a fault of the plugin.
+    Errors: if `refresh`, `pricing`, `resource_limits` or `groups` raises or answers with what is not of its type, or
+    the deadline (``loop.refreshTimeout``) passes, the groups of this provider keep their last known facts for this
+    loop, and the core neither grows nor shrinks them. Other providers go on. An exception that is no `NodewrightError`
+    also counts as a fault of the plugin.
     """
 
     #: Optional abilities; an instance may narrow them down in ``__init__``.

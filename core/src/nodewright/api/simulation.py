@@ -1,4 +1,4 @@
-"""The simulated cluster, as strategies see it, and its rules about which pods may be near each other."""
+"""Simulation: the cluster as strategies see it, and its rules about which pods may be near each other."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -11,6 +11,7 @@ from nodewright.api.option import PodSet
 from nodewright.api.template import NodeTemplate
 from nodewright.api.verdict import Verdict
 from nodewright.objects import Pod, Resources
+from nodewright.objects.frozen import freeze_fields
 
 
 class RuleKind(StrEnum):
@@ -41,6 +42,9 @@ class PlacementRule:
     min_domains: int = 1
     #: For spread: whether a new node would count.
     covers: Callable[[NodeTemplate], bool] = lambda template: True
+
+    def __post_init__(self) -> None:
+        freeze_fields(self, "counts")
 
 
 class Simulation(Protocol):

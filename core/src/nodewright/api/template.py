@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nodewright.objects import Pod, Resources, Taint
+from nodewright.objects.frozen import freeze_fields
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +33,11 @@ class NodeTemplate:
     unschedulable: bool = False
     #: The node that the core made this template from; `pods` are complete then. Empty if a provider made it.
     from_node: str = ""
+
+    def __post_init__(self) -> None:
+        freeze_fields(
+            self, "labels", "annotations", "taints", "capacity", "allocatable", "pods", "csi_drivers", "zones"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,8 +34,8 @@ Exit status: 0 if no rule is broken, 1 if one is, 2 if the suite could not run."
 COULD_NOT_RUN = 2
 _REPORTS = (".html", ".md", ".json")
 _WIDEST_NAME = 72
-#: Seconds that are told as some, and minutes from which on hours are told.
-_SOON, _LONG = 20, 100
+#: Minutes from which on hours are told.
+_LONG = 100
 
 
 class ConformanceCommand(Command):
@@ -176,9 +176,7 @@ class _Progress:
         """Show that *rule* is being tried."""
         self._pace.start(monotonic())
         left = self._pace.left
-        self._show(
-            f"{self._pace.done} rules, {f'about {_rounded(left)} left' if left is not None else 'trying'}: {rule.name}"
-        )
+        self._show(f"{self._pace.done} rules, {'trying' if left is None else f'{_rounded(left)} left'}: {rule.name}")
 
     def tell(self, result: Result) -> None:
         """Note that a rule was tried, and make room for lines of other kinds."""
@@ -200,8 +198,8 @@ def _rounded(seconds: float) -> str:
     """A time in words, no more exact than an estimate is."""
     minutes = round(seconds / 60)
     if minutes < 1:
-        return "a minute" if seconds > _SOON else "some seconds"
-    return f"{minutes} min" if minutes < _LONG else f"{minutes // 60} h {minutes % 60} min"
+        return "less than a minute"
+    return f"about {minutes} min" if minutes < _LONG else f"about {minutes // 60} h {minutes % 60} min"
 
 
 class _RuleTable:

@@ -42,6 +42,7 @@ class Look:
     decision: Decision
     #: What would be remembered.
     memory: Memory
+    #: What was found out on the way. Not part of the public surface.
     findings: Findings
 
     def group_of(self, node: str) -> GroupFacts | None:

@@ -13,6 +13,7 @@ from nodewright.api.errors import ApiServerError, ConflictError
 from nodewright.kube.transport import Transport
 from nodewright.objects import Node
 from nodewright.objects.node import DELETION_CANDIDATE, TO_BE_DELETED
+from nodewright.objects.taint import NO_SCHEDULE, PREFER_NO_SCHEDULE
 
 _ATTEMPTS = 6
 _LATENCY_WINDOW = timedelta(hours=1)
@@ -106,7 +107,7 @@ class NodeWriter:
         """Have the scheduler prefer other nodes to this one, unneeded *since* then; a node that is gone is fine."""
 
         def hinted(spec: dict[str, Any]) -> dict[str, Any]:
-            hint = _taint(DELETION_CANDIDATE, since, effect="PreferNoSchedule")
+            hint = _taint(DELETION_CANDIDATE, since, effect=PREFER_NO_SCHEDULE)
             return {"taints": [*_without(DELETION_CANDIDATE, spec), hint]}
 
         self._change_if_there(name, hinted)
@@ -170,7 +171,7 @@ class Evictor:
                 raise
 
 
-def _taint(key: str, at: datetime, *, effect: str = "NoSchedule") -> dict[str, Any]:
+def _taint(key: str, at: datetime, *, effect: str = NO_SCHEDULE) -> dict[str, Any]:
     return {"key": key, "value": str(int(at.timestamp())), "effect": effect}
 
 

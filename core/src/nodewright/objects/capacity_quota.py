@@ -2,8 +2,7 @@
 
 from functools import cached_property
 
-from msgspec import field
-
+from nodewright.objects.frozen import EMPTY, FrozenDict, freeze
 from nodewright.objects.meta import KubeStruct, ObjectMeta
 from nodewright.objects.quantity import Resources, parse_resources
 from nodewright.objects.selector import LabelSelector
@@ -12,7 +11,10 @@ from nodewright.objects.selector import LabelSelector
 class CapacityLimits(KubeStruct, frozen=True, kw_only=True):
     """The limits."""
 
-    resources: dict[str, str | int | float] = field(default_factory=dict)
+    resources: dict[str, str | int | float] = EMPTY
+
+    def __post_init__(self) -> None:
+        freeze(self, "resources")
 
 
 class CapacityQuotaSpec(KubeStruct, frozen=True, kw_only=True):
@@ -32,4 +34,4 @@ class CapacityQuota(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
     @cached_property
     def maximum(self) -> Resources:
         """The maximum of each resource; ``nodes`` counts the nodes themselves."""
-        return parse_resources(self.spec.limits.resources)
+        return FrozenDict(parse_resources(self.spec.limits.resources))

@@ -3,7 +3,9 @@
 from datetime import datetime
 from typing import Annotated
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct
+
+from nodewright.objects.frozen import EMPTY, freeze
 
 #: A time with its zone. A time without a zone is malformed.
 Time = Annotated[datetime, Meta(tz=True)]
@@ -30,12 +32,15 @@ class ObjectMeta(KubeStruct, frozen=True, kw_only=True):
     namespace: str = ""
     uid: str = ""
     resource_version: str = ""
-    labels: dict[str, str] = field(default_factory=dict)
-    annotations: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = EMPTY
+    annotations: dict[str, str] = EMPTY
     owner_references: tuple[OwnerReference, ...] = ()
     creation_timestamp: Time | None = None
     deletion_timestamp: Time | None = None
     deletion_grace_period_seconds: int | None = None
+
+    def __post_init__(self) -> None:
+        freeze(self, "labels", "annotations")
 
     @property
     def key(self) -> str:

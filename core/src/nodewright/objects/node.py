@@ -5,17 +5,24 @@ from functools import cached_property
 
 from msgspec import field
 
+from nodewright.objects.frozen import EMPTY, FrozenDict, freeze
 from nodewright.objects.meta import Condition, KubeStruct, ObjectMeta
 from nodewright.objects.quantity import Resources, parse_resources
 from nodewright.objects.taint import Taint
 
+#: The taint of a node that is being removed: no pod is placed there, and its value is the time at which that began.
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
+#: The soft taint of an unneeded node: its value is the time since when it is unneeded.
 DELETION_CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
-#: A controller sets this taint on cordoned nodes.
+#: The taint that a controller of Kubernetes sets on cordoned nodes.
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
+#: The annotation of a node that is not to be removed, with the value ``true``.
 SCALE_DOWN_DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+#: The label with the name of the host, which is that of its node.
 HOSTNAME = "kubernetes.io/hostname"
+#: The label with the zone.
 ZONE = "topology.kubernetes.io/zone"
+#: The label with the type of the machine.
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 _UNREADY_TAINTS = frozenset(
@@ -35,9 +42,12 @@ class NodeSpec(KubeStruct, frozen=True, kw_only=True):
 class NodeStatus(KubeStruct, frozen=True, kw_only=True):
     """The observed state of a node."""
 
-    capacity: dict[str, str | int | float] = field(default_factory=dict)
-    allocatable: dict[str, str | int | float] = field(default_factory=dict)
+    capacity: dict[str, str | int | float] = EMPTY
+    allocatable: dict[str, str | int | float] = EMPTY
     conditions: tuple[Condition, ...] = ()
+
+    def __post_init__(self) -> None:
+        freeze(self, "capacity", "allocatable")
 
 
 class Node(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
@@ -58,7 +68,7 @@ class Node(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
     @cached_property
     def capacity(self) -> Resources:
         """The resources of the machine."""
-        return parse_resources(self.status.capacity)
+        return FrozenDict(parse_resources(self.status.capacity))
 
     @cached_property
     def size(self) -> tuple[tuple[str, int], ...]:
@@ -68,7 +78,7 @@ class Node(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
     @cached_property
     def allocatable(self) -> Resources:
         """The part of the capacity that pods may use."""
-        return parse_resources(self.status.allocatable or self.status.capacity)
+        return FrozenDict(parse_resources(self.status.allocatable or self.status.capacity))
 
     @cached_property
     def ready(self) -> bool:

@@ -7,12 +7,14 @@ from functools import cached_property
 from msgspec import field
 
 from nodewright.objects.affinity import Affinity, TopologySpreadConstraint
+from nodewright.objects.frozen import EMPTY, freeze
 from nodewright.objects.meta import Condition, KubeStruct, ObjectMeta, Time
 from nodewright.objects.quantity import Resources
 from nodewright.objects.requests import ContainerStatus, ResourceRequirements, pod_requests
 from nodewright.objects.taint import Toleration
 from nodewright.objects.volume import Volume
 
+#: The annotation that says whether a pod may be evicted: ``true`` or ``false``.
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 MIRROR = "kubernetes.io/config.mirror"
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
@@ -48,8 +50,8 @@ class PodSpec(KubeStruct, frozen=True, kw_only=True):
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()
     resources: ResourceRequirements | None = None
-    overhead: dict[str, str | int | float] = field(default_factory=dict)
-    node_selector: dict[str, str] = field(default_factory=dict)
+    overhead: dict[str, str | int | float] = EMPTY
+    node_selector: dict[str, str] = EMPTY
     affinity: Affinity | None = None
     tolerations: tuple[Toleration, ...] = ()
     topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
@@ -61,6 +63,9 @@ class PodSpec(KubeStruct, frozen=True, kw_only=True):
     scheduler_name: str = DEFAULT_SCHEDULER
     restart_policy: str = "Always"
     termination_grace_period_seconds: int | None = None
+
+    def __post_init__(self) -> None:
+        freeze(self, "overhead", "node_selector")
 
 
 class PodStatus(KubeStruct, frozen=True, kw_only=True):

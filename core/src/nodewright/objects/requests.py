@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import Protocol
 
-from msgspec import field
-
+from nodewright.objects.frozen import EMPTY, FrozenDict, freeze
 from nodewright.objects.meta import KubeStruct
 from nodewright.objects.quantity import MOST, Resources, parse_resources
 
@@ -14,8 +13,11 @@ Quantities = dict[str, str | int | float]
 class ResourceRequirements(KubeStruct, frozen=True, kw_only=True):
     """What a container, or a whole pod, requests."""
 
-    requests: Quantities = field(default_factory=dict)
-    limits: Quantities = field(default_factory=dict)
+    requests: Quantities = EMPTY
+    limits: Quantities = EMPTY
+
+    def __post_init__(self) -> None:
+        freeze(self, "requests", "limits")
 
 
 class ContainerStatus(KubeStruct, frozen=True, kw_only=True):
@@ -23,7 +25,10 @@ class ContainerStatus(KubeStruct, frozen=True, kw_only=True):
 
     name: str = ""
     resources: ResourceRequirements | None = None
-    allocated_resources: Quantities = field(default_factory=dict)
+    allocated_resources: Quantities = EMPTY
+
+    def __post_init__(self) -> None:
+        freeze(self, "allocated_resources")
 
 
 class _Container(Protocol):
@@ -80,7 +85,7 @@ def pod_requests(spec: _Spec, status: _Status) -> Resources:
     _add(total, parse_resources(spec.overhead))
     total["pods"] = 1
     # The sum over all pods of a node must stay within 64 bits, and no pod may add room.
-    return {name: max(0, min(amount, MOST)) for name, amount in total.items()}
+    return FrozenDict({name: max(0, min(amount, MOST)) for name, amount in total.items()})
 
 
 def _container_requests(container: _Container, given: dict[str, ContainerStatus]) -> Resources:

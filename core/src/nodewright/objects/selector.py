@@ -3,8 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from msgspec import field
-
+from nodewright.objects.frozen import EMPTY, freeze
 from nodewright.objects.meta import KubeStruct
 
 #: What Kubernetes reads as a number in a label; Python's `int` takes more.
@@ -47,8 +46,11 @@ def _compare(value: str | None, operator: str, bounds: tuple[str, ...]) -> bool:
 class LabelSelector(KubeStruct, frozen=True, kw_only=True):
     """Selects objects by their labels; an empty one selects all."""
 
-    match_labels: dict[str, str] = field(default_factory=dict)
+    match_labels: dict[str, str] = EMPTY
     match_expressions: tuple[Requirement, ...] = ()
+
+    def __post_init__(self) -> None:
+        freeze(self, "match_labels")
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Return whether an object with *labels* is selected."""

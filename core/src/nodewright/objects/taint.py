@@ -4,13 +4,21 @@ from datetime import UTC, datetime
 
 from nodewright.objects.meta import KubeStruct
 
+#: Pods that do not tolerate the taint are not placed on the node.
+NO_SCHEDULE = "NoSchedule"
+#: The same, and those that run there are evicted.
+NO_EXECUTE = "NoExecute"
+#: A soft taint: the scheduler prefers other nodes.
+PREFER_NO_SCHEDULE = "PreferNoSchedule"
+
 
 class Taint(KubeStruct, frozen=True, kw_only=True):
     """A mark on a node that repels the pods that do not tolerate it."""
 
     key: str
     value: str = ""
-    effect: str = "NoSchedule"
+    #: ``NoSchedule``, ``NoExecute`` or ``PreferNoSchedule``.
+    effect: str = NO_SCHEDULE
 
     @property
     def moment(self) -> datetime | None:
@@ -47,7 +55,7 @@ class Toleration(KubeStruct, frozen=True, kw_only=True):
 def untolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> Taint | None:
     """Return the first taint that keeps a pod with *tolerations* off a node, or None."""
     for taint in taints:
-        if taint.effect not in ("NoSchedule", "NoExecute"):
+        if taint.effect not in (NO_SCHEDULE, NO_EXECUTE):
             continue
         if not any(toleration.tolerates(taint) for toleration in tolerations):
             return taint

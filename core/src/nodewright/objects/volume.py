@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import field
 
+from nodewright.objects.frozen import EMPTY, freeze, freeze_nested
 from nodewright.objects.meta import KubeStruct, ObjectMeta
 from nodewright.objects.quantity import parse_quantity
 from nodewright.objects.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
@@ -45,6 +46,10 @@ class Volume(KubeStruct, frozen=True, kw_only=True):
     iscsi: dict[str, Any] | None = None
     rbd: dict[str, Any] | None = None
 
+    def __post_init__(self) -> None:
+        freeze_nested(self, "ephemeral", "host_path", "csi", "iscsi", "rbd")
+        freeze_nested(self, "gce_persistent_disk", "aws_elastic_block_store")
+
     @property
     def names_disk(self) -> bool:
         """Whether the volume itself names a disk, which pods of a node may have to share."""
@@ -54,7 +59,10 @@ class Volume(KubeStruct, frozen=True, kw_only=True):
 class ClaimResources(KubeStruct, frozen=True, kw_only=True):
     """The resources that a claim requests."""
 
-    requests: Quantities = field(default_factory=dict)
+    requests: Quantities = EMPTY
+
+    def __post_init__(self) -> None:
+        freeze(self, "requests")
 
 
 class ClaimSpec(KubeStruct, frozen=True, kw_only=True):
@@ -137,7 +145,7 @@ class CsiSource(KubeStruct, frozen=True, kw_only=True):
 class VolumeSpec(KubeStruct, frozen=True, kw_only=True):
     """The specification of a persistent volume."""
 
-    capacity: Quantities = field(default_factory=dict)
+    capacity: Quantities = EMPTY
     access_modes: tuple[str, ...] = ()
     storage_class_name: str = ""
     volume_mode: str = "Filesystem"
@@ -145,6 +153,9 @@ class VolumeSpec(KubeStruct, frozen=True, kw_only=True):
     node_affinity: VolumeNodeAffinity | None = None
     claim_ref: ClaimReference | None = None
     csi: CsiSource | None = None
+
+    def __post_init__(self) -> None:
+        freeze(self, "capacity")
 
 
 class VolumeStatus(KubeStruct, frozen=True, kw_only=True):
@@ -181,6 +192,9 @@ class TopologyTerm(KubeStruct, frozen=True, kw_only=True):
     """Where volumes of a class can be created."""
 
     match_label_expressions: tuple[dict[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        freeze_nested(self, "match_label_expressions")
 
     def as_node_selector_term(self) -> NodeSelectorTerm:
         """The same as a term over node labels."""

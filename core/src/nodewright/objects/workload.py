@@ -2,8 +2,7 @@
 
 from datetime import datetime
 
-from msgspec import field
-
+from nodewright.objects.frozen import EMPTY, freeze
 from nodewright.objects.meta import KubeStruct, ObjectMeta, OwnerReference
 from nodewright.objects.pod import Pod, PodSpec
 
@@ -112,7 +111,10 @@ class ConfigMap(KubeStruct, frozen=True, kw_only=True):
     """Configuration data."""
 
     metadata: ObjectMeta = ObjectMeta()
-    data: dict[str, str] = field(default_factory=dict)
+    data: dict[str, str] = EMPTY
+
+    def __post_init__(self) -> None:
+        freeze(self, "data")
 
 
 class ObjectReference(KubeStruct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial, wraps
 from itertools import count
@@ -23,7 +23,7 @@ from nodewright.api import (
 )
 from nodewright.plugins.faults import Fault, Faults
 from nodewright.plugins.hookimpls import HOOKS, SPECIFICATIONS, Implementation, hook_manager, implementations
-from nodewright.plugins.results import instance_of, made_from, optional, part_of, words
+from nodewright.plugins.results import estimate_for, instance_of, made_from, optional, part_of, words
 
 T = TypeVar("T")
 
@@ -44,9 +44,9 @@ _CHAINED: Mapping[str, tuple[str, _CheckFor]] = {
         "groups",
         lambda given: made_from(given, GroupFacts, lambda group: (f"group {group.provider}/{group.id}",)),
     ),
-    "adjust_template": ("template", lambda _: instance_of(NodeTemplate)),
+    "adjust_template": ("template", lambda given: instance_of(NodeTemplate, [given])),
     "adjust_pending_pods": ("pods", lambda given: made_from(given, PodSet, lambda pods: pods.keys)),
-    "adjust_estimate": ("estimate", lambda given: _no_more_than(given)),
+    "adjust_estimate": ("estimate", lambda given: estimate_for(given.pods, given.nodes)),
     "adjust_options": (
         "options",
         lambda given: part_of(given, Option, lambda option: f"an option for group {option.group.id}"),
@@ -182,9 +182,11 @@ class Hooks:
         """Pass *value* from plugin to plugin, and return what the last one has left."""
         if hook not in self._in_use:
             return value
-        chain = _Chain(value)
+        # A list is the core's own.
+        chain: _Chain[Any] = _Chain(tuple(value) if isinstance(value, list) else value)
         getattr(self._hook, hook)(**{_CHAINED[hook][0]: chain}, **others)
-        return chain.value
+        answer: T = chain.value
+        return answer
 
     def _veto(self, hook: str, **given: object) -> Veto | None:
         veto: Veto | None = getattr(self._hook, hook)(**given) if hook in self._in_use else None
@@ -263,16 +265,3 @@ class _Chain(Generic[T]):
 
     def __repr__(self) -> str:
         return repr(self.value)
-
-
-def _no_more_than(estimate: Estimate) -> Callable[[object], Estimate]:
-    """Expect an estimate with no more nodes than *estimate* has, and for no other pods."""
-    check_pods = made_from(estimate.pods, PodSet, lambda pods: pods.keys)
-
-    def check(result: object) -> Estimate:
-        found = instance_of(Estimate)(result)
-        if not isinstance(found.nodes, int) or not 0 <= found.nodes <= estimate.nodes:
-            raise TypeError(f"returned an estimate of {found.nodes!r} nodes instead of 0 to {estimate.nodes}")
-        return replace(found, pods=check_pods(found.pods))
-
-    return check

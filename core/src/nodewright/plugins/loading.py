@@ -7,6 +7,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from nodewright import __version__
 from nodewright.api import API_VERSION, Command, Plugin, PluginConfig, PluginError
 from nodewright.api.plugin import RESERVED_SETTINGS
+from nodewright.plugins.annotations import declared_annotations
 from nodewright.plugins.calls import starting
 from nodewright.plugins.entrypoints import Registration, load
 from nodewright.plugins.faults import describe
@@ -36,6 +37,7 @@ def load_plugin(registration: Registration) -> type[Plugin]:
     if taken := RESERVED_SETTINGS & written:
         raise _broken(registration, f"its setting {min(taken)} has a name that Nodewright keeps for itself: rename it")
     try:
+        declared_annotations(plugin)
         hooks = implementations(plugin)
     except ValueError as error:
         raise _broken(registration, str(error)) from None

@@ -2,7 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
-from typing import TypeVar
+from functools import cache
+from typing import Any, TypeVar, cast
+
+from nodewright.api import Estimate, PodSet
+from nodewright.plugins.faults import Faults
+from nodewright.plugins.shapes import NOTHING, ShapeError, Trusted, check_of, shape_of
 
 T = TypeVar("T")
 
@@ -20,27 +25,85 @@ def words(result: object) -> str:
     return text
 
 
-def instance_of(kind: type[T]) -> Callable[[object], T]:
-    """Expect one *kind*."""
+def whole_number(result: object) -> int:
+    """Expect a whole number."""
+    number: int = _checked(int, result)
+    return number
+
+
+def flag(faults: Faults, plugin: str, owner: object, name: str) -> bool:
+    """Return the attribute *name* of *owner*, a strategy called *plugin*: False, and a fault, if it is not a bool."""
+    return faults.call(plugin, name, getattr, owner, name, default=False, returns=instance_of(bool))
+
+
+def price(result: object) -> float:
+    """Expect a finite number."""
+    number: float = _checked(float, result)
+    return number
+
+
+def instance_of(kind: type[T], given: Iterable[T] = ()) -> Callable[[object], T]:
+    """Expect one *kind*; one of the contract's classes is looked into, except where it is as in a *given* one."""
+    shape = shape_of(kind)
+    trusted = shape.trust(given) if shape else NOTHING
 
     def check(result: object) -> T:
         if not isinstance(result, kind):
             raise TypeError(f"returned {_name(result)} instead of {kind.__name__}")
-        return result
+        return cast("T", _checked(kind, result, trusted))
 
     return check
 
 
 def sequence_of(kind: type[T]) -> Callable[[object], tuple[T, ...]]:
-    """Expect a list or tuple (any sequence but text) of *kind*."""
+    """Expect a list or tuple (any sequence but text) of *kind*, which is not looked into."""
 
     def check(result: object) -> tuple[T, ...]:
         if isinstance(result, str | bytes) or not isinstance(result, Sequence):
             raise TypeError(f"returned {_name(result)} instead of a sequence of {kind.__name__}")
-        for item in result:
+        items = tuple(result)
+        for item in items:
             if not isinstance(item, kind):
                 raise TypeError(f"returned a sequence with {_name(item)} in it instead of {kind.__name__}")
-        return tuple(result)
+        return items
+
+    return check
+
+
+def all_of(kind: type[T], given: Iterable[T]) -> Callable[[object], tuple[T, ...]]:
+    """Expect a sequence of *kind*; each is looked into, except for what it shares with one that was *given*."""
+    given = tuple(given)
+    known = {id(item) for item in given}
+
+    @cache
+    def one() -> Callable[[object], T]:
+        return instance_of(kind, given)
+
+    def check(result: object) -> tuple[T, ...]:
+        return tuple(item if id(item) in known else one()(item) for item in sequence_of(kind)(result))
+
+    return check
+
+
+def estimate_for(given: Sequence[PodSet], limit: int) -> Callable[[object], Estimate]:
+    """Expect an estimate of at most *limit* nodes for pods that are *given*, each at most once."""
+    by_pod = {id(pods.pod): pods for pods in given}
+    made = made_from(given, PodSet, lambda pods: pods.keys)
+
+    def begins(pods: PodSet) -> bool:
+        whole = by_pod.get(id(pods.pod))
+        return whole is not None and type(pods.keys) is tuple and pods.keys == whole.keys[: len(pods.keys)]
+
+    def check(result: object) -> Estimate:
+        if not isinstance(result, Estimate):
+            raise TypeError(f"returned {_name(result)} instead of Estimate")
+        nodes = whole_number(result.nodes)
+        if not 0 <= nodes <= limit:
+            raise TypeError(f"returned an estimate of {nodes} nodes instead of 0 to {limit}")
+        sets = sequence_of(PodSet)(result.pods)
+        # Pods of a set are alike, so that nearly every estimate is for the first ones of each set.
+        alike = len({id(pods.pod) for pods in sets}) == len(sets) == sum(map(begins, sets))
+        return Estimate(nodes=nodes, pods=sets if alike else made(sets))
 
     return check
 
@@ -66,9 +129,10 @@ def made_from(
 ) -> Callable[[object], tuple[T, ...]]:
     """Expect a sequence of *kind* that adds no *keys* to those of *given*; items may be changed or split."""
     given = tuple(given)
+    everything = all_of(kind, given)
 
     def check(result: object) -> tuple[T, ...]:
-        items = sequence_of(kind)(result)
+        items = everything(result)
         same, others = _compared(given, items)
         left = {key for item in given if id(item) not in same for key in keys(item)}
         for item in others:
@@ -87,9 +151,10 @@ def added_to(
 ) -> Callable[[object], tuple[T, ...]]:
     """Expect a sequence of *kind*: items of *given*, changed or not, and new ones; no key twice or among the *gone*."""
     given = tuple(given)
+    everything = all_of(kind, given)
 
     def check(result: object) -> tuple[T, ...]:
-        items = sequence_of(kind)(result)
+        items = everything(result)
         same, others = _compared(given, items)
         seen = {key for item in given if others and id(item) in same for key in keys(item)}
         for key in (key for item in others for key in keys(item)):
@@ -114,6 +179,14 @@ def _compared(given: Iterable[T], returned: Iterable[T]) -> tuple[set[int], list
         else:
             others.append(item)
     return same, others
+
+
+def _checked(hint: Any, result: object, trusted: Trusted = NOTHING) -> Any:
+    """Return what *result* is as a *hint*; raise a `TypeError` that tells which part of it is wrong."""
+    try:
+        return check_of(hint)(result, trusted)
+    except ShapeError as error:
+        raise TypeError(f"returned {_name(result)} whose {error}" if error.path else f"returned what {error}") from None
 
 
 def _name(value: object) -> str:

@@ -25,10 +25,13 @@ from nodewright.decision.execution import Execution, Hold
 from nodewright.kube.nodes import Evictor, NodeWriter
 from nodewright.objects import Node, NodeSpec, ObjectMeta
 from nodewright.plugins.faults import Faults, describe
+from nodewright.plugins.results import instance_of
 from nodewright.runtime.held import HeldGroups
 from nodewright.runtime.lanes import Job, Lanes
 from nodewright.runtime.pace import BREATHER
 from nodewright.runtime.providers import Providers
+
+_CAUSE = instance_of(InstanceError)
 
 _log = logging.getLogger(__name__)
 
@@ -278,6 +281,11 @@ class Executor:
         try:
             with self._faults.calling(provider, call):
                 yield group
+        except CapacityError as error:
+            cause = self._faults.call(provider, call, _CAUSE, error.cause, default=None)
+            if cause is None:
+                raise PluginError(provider, describe(error)) from error
+            raise
         except NodewrightError:
             raise
         except Exception as error:

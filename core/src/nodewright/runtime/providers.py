@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from nodewright.api.clock import Clock
 from nodewright.api.errors import GroupNotFoundError, NodewrightError, PluginError, ThrottledError
@@ -14,9 +14,10 @@ from nodewright.api.group import GroupFacts, GroupOptions, NodeGroup
 from nodewright.api.pricing import PricingModel
 from nodewright.api.provider import Capability, GpuConfig, Provider, ResourceLimits
 from nodewright.objects import Node
+from nodewright.plugins.facts import ProviderFacts, group_facts, provider_facts
 from nodewright.plugins.faults import Faults, describe
 from nodewright.plugins.isolation import foresee
-from nodewright.plugins.pricing import layered
+from nodewright.plugins.pricing import GuardedPricing, layered
 from nodewright.plugins.results import instance_of, optional
 from nodewright.runtime.pace import Pace
 
@@ -59,10 +60,9 @@ class _ProviderState:
     trouble: str = ""
     #: What its cloud said when it asked for fewer calls than this refresh.
     refusal: str = ""
-    groups: dict[str, NodeGroup] = field(default_factory=dict)
+    said: ProviderFacts = field(default_factory=ProviderFacts)
     facts: tuple[GroupFacts, ...] = ()
     pricing: PricingModel | None = None
-    limits: ResourceLimits = field(default_factory=ResourceLimits)
     #: Group by the identity of a node that was asked about already.
     known_nodes: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
@@ -124,8 +124,8 @@ class Providers:
             group_of=group_of,
             gpus=gpus,
             group_gpus=group_gpus,
-            resource_limits={state.name: state.limits for state in self._states},
-            balancing_ignored_labels={state.name: state.provider.balancing_ignored_labels for state in self._states},
+            resource_limits={state.name: state.said.limits for state in self._states},
+            balancing_ignored_labels={state.name: state.said.balancing_ignored_labels for state in self._states},
             pricing={state.name: state.pricing for state in self._states if state.pricing is not None},
             unreadable={state.name: state.trouble for state in self._states if state.trouble},
             outdated=frozenset(each.id for state in late for each in state.facts),
@@ -144,7 +144,7 @@ class Providers:
 
     def group(self, group_id: str) -> NodeGroup:
         """Return the group to act on; raises `GroupNotFoundError`."""
-        return self._state_of(group_id).groups[group_id]
+        return self._state_of(group_id).said.groups[group_id]
 
     def name_of(self, group_id: str) -> str:
         """Return the name of a group's provider; raises `GroupNotFoundError`."""
@@ -152,7 +152,7 @@ class Providers:
 
     def can_increase_atomically(self, group_id: str) -> bool:
         """Return whether `NodeGroup.increase_atomically` may be called; raises `GroupNotFoundError`."""
-        return Capability.ATOMIC_INCREASE in self._state_of(group_id).provider.capabilities
+        return Capability.ATOMIC_INCREASE in self._state_of(group_id).said.capabilities
 
     def close(self) -> None:
         """Close all providers. Does not wait for refreshes under way."""
@@ -162,56 +162,38 @@ class Providers:
 
     def _state_of(self, group_id: str) -> _ProviderState:
         for state in self._states:
-            if group_id in state.groups:
+            if group_id in state.said.groups:
                 return state
         raise GroupNotFoundError(f"no provider has a group {group_id!r} any more")
 
     def _refresh(self, state: _ProviderState, defaults: GroupOptions) -> None:
-        provider = state.provider
-        provider.refresh()
-        own = provider.pricing() if Capability.PRICES in provider.capabilities else None
+        with self._faults.calling(state.name, "refresh"):
+            state.provider.refresh()
+            said = provider_facts(state.provider)
+        own = None if said.pricing is None else GuardedPricing(state.name, said.pricing, self._faults)
         pricing = layered([*self._prices, own])
-        limits = provider.resource_limits()
-        groups = {group.id: group for group in provider.groups()}
         now = self._clock.now()
-        facts = tuple(self._facts(state, group, pricing, defaults, now) for group in groups.values())
-        state.groups, state.facts, state.pricing, state.limits = groups, facts, pricing, limits
+        before = {facts.id: facts for facts in state.facts}
+        facts = []
+        for name in said.groups:
+            read = self._facts(state.name, name, said, defaults, before.get(name))
+            if pricing is not None and read.template is not None and not read.error:
+                price = pricing.node_price(read.template, now, now + timedelta(hours=1))
+                read = replace(read, hourly_price=price)
+            facts.append(read)
+        state.said, state.facts, state.pricing = said, tuple(facts), pricing
 
     def _facts(
-        self,
-        state: _ProviderState,
-        group: NodeGroup,
-        pricing: PricingModel | None,
-        defaults: GroupOptions,
-        now: datetime,
+        self, provider: str, name: str, said: ProviderFacts, defaults: GroupOptions, before: GroupFacts | None
     ) -> GroupFacts:
-        abilities = state.provider.capabilities
+        """Return what a group says of itself. If that can't be used, it stays as it was *before*, with the error."""
         try:
-            template = group.template() if Capability.SCALE_FROM_ZERO in abilities else None
-            facts = GroupFacts(
-                id=group.id,
-                provider=state.name,
-                min_size=group.min_size,
-                max_size=group.max_size,
-                target_size=group.target_size,
-                instances=tuple(group.instances()),
-                template=template,
-                options=group.options(defaults),
-                pools=tuple(group.pools()),
-                atomic=Capability.ATOMIC_INCREASE in abilities,
-                force_delete=Capability.FORCE_DELETE in abilities,
-            )
+            with self._faults.calling(provider, f"group {name}"):
+                return group_facts(provider, name, said, defaults, before)
         except Exception as error:
-            self._faults.note(state.name, f"group {group.id}", error)
-            known = next((known for known in state.facts if known.id == group.id), None)
-            empty = GroupFacts(id=group.id, provider=state.name, min_size=0, max_size=0, target_size=0)
-            return replace(known or empty, error=str(error) or type(error).__name__)
-        if pricing is None or template is None:
-            return facts
-        price = self._faults.call(
-            state.name, "node_price", pricing.node_price, template, now, now + timedelta(hours=1), default=None
-        )
-        return replace(facts, hourly_price=price)
+            self._faults.note(provider, f"group {name}", error)
+            known = before or GroupFacts(id=name, provider=provider, min_size=0, max_size=0, target_size=0)
+            return replace(known, error=str(error) or type(error).__name__)
 
     def _await(self, state: _ProviderState, timeout: timedelta) -> str:
         """Wait for a refresh and return what went wrong, empty if nothing did. The next loop asks for a late one.
@@ -273,11 +255,11 @@ class Providers:
         self, state: _ProviderState, labels: Mapping[str, Mapping[str, str]], gpus: dict[str, GpuConfig]
     ) -> None:
         """Add to *gpus* the GPUs that the provider knows by *labels*; both are by the name of a node or a group."""
-        provider = state.provider
+        label = state.said.gpu_label
         for name, shown in labels.items():
-            if provider.gpu_label and provider.gpu_label in shown and name not in gpus:
+            if label and label in shown and name not in gpus:
                 gpu = self._faults.call(
-                    state.name, "gpu_config", provider.gpu_config, shown, default=None, returns=_GPU_CONFIG
+                    state.name, "gpu_config", state.provider.gpu_config, shown, default=None, returns=_GPU_CONFIG
                 )
                 if gpu is not None:
                     gpus[name] = gpu

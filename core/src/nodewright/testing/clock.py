@@ -4,6 +4,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from threading import Condition, Event
 
+#: When the clocks of tests start, and the time of everything that a builder makes.
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 
 

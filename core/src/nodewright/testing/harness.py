@@ -74,17 +74,17 @@ class Harness:
 
     @property
     def autoscaler(self) -> Autoscaler:
-        """The autoscaler itself."""
+        """The autoscaler itself. Not part of the public surface."""
         return self._autoscaler
 
     @property
     def metrics(self) -> Metrics:
-        """The autoscaler's metrics."""
+        """The autoscaler's metrics. Not part of the public surface."""
         return self._autoscaler.metrics
 
     @property
     def snapshots(self) -> Snapshots:
-        """The snapshots of loops, as ``/snapshotz`` serves them."""
+        """The snapshots of loops, as ``/snapshotz`` serves them. Not part of the public surface."""
         return self._autoscaler.snapshots
 
     @property

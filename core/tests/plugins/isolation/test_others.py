@@ -16,6 +16,7 @@ HOOKS = """
 
     class Watcher(Plugin):
         api_version = 1
+        pod_annotations = frozenset({"example.com/team"})
 
         def __init__(self, config):
             super().__init__(config)
@@ -100,6 +101,10 @@ def hooks(watcher):
     hooks = Hooks(faults)
     hooks.register("watcher", watcher)
     return hooks
+
+
+def test_what_it_declares_comes_over(watcher) -> None:
+    assert watcher.pod_annotations == {"example.com/team"}
 
 
 def test_hooks_are_called_there(hooks) -> None:

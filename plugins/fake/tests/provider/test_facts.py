@@ -109,8 +109,8 @@ def test_a_node_costs_what_its_type_costs_on_demand_or_spot(house, provider, gro
     assert pricing.currency == "USD"
     assert pricing.node_price(groups["web"].template(), EPOCH, hour) == pytest.approx(0.1)
     assert pricing.node_price(groups["web"].template(), EPOCH, hour + timedelta(hours=1)) == pytest.approx(0.2)
-    spot = NodeTemplate(labels=house.cloud.instances("web")[0].host.labels, capacity={}, allocatable={})
-    spot.labels["fake.nodewright.dev/capacity"] = "spot"
+    labels = {**house.cloud.instances("web")[0].host.labels, "fake.nodewright.dev/capacity": "spot"}
+    spot = NodeTemplate(labels=labels, capacity={}, allocatable={})
     assert pricing.node_price(spot, EPOCH, hour) == pytest.approx(0.04)
     assert pricing.node_price(NodeTemplate(capacity={}, allocatable={}), EPOCH, hour) is None
 

@@ -20,6 +20,7 @@ from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.drain.drainability import Drainability
 from nodewright.decision.scaledown.eligibility import filter_candidates
 from nodewright.decision.scaledown.selection.selector import Selector
+from nodewright.decision.steps import Steps
 from nodewright.decision.world import World
 from nodewright.objects.duration import format_duration
 from nodewright.scheduling import ClusterSimulation
@@ -140,7 +141,7 @@ class Consolidator:
         context = ProcessorContext(now=self._now, simulation=self._simulation, groups=self._world.groups)
         refused: dict[str, Verdict] = {}
         nodes = [self._world.cluster.nodes[name] for name in groups]
-        kept = filter_candidates(nodes, refused, self._policy, context)
+        kept = filter_candidates(nodes, refused, Steps(self._policy, self._simulation, context))
         reasons |= {name: str(verdict) for name, verdict in refused.items()}
         return {node.name: groups[node.name] for node in kept}
 

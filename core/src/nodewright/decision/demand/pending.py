@@ -10,17 +10,17 @@ import numpy as np
 
 from nodewright.api.notice import Notice
 from nodewright.api.option import PodSet
-from nodewright.api.processor import PendingPodsProcessor, ProcessorContext
+from nodewright.api.processor import PendingPodsProcessor
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, PodClass, PodRow, PodSort, Rows
 from nodewright.config.model import ScaleUp
 from nodewright.decision.demand.pod_age import GPU_RESOURCES, all_new_until, grown_up
-from nodewright.decision.policy import Policy
+from nodewright.decision.steps import Steps
 from nodewright.decision.world import World
 from nodewright.objects import Pod
 from nodewright.objects.pod import Scheduling
-from nodewright.plugins.results import added_to, made_from
+from nodewright.plugins.results import added_to, flag, made_from
 
 #: Up to so many sets, pods are placed in exactly the order in which they came.
 _MOST_TURNS = 500
@@ -42,10 +42,10 @@ class PendingPods:
     notices: tuple[Notice, ...] = ()
 
 
-def find_pending(world: World, policy: Policy, context: ProcessorContext) -> PendingPods:
+def find_pending(world: World, steps: Steps) -> PendingPods:
     """Return the pods to help. All processors and hooks have their say."""
-    settings = policy.settings.scale_up
-    sieve = _Sieve(world.cluster, policy, context)
+    settings, context = steps.policy.settings.scale_up, steps.context
+    sieve = _Sieve(world.cluster, steps)
     sets = sieve.processed(in_turn(world.cluster, settings))
     old = grown_up(sets, world.cluster, settings.new_pod_delay, context.now)
     sieve.note(sets, old.sets, Verdict(reason=Reason.TOO_YOUNG))
@@ -142,22 +142,23 @@ def _runs(queues: Sequence[_Queue], whose: Rows, lengths: Rows) -> Iterator[tupl
 class _Sieve:
     """Passes pending pods through processors and hooks, and notes why pods are left out."""
 
-    def __init__(self, cluster: Cluster, policy: Policy, context: ProcessorContext) -> None:
+    def __init__(self, cluster: Cluster, steps: Steps) -> None:
         self._cluster = cluster
-        self._policy = policy
-        self._context = context
+        self._steps = steps
+        self._policy = steps.policy
         self.verdicts: dict[str, Verdict] = {}
 
     def processed(self, sets: Sequence[PodSet]) -> Sequence[PodSet]:
         """Return what all processors and hooks make of *sets*."""
         for name, processor in self._policy.pending_pods.items():
             kept = self._process(sets, name, processor)
-            detail = name if processor.reason is Reason.FILTERED else ""
-            self.note(sets, kept, Verdict(reason=processor.reason, detail=detail))
+            reason = self._steps.reason(name, processor)
+            detail = name if reason is Reason.FILTERED else ""
+            self.note(sets, kept, Verdict(reason=reason, detail=detail))
             sets = kept
         if not sets:
             return sets
-        kept = self._policy.hooks.adjust_pending_pods(sets, self._context.now)
+        kept = self._policy.hooks.adjust_pending_pods(sets, self._steps.context.now)
         self.note(sets, kept, Verdict(reason=Reason.FILTERED, detail="a hook"))
         return [pods for pods in kept if pods.keys]
 
@@ -172,10 +173,11 @@ class _Sieve:
 
     def _process(self, sets: Sequence[PodSet], name: str, processor: PendingPodsProcessor) -> Sequence[PodSet]:
         """Return what *processor* makes of *sets*; they stay as they are if it fails."""
-        if not sets and not processor.adds_pods:
+        adds = flag(self._policy.faults, name, processor, "adds_pods")
+        if not sets and not adds:
             return sets
         keys: Callable[[PodSet], Sequence[str]] = attrgetter("keys")
-        check = added_to(sets, PodSet, keys, self.verdicts) if processor.adds_pods else made_from(sets, PodSet, keys)
+        check = added_to(sets, PodSet, keys, self.verdicts) if adds else made_from(sets, PodSet, keys)
 
         def checked(result: object) -> Sequence[PodSet]:
             checked_sets = [pods for pods in check(result) if pods.keys]
@@ -183,9 +185,7 @@ class _Sieve:
                 self._cluster.pod_classes.of(pods.pod)
             return checked_sets
 
-        return self._policy.faults.call(
-            name, "process", processor.process, sets, self._context, default=sets, returns=checked
-        )
+        return self._steps.take(name, processor.process, sets, default=sets, returns=checked)
 
 
 def _united(sets: Iterable[PodSet], cluster: Cluster) -> list[PodSet]:

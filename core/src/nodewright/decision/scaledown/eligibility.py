@@ -4,7 +4,6 @@ from collections.abc import Sequence, Set
 from datetime import datetime
 from functools import lru_cache
 
-from nodewright.api.processor import ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.decision.health.readiness import is_ready
@@ -12,6 +11,7 @@ from nodewright.decision.memory import RemovalMemory, UnneededMemory
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.selection.protection import protection
 from nodewright.decision.scaledown.utilization import Utilizations
+from nodewright.decision.steps import Steps
 from nodewright.decision.world import World
 from nodewright.objects import Node
 from nodewright.plugins.results import part_of
@@ -21,17 +21,14 @@ _NONE: Sequence[Node] = ()
 _NOT_STARTED = Verdict(reason=Reason.NOT_STARTED)
 
 
-def filter_candidates(
-    candidates: list[Node], verdicts: dict[str, Verdict], policy: Policy, context: ProcessorContext
-) -> list[Node]:
+def filter_candidates(candidates: list[Node], verdicts: dict[str, Verdict], steps: Steps) -> list[Node]:
     """Return the *candidates* that processors and hooks keep. The verdicts on the others are added to *verdicts*."""
+    policy = steps.policy
     for step, processor in policy.scale_down_candidates.items():
         subset = part_of(candidates, Node, lambda node: f"node {node.name}")
-        kept = policy.faults.call(
-            step, "process", processor.process, candidates, context, default=_NONE, returns=subset
-        )
-        candidates = _keep(candidates, kept, verdicts, Verdict(reason=processor.reason, detail=step))
-    kept = policy.hooks.adjust_candidates(candidates, context.now)
+        kept = steps.take(step, processor.process, candidates, default=_NONE, returns=subset)
+        candidates = _keep(candidates, kept, verdicts, Verdict(reason=steps.reason(step, processor), detail=step))
+    kept = policy.hooks.adjust_candidates(candidates, steps.context.now)
     return _keep(candidates, kept, verdicts, Verdict(reason=Reason.FILTERED, detail="a hook"))
 
 
@@ -49,7 +46,7 @@ class Eligibility:
         self._now = now
         self._utilizations = Utilizations(world.cluster, policy.settings.scale_down, now)
 
-    def candidates(self, excluded: Set[str], context: ProcessorContext) -> tuple[list[Node], dict[str, Verdict]]:
+    def candidates(self, excluded: Set[str], steps: Steps) -> tuple[list[Node], dict[str, Verdict]]:
         """Return the nodes that may be unneeded, in order of name, and why each other node is not among them.
 
         Nodes that are *excluded* are starting, or are looked at for other reasons.
@@ -64,7 +61,7 @@ class Eligibility:
                 verdicts[name] = verdict
         # The API server lists nodes in any order, which must not change the choice.
         found.sort(key=lambda node: node.name)
-        return filter_candidates(found, verdicts, self._policy, context), verdicts
+        return filter_candidates(found, verdicts, steps), verdicts
 
     def _objection(self, node: Node) -> Verdict | None:
         """Return why *node* is not worth a closer look; None if it is."""

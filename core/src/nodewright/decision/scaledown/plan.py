@@ -15,6 +15,7 @@ from nodewright.decision.scaledown.eligibility import Eligibility
 from nodewright.decision.scaledown.removable import Removable
 from nodewright.decision.scaledown.search import Confirmation, Found, Search
 from nodewright.decision.scaledown.selection.selector import Selector
+from nodewright.decision.steps import Steps
 from nodewright.decision.world import World
 from nodewright.scheduling import ClusterSimulation
 
@@ -87,7 +88,7 @@ class ScaleDown:
         world, simulation, policy = self._world, self._simulation, self._policy
         context = ProcessorContext(now=self._now, simulation=simulation, groups=world.groups)
         eligibility = Eligibility(world, self._unneeded, self._leaving, policy, self._now)
-        candidates, verdicts = eligibility.candidates(excluded, context)
+        candidates, verdicts = eligibility.candidates(excluded, Steps(policy, simulation, context))
         deadline = policy.stopwatch() + self._settings.simulation_timeout.total_seconds()
         with simulation.fork():
             search = Search(world, Drainability(world, policy, self._now), simulation, policy)

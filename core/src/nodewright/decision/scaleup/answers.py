@@ -1,11 +1,11 @@
 """Answers of expanders that ask outside: they are recorded, and a replay takes them from the record."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 
 from nodewright.api.decision import Answer
-from nodewright.api.expander import Expander, ExpanderContext
+from nodewright.api.expander import ExpanderContext
 from nodewright.api.option import Option
 from nodewright.decision.policy import Policy
 from nodewright.plugins.faults import describe
@@ -28,9 +28,12 @@ class Answers:
         return tuple(self._answers)
 
     def best(
-        self, name: str, expander: Expander, options: Sequence[Option], context: ExpanderContext
+        self, name: str, ask: Callable[[], object], options: Sequence[Option], context: ExpanderContext
     ) -> Sequence[Option] | None:
-        """Return what *expander* keeps of *options*: all of them if the record has no answer, None if it fails."""
+        """Return what expander *name* keeps of *options*: all of them if the record has no answer, None if it fails.
+
+        *ask* asks the expander, which reports to *context*.
+        """
         answer = Answer(
             expander=name,
             offered=tuple(option.group.id for option in options),
@@ -46,22 +49,24 @@ class Answers:
         elif failure:
             answer = replace(answer, error=failure)
         else:
-            answer = self._ask(answer, expander, options, context)
+            answer = self._ask(answer, ask, options, context)
         self._answers.append(answer)
         if answer.error:
             return None
         by_group = {option.group.id: option for option in options}
         return [by_group[group] for group in answer.kept if group in by_group]
 
-    def _ask(self, blank: Answer, expander: Expander, options: Sequence[Option], context: ExpanderContext) -> Answer:
-        """Ask *expander* and return its answer. A failure is noted as a fault, like that of any strategy."""
+    def _ask(
+        self, blank: Answer, ask: Callable[[], object], options: Sequence[Option], context: ExpanderContext
+    ) -> Answer:
+        """Ask and return the answer. A failure is noted as a fault, like that of any strategy."""
         check = part_of(options, Option, lambda option: f"an option to grow {option.group.id}")
         notices_before = len(context.notices)
         errors: list[str] = []
 
         def best() -> Sequence[Option]:
             try:
-                return check(expander.best(options, context))
+                return check(ask())
             except (Exception, SystemExit) as error:
                 errors.append(describe(error))
                 raise

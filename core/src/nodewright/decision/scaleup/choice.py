@@ -1,18 +1,21 @@
 """The choice among options: expanders narrow them down or plan several, and hooks may refuse what is chosen."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 
 from nodewright.api.expander import ExpanderContext
+from nodewright.api.notice import Notice
 from nodewright.api.option import Option
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaleup.answers import Answers
 from nodewright.decision.scaleup.expander_plan import checked_plan, most_helpful, workable
-from nodewright.plugins.results import optional, part_of
+from nodewright.plugins.results import all_of, flag, optional, part_of
 from nodewright.scheduling import ClusterSimulation
+from nodewright.scheduling.lent import lend
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +75,7 @@ class Chooser:
         return Choice(taken=taken, planned_by=planned_by if taken else "", failed=failed, refused=refused)
 
     def _narrow(self, options: Sequence[Option], context: ExpanderContext) -> _Narrowed:
-        simulation, faults = self._simulation, self._policy.faults
+        faults = self._policy.faults
         failed: list[str] = []
         for index, (name, expander) in enumerate(self._policy.expanders.items()):
             # One option leaves no choice; but the first expander may reject it.
@@ -80,21 +83,35 @@ class Chooser:
                 break
             checked = optional(checked_plan(options, context.pending))
             kept = part_of(options, Option, lambda option: f"an option to grow {option.group.id}")
-            with simulation.fork():
-                plan = faults.call(name, "plan", expander.plan, options, context, default=None, returns=checked)
-            works = workable(plan or (), simulation, context.room)
+            ask = partial(self._ask, expander.plan, options, context)
+            plan: Sequence[Option] | None = faults.call(name, "plan", ask, default=None, returns=checked)
+            works = workable(plan or (), self._simulation, context.room)
             if works:
                 return _Narrowed(options=works, planned_by=name)
-            with simulation.fork():
-                if expander.asks_outside:
-                    best = self.answers.best(name, expander, options, context)
-                else:
-                    best = faults.call(name, "best", expander.best, options, context, default=None, returns=kept)
+            ask = partial(self._ask, expander.best, options, context)
+            if flag(faults, name, expander, "asks_outside"):
+                best = self.answers.best(name, ask, options, context)
+            else:
+                best = faults.call(name, "best", ask, default=None, returns=kept)
             if best is None:
                 failed.append(name)
             else:
                 options = best
         return _Narrowed(options=options, failed=tuple(failed))
+
+    def _ask(
+        self,
+        method: Callable[[Sequence[Option], ExpanderContext], object],
+        options: Sequence[Option],
+        context: ExpanderContext,
+    ) -> object:
+        """Return what *method* of an expander answers; it can change nothing but a simulation that is lent to it."""
+        notices = list(context.notices)
+        try:
+            with lend(self._simulation) as simulation:
+                return method(tuple(options), replace(context, simulation=simulation, notices=notices))
+        finally:
+            context.notices.extend(all_of(Notice, context.notices)(notices)[len(context.notices) :])
 
     def _veto(self, option: Option, now: datetime) -> Verdict | None:
         veto = self._policy.hooks.veto_scale_up(option, now)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nodewright.api.option import Option, PodSet
-from nodewright.plugins.results import sequence_of
+from nodewright.plugins.results import all_of, sequence_of, whole_number
 from nodewright.scheduling import ClusterSimulation
 
 
@@ -16,13 +16,28 @@ def checked_plan(offered: Sequence[Option], pending: Sequence[PodSet] = ()) -> C
 
     def check(result: object) -> tuple[Option, ...]:
         nodes = {option.group.id: max(option.nodes, option.limit) for option in offered}
-        waiting = {key for option in offered for pods in option.pods for key in pods.keys}
-        waiting.update(key for pods in pending for key in pods.keys)
-        plan = sequence_of(Option)(result)
-        for option in plan:
+        facts = {option.group.id: option.group for option in offered}
+        similar = {option.group.id: set(option.similar) for option in offered}
+        sets = [*(pods for option in offered for pods in option.pods), *pending]
+        waiting = {key for pods in sets for key in pods.keys}
+        sound = all_of(PodSet, sets)
+        plan = []
+        for option in sequence_of(Option)(result):
             group = option.group.id
             if group not in nodes:
                 raise TypeError(f"planned to grow {group}, which was not offered")
+            if not set(option.similar) <= similar[group]:
+                raise TypeError(f"planned to spread {group} over groups that are not similar to it")
+            # The group is as it was offered, whatever the plan says of it.
+            option = replace(
+                option,
+                group=facts[group],
+                nodes=whole_number(option.nodes),
+                limit=whole_number(option.limit),
+                similar=tuple(option.similar),
+                pods=sound(option.pods),
+            )
+            plan.append(option)
             if option.group.options.zero_or_max_node_scaling and option.nodes != nodes[group]:
                 raise TypeError(f"planned to grow {group} by a part, or twice, though it is used whole or not at all")
             nodes[group] -= option.nodes
@@ -32,7 +47,7 @@ def checked_plan(offered: Sequence[Option], pending: Sequence[PodSet] = ()) -> C
                 if key not in waiting:
                     raise TypeError(f"planned for {key}, which is not one of the pods it was given, or not only once")
                 waiting.remove(key)
-        return plan
+        return tuple(plan)
 
     return check
 

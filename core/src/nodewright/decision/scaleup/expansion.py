@@ -20,6 +20,7 @@ from nodewright.decision.scaleup.balancing import spread
 from nodewright.decision.scaleup.choice import Choice, Chooser
 from nodewright.decision.scaleup.gangs import gang_of
 from nodewright.decision.scaleup.options import OptionFinder, Options
+from nodewright.objects.frozen import frozen
 from nodewright.scheduling import ClusterSimulation
 
 
@@ -143,9 +144,13 @@ class Expansion:
             self.groups = found.groups
         self._found = found
         for pods in sets:
-            reasons = {
-                group: refusals[pods.keys[0]] for group, refusals in found.refusals.items() if pods.keys[0] in refusals
-            }
+            reasons = frozen(
+                {
+                    group: refusals[pods.keys[0]]
+                    for group, refusals in found.refusals.items()
+                    if pods.keys[0] in refusals
+                }
+            )
             self.rejections.update(dict.fromkeys(pods.keys, reasons))
 
     def _take(self, options: Sequence[Option], why: str) -> set[str]:

@@ -12,10 +12,11 @@ from nodewright.cluster import Cluster, PodClass
 from nodewright.decision.limits import Limits
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaleup.balancing import Similarity
-from nodewright.plugins.results import instance_of
+from nodewright.plugins.results import estimate_for, flag
 from nodewright.scheduling import ClusterSimulation
 from nodewright.scheduling.blank_node import blank_node
 from nodewright.scheduling.filters import inter_pod_affinity
+from nodewright.scheduling.lent import lend
 from nodewright.strategies.binpacking import Binpacking
 
 #: The verdict on each set of pods that does not fit a new node, by the set's first pod.
@@ -208,7 +209,7 @@ class OptionFinder:
 
     def _estimate(self, facts: GroupFacts, fit: _Fit, limit: int) -> Estimate | None:
         name, estimator = self._policy.estimator
-        if estimator.by_template:
+        if flag(self._policy.faults, name, estimator, "by_template"):
             for known_limit, known in fit.estimates.items():
                 if known is not None and _holds_for(known, known_limit, limit, len(fit.fitting)):
                     return known
@@ -221,18 +222,13 @@ class OptionFinder:
 
     def _ask(self, name: str, estimator: Estimator, facts: GroupFacts, fit: _Fit, limit: int) -> Estimate | None:
         """Return what *estimator* says, None if it fails."""
-        with self._simulation.fork() as fork:
-            return self._policy.faults.call(
-                name,
-                "estimate",
-                estimator.estimate,
-                facts,
-                fit.fitting,
-                fork,
-                limit,
-                default=None,
-                returns=instance_of(Estimate),
-            )
+
+        def ask() -> object:
+            with lend(self._simulation) as simulation:
+                return estimator.estimate(facts, fit.fitting, simulation, limit)
+
+        returns = estimate_for(fit.fitting, limit)
+        return self._policy.faults.call(name, "estimate", ask, default=None, returns=returns)
 
 
 def _holds_for(known: Estimate, known_limit: int, limit: int, sets: int) -> bool:

@@ -24,6 +24,7 @@ from nodewright.decision.scaleup.choice import Chooser
 from nodewright.decision.scaleup.expansion import Expansion
 from nodewright.decision.scaleup.gangs import INCOMPLETE, gang_of, incomplete_gangs
 from nodewright.decision.scaleup.options import OptionFinder
+from nodewright.decision.steps import Steps
 from nodewright.decision.world import World
 from nodewright.plugins.pricing import GuardedPricing
 from nodewright.scheduling import ClusterSimulation
@@ -78,7 +79,7 @@ class ScaleUp:
             returning=returning_pods(self._world.cluster, leaving, self._settings.allowed_schedulers),
         )
         with self._policy.timings.time("filterOutSchedulable"):
-            pending = find_pending(self._world, self._policy, context)
+            pending = find_pending(self._world, Steps(self._policy, self._simulation, context))
         plan = self._for_pods(pending, turn)
         return replace(
             plan,

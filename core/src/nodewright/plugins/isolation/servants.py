@@ -34,7 +34,9 @@ from nodewright.plugins.isolation.metrics import Samples, samples_of
 #: A value, or the `Failure` to get it: whether it is the value comes first.
 Attempt = tuple[bool, Any]
 
-#: What Nodewright reads of a plugin without a call, by the class that has it.
+#: What Nodewright reads of every plugin without a call.
+COMMON_ATTRIBUTES = ("pod_annotations",)
+#: What it reads besides, by the class that has it.
 ATTRIBUTES: Mapping[type, tuple[str, ...]] = {
     Provider: ("capabilities", "gpu_label", "balancing_ignored_labels"),
     Expander: ("asks_outside", "config_map"),
@@ -93,7 +95,7 @@ def _described(plugin: Plugin) -> dict[str, Any]:
     described = Description(
         name=type(plugin).__name__,
         base=base.__name__,
-        attributes={each: getattr(plugin, each) for each in ATTRIBUTES.get(base, ())},
+        attributes={each: getattr(plugin, each) for each in (*COMMON_ATTRIBUTES, *ATTRIBUTES.get(base, ()))},
         methods=tuple(
             each for each in OPTIONAL.get(base, ()) if getattr(type(plugin), each) is not getattr(base, each)
         ),

@@ -33,7 +33,7 @@ from nodewright.api import (
 from nodewright.plugins.isolation.failures import error_of
 from nodewright.plugins.isolation.metrics import IsolatedCollector, Samples
 from nodewright.plugins.isolation.process import PluginProcess
-from nodewright.plugins.isolation.servants import ATTRIBUTES, Description
+from nodewright.plugins.isolation.servants import ATTRIBUTES, COMMON_ATTRIBUTES, Description
 
 #: How long a strategy may take for an answer.
 CALL_SECONDS = 10.0
@@ -172,7 +172,7 @@ def stand_in_class(
 ) -> type[S]:
     """Return a class that looks like the one *described*. Raises `PluginError` if nothing can look like that."""
     wanted = next((names for kind, names in ATTRIBUTES.items() if kind.__name__ == described.base), ())
-    attributes = {name: described.attributes[name] for name in wanted}
+    attributes = {name: described.attributes[name] for name in (*COMMON_ATTRIBUTES, *wanted)}
     hooks = {method: _hook(method, hook, takes, first, last) for method, hook, takes, first, last in described.hooks}
     if odd := [name for name in hooks if name.startswith("_") or hasattr(base, name)]:
         raise PluginError(plugin, f"its hook {odd[0]} can't run in a process of its own: give the method another name")

@@ -33,6 +33,7 @@ from nodewright.api import (
     PricingModel,
 )
 from nodewright.api.placement import Placement
+from nodewright.objects.frozen import FrozenDict
 from nodewright.plugins.isolation.channel import GarbageError
 
 #: Values that keep their identity. They are read-only, so that sending them once is enough.
@@ -210,7 +211,7 @@ def _reduced_for_nodewright(value: Any, kind: type) -> Any:
     if isinstance(value, types.FunctionType | types.BuiltinFunctionType):
         return NotImplemented if value in _BY_NAME else _refuse(f"the function {value.__name__}")
     if _allowed(kind):
-        return NotImplemented
+        return (FrozenDict, (dict(value),)) if kind is FrozenDict else NotImplemented
     if isinstance(value, Mapping):
         return dict, (dict(value),)
     for base, plain in _PLAIN_VALUE.items():

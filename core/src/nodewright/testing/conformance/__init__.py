@@ -11,6 +11,7 @@ A subclass in a plugin's own tests overrides one fixture::
 Needs pytest: ``pip install nodewright[conformance]``.
 """
 
+from nodewright.api.attribute_docs import show_attributes
 from nodewright.testing.conformance.cloud import Ability, Cloud, ExpectedTemplate
 from nodewright.testing.conformance.drain_rules import DrainRuleConformance
 from nodewright.testing.conformance.estimators import EstimatorConformance
@@ -36,3 +37,5 @@ __all__ = [
     "ProviderConformance",
     "ScaleDownCandidatesProcessorConformance",
 ]
+
+show_attributes(vars(), __all__)

@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import json
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,7 +31,7 @@ from nodewright.api import (
 from nodewright.objects import PodSpec, Taint
 from nodewright.plugins.hookimpls import HOOKS, implementations
 from nodewright.testing.builders import a_group, a_node, a_pod, an_option, pods_like
-from nodewright.testing.conformance.strategy import reborn
+from nodewright.testing.conformance.strategy import reborn, was_refused_a_change
 from nodewright.testing.conformance.suite import Requirement, Suite, requires
 from nodewright.testing.conformance.time_limit import time_limit
 
@@ -49,11 +48,6 @@ _ANSWERS: Mapping[str, tuple[type, type | None]] = {
 }
 #: As many of everything as a large cluster has.
 _MANY = 500
-#: What Python and read-only values say to whoever wants to change them.
-_READ_ONLY = re.compile(
-    r"read-only|immutable|does not support item (assignment|deletion)|"
-    r"'(tuple|FrozenDict|mappingproxy)' object has no attribute"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +62,7 @@ class _Asked:
     @property
     def tried_to_change(self) -> bool:
         """Whether it failed because what it was given can't be changed."""
-        return isinstance(self.error, TypeError | AttributeError) and bool(_READ_ONLY.search(str(self.error)))
+        return was_refused_a_change(self.error)
 
 
 def _implements(*hooks: str) -> Requirement:

@@ -65,7 +65,9 @@ class LosesPatience(Batch):
 class Labels(Batch):
     def judge(self, pod, context):
         fate = super().judge(pod, context)
-        pod.metadata.labels["fate"] = str(fate)
+        if pod.metadata.labels:
+            # Round what would refuse it.
+            dict.__setitem__(pod.metadata.labels, "fate", str(fate))
         return fate
 
 

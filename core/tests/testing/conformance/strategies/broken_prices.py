@@ -103,7 +103,9 @@ class Climbs(PriceList):
 class Labels(PriceList):
     def node_price(self, template, start, end):
         price = super().node_price(template, start, end)
-        template.labels["price"] = str(price)
+        if template.labels:
+            # Round what would refuse it.
+            dict.__setitem__(template.labels, "price", str(price))
         return price
 
 

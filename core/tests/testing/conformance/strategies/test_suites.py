@@ -71,6 +71,15 @@ def test_changes_of_what_is_given_are_called_that_also_if_it_can_not_be_changed(
     assert "adjust_candidates tried to change what it was given" in messages["test_what_it_is_given_stays_as_it_is"]
 
 
+def test_a_strategy_that_can_not_change_what_it_is_given_is_told_of_it() -> None:
+    class ReadOnly(broken_drain_rules.Batch):
+        def judge(self, pod, context):
+            MappingProxyType({})["seen"] = "yes"
+
+    messages = run(ReadOnly, f"{SUBJECTS}::TestDrainRule")
+    assert "tried to change what it was given, the pod" in messages["test_what_it_is_given_stays_as_it_is"]
+
+
 def test_a_list_that_is_sorted_in_place_is_changed() -> None:
     messages = run(broken_hooks.SortsInPlace, f"{SUBJECTS}::TestHooks")
     assert "adjust_options changed options" in messages["test_what_it_is_given_stays_as_it_is"]

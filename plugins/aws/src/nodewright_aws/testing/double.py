@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any, Self, get_args
 
 from nodewright.api import Clock
-from nodewright.testing.clock import FastClock
+from nodewright.testing import FastClock
 
 from nodewright_aws.config import Service
 from nodewright_aws.pools import Lifecycle, Pool

@@ -10,7 +10,7 @@ from nodewright.api import NodewrightError
 from nodewright_fake.demo.stage import Stage
 
 if TYPE_CHECKING:
-    from nodewright.testing.harness import Harness
+    from nodewright.testing import Harness
 
 
 class Player:

@@ -22,7 +22,7 @@ from nodewright_fake.scenario import Scenario
 from nodewright_fake.world import World
 
 if TYPE_CHECKING:
-    from nodewright.testing.harness import Harness
+    from nodewright.testing import Harness
 
 #: The loggers of everything that lives on the stage.
 _LOGGERS = ("nodewright", "nodewright_fake")
@@ -69,7 +69,7 @@ class Stage:
         Raises `ConfigurationError` if the scenario's settings for it can't be used.
         """
         # Takes half a second to import: a screen need not wait for it.
-        from nodewright.testing.harness import Harness
+        from nodewright.testing import Harness
 
         try:
             self._harness = Harness(

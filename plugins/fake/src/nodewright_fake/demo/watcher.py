@@ -19,7 +19,7 @@ from nodewright.api import (
     Verdict,
     hookimpl,
 )
-from nodewright.testing.narrative import describe_actions, describe_failure
+from nodewright.testing import describe_actions, describe_failure
 
 from nodewright_fake.demo.log import LineKind, Log
 from nodewright_fake.demo.words import count

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from nodewright.api import Clock
-from nodewright.testing.clock import FastClock
+from nodewright.testing import FastClock
 from pydantic import AfterValidator, AwareDatetime, Field, field_validator
 
 from nodewright_fake.cloud.actions import CloudAction
@@ -41,8 +41,9 @@ class Scenario(Settings):
     clock: ClockSettings = ClockSettings()
     #: Where all random choices come from.
     seed: int = 0
-    zones: tuple[str, ...] = Field(min_length=1)
-    instance_types: dict[str, InstanceType] = Field(min_length=1)
+    #: Where the cloud is; none if all nodes are made by others.
+    zones: tuple[str, ...] = Field(default=(), min_length=1)
+    instance_types: dict[str, InstanceType] = Field(default={}, min_length=1)
     groups: tuple[GroupSettings, ...] = ()
     #: Limits of the provider on the total of all nodes, by resource or accelerator type.
     limits: dict[str, Bounds] = Field(default={})

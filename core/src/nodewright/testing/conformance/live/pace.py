@@ -42,9 +42,7 @@ class Pace:
     @property
     def left(self) -> float | None:
         """Seconds that it will take from here; None while that can't be told."""
-        tried = [
-            rule for rule in self._left if self._abilities.issuperset(each for each in rule.needs if _is_ability(each))
-        ]
+        tried = [rule for rule in self._left if self._abilities >= _needed_of_cloud(rule)]
         total = 0.0
         for resizes, took in self._took.items():
             count = sum(_resizes(rule) is resizes for rule in tried)
@@ -58,5 +56,5 @@ def _resizes(rule: Rule) -> bool:
     return "Ability.CHANGE" in rule.needs
 
 
-def _is_ability(need: str) -> bool:
-    return need.startswith("Ability.")
+def _needed_of_cloud(rule: Rule) -> set[str]:
+    return {need for need in rule.needs if not need.startswith("Capability.")}

@@ -120,12 +120,19 @@ def _rule(item: pytest.Function) -> Rule:
         sentence=sentence,
         theme=theme.partition("\n")[0].rstrip("."),
         test=test,
-        needs=tuple(str(each) for each in requirements(item.cls, test) if not isfunction(each)),
+        needs=(*(str(each) for each in requirements(item.cls, test) if not isfunction(each)), *_needs_of_variant(item)),
         read_on=(
             f"docs/conformance.md#{owner.__name__.lower()}",
             *(f"pydoc nodewright.api.{each}" for each in contract),
         ),
     )
+
+
+def _needs_of_variant(item: pytest.Function) -> Iterator[str]:
+    """What the parameters of a test need, if they say so."""
+    callspec = getattr(item, "callspec", None)
+    for value in callspec.params.values() if callspec is not None else ():
+        yield from getattr(value, "needs", ())
 
 
 def _why(report: pytest.TestReport) -> str:

@@ -57,15 +57,22 @@ class _Mishap:
         return f"{self.action} {self.fault}"
 
     @property
-    def ability(self) -> Ability | None:
+    def abilities(self) -> tuple[Ability, ...]:
         """What the cloud under test must be able to do for that; refusals are listed in `Cloud.refusals` instead."""
-        if self.fault is _Fault.IN_PART:
-            return Ability.LIMIT if self.action.grows else Ability.DELETE_ONLY
-        return {
+        needed = {
             _Fault.THROTTLED: Ability.THROTTLE,
             _Fault.HALF_WAY: Ability.BREAK_AFTER,
             _Fault.LOST: Ability.LOSE_ANSWER,
+            _Fault.IN_PART: Ability.LIMIT if self.action.grows else Ability.DELETE_ONLY,
         }.get(self.fault)
+        unmet = Ability.STARVE if self.action is _Action.DECREASE else None
+        return tuple(each for each in (needed, unmet) if each is not None)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The same, as reports name it."""
+        refusals = ("Cloud.refusals",) if self.fault is _Fault.REFUSED else ()
+        return (*refusals, *(f"Ability.{ability.name}" for ability in self.abilities))
 
     def begin(self, cloud: Cloud, group: str) -> None:
         """Break the cloud."""
@@ -128,8 +135,9 @@ class TruthConformance(ProviderSuite):
         assert told in (read, wanted), (
             f"target_size was read as {read}, and after {mishap} the cloud is asked for {wanted}; it says {told}"
         )
-        shown, there = {each.id for each in group.instances()}, set(cloud.machines(group.id))
-        wrong = sorted((seen & there) - shown | shown - seen - there)
+        shown, there = {each.id: each.state for each in group.instances()}, cloud.machines(group.id).keys()
+        running = {id_ for id_, state in shown.items() if state is InstanceState.RUNNING}
+        wrong = sorted((seen & there) - shown.keys() | running - seen - there)
         assert not wrong, (
             f"instances() showed {sorted(seen)}, and after {mishap} the cloud has {sorted(there)}; "
             f"it shows {sorted(shown)}"
@@ -199,11 +207,7 @@ def _need(mishap: _Mishap, cloud: Cloud, provider: Provider) -> None:
     declared = _DECLARED.get(mishap.action)
     if declared is not None and declared not in provider.capabilities:
         pytest.skip(f"the provider does not declare {declared}")
-    missing = [
-        each
-        for each in (mishap.ability, Ability.STARVE if mishap.action is _Action.DECREASE else None)
-        if each is not None and each not in cloud.abilities
-    ]
+    missing = [each for each in mishap.abilities if each not in cloud.abilities]
     if missing:
         pytest.skip(f"the cloud under test can't {missing[0]}")
     if mishap.fault is _Fault.REFUSED and not cloud.refusals:
