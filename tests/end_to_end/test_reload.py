@@ -1,14 +1,19 @@
 """A configuration that changes while the autoscaler runs."""
 
+import importlib
+from datetime import timedelta
 from time import monotonic, sleep
 
 import pytest
-from nodewright.api import Plugin, hookimpl
+from nodewright.api import ApiServerError, Plugin, hookimpl
 from nodewright.config.watch import ConfigFile
 from nodewright.kube.transport import connect
 from nodewright.plugins import Registry
+from nodewright.runtime import informer, reload, strategies
 from nodewright.runtime.autoscaler import Autoscaler
 from nodewright.testing.clock import SteppedClock
+from nodewright.testing.distributions import Distributions
+from nodewright_fake.apiserver.faults import Fault
 from nodewright_fake.apiserver.server import ApiServer
 from nodewright_fake.apiserver.store import Store
 from nodewright_fake.cloud.api_fault import ApiFault, ApiFaultKind
@@ -152,3 +157,114 @@ def test_a_change_that_takes_a_new_process_is_told(begin, caplog) -> None:
     assert "the change of memory takes effect at the next start" in caplog.text
     assert "the change of server takes effect at the next start" in caplog.text
     assert "the change of seed" not in caplog.text
+
+
+TEAMS = """
+    from nodewright.api import Plugin, hookimpl
+
+    class Teams(Plugin):
+        '''Notes the teams whose pods wait.'''
+
+        api_version = 1
+        pod_annotations = frozenset(["example.com/team"])
+        seen = []
+
+        @hookimpl
+        def adjust_pending_pods(self, pods, now):
+            self.seen.append(sorted(each.pod.metadata.annotations["example.com/team"] for each in pods))
+            return pods
+"""
+
+
+@pytest.fixture
+def teams(tmp_path):
+    """The module of a plugin that reads the teams of pods."""
+    with Distributions(tmp_path) as distributions:
+        yield importlib.import_module(distributions.install("teams", {"hooks/teams": "Teams"}, TEAMS))
+
+
+def put_pods_of_teams(server):
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    for name, team in (("a", "red"), ("b", "blue"), ("c", "red")):
+        pod = {
+            "metadata": {"name": name, "namespace": "default", "annotations": {"example.com/team": team}},
+            "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]},
+            "status": {"phase": "Pending", "conditions": [condition]},
+        }
+        server.store.create("pods", pod)
+
+
+def test_pods_are_read_again_for_a_plugin_that_declares_annotations(server, life, teams) -> None:
+    autoscaler, path = life
+    put_pods_of_teams(server)
+    autoscaler.run_once()
+    lists = server.record.count(verb="list", resource="pods")
+    path.write_text(CONFIG.format(expanders="least-waste") + "hooks: [teams]\n")
+    for _ in range(2):
+        autoscaler.run_once()
+    # In the very loop in which the change took effect, as in any later one.
+    assert teams.Teams.seen == [["blue", "red", "red"]] * 2
+    assert server.record.count(verb="list", resource="pods") == lists + 1
+
+
+def test_nothing_is_decided_before_pods_were_read_with_what_plugins_declare(server, life, teams, monkeypatch) -> None:
+    autoscaler, path = life
+    put_pods_of_teams(server)
+    autoscaler.run_once()
+    for waits in (informer, reload):
+        monkeypatch.setattr(waits, "_FIRST_SIGHT_SECONDS", 0.2)
+    fault = Fault(when=lambda request: (request.verb, request.path) == ("list", "/api/v1/pods"), status=503)
+    server.faults.append(fault)
+    path.write_text(CONFIG.format(expanders="least-waste") + "hooks: [teams]\n")
+    with pytest.raises(ApiServerError, match="the pods are read anew, and not all were read yet"):
+        autoscaler.run_once()
+    assert teams.Teams.seen == []
+    server.faults.remove(fault)
+    autoscaler.feed.wait_until_synced(10)
+    autoscaler.run_once()
+    assert teams.Teams.seen == [["blue", "red", "red"]]
+
+
+LATE = """
+    from nodewright.api import Provider, hookimpl
+
+    class Late(Provider):
+        '''Can be made at the third try.'''
+
+        api_version = 1
+        pod_annotations = frozenset(["example.com/team"])
+        tries = 0
+        seen = []
+
+        def __init__(self, config, context):
+            super().__init__(config, context)
+            Late.tries += 1
+            if Late.tries < 3:
+                raise RuntimeError("not yet")
+
+        def refresh(self): ...
+        def groups(self): return ()
+        def group_of(self, node): return None
+
+        @hookimpl
+        def adjust_pending_pods(self, pods, now):
+            self.seen.append(sorted(each.pod.metadata.annotations["example.com/team"] for each in pods))
+            return pods
+"""
+
+
+@pytest.fixture
+def late(tmp_path, monkeypatch):
+    """The class of a provider that can be made in the second loop."""
+    monkeypatch.setattr(strategies, "_FIRST_PAUSE", timedelta(0))
+    with Distributions(tmp_path) as distributions:
+        yield importlib.import_module(distributions.install("late", {"providers/late": "Late"}, LATE)).Late
+
+
+def test_a_provider_that_comes_late_has_the_annotations_that_it_declares(server, late, life) -> None:
+    autoscaler, path = life
+    put_pods_of_teams(server)
+    path.write_text(CONFIG.format(expanders="least-waste").replace("providers: [", "providers: [late, "))
+    for tries, seen in ((2, []), (3, [["blue", "red", "red"]])):
+        autoscaler.run_once()
+        assert (late.tries, late.seen) == (tries, seen)

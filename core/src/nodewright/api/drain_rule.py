@@ -85,5 +85,6 @@ class DrainRule(Plugin):
 
         The reason should be the same for all pods with the same problem, as it becomes part of metrics. The pod runs,
         and has its name, owner and times. It has only those annotations that Nodewright reads (``nodewright.dev/`` and
-        Cluster Autoscaler's), and of its containers only what they request.
+        Cluster Autoscaler's) or that plugins declare in `Plugin.pod_annotations`, and of its containers only what they
+        request.
         """

@@ -12,7 +12,7 @@ from nodewright.objects import Pod
 class PodSet:
     """Pods that a scheduler can't tell apart."""
 
-    #: One of them; stands for all.
+    #: One of them; stands for all. They differ in no annotation that a plugin declares in `Plugin.pod_annotations`.
     pod: Pod
     #: ``namespace/name`` of each.
     keys: tuple[str, ...]

@@ -36,6 +36,12 @@ class Plugin(ABC):  # noqa: B024  what is abstract depends on the kind of plugin
     Config: ClassVar[type[PluginConfig]] = PluginConfig
     #: The version of the contract that this class was written for.
     api_version: ClassVar[int] = API_VERSION
+    #: The annotations of pods that the plugin reads: keys, or what several begin with up to a slash, such as
+    #: ``example.com/``. Pods that differ in one of them are in different sets, so that `PodSet.pod` speaks for all, and
+    #: drain rules find them on pods that run. No others are sure to be there, but those that begin with
+    #: ``nodewright.dev/`` and ``cluster-autoscaler.kubernetes.io/``. They are part of pictures of the cluster, so
+    #: declare none with secrets in it. If users choose the key, make it a property that reads the plugin's settings.
+    pod_annotations: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, config: PluginConfig) -> None:
         self.config = config

@@ -17,7 +17,7 @@ _HELP = """\
 Reads the cluster and its clouds once, changes nothing, and writes everything that a decision depends on as a scenario
 for `nodewright decide`: nodes, pods, the objects that they refer to, node groups, open orders, settings. The scenario
 has only the fields that decisions read: no environment, no commands, no images, no secrets, and no annotations but the
-autoscaler's.
+autoscaler's and those that plugins in use declare.
 
 -o, --output json|yaml   the output format; default: json. YAML takes much longer: use it for small clusters
 --output-file FILE       the file to write, compressed if it ends in .gz; default: standard output

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from nodewright.api.protection import KARPENTER_DO_NOT_DISRUPT
+from nodewright.cluster.annotations import BUILT_IN, PodAnnotations
 from nodewright.cluster.selection import Namespaces, Selection, SpreadRule, Term, affinity_term, spread_rules
 from nodewright.objects import Container, NodeSelector, NodeSelectorTerm, Pod, Requirement, Resources
 from nodewright.objects.affinity import NodeAffinity, PodAffinityTerm, TopologySpreadConstraint
 from nodewright.objects.node import HOSTNAME
-from nodewright.objects.pod import DELETION_COST, ContainerPort
+from nodewright.objects.pod import ContainerPort
 from nodewright.objects.volume import Volume
 
 #: Labels that differ between a controller's pods. Classes ignore them until a selector looks at them.
@@ -23,13 +23,6 @@ TELLING_LABELS = frozenset(
         "apps.kubernetes.io/pod-index",
         "batch.kubernetes.io/job-completion-index",
     ]
-)
-#: Annotations that rules look at.
-TELLING_ANNOTATIONS = (
-    "cluster-autoscaler.kubernetes.io/",
-    "nodewright.dev/",
-    DELETION_COST,
-    KARPENTER_DO_NOT_DISRUPT,
 )
 #: How an API server writes the node selector that ties a DaemonSet's pod to the node of a name.
 PINNED = b'"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["%s"]}]}]'
@@ -49,6 +42,8 @@ class PodClass:
     terminating: bool
     requests: Resources
     namespaces: Namespaces
+    #: The annotations that pods of different classes may differ in.
+    annotations: PodAnnotations = BUILT_IN
     #: How many of them are bound to nodes now. Written by `Cluster`.
     population: int = 0
     #: What filters have computed about the class, each under its own name.
@@ -163,6 +158,8 @@ class PodClasses:
 
     #: Called with the labels of nodes that a new class looks at.
     observe: Callable[[frozenset[str]], None] = lambda labels: None
+    #: The annotations that distinguish classes.
+    annotations: PodAnnotations = BUILT_IN
     #: Telling labels that a constraint looks at, so that they distinguish classes.
     watched: set[str] = field(default_factory=set)
     #: Whether pods must be classified again, because a label was watched after they came.
@@ -176,6 +173,12 @@ class PodClasses:
     _selected: dict[Selection, tuple[int, list[PodClass]]] = field(default_factory=dict)
     #: The pods that were asked for last, by identity: in a loop each is asked for many times.
     _asked: dict[int, tuple[Pod, PodClass]] = field(default_factory=dict)
+
+    def tell_by(self, annotations: PodAnnotations) -> None:
+        """Let pods that differ in *annotations* be of different classes: pods that are classified from now on."""
+        if annotations != self.annotations:
+            self.annotations = annotations
+            self._asked.clear()
 
     def name_space(self, name: str, labels: Mapping[str, str]) -> None:
         """Note a namespace's labels. If they changed, terms that select namespaces by label are resolved again."""
@@ -214,7 +217,7 @@ class PodClasses:
         return found
 
     def _intern(self, pod: Pod) -> PodClass:
-        key = class_key(pod, TELLING_LABELS - self.watched)
+        key = class_key(pod, self.annotations, TELLING_LABELS - self.watched)
         return self.find(key) or self.add(key, pod)
 
     def find(self, key: object) -> PodClass | None:
@@ -231,6 +234,7 @@ class PodClasses:
             terminating=pod.metadata.deletion_timestamp is not None,
             requests=pod.requests,
             namespaces=self.namespaces,
+            annotations=self.annotations,
         )
         self.known.append(added)
         self._by_key[key] = added
@@ -272,9 +276,12 @@ def _node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
     return required.node_selector_terms if required else ()
 
 
-def class_key(pod: Pod, ignored: Collection[str] = TELLING_LABELS) -> bytes:
-    """Return the key of the pod's class: it is equal for pods that no constraint and no rule can distinguish."""
-    return msgspec.json.encode(_telling(pod, ignored), order="deterministic")
+def class_key(pod: Pod, annotations: PodAnnotations = BUILT_IN, ignored: Collection[str] = TELLING_LABELS) -> bytes:
+    """Return the key of the pod's class: it is equal for pods that no constraint and no rule can distinguish.
+
+    Rules look at *annotations*. Labels that are *ignored* do not count.
+    """
+    return msgspec.json.encode(_telling(pod, annotations, ignored), order="deterministic")
 
 
 def unbound(pod: Pod) -> Pod:
@@ -297,13 +304,13 @@ def _tied_to(name: str) -> NodeAffinity:
     return NodeAffinity(required=NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(line,)),)))
 
 
-def _telling(pod: Pod, ignored: Collection[str]) -> tuple[Any, ...]:
+def _telling(pod: Pod, annotations: PodAnnotations, ignored: Collection[str]) -> tuple[Any, ...]:
     meta, spec = pod.metadata, pod.spec
     owner = meta.controller
     return (
         meta.namespace,
         sorted((key, value) for key, value in meta.labels.items() if key not in ignored),
-        sorted((key, value) for key, value in meta.annotations.items() if key.startswith(TELLING_ANNOTATIONS)),
+        sorted(annotations.among(meta.annotations).items()),
         pod.is_mirror,
         (owner.kind, owner.api_version) if owner else None,
         meta.deletion_timestamp is not None,

@@ -30,6 +30,8 @@ class Policy:
     drain_rules: Mapping[str, DrainRule]
     hooks: Hooks
     faults: Faults
+    #: The annotations of pods that the strategies and hooks read.
+    pod_annotations: frozenset[str] = frozenset()
     #: In a replay, the recorded answers of expanders that ask outside: they are not asked again, and keep all options
     #: where the record has no answer. None: they are asked.
     answers: tuple[Answer, ...] | None = None

@@ -80,7 +80,8 @@ class Feed:
         on_nodes: Callable[[Iterable[Node]], None] = lambda nodes: None,
     ) -> None:
         self._changed = Condition()
-        self._kinds = dict.fromkeys(kind.name for kind in KINDS)
+        #: Kinds that are waited for, each as it is read now.
+        self._kinds = {kind.name: kind for kind in KINDS}
         #: Changes to apply, by kind.
         self._pending: dict[str, Batch] = {}
         self._versions: dict[str, int] = {}
@@ -96,8 +97,10 @@ class Feed:
         self._on_nodes = on_nodes
 
     def extend(self, batch: Batch) -> None:
-        """Add changes, or a whole list."""
+        """Add changes, or a whole list. Ignored if the kind is read in another way by now."""
         with self._changed:
+            if self._kinds.get(batch.kind.name, batch.kind) is not batch.kind:
+                return
             self._gather(batch)
             if batch.version.isdigit():
                 self._versions[batch.kind.name] = int(batch.version)
@@ -119,24 +122,33 @@ class Feed:
         """Raise `ApiServerError` if the API server has not answered for a vital kind for over *longest* seconds."""
         now = monotonic()
         with self._changed:
-            for kind in KINDS:
+            for kind in self._kinds.values():
                 silent = now - self._contact.get(kind.name, now)
                 if kind.vital and silent > longest:
                     trouble = self._trouble.get(kind.name, "the API server is silent")
                     raise ApiServerError(f"no news of {kind.name} for {silent:.0f} s: {trouble}")
 
+    def check_listed(self) -> None:
+        """Raise `ApiServerError` if a vital kind was not listed since it was added."""
+        with self._changed:
+            for name in self._behind():
+                if self._kinds[name].vital:
+                    trouble = self._trouble.get(name, "that takes a while in a large cluster")
+                    raise ApiServerError(f"the {name} are read anew, and not all were read yet: {trouble}")
+
     def add_kind(self, kind: WatchedKind) -> None:
         """Wait for *kind*, too, from now on: its reflector is about to start."""
         with self._changed:
-            self._kinds[kind.name] = None
+            self._kinds[kind.name] = kind
+            self._versions.pop(kind.name, None)
 
-    def remove_kind(self, kind: WatchedKind) -> None:
+    def remove_kind(self, kind: str) -> None:
         """Stop waiting for *kind*: its reflector has ended. Its objects stay in the cluster."""
         with self._changed:
-            self._kinds.pop(kind.name, None)
+            self._kinds.pop(kind, None)
             for seen in (self._versions, self._trouble, self._contact):
-                seen.pop(kind.name, None)
-            self._absent.discard(kind.name)
+                seen.pop(kind, None)
+            self._absent.discard(kind)
             self._changed.notify_all()
 
     def note_trouble(self, kind: str, error: str) -> None:

@@ -1,12 +1,14 @@
 """The watched kinds of objects: where each is served, and how it goes into the cluster."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from nodewright.cluster import Cluster
+from nodewright.cluster.annotations import PodAnnotations
 from nodewright.cluster.controllers import DAEMON_SET
 from nodewright.config.model import Settings
 from nodewright.kube.pod_reader import PodReader
@@ -215,6 +217,8 @@ KINDS = (
     ),
 )
 
+PODS = "pods"
+
 #: Needed only if pods of unknown controllers keep their nodes.
 _CONTROLLERS = (
     _controllers("ReplicaSet", "/apis/apps/v1/replicasets"),
@@ -231,6 +235,12 @@ _CAPACITY_QUOTAS = WatchedKind(
     known=lambda cluster: list(cluster.quotas),
     optional=True,
 )
+
+
+def pods_with(annotations: PodAnnotations) -> WatchedKind:
+    """Return the kind of pods, read with those *annotations* that tell."""
+    (kind,) = (kind for kind in KINDS if kind.name == PODS)
+    return replace(kind, reader=partial(PodReader, annotations))
 
 
 def wanted_kinds(settings: Settings) -> tuple[WatchedKind, ...]:

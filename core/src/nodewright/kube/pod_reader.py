@@ -10,7 +10,8 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from msgspec.structs import replace
 
 from nodewright.cluster import Cluster, PodRow
-from nodewright.cluster.pod_class import PINNED, TELLING_ANNOTATIONS, TELLING_LABELS, unbound
+from nodewright.cluster.annotations import BUILT_IN, PodAnnotations
+from nodewright.cluster.pod_class import PINNED, TELLING_LABELS, unbound
 from nodewright.objects import ObjectMeta, OwnerReference, Pod
 from nodewright.objects.pod import FINAL_PHASES, MIRROR, PodStatus
 
@@ -19,8 +20,6 @@ _MOST_PROTOTYPES = 20_000
 #: The volume of a service account's token has a random name.
 _TOKEN = re.compile(rb'\{"name":"kube-api-access-[a-z0-9]+","projected":')
 _TELLING_LABELS = tuple(label.encode() for label in TELLING_LABELS)
-# An escape may hide any character.
-_TELLING_ANNOTATIONS = (*(prefix.encode() for prefix in TELLING_ANNOTATIONS), MIRROR.encode(), b"\\")
 
 _Bytes = Raw | UnsetType
 
@@ -78,9 +77,15 @@ class SeenPod(Struct, gc=False, eq=False, frozen=True, kw_only=True):
 
 
 class PodReader:
-    """Decodes pods. For one thread; raises `msgspec.MsgspecError` for a malformed pod."""
+    """Decodes pods, with those of their *annotations* that tell. A pod without a node keeps all of its own.
 
-    def __init__(self) -> None:
+    For one thread; raises `msgspec.MsgspecError` for a malformed pod.
+    """
+
+    def __init__(self, annotations: PodAnnotations = BUILT_IN) -> None:
+        self._annotations = annotations
+        #: What is in the JSON of annotations that tell. An escape may hide any character.
+        self._words = tuple(each.encode() for each in (*annotations.prefixes, *annotations.declared, MIRROR, "\\"))
         self._wire = msgspec.json.Decoder(_Pod)
         self._whole = msgspec.json.Decoder(Pod)
         self._own = msgspec.json.Decoder(_OwnParts)
@@ -94,8 +99,13 @@ class PodReader:
         meta, spec, status = wire.metadata, wire.spec, wire.status
         node, finished = spec.node_name, status.phase in FINAL_PHASES
         owner = None if meta.owner_references is UNSET else _controller(bytes(meta.owner_references))
-        key = self._key.encode(_telling(wire, owner))
-        prototype = self._prototypes.get(key) or self._remember(PodPrototype(key, unbound(self._whole.decode(raw))))
+        annotations = self._telling(meta.annotations)
+        key = self._key.encode(_telling(wire, annotations, owner))
+        prototype = self._prototypes.get(key)
+        if prototype is None:
+            pod = unbound(self._whole.decode(raw))
+            shared = replace(pod, metadata=replace(pod.metadata, annotations=dict(annotations or {})))
+            prototype = self._remember(PodPrototype(key, shared))
         pending = None
         if not node and not finished:
             own = self._own.decode(raw)
@@ -112,6 +122,17 @@ class PodReader:
             pending=pending,
             telling=() if meta.labels is UNSET else _telling_labels(bytes(meta.labels)),
         )
+
+    def _telling(self, annotations: _Bytes) -> Mapping[str, str] | None:
+        if annotations is UNSET:
+            return None
+        text = bytes(annotations)
+        if not _mentions(text, self._words):
+            return None
+        decoded = msgspec.json.decode(text, type=dict[str, str] | None) or {}
+        kept = self._annotations.among(decoded)
+        # Only its presence counts, as its value differs for each pod.
+        return kept | {MIRROR: ""} if MIRROR in decoded else kept
 
     def _remember(self, prototype: PodPrototype) -> PodPrototype:
         if len(self._prototypes) >= _MOST_PROTOTYPES:
@@ -187,7 +208,7 @@ class _Pod(_Wire):
     status: _Status = msgspec.field(default_factory=_Status)
 
 
-def _telling(wire: _Pod, owner: OwnerReference | None) -> tuple[object, ...]:
+def _telling(wire: _Pod, annotations: Mapping[str, str] | None, owner: OwnerReference | None) -> tuple[object, ...]:
     """Return the fields of a pod that its class depends on; changes *wire*."""
     meta, spec, status = wire.metadata, wire.spec, wire.status
     ephemeral = False
@@ -202,7 +223,7 @@ def _telling(wire: _Pod, owner: OwnerReference | None) -> tuple[object, ...]:
     return (
         meta.namespace,
         _labels(meta.labels),
-        _annotations(meta.annotations),
+        annotations,
         owner and (owner.kind, owner.api_version),
         meta.deletion_timestamp is not None,
         # Claims of ephemeral volumes belong to their pod and are named after it.
@@ -233,18 +254,6 @@ def _telling_labels(text: bytes) -> tuple[tuple[str, str], ...]:
 def _with_labels(pod: Pod, labels: tuple[tuple[str, str], ...]) -> Pod:
     merged = {**pod.metadata.labels, **dict(labels)}
     return replace(pod, metadata=replace(pod.metadata, labels=merged))
-
-
-def _annotations(annotations: _Bytes) -> Mapping[str, str] | None:
-    if annotations is UNSET:
-        return None
-    text = bytes(annotations)
-    if not _mentions(text, _TELLING_ANNOTATIONS):
-        return None
-    decoded = msgspec.json.decode(text, type=dict[str, str] | None) or {}
-    kept = {key: value for key, value in decoded.items() if key.startswith(TELLING_ANNOTATIONS)}
-    # Only its presence counts, as its value differs for each pod.
-    return kept | {MIRROR: ""} if MIRROR in decoded else kept
 
 
 def _mentions(text: bytes, words: tuple[bytes, ...]) -> bool:

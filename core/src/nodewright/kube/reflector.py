@@ -246,7 +246,7 @@ class ConfigMapWatch:
         for gone in self._reflectors.keys() - wanted:
             kind, reflector = self._reflectors.pop(gone)
             reflector.stop()
-            self._feed.remove_kind(kind)
+            self._feed.remove_kind(kind.name)
         for new in sorted(wanted - self._reflectors.keys()):
             kind = one_config_map(*new)
             reflector = Reflector(kind, self._transport, self._feed)

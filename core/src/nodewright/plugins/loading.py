@@ -6,6 +6,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from nodewright import __version__
 from nodewright.api import API_VERSION, Command, Plugin, PluginConfig, PluginError
+from nodewright.plugins.annotations import declared_annotations
 from nodewright.plugins.calls import starting
 from nodewright.plugins.entrypoints import Registration, load
 from nodewright.plugins.faults import describe
@@ -32,6 +33,7 @@ def load_plugin(registration: Registration) -> type[Plugin]:
     if not (isinstance(plugin.Config, type) and issubclass(plugin.Config, PluginConfig)):
         raise _broken(registration, "its Config is not a subclass of nodewright.api.PluginConfig")
     try:
+        declared_annotations(plugin)
         hooks = implementations(plugin)
     except ValueError as error:
         raise _broken(registration, str(error)) from None

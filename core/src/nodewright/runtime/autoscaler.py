@@ -127,7 +127,7 @@ class Autoscaler:
         Raises `ApiServerError` after *timeout* seconds; if *patient*, logs why it takes so long and goes on waiting.
         """
         session = self._cycle.session
-        self._informer.watch(session.settings, session.config_maps)
+        self._informer.watch(session.settings, session.config_maps, session.pod_annotations)
         self._leadership.look()
         self._informer.wait(timeout, patient=patient)
 

@@ -62,7 +62,7 @@ class Reloader:
             _log.warning("the change of %s takes effect at the next start of the process", name)
         old, self.session = self.session, self._open(settings)
         old.close()
-        self._informer.watch(settings, self.session.config_maps)
+        self._informer.watch(settings, self.session.config_maps, self.session.pod_annotations)
         with suppress(ApiServerError):
             self._informer.wait(_FIRST_SIGHT_SECONDS)
         self._liveness.loop = settings.loop

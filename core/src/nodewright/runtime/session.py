@@ -89,12 +89,19 @@ class Session:
                 time_for_hints=settings.scale_down.soft_taints.max_time,
                 permit=permit,
             )
+        self._observed_annotations = frozenset[str]()
         for name, observer in observers.items():
             self.policy.hooks.register(name, observer)
+            self._observed_annotations |= observer.pod_annotations
 
     def collectors(self) -> Mapping[str, Sequence[Collector]]:
         """Return the metrics that plugins have of their own, by plugin."""
         return self._strategies.collectors()
+
+    @property
+    def pod_annotations(self) -> frozenset[str]:
+        """The annotations of pods that plugins read. Providers that come late may add some."""
+        return self._strategies.pod_annotations | self._observed_annotations
 
     @property
     def busy(self) -> bool:
@@ -122,10 +129,13 @@ class Session:
         """Return the outcomes of actions that took too long and have ended since the last call."""
         return self._executor.late_outcomes()
 
-    def observe(self, cluster: Cluster, outcomes: tuple[Outcome, ...]) -> World:
-        """Read the providers and return the world as it is, with the *outcomes* of actions of the last loop."""
+    def retry(self) -> None:
+        """Try again to make the providers that could not be made, at growing intervals."""
         for name, provider in self._strategies.retry(self._clock.now()).items():
             self._providers.add(name, provider)
+
+    def observe(self, cluster: Cluster, outcomes: tuple[Outcome, ...]) -> World:
+        """Read the providers and return the world as it is, with the *outcomes* of actions of the last loop."""
         with self.policy.timings.time("cloudProviderRefresh"):
             report = self._providers.read(cluster.nodes, self._defaults, self.settings.loop.refresh_timeout)
         self._unreadable = {**report.unreadable, **self._strategies.left_out}

@@ -21,6 +21,8 @@ from nodewright.config.model import Reference, Settings
 from nodewright.config.reference import unique_name
 from nodewright.decision.policy import Policy
 from nodewright.plugins import Faults, Hooks, Registry
+from nodewright.plugins.annotations import declared_annotations
+from nodewright.plugins.faults import describe
 from nodewright.plugins.pricing import GuardedPricing
 from nodewright.plugins.results import sequence_of
 from nodewright.strategies.binpacking import Binpacking
@@ -56,6 +58,7 @@ class Strategies:
         self._faults = faults
         self._hooks = Hooks(faults)
         self._made: list[tuple[str, Plugin]] = []
+        self._pod_annotations: frozenset[str] = frozenset()
         #: Providers that are named and could not be made.
         self._unmade: dict[str, LeftOut] = {}
 
@@ -78,6 +81,7 @@ class Strategies:
             drain_rules=self._drain_rules(settings.scale_down.drain_rules),
             hooks=self._hooks,
             faults=self._faults,
+            pod_annotations=self._pod_annotations,
         )
         self._hooks.register_in_order(self._made)
         return policy
@@ -124,6 +128,11 @@ class Strategies:
         self._hooks.register_in_order(self._made)
         return [GuardedPricing(name, model, self._faults) for name, model in prices.items()]
 
+    @property
+    def pod_annotations(self) -> frozenset[str]:
+        """The annotations of pods that the plugins made so far read."""
+        return self._pod_annotations
+
     def collectors(self) -> Mapping[str, Sequence[Collector]]:
         """Return the metrics of all plugins made so far, by name."""
         collectors: dict[str, list[Collector]] = {}
@@ -162,11 +171,13 @@ class Strategies:
             plugin = self._create(kind, reference, *extra)
             if not isinstance(plugin, base):
                 raise PluginError(reference.name, f"{reference.name!r} is no {base.__name__}: it belongs elsewhere")
+            annotations = _annotations_of(reference.name, plugin)
             # Here, because one that can't be registered is left out; what was made is put in order later.
             self._hooks.register(reference.name, plugin)
         except PluginError as error:
             self._faults.note(reference.name, "load", error)
             raise
+        self._pod_annotations |= annotations
         self._made.append((reference.name, plugin))
         return plugin
 
@@ -180,6 +191,13 @@ class Strategies:
         elif getattr(plugin, "asks_outside", False):
             self._faults.watch(name, may_start_programs=True)
         return plugin
+
+
+def _annotations_of(name: str, plugin: Plugin) -> frozenset[str]:
+    try:
+        return declared_annotations(plugin)
+    except Exception as error:
+        raise PluginError(name, f"{name!r} can't be used: {describe(error)}") from None
 
 
 def _collectors(found: object) -> tuple[Collector, ...]:

@@ -10,6 +10,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from nodewright.cluster import Cluster, PodClass, PodRow
+from nodewright.cluster.annotations import BUILT_IN, PodAnnotations
 from nodewright.cluster.controllers import DAEMON_SET
 from nodewright.objects import (
     CapacityQuota,
@@ -145,9 +146,13 @@ def read_objects(document: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
     return {each.key: each.read(document) for each in _LISTS if each.key in document}
 
 
-def cluster_of(objects: Objects) -> Cluster:
-    """Return a new cluster of *objects*; raises `ConfigurationError` that names the one with a malformed quantity."""
+def cluster_of(objects: Objects, annotations: PodAnnotations = BUILT_IN) -> Cluster:
+    """Return a new cluster of *objects*, whose pods differ in those *annotations* that tell.
+
+    Raises `ConfigurationError` that names the object with a malformed quantity.
+    """
     cluster = Cluster()
+    cluster.pod_classes.tell_by(annotations)
     for each in _LISTS:
         if each.controller and each.key in objects:
             cluster.controllers.see(each.controller)
@@ -169,7 +174,7 @@ def write_objects(cluster: Cluster, names: Names) -> Iterator[Entry]:
 
 def _write_pods(cluster: Cluster, names: Names) -> Iterator[Raw]:
     """Yield all pods that have not ended: those of each node in the order that decisions see, then the rest."""
-    writer = _PodWriter(names)
+    writer = _PodWriter(names, cluster.pod_classes.annotations)
     for node in cluster.nodes:
         for row in cluster.pods_on(node):
             yield writer.write(row)
@@ -187,8 +192,9 @@ def _write_pods(cluster: Cluster, names: Names) -> Iterator[Raw]:
 class _PodWriter:
     """Writes pods from their rows. What the pods of a class share, and what they share with an owner, is made once."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, annotations: PodAnnotations) -> None:
         self._names = names
+        self._annotations = annotations
         self._classes: dict[PodClass, tuple[dict[str, Any], bytes]] = {}
         self._owners: dict[OwnerReference, list[dict[str, Any]]] = {}
 
@@ -209,7 +215,13 @@ class _PodWriter:
     def _whole(self, row: PodRow, pod: Pod) -> Any:
         owner = (row.owner,) if row.owner is not None else ()
         pod = replace(pod, metadata=replace(pod.metadata, owner_references=owner))
-        return sift(pod, sieves.POD, self._names, namespace=row.namespace, pod=row.name)
+        return self._sifted(pod)
+
+    def _sifted(self, pod: Pod) -> Any:
+        meta = pod.metadata
+        return sift(
+            pod, sieves.POD, self._names, namespace=meta.namespace, pod=meta.name, annotations=self._annotations
+        )
 
     def _shared(self, pod_class: PodClass) -> tuple[dict[str, Any], bytes]:
         """Return the metadata that all pods of a class have, and the JSON behind the name of their node."""
@@ -218,7 +230,7 @@ class _PodWriter:
         # Of the example's state only what was given to its containers is that of all.
         status = replace(status, phase="Running", conditions=(), nominated_node_name="", start_time=None)
         example = replace(example, metadata=replace(meta, owner_references=()), status=status)
-        sifted = sift(example, sieves.POD, self._names, namespace=meta.namespace, pod=meta.name)
+        sifted = self._sifted(example)
         spec = _encode({key: value for key, value in sifted.get("spec", {}).items() if key != "nodeName"})[1:]
         comma = b"" if spec == b"}" else b","
         return sifted["metadata"], b'%s%s,"status":%s}' % (comma, spec, _encode(sifted["status"]))

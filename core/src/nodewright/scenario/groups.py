@@ -11,6 +11,7 @@ from nodewright.api.group import GroupFacts, GroupOptions
 from nodewright.api.instance import ErrorClass, Instance, InstanceError, InstanceState
 from nodewright.api.provider import GpuConfig
 from nodewright.api.template import NodeTemplate
+from nodewright.cluster.annotations import PodAnnotations
 from nodewright.config.effective import default_options, group_options
 from nodewright.config.model import Settings
 from nodewright.decision.world import World
@@ -138,7 +139,11 @@ def _group_json(facts: GroupFacts, world: World, settings: Settings, names: Name
     options = group_options(settings, facts.id, facts.options)[0] if names.hides else facts.options
     return {
         **_GROUP.write(facts, names),
-        **({} if facts.template is None else _template_json(facts.template, names)),
+        **(
+            {}
+            if facts.template is None
+            else _template_json(facts.template, world.cluster.pod_classes.annotations, names)
+        ),
         **_GPU.write(world.group_gpus.get(facts.id), names),
         **_OPTIONS.write(write_group_options(options, default_options(settings)), names),
     }
@@ -169,8 +174,8 @@ def _read_template(template: Any, group: Mapping[str, Any], place: str) -> NodeT
     )
 
 
-def _template_json(template: NodeTemplate, names: Names) -> dict[str, Any]:
-    shown = TEMPLATE(msgspec.to_builtins(template), Scope(names=names))
+def _template_json(template: NodeTemplate, annotations: PodAnnotations, names: Names) -> dict[str, Any]:
+    shown = TEMPLATE(msgspec.to_builtins(template), Scope(names=names, annotations=annotations))
     node = {
         "metadata": _filled(shown, "labels", "annotations"),
         "spec": _filled(shown, "unschedulable", "taints"),

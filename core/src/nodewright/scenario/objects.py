@@ -9,9 +9,8 @@ from typing import Any
 
 import msgspec
 
-from nodewright.cluster.pod_class import TELLING_ANNOTATIONS
+from nodewright.cluster.annotations import BUILT_IN, TELLING_ANNOTATIONS, PodAnnotations
 from nodewright.objects.meta import KubeStruct
-from nodewright.objects.pod import MIRROR
 from nodewright.scenario.names import Names, Role
 from nodewright.scenario.sieve import (
     Scope,
@@ -24,6 +23,7 @@ from nodewright.scenario.sieve import (
     marked,
     named,
     owners,
+    pod_annotations,
     presence,
     record,
     requirement,
@@ -32,9 +32,18 @@ from nodewright.scenario.sieve import (
 )
 
 
-def sift(thing: KubeStruct, sieve: Sieve, names: Names, *, namespace: str = "", pod: str = "") -> Any:
-    """Return, as JSON, what of *thing* gets through *sieve*."""
-    return sieve(msgspec.to_builtins(thing), Scope(names=names, namespace=namespace, pod=pod))
+def sift(
+    thing: KubeStruct,
+    sieve: Sieve,
+    names: Names,
+    *,
+    namespace: str = "",
+    pod: str = "",
+    annotations: PodAnnotations = BUILT_IN,
+) -> Any:
+    """Return, as JSON, what of *thing* gets through *sieve*; of pods those *annotations* that tell."""
+    scope = Scope(names=names, namespace=namespace, pod=pod, annotations=annotations)
+    return sieve(msgspec.to_builtins(thing), scope)
 
 
 def _mount(value: dict[str, Any], scope: Scope) -> dict[str, Any]:
@@ -111,7 +120,7 @@ POD = record(
         namespace=_namespace,
         uid=named(Role.UID),
         labels=labels,
-        annotations=annotations(prefixes=TELLING_ANNOTATIONS, present=(MIRROR,)),
+        annotations=pod_annotations,
         ownerReferences=owners,
     ),
     spec=record(**_POD_SPEC),

@@ -38,7 +38,7 @@ def rehearse(scenario: Scenario, policy: Policy) -> Iterator[Rehearsed]:
 
     Between iterations groups get the sizes that were asked for, and no machine comes or goes.
     """
-    world, memory = scenario.world(), scenario.memory
+    world, memory = scenario.world(policy.pod_annotations), scenario.memory
     for index in range(scenario.iterations):
         rehearsed = rehearse_once(world, memory, policy, scenario.time_of(index))
         yield rehearsed

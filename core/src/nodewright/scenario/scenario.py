@@ -14,6 +14,7 @@ from typing import Any
 from nodewright.api.group import GroupFacts
 from nodewright.api.pricing import PricingModel
 from nodewright.api.provider import GpuConfig, ResourceLimits
+from nodewright.cluster.annotations import PodAnnotations
 from nodewright.config.document import NOTHING
 from nodewright.config.model import Settings
 from nodewright.config.paths import Path
@@ -48,6 +49,10 @@ _ITERATIONS = Field("iterations", Plain(int, parse=_from_one), 1)
 _ADVANCE = Field(
     "advance", Plain(str | int | float, parse=lambda value: parse_duration(str(value) or "1m")), timedelta(minutes=1)
 )
+#: The annotations of pods that plugins read.
+_POD_ANNOTATIONS = Field(
+    "pod_annotations", Plain(frozenset[str], show=lambda value, names: sorted(value)), frozenset[str]()
+)
 #: The label that nodes with GPUs have.
 _GPU_LABEL = Field("gpu_label", str, "")
 _KEYS = (
@@ -55,7 +60,10 @@ _KEYS = (
     *groups.KEYS,
     *clouds.KEYS,
     *memory.KEYS,
-    *(field.key for field in (_NOW, _ITERATIONS, _ADVANCE, _GPU_LABEL, OPTIONS, SETTINGS, PRIORITIES)),
+    *(
+        field.key
+        for field in (_NOW, _ITERATIONS, _ADVANCE, _POD_ANNOTATIONS, _GPU_LABEL, OPTIONS, SETTINGS, PRIORITIES)
+    ),
     "comment",
 )
 
@@ -90,6 +98,8 @@ class Scenario:
     pricing: Mapping[str, PricingModel] = field(default_factory=dict)
     #: What the ConfigMap of the expander ``priority`` says, None if there is none.
     priorities: str | None = None
+    #: The annotations of pods that plugins read.
+    pod_annotations: frozenset[str] = frozenset()
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -100,13 +110,14 @@ class Scenario:
         """Return the time of an iteration; they are counted from 0."""
         return self.now + iteration * self.advance
 
-    def world(self) -> World:
+    def world(self, pod_annotations: frozenset[str] = frozenset()) -> World:
         """Return the picture as a world to decide on: a new one at each call.
 
+        Plugins read *pod_annotations* besides those of the scenario.
         Raises `ConfigurationError` that names the object with a malformed quantity.
         """
         return World(
-            cluster=cluster_of(self.objects),
+            cluster=cluster_of(self.objects, PodAnnotations(self.pod_annotations | pod_annotations)),
             groups=self.groups,
             group_of=self.group_of,
             gpus=self.gpus,
@@ -153,6 +164,7 @@ def read_scenario(
         group_gpus=new_gpus | group_gpus,
         **{**said, "gpus": gpus | said["gpus"]},
         priorities=PRIORITIES.read(document),
+        pod_annotations=_POD_ANNOTATIONS.read(document),
     )
 
 
@@ -202,6 +214,7 @@ class Picture:
         config_map = world.config_maps.get(priority.CONFIG_MAP)
         text = None if config_map is None else config_map.get(priority.KEY, "")
         yield from _NOW.write(self.now, names).items()
+        yield from _POD_ANNOTATIONS.write(world.cluster.pod_classes.annotations.declared, names).items()
         yield from SETTINGS.write(show_settings(self.settings, self.classes, hidden).data, names).items()
         yield from PRIORITIES.write(
             text if hidden is None or text is None else hide_priorities(text, hidden), names

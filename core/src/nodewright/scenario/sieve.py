@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from nodewright.cluster.annotations import BUILT_IN, PodAnnotations
 from nodewright.objects.node import DELETION_CANDIDATE, TO_BE_DELETED
+from nodewright.objects.pod import MIRROR
 from nodewright.scenario.names import Names, Role
 
 #: Values of annotations that stay where names are hidden: switches, numbers, durations and times.
@@ -18,12 +20,13 @@ _PLAIN_NOTE = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """What a sieve knows besides the JSON."""
+    """What a sieve knows besides the JSON: *annotations* of pods get through that tell."""
 
     names: Names
     #: The namespace of the object, and the pod that a volume belongs to.
     namespace: str = ""
     pod: str = ""
+    annotations: PodAnnotations = BUILT_IN
 
 
 #: Takes JSON and returns what it lets through; None for nothing.
@@ -139,6 +142,12 @@ def annotations(
         return kept or None
 
     return sieve
+
+
+def pod_annotations(value: dict[str, str], scope: Scope) -> Any:
+    """Let those annotations of a pod through that tell, and that it is a mirror."""
+    kept = {key: _note(key, text, scope) for key, text in scope.annotations.among(value).items()}
+    return kept | ({MIRROR: ""} if MIRROR in value else {}) or None
 
 
 def _owner(value: dict[str, Any], scope: Scope) -> dict[str, Any]:

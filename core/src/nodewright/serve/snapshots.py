@@ -13,7 +13,7 @@ from nodewright.api.decision import Decision
 from nodewright.api.reasons import Reason
 from nodewright.api.template import NodeTemplate
 from nodewright.cluster import PodRow
-from nodewright.cluster.pod_class import TELLING_ANNOTATIONS
+from nodewright.cluster.annotations import TELLING_ANNOTATIONS
 from nodewright.decision.world import World
 from nodewright.objects import Node, Pod, format_resource
 from nodewright.objects.meta import ObjectMeta

@@ -20,6 +20,7 @@ from nodewright.testing.builders import (
 )
 from nodewright.testing.clock import EPOCH, FastClock, SteppedClock
 from nodewright.testing.contexts import a_drain_context, a_processor_context, a_simulation, an_expander_context
+from nodewright.testing.nodes import Nodes
 from nodewright.testing.storage import a_claim, a_csi_node, a_storage_class, a_volume, with_claims, with_volumes
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ __all__ = [
     "EPOCH",
     "FastClock",
     "Harness",
+    "Nodes",
     "SteppedClock",
     "a_claim",
     "a_csi_node",

@@ -23,17 +23,24 @@ from nodewright.testing.clock import EPOCH
 
 
 def a_simulation(
-    *, nodes: Iterable[Node] = (), pods: Iterable[Pod] = (), daemon_sets: Iterable[DaemonSet] = ()
+    *,
+    nodes: Iterable[Node] = (),
+    pods: Iterable[Pod] = (),
+    daemon_sets: Iterable[DaemonSet] = (),
+    pod_annotations: Iterable[str] = (),
 ) -> Simulation:
     """A cluster of *nodes* and *pods*, where new nodes get a pod of each of *daemon_sets*.
 
+    Plugins declare *pod_annotations*, as in `Plugin.pod_annotations`.
     Place pods and add nodes in a fork: ``with a_simulation().fork() as trial:``.
     """
     # Columns need numpy, which most builders do without.
     from nodewright.cluster import Cluster
+    from nodewright.cluster.annotations import PodAnnotations
     from nodewright.scheduling import ClusterSimulation
 
     cluster = Cluster()
+    cluster.pod_classes.tell_by(PodAnnotations(frozenset(pod_annotations)))
     for node in nodes:
         cluster.put_node(node)
     for pod in pods:

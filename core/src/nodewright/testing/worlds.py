@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from nodewright.api import DaemonSet, DrainRule, Expander, GroupFacts, Node, Outcome, Plugin, Pod
 from nodewright.api.estimator import Estimator
 from nodewright.cluster import Cluster
+from nodewright.cluster.annotations import PodAnnotations
 from nodewright.config.model import Settings
 from nodewright.decision.policy import Policy
 from nodewright.decision.world import World
@@ -47,13 +48,16 @@ def a_world(
     budgets: Iterable[PodDisruptionBudget] = (),
     controllers: Mapping[str, Mapping[str, int]] | None = None,
     outcomes: Iterable[Outcome] = (),
+    pod_annotations: Iterable[str] = (),
 ) -> World:
     """A world with *groups*, *nodes* by the group that they belong to (empty for none), and *pods*.
 
     *controllers* are all that there are of their kinds, and how many pods they want, as in
-    ``{"ReplicaSet": {"default/web": 3}, "Job": {}}``. Of kinds that are not in it nothing is known.
+    ``{"ReplicaSet": {"default/web": 3}, "Job": {}}``. Of kinds that are not in it nothing is known. Plugins declare
+    *pod_annotations*, as in `Plugin.pod_annotations`.
     """
     cluster = Cluster()
+    cluster.pod_classes.tell_by(PodAnnotations(frozenset(pod_annotations)))
     group_of = {}
     for group, members in (nodes or {}).items():
         for node in members:
@@ -99,6 +103,17 @@ def a_policy(
         drain_rules=built_in_drain_rules() if drain_rules is None else drain_rules,
         hooks=dispatcher,
         faults=faults,
+        pod_annotations=frozenset(
+            key
+            for plugin in (
+                estimator,
+                *(expanders or {}).values(),
+                *(drain_rules or {}).values(),
+                *(hooks or {}).values(),
+            )
+            if plugin is not None
+            for key in plugin.pod_annotations
+        ),
     )
 
 

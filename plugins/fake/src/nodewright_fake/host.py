@@ -5,6 +5,11 @@ from dataclasses import dataclass, field
 
 from nodewright.api import Resources, Taint
 
+#: What the ids of all machines of the world's own cloud begin with.
+SCHEME = "fake://"
+#: Seconds from registration to Ready, unless a machine says something else.
+READY_SECONDS = 10.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
@@ -22,7 +27,7 @@ class Host:
     capacity: Resources = field(default_factory=dict)
     allocatable: Resources = field(default_factory=dict)
     #: Seconds from registration to Ready; None for a machine whose node never becomes ready.
-    ready_after: float | None = 10.0
+    ready_after: float | None = READY_SECONDS
 
 
 def region_of(zone: str) -> str:

@@ -56,11 +56,20 @@ class World:
     `SteppedClock` it only acts within `settle` and `advance`, on the caller's thread; HTTP requests are answered at
     any time, but what follows from them waits for the next step. Same scenario, same requests, same history.
 
+    With *adopt*, nodes that others make at the API server have kubelets as well, from when they are created until they
+    are deleted: they become ready, and pods run there.
+
     Raises `ConfigurationError` for objects and faults of the scenario that the world refuses.
     """
 
     def __init__(
-        self, scenario: Scenario, clock: Clock | None = None, *, api_port: int = 0, cloud_port: int = 0
+        self,
+        scenario: Scenario,
+        clock: Clock | None = None,
+        *,
+        api_port: int = 0,
+        cloud_port: int = 0,
+        adopt: bool = False,
     ) -> None:
         self.scenario = scenario
         self.clock = clock or scenario.clock.make()
@@ -68,7 +77,7 @@ class World:
         self.agenda = Agenda(self.clock)
         self.store = Store(self.clock)
         self.cluster = Cluster(self.store)
-        self.controllers = build_controllers(self.store, self.agenda)
+        self.controllers = build_controllers(self.store, self.agenda, adopt=adopt)
         self.cloud = Cloud(
             agenda=self.agenda,
             hosts=KubeletHosts(self.controllers.kubelets),

@@ -29,7 +29,8 @@ The world is up{name}. Ctrl-C ends it.
 
   export KUBECONFIG={kubeconfig}
   kubectl get nodes,pods --all-namespaces
-
+"""
+_OWN_CLOUD = """
 Let Nodewright scale it with this file, and `nodewright run --config` it:
 
   apiVersion: nodewright.dev/v1
@@ -42,6 +43,9 @@ Let things go wrong:
 
   nodewright world control --url {url} stock-out '{pool}'
   nodewright world control --url {url} heal
+"""
+_ADOPTION = """
+Each Node that others create at the API server has a kubelet until it is deleted. nodewright.testing.Nodes does both.
 """
 
 
@@ -59,6 +63,9 @@ class WorldCommand(Command):
         up.add_argument("--speed", type=float, metavar="N", help="seconds of the world for each second of real time")
         up.add_argument("--port", type=int, default=0, metavar="P", help="port of the API server; any free one if 0")
         up.add_argument("--cloud-port", type=int, default=0, metavar="P", help="port of the cloud; any free one if 0")
+        up.add_argument(
+            "--adopt", action="store_true", help="also run pods on nodes that others make, such as a cloud of your own"
+        )
 
         control = commands.add_parser("control", help="change a world that runs, or show what is set and counted")
         control.add_argument(
@@ -106,7 +113,7 @@ def _up(arguments: Namespace) -> int:
     try:
         scenario = load_scenario(arguments.scenario) if arguments.scenario else parse_scenario(_example())
         clock = scenario.clock.make(arguments.speed)
-        world = World(scenario, clock, api_port=arguments.port, cloud_port=arguments.cloud_port)
+        world = World(scenario, clock, api_port=arguments.port, cloud_port=arguments.cloud_port, adopt=arguments.adopt)
     except ConfigurationError as error:
         return _complain(str(error), status=2)
     with Interruption() as interruption, ExitStack() as stack:
@@ -114,12 +121,13 @@ def _up(arguments: Namespace) -> int:
             stack.enter_context(world)
         except OSError as error:
             return _complain(f"the world can't be opened: {error}; choose another --port or --cloud-port", status=1)
-        _say(_guide(world, scenario))
+        _say(_guide(world, scenario, adopt=arguments.adopt))
         return _narrate(world, interruption)
 
 
-def _guide(world: "World", scenario: "Scenario") -> str:
-    return _GUIDE.format(
+def _guide(world: "World", scenario: "Scenario", *, adopt: bool) -> str:
+    parts = (_GUIDE, _OWN_CLOUD if scenario.groups else "", _ADOPTION if adopt else "")
+    return "".join(parts).format(
         name=f": {scenario.name}" if scenario.name else "",
         kubeconfig=world.kubeconfig,
         url=world.cloud_server.url,

@@ -121,9 +121,9 @@ def test_a_world_that_is_not_up_is_told(capsys) -> None:
 
 def test_a_scenario_with_mistakes_is_refused(tmp_path, capsys) -> None:
     scenario = tmp_path / "town.yaml"
-    scenario.write_text("zones: [eu-a]\n")
+    scenario.write_text("zones: []\n")
     assert run("up", "--scenario", str(scenario)) == 2
-    assert capsys.readouterr().err == f"{scenario}:1: instanceTypes: is missing\n"
+    assert capsys.readouterr().err == f"{scenario}:1: zones: must not be empty\n"
 
 
 def test_time_does_not_go_backwards(capsys) -> None:

@@ -17,7 +17,8 @@ def kind_of(pod: Pod, pod_class: PodClass) -> str:
     owner = controller.uid if controller else pod.metadata.uid or pod.key
     digest: str | None = pod_class.memo.get("digest")
     if digest is None:
-        digest = pod_class.memo["digest"] = blake2b(class_key(pod_class.pod), digest_size=8).hexdigest()
+        key = class_key(pod_class.pod, pod_class.annotations)
+        digest = pod_class.memo["digest"] = blake2b(key, digest_size=8).hexdigest()
     return f"{owner}/{digest}"
 
 

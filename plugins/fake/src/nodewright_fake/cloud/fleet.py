@@ -17,7 +17,7 @@ from nodewright_fake.cloud.instance import CloudInstance
 from nodewright_fake.cloud.instance_type import InstanceType
 from nodewright_fake.cloud.journal import Journal
 from nodewright_fake.cloud.shortage import Supply
-from nodewright_fake.host import Host
+from nodewright_fake.host import SCHEME, Host
 
 #: Seconds until the cloud notices that it has no machine for an order that it accepted.
 _FAILURE_DELAY = 2.0
@@ -160,7 +160,7 @@ class Fleet:
         chance = Random(f"{self._seed}/{name}")
         instance = CloudInstance(
             host=Host(
-                id=f"fake://{group.zone}/{name}",
+                id=f"{SCHEME}{group.zone}/{name}",
                 name=name,
                 group=group.name,
                 zone=group.zone,

@@ -11,6 +11,7 @@ from nodewright_fake.apiserver.store import Change, Store
 from nodewright_fake.controllers.budgets import Budgets
 from nodewright_fake.controllers.events import EventExpiry
 from nodewright_fake.controllers.garbage import GarbageCollector, Namespaces, OrphanedPods
+from nodewright_fake.controllers.nodes.adoption import NodeAdoption
 from nodewright_fake.controllers.nodes.eviction import TaintEviction
 from nodewright_fake.controllers.nodes.kubelets import Kubelets
 from nodewright_fake.controllers.nodes.lifecycle import NodeLifecycle
@@ -61,13 +62,14 @@ class Controllers:
     kubelets: Kubelets
 
 
-def build_controllers(store: Store, agenda: Agenda) -> Controllers:
-    """Return the actors of a cluster, subscribed to *store*."""
+def build_controllers(store: Store, agenda: Agenda, *, adopt: bool = False) -> Controllers:
+    """Return the actors of a cluster, subscribed to *store*. With *adopt*, they run nodes that others make, too."""
     pods = PodIndex()
     kubelets = Kubelets(store, agenda, pods)
     controllers: tuple[Controller, ...] = (
         Namespaces(store),
         GarbageCollector(store),
+        *((NodeAdoption(store, kubelets),) if adopt else ()),
         NodeLifecycle(store),
         OrphanedPods(store, agenda, pods),
         TaintEviction(store, agenda, pods),

@@ -26,6 +26,7 @@ from pydantic import Field, field_validator
 
 from nodewright_fake.cloud.group import ACCELERATOR_LABEL, GROUP_LABEL
 from nodewright_fake.cloud.instance_type import GPU_RESOURCE
+from nodewright_fake.host import SCHEME
 from nodewright_fake.provider.client import CloudClient
 from nodewright_fake.provider.group import FakeNodeGroup
 from nodewright_fake.provider.pricing import FakePricing
@@ -95,7 +96,7 @@ class FakeProvider(Provider):
 
     def group_of(self, node: Node) -> str | None:
         """The group of the node's machine; if that is not known (yet or any more), the group on the node's label."""
-        if not node.spec.provider_id.startswith("fake://"):
+        if not node.spec.provider_id.startswith(SCHEME):
             return None
         name = self._group_by_instance.get(node.spec.provider_id) or node.metadata.labels.get(GROUP_LABEL)
         return name if any(group.id == name for group in self._groups) else None

@@ -41,8 +41,9 @@ class Scenario(Settings):
     clock: ClockSettings = ClockSettings()
     #: Where all random choices come from.
     seed: int = 0
-    zones: tuple[str, ...] = Field(min_length=1)
-    instance_types: dict[str, InstanceType] = Field(min_length=1)
+    #: Where the cloud is; none if all nodes are made by others.
+    zones: tuple[str, ...] = Field(default=(), min_length=1)
+    instance_types: dict[str, InstanceType] = Field(default={}, min_length=1)
     groups: tuple[GroupSettings, ...] = ()
     #: Limits of the provider on the total of all nodes, by resource or accelerator type.
     limits: dict[str, Bounds] = Field(default={})

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from nodewright.api.drain_rule import ControllerFacts, DrainContext, DrainSettings, PodFate
 from nodewright.cluster import Cluster, PodRow
-from nodewright.cluster.pod_class import TELLING_ANNOTATIONS
 from nodewright.config.model import ScaleDown
 from nodewright.decision.policy import Policy
 from nodewright.objects import Controller, DaemonSet, Pod
@@ -82,9 +81,8 @@ def _pod(row: PodRow) -> Pod:
     """Return the pod as it runs: its class's pod, with its own name, times and labels."""
     model = row.pod_class.pod
     meta = model.metadata
-    annotations = {
-        key: value for key, value in meta.annotations.items() if key.startswith(TELLING_ANNOTATIONS) or key == MIRROR
-    }
+    tells = row.pod_class.annotations.tells
+    annotations = {key: value for key, value in meta.annotations.items() if tells(key) or key == MIRROR}
     own = replace(
         meta,
         name=row.name,

@@ -12,7 +12,7 @@ from nodewright_fake.apiserver.store import Change, Object, Store
 from nodewright_fake.controllers.nodes import pod_status, registration
 from nodewright_fake.controllers.pods import Key, PodIndex, is_finished, is_leaving, key_of, node_of, phase_of
 from nodewright_fake.controllers.reconciler import Reconciler
-from nodewright_fake.host import Host
+from nodewright_fake.host import READY_SECONDS, Host
 
 #: Annotations of pods: how long they run before they end by themselves, with which exit code, and how long they
 #: take to stop when they are deleted.
@@ -68,6 +68,21 @@ class Kubelets(Reconciler[Key]):
             if self.store.find("nodes", node_name) is not None:
                 self.store.delete("nodes", node_name)
 
+    def adopt(self, node: Object) -> None:
+        """Run the pods of a *node* that someone else made. It becomes ready some seconds later, if it is not yet."""
+        name, now = node["metadata"]["name"], self.store.clock.now()
+        with self.store.lock:
+            known = registration.complete(node, _address(10, next(self._node_numbers)), now)
+            self._alive[name] = registration.address_of(known)
+            self.store.update("nodes", known)
+            self._touch_pods_on(name)
+        uid = node["metadata"]["uid"]
+        self._agenda.after(READY_SECONDS, lambda: self._become_ready(name, uid))
+
+    def abandon(self, node_name: str) -> None:
+        """Let the kubelet of an adopted node end."""
+        self._alive.pop(node_name, None)
+
     def stop_reporting(self, node_name: str) -> None:
         """Cut the kubelet off: its node's conditions become Unknown and it acts no more. Raises `StatusError` 404."""
         now = self.store.clock.now()
@@ -85,8 +100,7 @@ class Kubelets(Reconciler[Key]):
         now = self.store.clock.now()
         with self.store.lock:
             node = self.store.get("nodes", node_name)
-            addresses = {entry["type"]: entry["address"] for entry in node["status"].get("addresses") or ()}
-            self._alive[node_name] = addresses.get("InternalIP", "")
+            self._alive[node_name] = registration.address_of(node)
             self._become_ready(node_name, node["metadata"]["uid"])
             for pod in self._pods.on_node(node_name):
                 if phase_of(pod) == "Running":

@@ -11,6 +11,7 @@ from nodewright_fake.controllers.taints import NOT_READY
 from nodewright_fake.host import Host, region_of
 
 KUBELET_VERSION = "v1.34.0"
+_SMALL = {"cpu": "4", "memory": "16Gi", "pods": "110"}
 _HEALTHY = {
     "MemoryPressure": ("KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
     "DiskPressure": ("KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
@@ -34,19 +35,56 @@ def register(machine: Host, address: str, now: datetime) -> Object:
             "allocatable": allocatable or capacity,
             "conditions": not_ready([], now),
             "addresses": [{"type": "InternalIP", "address": address}, {"type": "Hostname", "address": machine.name}],
-            "nodeInfo": {
-                "architecture": labels["kubernetes.io/arch"],
-                "operatingSystem": labels["kubernetes.io/os"],
-                "kubeletVersion": KUBELET_VERSION,
-                "containerRuntimeVersion": "fake://1",
-                "kernelVersion": "fake",
-                "osImage": "fake",
-                "machineID": machine.id,
-                "systemUUID": machine.id,
-                "bootID": machine.id,
-                "kubeProxyVersion": "",
-            },
+            "nodeInfo": _system(machine.id, labels),
         },
+    }
+
+
+def complete(node: Object, address: str, now: datetime) -> Object:
+    """Return *node*, which someone else made, with what its kubelet adds: all that it does not say itself.
+
+    It is not ready yet, unless it says so. One that does not say how large it is has the size of a small machine.
+    """
+    metadata, spec, status = node["metadata"], node.get("spec") or {}, node.get("status") or {}
+    name = metadata["name"]
+    defaults = {"kubernetes.io/hostname": name, "kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"}
+    labels = {**defaults, **(metadata.get("labels") or {})}
+    capacity = {**_SMALL, **(status.get("allocatable") or {}), **(status.get("capacity") or {})}
+    conditions = status.get("conditions") or []
+    ready = any((each["type"], each["status"]) == ("Ready", "True") for each in conditions)
+    addresses = [{"type": "InternalIP", "address": address}, {"type": "Hostname", "address": name}]
+    return {
+        **node,
+        "metadata": {**metadata, "labels": labels},
+        "status": {
+            **status,
+            "capacity": capacity,
+            "allocatable": {**capacity, **(status.get("allocatable") or {})},
+            "conditions": conditions if ready else not_ready(conditions, now),
+            "addresses": status.get("addresses") or addresses,
+            "nodeInfo": {**_system(spec.get("providerID") or name, labels), **(status.get("nodeInfo") or {})},
+        },
+    }
+
+
+def address_of(node: Object) -> str:
+    """Return the address of a node within the cluster; empty if it has none."""
+    addresses = {entry["type"]: entry["address"] for entry in node["status"].get("addresses") or ()}
+    return str(addresses.get("InternalIP", ""))
+
+
+def _system(machine: str, labels: Mapping[str, str]) -> Object:
+    return {
+        "architecture": labels["kubernetes.io/arch"],
+        "operatingSystem": labels["kubernetes.io/os"],
+        "kubeletVersion": KUBELET_VERSION,
+        "containerRuntimeVersion": "fake://1",
+        "kernelVersion": "fake",
+        "osImage": "fake",
+        "machineID": machine,
+        "systemUUID": machine,
+        "bootID": machine,
+        "kubeProxyVersion": "",
     }
 
 
