@@ -51,7 +51,9 @@ def _section(part: type[Suite], *, level: str) -> str:
 
 
 def _title(suite: type[Suite], level: str) -> str:
-    return f"{level} {suite.__name__}\n\n{inspect.getdoc(suite)}"
+    # `help` also shows a class's attributes, which are no rules.
+    said = (inspect.getdoc(suite) or "").partition("\n\nAttributes:")[0]
+    return f"{level} {suite.__name__}\n\n{said}"
 
 
 def _rule(suite: type[Suite], test: str) -> str:
