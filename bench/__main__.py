@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from bench import aws, decide, live, openb, packed, picture, place, trace, wire
+from bench import aws, decide, isolation, live, openb, packed, picture, place, trace, wire
 from bench.measure import Case, duration, in_own_process, report
 
 _CASES: list[Case] = [
@@ -17,6 +17,7 @@ _CASES: list[Case] = [
     *live.CASES,
     *trace.CASES,
     *aws.CASES,
+    *isolation.CASES,
 ]
 _LINE = "{:<44} {:>9} {:>9} {:>8} {:>9}  {}"
 

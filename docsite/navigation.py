@@ -25,6 +25,7 @@ SECTIONS = (
             "docs/users.md",
             "docs/migrating.md",
             "docs/configuration.md",
+            "docs/isolation.md",
             "docs/expanders.md",
             "docs/library.md",
             "docs/differences.md",

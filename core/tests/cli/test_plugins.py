@@ -50,6 +50,7 @@ def test_what_is_told_can_be_read_by_programs(install, capsys) -> None:
         "state": "ready",
         "reason": "",
         "description": "Keeps them all.",
+        "isolated": False,
     } in known
 
 

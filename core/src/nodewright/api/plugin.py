@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 API_VERSION = 1
 
 
+#: Keys that Nodewright reads itself where YAML has the settings of a plugin.
+RESERVED_SETTINGS = frozenset({"isolation"})
+
+
 class PluginConfig(BaseModel):
     """Base of the settings of a plugin: frozen, and an unknown key is a mistake. Fields are camelCase in YAML."""
 

@@ -34,6 +34,9 @@ class PluginsCommand(Command):
         registry = Registry()
         named = problems_by_name(arguments.config, registry) if arguments.config else {}
         statuses = with_use([_shadowed(each) for each in registry.statuses()], named)
+        if arguments.config:
+            isolated = isolated_plugins(arguments.config)
+            statuses = [replace(each, isolated=_key(each, named) in isolated) for each in statuses]
         print(as_json(statuses) if arguments.output == "json" else as_table(statuses, width=screen_width()))
         return 2 if any(named.values()) else 0
 
@@ -69,6 +72,14 @@ def problems_by_name(file: Path, registry: Registry) -> Mapping[Key, str]:
     return {key: "; ".join(dict.fromkeys(found)) for key, found in problems.items()}
 
 
+def isolated_plugins(file: Path) -> Container[Key]:
+    """Return the plugins that the configuration in *file* has run in processes of their own."""
+    from nodewright.config.document import load
+    from nodewright.config.trial import references
+
+    return {(kind, each.name) for kind, _, each in references(load(file).settings) if each.isolation is not None}
+
+
 def with_use(statuses: Sequence[PluginStatus], named: Mapping[Key, str]) -> Sequence[PluginStatus]:
     """Return *statuses* with what a configuration says; plugins that are missing come last."""
     keys = [_key(each, named) for each in statuses]
@@ -79,11 +90,13 @@ def with_use(statuses: Sequence[PluginStatus], named: Mapping[Key, str]) -> Sequ
 
 def as_table(statuses: Sequence[PluginStatus], *, width: int | None = None) -> str:
     """Return one line for each plugin, or as many as its last column needs to stay within *width*."""
-    rows = [
-        (each.kind, each.name, each.distribution, each.version, str(each.state), each.reason or each.description)
-        for each in statuses
-    ]
+    rows = [(each.kind, each.name, each.distribution, each.version, str(each.state), _told(each)) for each in statuses]
     return aligned([HEADER, *rows], width=width)
+
+
+def _told(status: PluginStatus) -> str:
+    where = " (in a process of its own)" if status.isolated else ""
+    return status.reason or f"{status.description}{where}"
 
 
 def as_json(statuses: Sequence[PluginStatus]) -> str:

@@ -1,10 +1,10 @@
 """Plugins that a configuration names: finds the references to them and checks their settings."""
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from nodewright.api.errors import PluginError
 from nodewright.api.plugin import Plugin
@@ -14,12 +14,35 @@ from nodewright.config.tree import Tree
 from nodewright.config.validation import Mistake, validate
 from nodewright.config.values import split_commas
 
+#: Notes a fault of a plugin, in a place.
+Note = Callable[[str, str, Exception], None]
+
 
 class PluginClasses(Protocol):
     """Where plugin classes come from: `nodewright.plugins.registry.Registry`."""
 
     def names(self, kind: str) -> Sequence[str]:
         """The names that installed distributions registered for *kind*."""
+        ...
+
+    def create_apart(
+        self,
+        kind: str,
+        name: str,
+        config: Mapping[str, object],
+        *extra: object,
+        memory: int | None,
+        deadline: float | None,
+        note: Note,
+    ) -> Plugin:
+        """Make a plugin as `create` does, in a process of its own, without importing it here."""
+        ...
+
+    def apart(self, plugin: str, function: Callable[..., object], *arguments: object) -> object:
+        """Return what *function* returns for classes and *arguments* in a process that may import *plugin*.
+
+        Raises `PluginError` if that process ends, and what the function raises.
+        """
         ...
 
     def load(self, kind: str, name: str) -> type[Plugin]:
@@ -77,6 +100,9 @@ def check_references(references: Iterable[tuple[Slot, Reference]], classes: Plug
     """Yield what is wrong with *references* in their slots: the name, the kind of plugin and its settings."""
     for slot, reference in references:
         name = reference.name
+        if reference.isolation is not None:
+            yield from _check_apart(slot, reference, classes)
+            continue
         try:
             plugin = classes.load(slot.kind, name)
         except PluginError as error:
@@ -87,6 +113,39 @@ def check_references(references: Iterable[tuple[Slot, Reference]], classes: Plug
             yield Mistake(path=reference.path, message=_misplaced(plugin, name, slot))
         else:
             yield from _check_settings(plugin, reference)
+
+
+def make(
+    classes: PluginClasses,
+    kind: str,
+    reference: Reference,
+    *extra: object,
+    note: Note = lambda plugin, where, error: None,
+) -> Plugin:
+    """Make the plugin of *reference* where that wants it: here, or in a process of its own. Raises `PluginError`."""
+    isolation = reference.isolation
+    if isolation is None:
+        return classes.create(kind, reference.name, reference.config, *extra)
+    deadline = None if isolation.deadline is None else isolation.deadline.total_seconds()
+    return classes.create_apart(
+        kind, reference.name, reference.config, *extra, memory=isolation.memory, deadline=deadline, note=note
+    )
+
+
+def _check_apart(slot: Slot, reference: Reference, classes: PluginClasses) -> Iterator[Mistake]:
+    """Check *reference* in another process: only that may import the plugin."""
+    try:
+        found = classes.apart(reference.name, check_here, slot, replace(reference, isolation=None))
+    except Exception as error:  # the plugin's process may say anything
+        yield Mistake(path=reference.path, message=str(error) or type(error).__name__, of_plugin=True)
+        return
+    for path, message, of_plugin in cast("list[tuple[Path, str, bool]]", found):
+        yield Mistake(path=path, message=message, of_plugin=of_plugin)
+
+
+def check_here(classes: PluginClasses, slot: Slot, reference: Reference) -> list[tuple[Path, str, bool]]:
+    """Return what is wrong with *reference*, as plain values: path, message, and whether it is the plugin's alone."""
+    return [(each.path, each.message, each.of_plugin) for each in check_references([(slot, reference)], classes)]
 
 
 def _check_settings(plugin: type[Plugin], reference: Reference) -> Iterator[Mistake]:

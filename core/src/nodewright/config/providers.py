@@ -10,7 +10,7 @@ from nodewright.api.group import GroupOptions
 from nodewright.api.provider import Provider, ProviderContext
 from nodewright.config.effective import default_options
 from nodewright.config.model import Settings
-from nodewright.config.plugins import PluginClasses
+from nodewright.config.plugins import PluginClasses, make
 from nodewright.config.reference import Reference
 
 
@@ -77,7 +77,7 @@ def _within(
 def _ask(
     reference: Reference, classes: PluginClasses, context: ProviderContext, defaults: GroupOptions
 ) -> Sequence[LiveGroup]:
-    provider = classes.create("providers", reference.name, reference.config, context)
+    provider = make(classes, "providers", reference, context)
     assert isinstance(provider, Provider)
     try:
         provider.refresh()

@@ -10,6 +10,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from nodewright.api.plugin import Plugin
+from nodewright.config import isolation
+from nodewright.config.isolation import ProcessIsolation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +31,8 @@ class Reference:
     name: str
     #: What stands under the name, as plain JSON; `check_references` checks it against the plugin's ``Config``.
     config: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    #: The process of its own that the plugin runs in; None: ours.
+    isolation: ProcessIsolation | None = None
     #: Where it stands in the file; empty if it came from elsewhere.
     path: tuple[str | int, ...] = field(default=(), compare=False, repr=False)
 
@@ -53,11 +57,16 @@ class Reference:
         ((name, config),) = item.items()
         if config is not None and not isinstance(config, dict):
             raise ValueError(f"write the settings of {name} as {name}: {{setting: value}}")
-        return cls(name=name, config=copy.deepcopy(config or {}), path=path)
+        config = copy.deepcopy(config or {})
+        apart = isolation.read(name, value) if (value := config.pop(isolation.KEY, None)) is not None else None
+        return cls(name=name, config=config, isolation=apart, path=path)
 
     def written(self) -> str | dict[str, Any]:
         """Return this as it is written in YAML."""
-        return {self.name: dict(self.config)} if self.config else self.name
+        settings = dict(self.config)
+        if self.isolation is not None:
+            settings[isolation.KEY] = self.isolation.written()
+        return {self.name: settings} if settings else self.name
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:

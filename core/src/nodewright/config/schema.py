@@ -7,6 +7,7 @@ from typing import Any
 
 from nodewright.api.errors import PluginError
 from nodewright.api.plugin import Plugin
+from nodewright.config import isolation
 from nodewright.config.model import Settings
 from nodewright.config.paths import PLANNED, all_settings, step
 from nodewright.config.plugins import PluginClasses, slot_of
@@ -78,6 +79,7 @@ def _settings_of(schema: Schema, slot: Slot, name: str, plugin: type[Plugin]) ->
     """Add the plugin's own schema to the definitions, and return a reference to it."""
     prefix = f"{slot.kind}.{name}"
     own = plugin.Config.model_json_schema(by_alias=True, ref_template=f"#/$defs/{prefix}.{{model}}")
+    own.setdefault("properties", {})[isolation.KEY] = isolation.json_schema()
     for inner, definition in own.pop("$defs", {}).items():
         schema["$defs"][f"{prefix}.{inner}"] = definition
     schema["$defs"][prefix] = own

@@ -8,7 +8,7 @@ from nodewright.api.errors import ConfigurationError, PluginError, Problem
 from nodewright.config.document import Loaded
 from nodewright.config.model import Settings
 from nodewright.config.paths import Path, all_settings
-from nodewright.config.plugins import PluginClasses, slot_of
+from nodewright.config.plugins import PluginClasses, make, slot_of
 from nodewright.config.providers import provider_context
 from nodewright.config.reference import Reference
 
@@ -28,7 +28,7 @@ def trial(loaded: Loaded, classes: PluginClasses, clock: Clock) -> Iterator[Refu
     for kind, path, reference in references(loaded.settings):
         extra = (context,) if kind == "providers" else ()
         try:
-            classes.create(kind, reference.name, reference.config, *extra).close()
+            make(classes, kind, reference, *extra).close()
         except PluginError as error:
             its = (*path, reference.name)
             for problem in _problems(error, its, loaded):

@@ -9,15 +9,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from cronsim import CronSim, CronSimError
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
-from nodewright.api.drain_rule import DrainRule
-from nodewright.api.estimator import Estimator
-from nodewright.api.expander import Expander
 from nodewright.api.nearest import nearest
-from nodewright.api.plugin import Plugin
-from nodewright.api.pricing import Prices
-from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesProcessor
-from nodewright.api.provider import GroupSpec, Provider
-from nodewright.config.reference import Reference, Slot
+from nodewright.api.provider import GroupSpec
 from nodewright.config.wording import written
 from nodewright.objects.duration import format_duration, parse_duration
 from nodewright.objects.quantity import format_resource, parse_quantity
@@ -148,7 +141,8 @@ def split_commas(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _read_names(value: object) -> object:
+def read_names(value: object) -> object:
+    """Return *value* as a list if it is text."""
     return split_commas(value) if isinstance(value, str) else value
 
 
@@ -228,17 +222,4 @@ TimeZone = Annotated[
     str, BeforeValidator(_read_time_zone), WithJsonSchema({"type": "string", "examples": ["Europe/Berlin"]})
 ]
 #: A list of names, which can also be written as ``a,b``.
-Names = Annotated[tuple[Name, ...], BeforeValidator(_read_names)]
-
-Providers = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="providers", base=Provider)]
-Expanders = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="expanders", base=Expander)]
-ChosenEstimator = Annotated[Reference, Slot(kind="estimators", base=Estimator)]
-PendingPodsSteps = Annotated[
-    tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="processors", base=PendingPodsProcessor)
-]
-ScaleDownCandidatesSteps = Annotated[
-    tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="processors", base=ScaleDownCandidatesProcessor)
-]
-DrainRules = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="drain_rules", base=DrainRule)]
-PriceModels = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="prices", base=Prices)]
-Hooks = Annotated[tuple[Reference, ...], BeforeValidator(_read_names), Slot(kind="hooks", base=Plugin)]
+Names = Annotated[tuple[Name, ...], BeforeValidator(read_names)]

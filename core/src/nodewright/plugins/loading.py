@@ -6,6 +6,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from nodewright import __version__
 from nodewright.api import API_VERSION, Command, Plugin, PluginConfig, PluginError
+from nodewright.api.plugin import RESERVED_SETTINGS
 from nodewright.plugins.annotations import declared_annotations
 from nodewright.plugins.calls import starting
 from nodewright.plugins.entrypoints import Registration, load
@@ -32,6 +33,9 @@ def load_plugin(registration: Registration) -> type[Plugin]:
     _refuse_abstract(registration, plugin)
     if not (isinstance(plugin.Config, type) and issubclass(plugin.Config, PluginConfig)):
         raise _broken(registration, "its Config is not a subclass of nodewright.api.PluginConfig")
+    written = {name for key, field in plugin.Config.model_fields.items() for name in (key, field.alias)}
+    if taken := RESERVED_SETTINGS & written:
+        raise _broken(registration, f"its setting {min(taken)} has a name that Nodewright keeps for itself: rename it")
     try:
         declared_annotations(plugin)
         hooks = implementations(plugin)

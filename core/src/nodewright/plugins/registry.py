@@ -1,7 +1,7 @@
 """The registry: which plugins are installed, and how each of them is; loads them by name."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -60,6 +60,8 @@ class PluginStatus:
     reason: str = ""
     #: The first line of its docstring; empty if it can't be loaded.
     description: str = ""
+    #: Whether the configuration has it run in a process of its own.
+    isolated: bool = False
 
 
 class Registry:
@@ -118,6 +120,40 @@ class Registry:
         except Exception as error:
             problem = f"{self._find(PLUGIN_KINDS[kind], name)} can't be started: {describe(error)}"
             raise PluginError(name, problem) from error
+
+    def create_apart(
+        self,
+        kind: str,
+        name: str,
+        config: Mapping[str, object],
+        *extra: object,
+        memory: int | None = None,
+        deadline: float | None = None,
+        note: Callable[[str, str, Exception], None] = lambda plugin, where, error: None,
+    ) -> Plugin:
+        """Make a plugin as `create` does, in a process of its own. What it gets is installed now, not before.
+
+        The process may take *memory* bytes, and *deadline* seconds for each call. *note* notes faults that the core
+        would not know to be any.
+        """
+        # Imported where it is needed: commands that make no plugin need nothing of it.
+        from nodewright.plugins.isolation import Limits, create_isolated
+
+        limits = Limits(memory=memory, deadline=deadline)
+        return create_isolated(_create, kind, name, config, *extra, limits=limits, note=note)
+
+    def apart(self, plugin: str, function: Callable[..., object], *arguments: object) -> object:
+        """Return what *function* returns for a registry and *arguments* in a process that may import *plugin*.
+
+        The function has to be one of a module, and its result a plain value. Raises `PluginError` if the process ends
+        before that, and what the function raises.
+        """
+        from nodewright.plugins.isolation import ProcessError, in_child
+
+        try:
+            return in_child(plugin, _apply, function, arguments)
+        except ProcessError as error:
+            raise PluginError(plugin, f"{plugin} can't be loaded in a process of its own: {error}") from error
 
     def statuses(self) -> Sequence[PluginStatus]:
         """Every plugin that any distribution registers, in the order of kinds, then by name.
@@ -184,6 +220,14 @@ class Registry:
             return load_command(registration).summary
         plugin = load_plugin(registration)
         return (plugin.__doc__ or "").strip().partition("\n")[0].replace("``", "")
+
+
+def _create(kind: str, name: str, config: Mapping[str, object], *extra: object) -> Plugin:
+    return Registry().create(kind, name, config, *extra)
+
+
+def _apply(function: Callable[..., object], arguments: tuple[object, ...]) -> object:
+    return function(Registry(), *arguments)
 
 
 def _misspelt(group: str, entry_point: EntryPoint) -> PluginStatus:

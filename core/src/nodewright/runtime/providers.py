@@ -16,6 +16,7 @@ from nodewright.api.provider import Capability, GpuConfig, Provider, ResourceLim
 from nodewright.objects import Node
 from nodewright.plugins.facts import ProviderFacts, group_facts, provider_facts
 from nodewright.plugins.faults import Faults, describe
+from nodewright.plugins.isolation import foresee
 from nodewright.plugins.pricing import GuardedPricing, layered
 from nodewright.plugins.results import instance_of, optional
 from nodewright.runtime.pace import Pace
@@ -112,6 +113,8 @@ class Providers:
                     self._faults.note(state.name, "groups", _taken(each, groups[each.id]))
                 else:
                     groups[each.id] = each
+            unknown = [node for node in nodes.values() if state.known_nodes.get(_identity(node)) is None]
+            foresee(state.provider, unknown, [node.metadata.labels for node in nodes.values()], readable=not error)
             self._assign(state, nodes, group_of)
             self._ask_for_gpus(state, {name: node.metadata.labels for name, node in nodes.items()}, gpus)
             templates = {each.id: each.template.labels for each in facts if each.template is not None}
@@ -238,7 +241,7 @@ class Providers:
     def _assign(self, state: _ProviderState, nodes: Mapping[str, Node], group_of: dict[str, str]) -> None:
         known: dict[tuple[str, str], str | None] = {}
         for name, node in nodes.items():
-            key = (node.metadata.uid, node.spec.provider_id)
+            key = _identity(node)
             # Ask again about a node without a group: its group may be discovered later than the node.
             group = state.known_nodes.get(key) or self._faults.call(
                 state.name, "group_of", state.provider.group_of, node, default=None, returns=_GROUP_ID
@@ -264,6 +267,10 @@ class Providers:
 
 def _state(name: str, provider: Provider) -> _ProviderState:
     return _ProviderState(name=name, provider=provider, thread=ThreadPoolExecutor(1, f"provider-{name}"))
+
+
+def _identity(node: Node) -> tuple[str, str]:
+    return node.metadata.uid, node.spec.provider_id
 
 
 def _wordless(text: str) -> str:

@@ -18,6 +18,7 @@ from nodewright.api.pricing import Prices, PricingModel
 from nodewright.api.processor import PendingPodsProcessor, ScaleDownCandidatesProcessor
 from nodewright.api.provider import Provider, ProviderContext
 from nodewright.config.model import Reference, Settings
+from nodewright.config.plugins import make
 from nodewright.config.reference import unique_name
 from nodewright.decision.policy import Policy
 from nodewright.plugins import Faults, Hooks, Registry
@@ -183,6 +184,9 @@ class Strategies:
 
     def _create(self, kind: str, reference: Reference, *extra: object) -> Plugin:
         name = reference.name
+        if reference.isolation is not None:
+            self._faults.trust(name)
+            return make(self._registry, kind, reference, *extra, note=self._faults.note)
         self._faults.watch(name, may_start_programs=kind == "providers")
         with self._faults.calling(name, "load"):
             plugin = self._registry.create(kind, name, reference.config, *extra)

@@ -234,7 +234,8 @@ class _Plugins:
     def show(self, kind: str, place: str, reference: Reference) -> str | dict[str, Any]:
         """Return what is shown of a plugin's *reference* at *place*."""
         config = dict(reference.config)
-        if self._is_own(kind, reference.name):
+        # A plugin in a process of its own is not imported here.
+        if reference.isolation is None and self._is_own(kind, reference.name):
             if self.hidden is not None and kind == "expanders" and reference.name == "priority" and config:
                 config = self._hide_priorities(config)
         else:

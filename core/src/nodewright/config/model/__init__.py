@@ -34,19 +34,8 @@ from nodewright.config.model.scale_down import (
 )
 from nodewright.config.model.scale_up import Balancing, Proactive, ScaleUp
 from nodewright.config.reference import Reference
-from nodewright.config.values import (
-    Duration,
-    Group,
-    Hooks,
-    Name,
-    PendingPodsSteps,
-    PriceModels,
-    Providers,
-    Ratio,
-    ScaleDownCandidatesSteps,
-    Switch,
-    Whole,
-)
+from nodewright.config.slots import Hooks, PendingPodsSteps, PriceModels, Providers, ScaleDownCandidatesSteps
+from nodewright.config.values import Duration, Group, Name, Ratio, Switch, Whole
 
 __all__ = [
     "BackoffSettings",

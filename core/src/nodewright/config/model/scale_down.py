@@ -5,10 +5,10 @@ from typing import Literal
 
 from nodewright.config.model.base import Section
 from nodewright.config.reference import Reference
+from nodewright.config.slots import DrainRules
 from nodewright.config.values import (
     Count,
     Cron,
-    DrainRules,
     Duration,
     Money,
     Names,

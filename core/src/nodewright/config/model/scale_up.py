@@ -4,7 +4,8 @@ from datetime import timedelta
 
 from nodewright.config.model.base import Section
 from nodewright.config.reference import Reference
-from nodewright.config.values import ChosenEstimator, Count, Duration, Expanders, Names, Ratio, Switch, Whole
+from nodewright.config.slots import ChosenEstimator, Expanders
+from nodewright.config.values import Count, Duration, Names, Ratio, Switch, Whole
 
 
 class Balancing(Section):

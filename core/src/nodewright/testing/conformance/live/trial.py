@@ -9,6 +9,7 @@ from typing import Any
 from nodewright import __version__
 from nodewright.api import API_VERSION, NodewrightError, PluginError, Provider, nearest
 from nodewright.config.document import load
+from nodewright.config.plugins import make
 from nodewright.config.providers import provider_context
 from nodewright.config.reference import Reference, unique_name
 from nodewright.config.secrets import masked, secrets_in, without_secrets
@@ -37,7 +38,7 @@ class Account:
 
     def provider(self) -> Provider:
         """A new provider, not refreshed. Raises `PluginError`."""
-        made = self._registry.create("providers", self._reference.name, self._reference.config, self._context)
+        made = make(self._registry, "providers", self._reference, self._context)
         if not isinstance(made, Provider):
             raise PluginError(self.name, f"{self._reference.name!r} is no Provider")
         return made
