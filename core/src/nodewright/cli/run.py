@@ -17,6 +17,7 @@ from nodewright.api.errors import NodewrightError, NotLeaderError
 
 if TYPE_CHECKING:
     from nodewright.kube.lease import Lease
+    from nodewright.runtime.watchdog import Watchdog
 
 #: The exit status after the lease was lost; Cluster Autoscaler has the same.
 LOST = 255
@@ -54,18 +55,17 @@ class RunCommand(Command):
         cluster and the cloud.
         """
         from nodewright.plugins.output import PluginOutput
+        from nodewright.runtime.watchdog import Watchdog
 
-        with redirect_stdout(PluginOutput(sys.stdout)):
-            return self._run(arguments.rest)
+        with redirect_stdout(PluginOutput(sys.stdout)), Watchdog() as watchdog:
+            return self._run(arguments.rest, watchdog)
 
-    def _run(self, words: Sequence[str]) -> int:
+    def _run(self, words: Sequence[str], watchdog: "Watchdog") -> int:
         from nodewright.cli.start import autoscaler_for
-        from nodewright.runtime.watchdog import Watchdog, hanging
+        from nodewright.runtime.watchdog import hanging
         from nodewright.serve.endpoints import Endpoints
         from nodewright.serve.server import Server
 
-        watchdog = Watchdog()
-        watchdog.start()
         autoscaler, settings = autoscaler_for(words, acts=True)
         watchdog.patience_with = autoscaler.patience_with
         endpoints = Endpoints(
@@ -125,7 +125,6 @@ class RunCommand(Command):
         finally:
             autoscaler.close()
             server.stop()
-            watchdog.stop()
         return 0
 
 

@@ -4,10 +4,12 @@ import faulthandler
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic
-from types import FrameType
+from types import FrameType, TracebackType
+from typing import Self
 
 from nodewright.api.errors import PluginError
 from nodewright.plugins.calls import Call, calls_under_way
@@ -35,11 +37,14 @@ class Watchdog:
         self._noted: dict[Call, float] = {}
         self._thread = threading.Thread(target=self._run, name="watchdog", daemon=True)
 
-    def start(self) -> None:
+    def __enter__(self) -> Self:
         """Begin to look."""
         self._thread.start()
+        return self
 
-    def stop(self) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         """Look no more. Does not wait: a plugin may hold the interpreter."""
         self._stop.set()
         faulthandler.cancel_dump_traceback_later()
@@ -57,7 +62,9 @@ class Watchdog:
 
     def _run(self) -> None:
         while not self._stop.wait(_TICK_SECONDS):
-            faulthandler.dump_traceback_later(_STANDSTILL_SECONDS)
+            # Not every stderr is a file.
+            with suppress(ValueError, AttributeError):
+                faulthandler.dump_traceback_later(_STANDSTILL_SECONDS)
             self.look()
 
 
