@@ -55,16 +55,17 @@ def instance_of(kind: type[T], given: Iterable[T] = ()) -> Callable[[object], T]
     return check
 
 
-def sequence_of(kind: type[T]) -> Callable[[object], tuple[T, ...]]:
-    """Expect a list or tuple (any sequence but text) of *kind*, which is not looked into."""
+def sequence_of(kind: type[T], named: str = "") -> Callable[[object], tuple[T, ...]]:
+    """Expect a list or tuple (any sequence but text) of *kind*, which is not looked into; messages say *named*."""
+    named = named or kind.__name__
 
     def check(result: object) -> tuple[T, ...]:
         if isinstance(result, str | bytes) or not isinstance(result, Sequence):
-            raise TypeError(f"returned {_name(result)} instead of a sequence of {kind.__name__}")
+            raise TypeError(f"returned {_name(result)} instead of a sequence of {named}")
         items = tuple(result)
         for item in items:
             if not isinstance(item, kind):
-                raise TypeError(f"returned a sequence with {_name(item)} in it instead of {kind.__name__}")
+                raise TypeError(f"returned a sequence with {_name(item)} in it instead of {named}")
         return items
 
     return check
