@@ -56,6 +56,14 @@ def _collect_garbage(wanted: bool) -> None:
     (gc.enable if wanted else gc.disable)()
 
 
+def _logger(name: str, logger: logging.Logger) -> _Setting:
+    def write(was: tuple[int, bool, bool, tuple[logging.Handler, ...]]) -> None:
+        logger.setLevel(was[0])
+        logger.propagate, logger.disabled, logger.handlers[:] = was[1:]
+
+    return _Setting(name, lambda: (logger.level, logger.propagate, logger.disabled, tuple(logger.handlers)), write)
+
+
 class _Alarm:
     """When the alarm timer goes off, if it is set."""
 
@@ -94,6 +102,8 @@ _OF_ALL: Sequence[_Setting] = (
     _Setting("garbage collection", gc.isenabled, _collect_garbage),
     _Setting("the timeout of sockets", socket.getdefaulttimeout, socket.setdefaulttimeout),
     _Setting("the level of all logging", lambda: logging.root.manager.disable, logging.disable),
+    _logger("the root logger", logging.root),
+    _logger("Nodewright's logger", logging.getLogger("nodewright")),
 )
 _OF_BOTH = (*_OF_MAIN_THREAD, *_OF_ALL)
 
