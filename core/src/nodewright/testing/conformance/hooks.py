@@ -64,11 +64,11 @@ class _Asked:
     @property
     def wrong(self) -> str:
         """What the core says against the type of the answer; empty if it takes it."""
-        check_for = _ANSWERS.get(self.hook, lambda _: words)
         if self.hook in _OBSERVERS:
             return ""
+        check = words if self.hook in _VETOES else _ANSWERS[self.hook](self.given)
         try:
-            optional(check_for(self.given))(self.answer)
+            optional(check)(self.answer)
         except TypeError as error:
             return str(error)
         return ""
@@ -316,7 +316,7 @@ class Questions:
 
     def with_sets(self, changed: Callable[[Iterable[PodSet]], Sequence[PodSet]]) -> "Questions":
         """The same, about pods of *changed* sets."""
-        options = [dataclasses.replace(option, pods=changed(option.pods)) for option in self.options]
+        options = [dataclasses.replace(option, pods=tuple(changed(option.pods))) for option in self.options]
         return dataclasses.replace(self, pods=changed(self.pods), options=options)
 
     def of(self, plugin: object) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -127,10 +127,7 @@ class TruthConformance(ProviderSuite):
 
     @pytest.mark.parametrize("mishap", _MISHAPS, ids=str)
     def test_a_failure_makes_nothing_up(self, cloud: Cloud, provider: Provider, mishap: _Mishap) -> None:
-        """Right after an action that failed, `target_size` and `instances` are as read or as is true by now.
-
-        Machines that are being deleted may be left out.
-        """
+        """Right after an action that failed, `target_size` and `instances` are as read or as is true by now."""
         group, act = _prepared(mishap, cloud, provider)
         read, seen = group.target_size, {each.id for each in group.instances()}
         _fail(mishap, cloud, group, act)
