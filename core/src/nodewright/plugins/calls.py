@@ -64,16 +64,18 @@ class Call:
                 self.note(self.plugin, self.where, misconduct)
         if error is None or isinstance(error, Exception) or _is_ctrl_c(error):
             return
-        raise MisconductError(f"it tried to end the process ({type(error).__name__}{_said(error)})") from error
+        raise MisconductError(f"it tried to end the process ({type(error).__name__}{_reason(error)})") from error
 
 
 @contextmanager
 def starting(plugin: str, where: str) -> Iterator[None]:
     """Import or make *plugin* within this context. Standard output may be data, so that what is printed goes beside it.
 
-    All that leaves it is an `Exception`, as from any call.
+    All that leaves it is an `Exception`, as from any call, and what it changes of the process is put back.
     """
-    with Call(plugin, where, _log_fault, None), redirect_stdout(sys.stderr):
+    # Within another call, that one puts back.
+    conduct = Conduct(may_start_programs=True) if current_call() is None else None
+    with Call(plugin, where, _log_fault, conduct), redirect_stdout(sys.stderr):
         yield
 
 
@@ -100,6 +102,14 @@ def _log_fault(plugin: str, where: str, error: Exception) -> None:
     _log.warning("plugin %s, %s: %s", plugin, where, error)
 
 
-def _said(error: BaseException) -> str:
-    said = " ".join(str(error).split())
-    return f": {said}" if said else ""
+def said(error: BaseException) -> str:
+    """Return the text of *error*, which can be written anywhere. A plugin's own error may be unable to tell it."""
+    try:
+        return str(error).encode(errors="backslashreplace").decode()
+    except BaseException as failure:
+        return f"its text can't be told ({type(failure).__name__})"
+
+
+def _reason(error: BaseException) -> str:
+    reason = " ".join(said(error).split())
+    return f": {reason}" if reason else ""

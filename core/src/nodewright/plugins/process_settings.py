@@ -41,6 +41,8 @@ def _handle(number: signal.Signals, handler: Any) -> None:
 #: How far apart two times may be that are the same.
 _ALARM_SECONDS = 0.1
 
+_OWN_LOGGER = logging.getLogger("nodewright")
+
 _ZONE = os.environ.get("TZ")
 
 
@@ -94,6 +96,8 @@ _OF_ALL: Sequence[_Setting] = (
     _Setting("garbage collection", gc.isenabled, _collect_garbage),
     _Setting("the timeout of sockets", socket.getdefaulttimeout, socket.setdefaulttimeout),
     _Setting("the level of all logging", lambda: logging.root.manager.disable, logging.disable),
+    _Setting("the level of the root logger", lambda: logging.root.level, logging.root.setLevel),
+    _Setting("the level of Nodewright's logger", lambda: _OWN_LOGGER.level, _OWN_LOGGER.setLevel),
 )
 _OF_BOTH = (*_OF_MAIN_THREAD, *_OF_ALL)
 
