@@ -513,6 +513,18 @@ GALLERY: dict[str, BadPlugin] = {
     "an expander that holds the interpreter": _expander(
         "re.match(r'(a+)+$', 'a' * 64 + 'b')", r"gave no answer \(best\) within 2 s", isolated=True
     ),
+    "an isolated property that raises": _plugin(
+        "expanders",
+        """
+        class Bad(Expander):
+            api_version = 1
+            pod_annotations = property(lambda self: 1 / 0)
+            def best(self, options, context): return options
+        """,
+        "load",
+        "ZeroDivisionError",
+        isolated=True,
+    ),
     "an expander that ends at once": _expander(
         "os._exit(7)", "the process of bad ended with exit code 7", isolated=True
     ),
