@@ -201,6 +201,19 @@ GALLERY: dict[str, BadPlugin] = {
         "RuntimeError: boom",
         keeps_nodes=True,
     ),
+    "a veto that can't be made": _plugin(
+        "hooks",
+        """
+        class Bad(Plugin):
+            api_version = 1
+            def __init__(self, config): raise LookupError("no licence")
+            @hookimpl
+            def veto_scale_down(self, node): return None
+        """,
+        "load",
+        "LookupError: no licence",
+        keeps_nodes=True,
+    ),
     "an observer that raises": _plugin(
         "hooks",
         """
@@ -319,6 +332,7 @@ GALLERY: dict[str, BadPlugin] = {
     # It lies about types.
     "a size in words": _provider("group", "target_size", group="target_size = 'three'"),
     "a size that is true": _provider("group", "target_size", group="target_size = True"),
+    "bounds that are swapped": _provider("group", "min_size is 5, above max_size", group="min_size, max_size = 5, 3"),
     "amounts in words": _provider(
         "group",
         "allocatable",
@@ -467,12 +481,16 @@ GALLERY: dict[str, BadPlugin] = {
     "a time zone": _expander("os.environ['TZ'] = 'Asia/Kathmandu'; time.tzset()", "changed the time zone"),
     "a working directory": _expander("os.chdir('/')", "changed the working directory"),
     "an output of its own": _expander("sys.stdout = sys.stderr", "changed the standard output"),
+    "logging set up anew": _expander("logging.basicConfig(level=logging.DEBUG, force=True)", "changed the root logger"),
+    "a logger turned down": _expander(
+        "logging.getLogger('nodewright').setLevel(logging.CRITICAL)", "changed Nodewright's logger"
+    ),
     "silence": _expander("logging.disable(logging.CRITICAL)", "changed the level of all logging"),
     "no garbage collection": _expander("gc.disable()", "changed garbage collection"),
     "impatient sockets": _expander("socket.setdefaulttimeout(0.001)", "changed the timeout of sockets"),
-    "a loud root logger": _expander("logging.root.setLevel(1)", "changed the level of the root logger"),
+    "a loud root logger": _expander("logging.root.setLevel(1)", "changed the root logger"),
     "a silent core": _expander(
-        "logging.getLogger('nodewright').setLevel(logging.CRITICAL)", "changed the level of Nodewright's logger"
+        "logging.getLogger('nodewright').setLevel(logging.CRITICAL)", "changed Nodewright's logger"
     ),
     "impatient sockets on import": _import("socket.setdefaulttimeout(0.001)", "changed the timeout of sockets"),
     "a signal handler on import": _import(

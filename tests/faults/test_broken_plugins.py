@@ -170,7 +170,7 @@ def test_each_broken_plugin_is_named_in_the_log_with_its_reason(autoscaler, capl
         "unimportable": f"load: expander 'unimportable' of unimportable 1.0 can't be imported: {HALF}",
         "zoned": f"load: expander 'zoned' of zoned 1.0 can't be used: {REQUIRED}",
         "stillborn": "load: expander 'stillborn' of stillborn 1.0 can't be started: LookupError: no licence",
-        "chooser": "best: ZeroDivisionError: boom",
+        "chooser": "best: ZeroDivisionError: boom (at strategies.py:5, in best)",
         "filter": "process: TypeError: returned an int instead of a sequence of PodSet",
-        "raising": "on_outcome: ZeroDivisionError: boom",
+        "raising": "on_outcome: ZeroDivisionError: boom (at raising.py:5, in fail)",
     }

@@ -37,7 +37,7 @@ class Size(StrEnum):
         (date, "soon", 'write a date such as 2030-01-31, not "soon"'),
         (time, "noon", 'write a time such as 08:30, not "noon"'),
         (datetime, "x", 'write a date and time such as 2030-01-31T08:30:00Z, not "x"'),
-        (timedelta, "10m", 'write a number of seconds, or a duration such as 00:10:00, not "10m"'),
+        (timedelta, "soon", 'write a duration such as 90s or 10m, not "soon"'),
         (UUID, "x", 'write a UUID, not "x"'),
         (AnyHttpUrl, "x", 'write a URL such as https://example.org/path, not "x"'),
         (AnyHttpUrl, "ftp://x", "the URL must begin with 'http' or 'https', not \"ftp://x\""),

@@ -419,6 +419,10 @@ class TestRegistering:
                 "def veto_scale_dwn(self): ...",
                 "Mine.veto_scale_dwn implements a hook that does not exist: did you mean 'veto_scale_down'?",
             ),
+            (
+                "def veto_scale_down(node): ...",
+                "Mine.veto_scale_down takes node in the place of self: write def veto_scale_down(self, node)",
+            ),
             ("def make_coffee(self): ...", "Mine.make_coffee implements a hook that does not exist"),
             (
                 "def veto_scale_down(self, nod): ...",

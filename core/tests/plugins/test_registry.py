@@ -1,7 +1,9 @@
 """From a name in YAML to a plugin, and all that can go wrong on the way, with the words that people get to read."""
 
+import logging
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from nodewright import __version__
@@ -395,14 +397,18 @@ def test_commands_are_known_by_their_summary(install) -> None:
 # What a plugin prints, and how it ends
 
 
-def test_what_a_plugin_prints_while_it_is_loaded_and_made_does_not_reach_standard_output(install, capsys) -> None:
+def test_what_a_plugin_prints_while_it_is_loaded_and_made_is_logged(install, capsys, caplog) -> None:
     printing = EXPANDER.replace("from nodewright", "print('imported')\n    from nodewright", 1).replace(
         "def best", "def __init__(self, config):\n            print('made')\n\n        def best"
     )
     install("acme", {"expanders/mine": "Mine"}, printing)
     Registry().create("expanders", "mine", {})
     printed = capsys.readouterr()
-    assert (printed.out, printed.err) == ("", "imported\nmade\n")
+    assert printed.out == ""
+    assert [each.getMessage() for each in caplog.records] == [
+        "plugin mine printed in import: imported",
+        "plugin mine printed in load: made",
+    ]
 
 
 def test_a_constructor_that_ends_the_process_is_told_in_one_line(install) -> None:
@@ -425,3 +431,71 @@ def test_a_plugin_of_metrics_alone_needs_no_hook(install) -> None:
         """,
     )
     assert Registry().load("hooks", "mine").__name__ == "Mine"
+
+
+LOGGING = """
+    import logging
+    from nodewright.api import Expander
+
+    logging.basicConfig(level=logging.DEBUG, force=True)
+    logging.getLogger("nodewright").setLevel(logging.ERROR)
+
+    class Mine(Expander):
+        def best(self, options, context): return options
+"""
+
+
+def test_what_an_import_changes_of_logging_is_put_back_and_named(install, caplog) -> None:
+    install("acme", {"expanders/mine": "Mine"}, LOGGING)
+    root, own = logging.getLogger(), logging.getLogger("nodewright")
+    before = root.level, list(root.handlers), own.level
+    Registry().load("expanders", "mine")
+    assert (root.level, list(root.handlers), own.level) == before
+    assert [each.getMessage() for each in caplog.records] == [
+        "plugin mine, import: it changed the root logger: it was put back",
+        "plugin mine, import: it changed Nodewright's logger: it was put back",
+    ]
+
+
+# Methods that can't be called
+
+
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [
+        (
+            "def best(self, options): return options",
+            "Mine.best takes self, options, but has to take self, options, context",
+        ),
+        ("def __init__(self): pass", "Mine.__init__ takes self, but has to take self, config"),
+    ],
+)
+def test_a_method_that_can_not_be_called_is_refused_before_it_is(install, code, problem) -> None:
+    install("acme", {"expanders/mine": "Mine"}, EXPANDER + f"\n        {code}\n")
+    assert refusal("expanders", "mine") == f"expander 'mine' of acme 1.0 can't be used: {problem}"
+
+
+def test_a_method_may_take_more_if_that_has_defaults(install) -> None:
+    install(
+        "acme", {"expanders/mine": "Mine"}, EXPANDER + "\n        def best(self, options, context, *, more=1): pass\n"
+    )
+    assert Registry().load("expanders", "mine").__name__ == "Mine"
+
+
+def test_a_name_of_another_kind_says_so(install) -> None:
+    install("acme", {"expanders/mine": "Mine"}, EXPANDER)
+    assert refusal("hooks", "mine") == (
+        "no hook plugin is called 'mine': it is one of the expanders, which stand elsewhere in the configuration"
+    )
+
+
+# Settings
+
+
+def test_durations_in_settings_are_written_as_everywhere(install) -> None:
+    code = EXPANDER.replace(
+        "def best",
+        "class Config(PluginConfig):\n            lead: timedelta = timedelta(0)\n\n        def best",
+    ).replace("import Expander", "import Expander, PluginConfig\n    from datetime import timedelta")
+    install("acme", {"expanders/mine": "Mine"}, code)
+    assert Registry().configure("expanders", "mine", {"lead": "1h30m"}).lead == timedelta(minutes=90)

@@ -135,3 +135,16 @@ def test_what_is_said_of_lines_left_out_is_not_said_to_other_handlers() -> None:
 def test_a_clock_that_is_set_back_silences_nothing() -> None:
     quota = Quota(1)
     assert [bool(quota.admit(a_record(seconds))) for seconds in (100, 101, 50)] == [True, False, True]
+
+
+def test_the_lines_of_one_plugin_leave_out_none_of_another() -> None:
+    quota = Quota(1)
+
+    def line(plugin):
+        record = logging.makeLogRecord(
+            {"name": "nodewright.plugins.faults", "msg": "plugin %s failed", "args": (plugin,)}
+        )
+        record.plugin, record.where = plugin, "best"
+        return record
+
+    assert [quota.admit(line(plugin)) is not None for plugin in ("a", "a", "b")] == [True, False, True]

@@ -2,9 +2,13 @@
 
 from abc import ABC
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, ClassVar, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+
+from nodewright.objects.duration import parse_duration
 
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
@@ -19,7 +23,10 @@ RESERVED_SETTINGS = frozenset({"isolation"})
 
 
 class PluginConfig(BaseModel):
-    """Base of the settings of a plugin: frozen, and an unknown key is a mistake. Fields are camelCase in YAML."""
+    """Base of the settings of a plugin: frozen, and an unknown key is a mistake.
+
+    Fields are camelCase in YAML. Those of type `datetime.timedelta` are written like all durations: ``90s``, ``10m``.
+    """
 
     model_config = ConfigDict(
         extra="forbid",
@@ -28,12 +35,25 @@ class PluginConfig(BaseModel):
         alias_generator=lambda name: name.split("_")[0] + "".join(part.title() for part in name.split("_")[1:]),
     )
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _read_duration(cls, value: object, info: ValidationInfo) -> object:
+        """Read durations as everywhere in the YAML: ``90s``, ``10m``, ``1h30m``."""
+        annotation = cls.model_fields[info.field_name or ""].annotation
+        if isinstance(value, str) and timedelta in (annotation, *get_args(annotation)):
+            with suppress(ValueError):
+                return parse_duration(value)
+        return value
+
 
 class Plugin(ABC):  # noqa: B024  what is abstract depends on the kind of plugin
     """Base of everything that registers by entry point and is named in YAML.
 
     The core makes one instance for each time YAML names it, on the main thread, after *all* configuration has been
-    checked. If ``__init__`` raises, the plugin is left out and named with the reason; the loop starts without it.
+    checked; ``nodewright config check`` makes and closes one as well. So ``__init__`` asks nothing outside and starts
+    nothing. If it raises, the plugin is left out and named with the reason; the loop starts without it, but for a
+    provider, which is tried again. What may have kept nodes (a drain rule, a step of the candidates for removal, a
+    plugin with `veto_scale_down` or `adjust_candidates`) keeps all of them while it is left out.
     """
 
     #: What users may write under the plugin's name in YAML.
@@ -44,8 +64,8 @@ class Plugin(ABC):  # noqa: B024  what is abstract depends on the kind of plugin
     #: ``example.com/``. Pods that differ in one of them are in different sets, so that `PodSet.pod` speaks for all, and
     #: drain rules find them on pods that run. No others are sure to be there, but those that begin with
     #: ``nodewright.dev/`` and ``cluster-autoscaler.kubernetes.io/``. They are part of pictures of the cluster, so
-    #: declare none with secrets in it. If users choose the key, make it a property that reads the plugin's settings.
-    pod_annotations: ClassVar[frozenset[str]] = frozenset()
+    #: declare none with secrets in it. If users choose the key, set it in ``__init__`` from the plugin's settings.
+    pod_annotations: frozenset[str] = frozenset()
 
     def __init__(self, config: PluginConfig) -> None:
         self.config = config

@@ -71,7 +71,7 @@ class Reason(StrEnum):
     GROUP_BELOW_MIN = "BelowMinSize", "below its minimum size"
     CONSOLIDATION = "Consolidation", "replaces more expensive nodes"
     GROUP_NO_TEMPLATE = "NoTemplate", "what a new node looks like is not known"
-    GROUP_FAULTY = "ProviderError", "its provider could not be read"
+    GROUP_FAULTY = "ProviderError", "it could not be read"
     LIMIT_NODES = "MaxNodesTotalReached", "max total nodes in cluster reached"
     LIMIT_RESOURCES = "ResourceLimitReached", "exceeded quota"
     OUT_OF_TIME = "OutOfTime", "the time for estimates was used up"

@@ -72,8 +72,8 @@ class NewCommand(Command):
     def run(self, arguments: Namespace) -> int:
         """Write the distribution and print what to do next."""
         try:
+            texts = distribution(arguments.kind, arguments.name, of=arguments.of)
             name = arguments.name.replace("_", "-")
-            texts = distribution(arguments.kind, name, of=arguments.of)
             folder = _written(arguments.into, f"nodewright-{name}", texts)
         except RefusalError as refusal:
             print(f"nodewright new: {refusal}", file=sys.stderr)
@@ -102,6 +102,7 @@ def distribution(kind: str, name: str, *, of: str | None = None) -> Mapping[str,
     if of and kind != "processor":
         raise RefusalError(f"--of is for processors, and this is to be {_a(_noun(KINDS[kind]))}: leave it out")
     _refuse_malformed(name)
+    name = name.replace("_", "-")
     _refuse_taken(KINDS[kind].plugins, name)
     texts = rendered(kind, name, of=of)
     _refuse_confusing(name, texts)
@@ -168,8 +169,9 @@ def _written(into: Path, name: str, texts: Mapping[str, str]) -> Path:
 
 
 def _refuse_malformed(name: str) -> None:
-    short = name.removeprefix("nodewright-")
-    if _NAME.fullmatch(name) and name == short and len(name) <= _LONGEST:
+    dashed = name.replace("_", "-")
+    short = dashed.removeprefix("nodewright-")
+    if _NAME.fullmatch(short) and dashed == short and len(short) <= _LONGEST:
         return
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", short)
     better = re.sub(r"[^a-z0-9]+", "-", words.lower()).lstrip("-0123456789")[:_LONGEST].strip("-")

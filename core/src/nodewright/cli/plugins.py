@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from nodewright.api import Command
+from nodewright.api import Command, ConfigurationError
 from nodewright.cli.commands import BUILT_IN
 from nodewright.cli.table import aligned, screen_width
 from nodewright.plugins.registry import PluginState, PluginStatus, Registry
@@ -32,12 +32,22 @@ class PluginsCommand(Command):
     def run(self, arguments: Namespace) -> int:
         """Print them all; return 2 if there is a configuration and something that it names can't be used."""
         registry = Registry()
-        named = problems_by_name(arguments.config, registry) if arguments.config else {}
-        statuses = with_use([_shadowed(each) for each in registry.statuses()], named)
+        named: Mapping[Key, str] = {}
+        isolated: Container[Key] = ()
+        wrong = None
         if arguments.config:
-            isolated = isolated_plugins(arguments.config)
-            statuses = [replace(each, isolated=_key(each, named) in isolated) for each in statuses]
+            try:
+                named, isolated = problems_by_name(arguments.config, registry), isolated_plugins(arguments.config)
+            except ConfigurationError as error:
+                if not arguments.config.is_file():
+                    raise
+                # What is installed helps to mend it.
+                wrong = error
+        statuses = with_use([_shadowed(each) for each in registry.statuses()], named)
+        statuses = [replace(each, isolated=_key(each, named) in isolated) for each in statuses]
         print(as_json(statuses) if arguments.output == "json" else as_table(statuses, width=screen_width()))
+        if wrong is not None:
+            raise wrong
         return 2 if any(named.values()) else 0
 
 

@@ -1,17 +1,12 @@
 """Calls: which plugin each thread is in, and what a call must not let out."""
 
-import logging
 import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Mapping
 from time import monotonic
 from types import TracebackType
 
 from nodewright.plugins.conduct import Conduct, MisconductError
-
-_log = logging.getLogger(__name__)
 
 #: The innermost call under way by thread.
 _under_way: dict[int, "Call"] = {}
@@ -43,9 +38,10 @@ class Call:
     def __enter__(self) -> "Call":
         thread = threading.get_ident()
         self._outer = _under_way.get(thread)
-        if self.conduct is not None and self._outer is None:
-            self._before = self.conduct.look()
-        elif self.conduct is None and self._outer is not None and self._outer.plugin == self.plugin:
+        if self._outer is None:
+            if self.conduct is not None:
+                self._before = self.conduct.look()
+        elif self._outer.plugin == self.plugin and self._outer.conduct is not None:
             self.conduct, self.note = self._outer.conduct, self._outer.note
         self.began = monotonic()
         _under_way[thread] = self
@@ -67,18 +63,6 @@ class Call:
         raise MisconductError(f"it tried to end the process ({type(error).__name__}{_reason(error)})") from error
 
 
-@contextmanager
-def starting(plugin: str, where: str) -> Iterator[None]:
-    """Import or make *plugin* within this context. Standard output may be data, so that what is printed goes beside it.
-
-    All that leaves it is an `Exception`, as from any call, and what it changes of the process is put back.
-    """
-    # Within another call, that one puts back.
-    conduct = Conduct(may_start_programs=True) if current_call() is None else None
-    with Call(plugin, where, _log_fault, conduct), redirect_stdout(sys.stderr):
-        yield
-
-
 def calls_under_way() -> Mapping[int, Call]:
     """Return the innermost call of each thread that is in a plugin."""
     return dict(_under_way)
@@ -96,10 +80,6 @@ def _is_ctrl_c(error: BaseException) -> bool:
         and threading.current_thread() is threading.main_thread()
         and signal.getsignal(signal.SIGINT) is signal.default_int_handler
     )
-
-
-def _log_fault(plugin: str, where: str, error: Exception) -> None:
-    _log.warning("plugin %s, %s: %s", plugin, where, error)
 
 
 def said(error: BaseException) -> str:

@@ -46,7 +46,8 @@ class Conduct:
     def mend(self, before: Any) -> Iterator[MisconductError]:
         """Put back what was changed since *before*, and yield what that was, and what has grown too much."""
         settings, memory = before
-        for change in restore(settings):
+        # All of it first: what keeps log lines from being written may be among it.
+        for change in tuple(restore(settings)):
             yield MisconductError(f"it changed {change}")
         self._memory += _memory() - memory
         if self._memory >= self._memory_limit:

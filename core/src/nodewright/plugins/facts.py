@@ -86,6 +86,8 @@ def group_facts(
         checked: GroupFacts = _FACTS(facts, _FACTS.trust([before] if before else ()))
     except ShapeError as error:
         raise TypeError(str(error)) from None
+    if checked.min_size > checked.max_size:
+        raise ValueError(f"min_size is {checked.min_size}, above max_size, which is {checked.max_size}")
     return checked
 
 

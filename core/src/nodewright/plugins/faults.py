@@ -1,10 +1,12 @@
 """Faults: what plugins did wrong while they were in use, and the guard that keeps a fault from spreading."""
 
 import logging
+import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from threading import Lock
 from typing import TypeVar, overload
 
@@ -16,6 +18,8 @@ from nodewright.plugins.trespass import watch_for_trespasses
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
+
+_PACKAGE = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,14 +147,24 @@ class Faults:
 
     def _log(self, fault: Fault, error: Exception, *, again: int) -> None:
         logger.warning(
-            "plugin %s failed in %s: %s%s",
+            "plugin %s failed in %s: %s%s%s",
             fault.plugin,
             fault.where,
             fault.error,
+            _place(error),
             f" (and {again} more times since the last report)" if again else "",
             exc_info=error if logger.isEnabledFor(logging.DEBUG) else None,
             extra={"plugin": fault.plugin, "where": fault.where},
         )
+
+
+def _place(error: Exception) -> str:
+    """Return the line of a plugin's code that raised *error*; empty if the core did, or if it was meant for people."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, NodewrightError | MisconductError) or not frames:
+        return ""
+    last = Path(frames[-1].filename)
+    return "" if last.is_relative_to(_PACKAGE) else f" (at {last.name}:{frames[-1].lineno}, in {frames[-1].name})"
 
 
 def describe(error: BaseException) -> str:

@@ -77,9 +77,12 @@ def implementations(plugin: type) -> tuple[Implementation, ...]:
 def _parameters(plugin: type, method: str) -> list[Parameter]:
     """Return the parameters of *method* that a call has to fill."""
     parameters = list(inspect.signature(getattr(plugin, method)).parameters.values())
-    return (
-        parameters if isinstance(inspect.getattr_static(plugin, method), staticmethod | classmethod) else parameters[1:]
-    )
+    return parameters if _is_bound(plugin, method) else parameters[1:]
+
+
+def _is_bound(plugin: type, method: str) -> bool:
+    """Return whether *method* needs no instance of *plugin*."""
+    return isinstance(inspect.getattr_static(plugin, method), staticmethod | classmethod)
 
 
 def _problem(plugin: type, method: str, hook: str, parameters: list[Parameter], *, wraps: bool) -> str:
@@ -90,6 +93,9 @@ def _problem(plugin: type, method: str, hook: str, parameters: list[Parameter], 
         return "is a generator or a hook wrapper: write it as a plain method that returns its answer"
     if inspect.iscoroutinefunction(function):
         return "is a coroutine, which is never awaited: write it as a plain method"
+    first = next(iter(inspect.signature(function).parameters), "")
+    if first in HOOKS[hook] and not _is_bound(plugin, method):
+        return f"takes {first} in the place of self: write def {method}(self, {first})"
     for parameter in parameters:
         if parameter.kind not in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY):
             return f"takes {parameter}: name the arguments it needs, of {_listed(hook)}"

@@ -8,10 +8,10 @@ from nodewright import __version__
 from nodewright.api import API_VERSION, Command, Plugin, PluginConfig, PluginError
 from nodewright.api.plugin import RESERVED_SETTINGS
 from nodewright.plugins.annotations import declared_annotations
-from nodewright.plugins.calls import starting
-from nodewright.plugins.entrypoints import Registration, load
+from nodewright.plugins.entrypoints import PluginKind, Registration, load
 from nodewright.plugins.faults import describe
 from nodewright.plugins.hookimpls import implementations
+from nodewright.plugins.starting import starting
 
 #: Operators of requirements that exclude later releases.
 _BOUNDS = frozenset({"<", "<=", "==", "===", "~="})
@@ -36,6 +36,8 @@ def load_plugin(registration: Registration) -> type[Plugin]:
     written = {name for key, field in plugin.Config.model_fields.items() for name in (key, field.alias)}
     if taken := RESERVED_SETTINGS & written:
         raise _broken(registration, f"its setting {min(taken)} has a name that Nodewright keeps for itself: rename it")
+    if misfit := _misfit(registration.kind, plugin):
+        raise _broken(registration, misfit)
     try:
         declared_annotations(plugin)
         hooks = implementations(plugin)
@@ -79,6 +81,22 @@ def _refuse_abstract(registration: Registration, found: type) -> None:
     if inspect.isabstract(found):
         missing = ", ".join(sorted(getattr(found, "__abstractmethods__", ())))
         raise _broken(registration, f"{registration.entry_point.value} does not implement {missing}")
+
+
+def _misfit(kind: PluginKind, plugin: type[Plugin]) -> str:
+    """Say which method of *plugin* can't be called as the core calls it; empty if all can."""
+    base = next(each for each in kind.bases if issubclass(plugin, each))
+    for name, method in inspect.getmembers(base, inspect.isfunction):
+        own = getattr(plugin, name)
+        if not inspect.isfunction(own) or own is method:
+            continue
+        wanted = inspect.signature(method).parameters
+        try:
+            inspect.signature(own).bind(*wanted)
+        except TypeError:
+            taken = ", ".join(inspect.signature(own).parameters) or "nothing"
+            return f"{plugin.__name__}.{name} takes {taken}, but has to take {', '.join(wanted)}"
+    return ""
 
 
 def _broken(registration: Registration, problem: str) -> PluginError:

@@ -25,7 +25,7 @@ class PluginOutput(io.TextIOBase):
             return self._stream.write(text)
         *lines, self._begun.line = (getattr(self._begun, "line", "") + text).split("\n")
         for line in filter(None, map(str.strip, lines)):
-            _log.info(
+            _log.warning(
                 "plugin %s printed in %s: %s",
                 call.plugin,
                 call.where,

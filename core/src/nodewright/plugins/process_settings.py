@@ -41,8 +41,6 @@ def _handle(number: signal.Signals, handler: Any) -> None:
 #: How far apart two times may be that are the same.
 _ALARM_SECONDS = 0.1
 
-_OWN_LOGGER = logging.getLogger("nodewright")
-
 _ZONE = os.environ.get("TZ")
 
 
@@ -56,6 +54,14 @@ def _write_time_zone(was: object) -> None:
 
 def _collect_garbage(wanted: bool) -> None:
     (gc.enable if wanted else gc.disable)()
+
+
+def _logger(name: str, logger: logging.Logger) -> _Setting:
+    def write(was: tuple[int, bool, bool, tuple[logging.Handler, ...]]) -> None:
+        logger.setLevel(was[0])
+        logger.propagate, logger.disabled, logger.handlers[:] = was[1:]
+
+    return _Setting(name, lambda: (logger.level, logger.propagate, logger.disabled, tuple(logger.handlers)), write)
 
 
 class _Alarm:
@@ -96,8 +102,8 @@ _OF_ALL: Sequence[_Setting] = (
     _Setting("garbage collection", gc.isenabled, _collect_garbage),
     _Setting("the timeout of sockets", socket.getdefaulttimeout, socket.setdefaulttimeout),
     _Setting("the level of all logging", lambda: logging.root.manager.disable, logging.disable),
-    _Setting("the level of the root logger", lambda: logging.root.level, logging.root.setLevel),
-    _Setting("the level of Nodewright's logger", lambda: _OWN_LOGGER.level, _OWN_LOGGER.setLevel),
+    _logger("the root logger", logging.root),
+    _logger("Nodewright's logger", logging.getLogger("nodewright")),
 )
 _OF_BOTH = (*_OF_MAIN_THREAD, *_OF_ALL)
 

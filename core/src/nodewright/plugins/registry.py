@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from nodewright.api import Command, Plugin, PluginConfig, PluginError
 from nodewright.api.nearest import nearest
-from nodewright.plugins.calls import starting
 from nodewright.plugins.entrypoints import PLUGIN_KINDS, PluginKind, Registration, misspelt_groups, registrations
 from nodewright.plugins.faults import describe
 from nodewright.plugins.loading import IncompatiblePluginError, load_command, load_plugin
+from nodewright.plugins.starting import starting
 
 #: Distributions that are known to register a plugin, by kind and name.
 DISTRIBUTIONS = {
@@ -194,6 +194,9 @@ class Registry:
             if meant := next((each for each in registered if each.name == name), None):
                 owner = meant.dist.name if meant.dist else "a distribution"
                 return f"{owner} registers it in the entry-point group {group}: it has to be {kind.namespace}"
+        for other in PLUGIN_KINDS.values():
+            if other is not kind and name in self.names(other.name):
+                return f"it is one of the {other.name.replace('_', ' ')}, which stand elsewhere in the configuration"
         return advice(kind.name, name, self.names(kind.name))
 
     def _examine(self, registration: Registration) -> PluginStatus:

@@ -84,7 +84,8 @@ class Cycle:
 
     def observe(self) -> tuple[World, datetime]:
         """Return the world as it is now, and when that is; take up what earlier processes left in it."""
-        self.session.retry()
+        if self.session.retry():
+            self._reporter.metrics.plugins.show(self.session.collectors(), self.session.policy.faults)
         self._informer.read_pods_with(self.session.pod_annotations)
         world = self.session.observe(self._informer.look(), self._outcomes)
         now = self._clock.now()

@@ -48,8 +48,8 @@ class JsonFormatter(logging.Formatter):
 class Quota:
     """Admits at most so many lines of one kind in ten seconds, and says how many were left out. Decisions always pass.
 
-    Lines are of one kind if they differ only in what is filled in. So a thousand pods, or objects that can't be read,
-    don't make a thousand lines.
+    Lines are of one kind if they differ only in what is filled in, and are about one plugin. So a thousand pods, or
+    objects that can't be read, don't make a thousand lines.
     """
 
     def __init__(self, most: int) -> None:
@@ -65,7 +65,14 @@ class Quota:
         action = getattr(record, "action", "")
         if record.name == DECISIONS and not action:
             return record
-        kind = record.name, record.levelno, record.msg, action
+        kind = (
+            record.name,
+            record.levelno,
+            record.msg,
+            action,
+            getattr(record, "plugin", ""),
+            getattr(record, "where", ""),
+        )
         began, count = self._seen.get(kind, (record.created, 0))
         notes = []
         # After a clock was set back, lines must not stop until it catches up.

@@ -129,10 +129,12 @@ class Session:
         """Return the outcomes of actions that took too long and have ended since the last call."""
         return self._executor.late_outcomes()
 
-    def retry(self) -> None:
-        """Try again to make the providers that could not be made, at growing intervals."""
-        for name, provider in self._strategies.retry(self._clock.now()).items():
+    def retry(self) -> bool:
+        """Try again to make the providers that could not be made, at growing intervals; return whether one was made."""
+        made = self._strategies.retry(self._clock.now())
+        for name, provider in made.items():
             self._providers.add(name, provider)
+        return bool(made)
 
     def observe(self, cluster: Cluster, outcomes: tuple[Outcome, ...]) -> World:
         """Read the providers and return the world as it is, with the *outcomes* of actions of the last loop."""

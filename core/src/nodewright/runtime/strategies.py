@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from operator import methodcaller
@@ -25,10 +24,11 @@ from nodewright.decision.policy import Policy
 from nodewright.plugins import Faults, Hooks, Registry
 from nodewright.plugins.annotations import declared_annotations
 from nodewright.plugins.faults import describe
+from nodewright.plugins.hookimpls import implementations
 from nodewright.plugins.pricing import GuardedPricing
 from nodewright.plugins.results import flag, sequence_of
 from nodewright.strategies.binpacking import Binpacking
-from nodewright.strategies.drain_rules import MissingDrainRule
+from nodewright.strategies.missing import MissingCandidates, MissingDrainRule, MissingVeto
 
 P = TypeVar("P", bound=Plugin)
 
@@ -60,6 +60,8 @@ class Strategies:
         self._faults = faults
         self._hooks = Hooks(faults)
         self._made: list[tuple[str, Plugin]] = []
+        #: The metrics of each of these, from the first on, as far as they were asked.
+        self._collectors: list[tuple[str, tuple[Collector, ...]]] = []
         self._pod_annotations: frozenset[str] = frozenset()
         #: Providers that are named and could not be made.
         self._unmade: dict[str, LeftOut] = {}
@@ -78,9 +80,12 @@ class Strategies:
             expanders=self._make("expanders", settings.scale_up.expanders, Expander),
             pending_pods=self._make("processors", processors.pending_pods, PendingPodsProcessor),
             scale_down_candidates=self._make(
-                "processors", processors.scale_down_candidates, ScaleDownCandidatesProcessor
+                "processors",
+                processors.scale_down_candidates,
+                ScaleDownCandidatesProcessor,
+                missing=MissingCandidates,
             ),
-            drain_rules=self._drain_rules(settings.scale_down.drain_rules),
+            drain_rules=self._make("drain_rules", settings.scale_down.drain_rules, DrainRule, missing=MissingDrainRule),
             hooks=self._hooks,
             faults=self._faults,
             pod_annotations=self._pod_annotations,
@@ -137,12 +142,14 @@ class Strategies:
 
     def collectors(self) -> Mapping[str, Sequence[Collector]]:
         """Return the metrics of all plugins made so far, by name."""
-        collectors: dict[str, list[Collector]] = {}
-        for name, plugin in self._made:
+        for name, plugin in self._made[len(self._collectors) :]:
             none: tuple[Collector, ...] = ()
             own = self._faults.call(
                 name, "collectors", methodcaller("collectors"), plugin, default=none, returns=_collectors
             )
+            self._collectors.append((name, own))
+        collectors: dict[str, list[Collector]] = {}
+        for name, own in self._collectors:
             collectors.setdefault(name, []).extend(own)
         return collectors
 
@@ -153,21 +160,36 @@ class Strategies:
                 self._faults.call(name, "close", methodcaller("close"), plugin, default=None)
         self._hooks.close()
 
-    def _drain_rules(self, references: Iterable[Reference]) -> Mapping[str, DrainRule]:
-        """Return the drain rules; one that can't be made is replaced by a rule that keeps all nodes."""
-        made: dict[str, DrainRule] = {}
-        for reference in references:
-            found = self._make("drain_rules", (reference,), DrainRule)
-            rule = found.get(reference.name) or MissingDrainRule(MissingDrainRule.Config())
-            made[unique_name(reference.name, made)] = rule
-        return made
+    def _make(
+        self, kind: str, references: Iterable[Reference], base: type[P], *, missing: type[P] | None = None
+    ) -> dict[str, P]:
+        """Return the plugins of *references* that can be made; in the place of each other one, a *missing*, if given.
 
-    def _make(self, kind: str, references: Iterable[Reference], base: type[P], *extra: object) -> dict[str, P]:
+        One that may have protected nodes by a hook is replaced by a veto of all removals.
+        """
         made: dict[str, P] = {}
         for reference in references:
-            with suppress(PluginError):
-                made[unique_name(reference.name, made)] = self._made_from(kind, reference, base, *extra)
+            name = unique_name(reference.name, made)
+            try:
+                made[name] = self._made_from(kind, reference, base)
+            except PluginError:
+                if missing is not None:
+                    made[name] = missing(missing.Config())
+                if self._may_protect(kind, reference):
+                    veto = MissingVeto(MissingVeto.Config())
+                    self._hooks.register(reference.name, veto)
+                    self._made.append((reference.name, veto))
         return made
+
+    def _may_protect(self, kind: str, reference: Reference) -> bool:
+        """Return whether a plugin that can't be made may keep nodes by a hook; of hook plugins, that is assumed."""
+        if reference.isolation is not None:
+            return kind == "hooks"
+        try:
+            hooks = implementations(self._registry.load(kind, reference.name))
+        except PluginError:
+            return kind == "hooks"
+        return any(each.hook in ("veto_scale_down", "adjust_candidates") for each in hooks)
 
     def _made_from(self, kind: str, reference: Reference, base: type[P], *extra: object) -> P:
         """Make a plugin; one that can't be made or registered is noted, and raises `PluginError`."""

@@ -195,16 +195,3 @@ class DisruptionBudget(DrainRule):
     def judge(self, pod: Pod, context: DrainContext) -> Reason | None:
         """Look at what is left of the budgets after the nodes that were found removable before."""
         return Reason.NOT_ENOUGH_BUDGET if context.spent_budgets else None
-
-
-class MissingDrainRule(DrainRule):
-    """Takes the place of a rule that can't be loaded, and keeps all nodes with pods.
-
-    No one knows which of them the rule would have kept.
-    """
-
-    alike = True
-
-    def judge(self, pod: Pod, context: DrainContext) -> str:
-        """Keep the node."""
-        return "DrainRuleMissing"
