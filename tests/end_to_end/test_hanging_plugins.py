@@ -37,6 +37,17 @@ HANGING = """
                 time.sleep(0.01)
 """
 
+DEADLOCKED = """
+    import ctypes
+    from nodewright.api import Expander
+
+    class Deadlocked(Expander):
+        def best(self, options, context):
+            lock = ctypes.create_string_buffer(64)
+            ctypes.CDLL(None).pthread_mutex_lock(lock)
+            ctypes.CDLL(None).pthread_mutex_lock(lock)
+"""
+
 LEAKY = """
     import threading, time
     from nodewright.api import Expander
@@ -120,3 +131,12 @@ def test_a_thread_that_a_plugin_left_running_does_not_keep_the_process_alive(run
     process.signal(signal.SIGTERM)
     assert process.ends(within=20) == 0
     process.says("nodewright: ending without waiting for these threads: leaky-1")
+
+
+def test_a_call_into_c_that_never_ends_does_not_survive_two_signals(run) -> None:
+    process = run("deadlocked", DEADLOCKED)
+    process.says("plugin deadlocked failed in best: has been in best")
+    process.signal(signal.SIGTERM)
+    process.says("stopping takes long: plugin deadlocked has been in best")
+    process.signal(signal.SIGTERM)
+    assert process.ends(within=5) == 1

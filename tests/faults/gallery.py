@@ -63,6 +63,25 @@ class Bad(Provider):
 {provider}
 """
 
+_METRICS = """
+from prometheus_client.core import GaugeMetricFamily
+
+class Metrics:
+    def collect(self):
+{body}
+
+class Bad(Plugin):
+    api_version = 1
+    def collectors(self): return [Metrics()]
+"""
+
+#: An error whose text needs what it has not got.
+_UNTOLD = """
+class Untold(Exception):
+    def __str__(self): return self.response["message"]
+raise Untold
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class BadPlugin:
@@ -88,6 +107,10 @@ def _expander(body: str, said: str, **others: bool) -> BadPlugin:
     return _plugin("expanders", _EXPANDER.format(body=indent(dedent(body), " " * 8)), "best", said, **others)
 
 
+def _import(code: str, said: str) -> BadPlugin:
+    return _plugin("expanders", f"{code}\n{_EXPANDER.format(body='')}", "import", said)
+
+
 def _processor(body: str, said: str) -> BadPlugin:
     return _plugin("processors", _PROCESSOR.format(body=indent(dedent(body), " " * 8)), "process", said)
 
@@ -99,6 +122,24 @@ def _hook(body: str, said: str) -> BadPlugin:
 def _provider(where: str, said: str, *, group: str = "", provider: str = "", **others: bool) -> BadPlugin:
     code = _PROVIDER.format(group=indent(dedent(group), " " * 4), provider=indent(dedent(provider), " " * 4))
     return _plugin("providers", code, where, said, **others)
+
+
+def _metrics(body: str, said: str) -> BadPlugin:
+    return _plugin("hooks", _METRICS.format(body=indent(dedent(body), " " * 8)), "collect", said)
+
+
+def _method(head: str, body: str) -> str:
+    return f"{head}\n{indent(dedent(body), '    ')}"
+
+
+def _property(name: str) -> BadPlugin:
+    body = f"""
+    @property
+    def {name}(self): raise RuntimeError("boom")
+    def best(self, options, context): return options
+    """
+    code = f"class Bad(Expander):\n    api_version = 1\n{indent(dedent(body), '    ')}"
+    return _plugin("expanders", code, name, "RuntimeError: boom")
 
 
 GALLERY: dict[str, BadPlugin] = {
@@ -235,7 +276,21 @@ GALLERY: dict[str, BadPlugin] = {
         "collectors",
         "RuntimeError: boom",
     ),
+    "a property that raises": _property("asks_outside"),
+    "a method that is a property": _property("collectors"),
+    "a release that is a property": _property("close"),
     # It ends the process.
+    "a declaration that exits": _plugin(
+        "expanders",
+        """
+        class Bad(Expander):
+            api_version = 1
+            pod_annotations = property(lambda self: sys.exit(3))
+            def best(self, options, context): return options
+        """,
+        "load",
+        "tried to end the process",
+    ),
     "an expander that exits": _expander("sys.exit(3)", r"tried to end the process \(SystemExit: 3\)"),
     "a refresh that exits": _provider("refresh", "tried to end the process", provider="def refresh(self): sys.exit()"),
     "an order that exits": _provider(
@@ -247,6 +302,21 @@ GALLERY: dict[str, BadPlugin] = {
         class Bad(Expander):
             api_version = 1
             def __init__(self, config): sys.exit(2)
+            def best(self, options, context): return options
+        """,
+        "load",
+        "tried to end the process",
+    ),
+    "settings that exit": _plugin(
+        "expanders",
+        """
+        from pydantic import model_validator
+
+        class Bad(Expander):
+            api_version = 1
+            class Config(PluginConfig):
+                @model_validator(mode="after")
+                def checked(self): sys.exit(2)
             def best(self, options, context): return options
         """,
         "load",
@@ -309,6 +379,55 @@ GALLERY: dict[str, BadPlugin] = {
     "a group bent out of shape": _hook(
         "from dataclasses import replace; return [replace(each, max_size='many') for each in groups]", "max_size"
     ),
+    "a cause that is missing": _provider(
+        "increase",
+        "no attribute 'cause'",
+        group="""
+        def increase(self, count):
+            class NoRoom(CapacityError):
+                def __init__(self): Exception.__init__(self, "no room")
+            raise NoRoom
+        """,
+    ),
+    "a status in words": _provider(
+        "grow", "TypeError", group="def increase(self, count): raise ApiServerError('gone', status='Gone')"
+    ),
+    "a lease of its own": _provider(
+        "increase", "no leader here", group="def increase(self, count): raise NotLeaderError('no leader here')"
+    ),
+    "an error that can't tell": _expander(_UNTOLD, r"Untold: its text can't be told \(AttributeError\)"),
+    "a refresh with an error that can't tell": _provider(
+        "could not be read", "its text can't be told", provider=_method("def refresh(self):", _UNTOLD)
+    ),
+    "an order with an error that can't tell": _provider(
+        "increase", "its text can't be told", group=_method("def increase(self, count):", _UNTOLD)
+    ),
+    "an order with a temporary error that can't tell": _provider(
+        "grow bad failed",
+        "its text can't be told",
+        group=_method("def increase(self, count):", _UNTOLD.replace("(Exception)", "(TemporaryError)")),
+    ),
+    "an error that can't be written": _provider(
+        "grow bad failed", "udc80", group=r"def increase(self, count): raise TemporaryError('no \udc80')"
+    ),
+    "a label that can't be written": _provider(
+        "group",
+        "text that can be written",
+        group=r"def template(self): return a_template(cpu='4', labels={'pool': 'bad', 'of': '\udc80'})",
+    ),
+    "nodes of another provider": _provider(
+        "group_of", "none of its groups", provider="def group_of(self, node): return node.metadata.labels['pool']"
+    ),
+    "metrics with numbers for labels": _metrics(
+        """
+        yield GaugeMetricFamily("bad", "", value=None)
+        family = GaugeMetricFamily("worse", "", labels=["zone"])
+        family.add_metric([1], 1)
+        yield family
+        """,
+        "'int' object has no attribute 'replace'",
+    ),
+    "metrics that are none": _metrics("yield None", "NoneType instead of a metric"),
     "a price that is no number": _plugin(
         "prices",
         """
@@ -319,6 +438,17 @@ GALLERY: dict[str, BadPlugin] = {
         """,
         "node_price",
         "not a finite number",
+    ),
+    "a price beyond measure": _plugin(
+        "prices",
+        """
+        class Bad(Prices):
+            api_version = 1
+            def node_price(self, template, start, end): return 1e305
+            def pod_price(self, pod, start, end): return None
+        """,
+        "node_price",
+        "not a number from",
     ),
     # It mutates what it is given.
     "labels changed by a hook": _hook("groups[0].template.labels['pool'] = 'mine'", "read-only"),
@@ -358,6 +488,14 @@ GALLERY: dict[str, BadPlugin] = {
     "silence": _expander("logging.disable(logging.CRITICAL)", "changed the level of all logging"),
     "no garbage collection": _expander("gc.disable()", "changed garbage collection"),
     "impatient sockets": _expander("socket.setdefaulttimeout(0.001)", "changed the timeout of sockets"),
+    "a loud root logger": _expander("logging.root.setLevel(1)", "changed the root logger"),
+    "a silent core": _expander(
+        "logging.getLogger('nodewright').setLevel(logging.CRITICAL)", "changed Nodewright's logger"
+    ),
+    "impatient sockets on import": _import("socket.setdefaulttimeout(0.001)", "changed the timeout of sockets"),
+    "a signal handler on import": _import(
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)", "changed the handler of SIGTERM"
+    ),
     # It leaks.
     "threads": _expander(
         "[threading.Thread(target=time.sleep, args=(5,), daemon=True).start() for _ in range(70)]",
@@ -392,6 +530,18 @@ GALLERY: dict[str, BadPlugin] = {
     ),
     "an expander that holds the interpreter": _expander(
         "re.match(r'(a+)+$', 'a' * 64 + 'b')", r"gave no answer \(best\) within 2 s", isolated=True
+    ),
+    "an isolated property that raises": _plugin(
+        "expanders",
+        """
+        class Bad(Expander):
+            api_version = 1
+            pod_annotations = property(lambda self: 1 / 0)
+            def best(self, options, context): return options
+        """,
+        "load",
+        "ZeroDivisionError",
+        isolated=True,
     ),
     "an expander that ends at once": _expander(
         "os._exit(7)", "the process of bad ended with exit code 7", isolated=True

@@ -123,7 +123,8 @@ class Provider(Plugin):
     def group_of(self, node: Node) -> str | None:
         """Return the id of the group that *node* belongs to; None if the node is not in one of our groups.
 
-        Called once for each node, and again in each loop while the answer is None. An exception counts as None.
+        Called once for each node, and again in each loop while the answer is None. An exception, and the name of a
+        group that is not one of ours, count as None.
         """
 
     def pricing(self) -> PricingModel | None:

@@ -130,16 +130,32 @@ class RunCommand(Command):
 
 def _on_signals(first: Callable[[], None], second: Callable[[], None]) -> None:
     """Have *first* called at the first signal to end, and *second* at each further one, on threads of their own."""
+    numbers = frozenset({signal.SIGTERM, signal.SIGINT})
     signalled: list[float] = []
+    heard, wakeup = os.pipe()
+    os.set_blocking(wakeup, False)
 
-    def handle(number: int, frame: FrameType | None) -> None:
+    def note() -> None:
         signalled.append(monotonic())
         # Some who signal a process signal its group as well: that is one signal, not two.
         if signalled[-1] - signalled[0] >= _ONE_SIGNAL_SECONDS or len(signalled) == 1:
             # The main thread may hold a lock that they need: of an event, or of logging.
             Thread(target=second if signalled[1:] else first, name="end", daemon=True).start()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
+    def listen() -> None:
+        while number := os.read(heard, 1):
+            if number[0] in numbers:
+                note()
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        # It was not heard if a plugin's event loop has put its own in this place.
+        if signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False) != wakeup:
+            note()
+
+    # Python calls handlers on the main thread, which a plugin's call into C may keep for ever. This tells at once.
+    signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
+    Thread(target=listen, name="signals", daemon=True).start()
+    for number in numbers:
         signal.signal(number, handle)
 
 

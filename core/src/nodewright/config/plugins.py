@@ -152,7 +152,7 @@ def _check_settings(plugin: type[Plugin], reference: Reference) -> Iterator[Mist
     path = (*reference.path, reference.name)
     try:
         _, mistakes = validate(plugin.Config, reference.config)
-    except Exception as error:  # a validator of the plugin may raise anything
+    except (Exception, SystemExit) as error:  # a validator of the plugin may raise anything
         message = f"its settings can't be checked: {type(error).__name__}: {error}"
         yield Mistake(path=path, message=message, of_plugin=True)
         return

@@ -60,7 +60,7 @@ class Call:
                 self.note(self.plugin, self.where, misconduct)
         if error is None or isinstance(error, Exception) or _is_ctrl_c(error):
             return
-        raise MisconductError(f"it tried to end the process ({type(error).__name__}{_said(error)})") from error
+        raise MisconductError(f"it tried to end the process ({type(error).__name__}{_reason(error)})") from error
 
 
 def calls_under_way() -> Mapping[int, Call]:
@@ -82,6 +82,14 @@ def _is_ctrl_c(error: BaseException) -> bool:
     )
 
 
-def _said(error: BaseException) -> str:
-    said = " ".join(str(error).split())
-    return f": {said}" if said else ""
+def said(error: BaseException) -> str:
+    """Return the text of *error*, which can be written anywhere. A plugin's own error may be unable to tell it."""
+    try:
+        return str(error).encode(errors="backslashreplace").decode()
+    except BaseException as failure:
+        return f"its text can't be told ({type(failure).__name__})"
+
+
+def _reason(error: BaseException) -> str:
+    reason = " ".join(said(error).split())
+    return f": {reason}" if reason else ""

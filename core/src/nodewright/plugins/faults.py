@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TypeVar, overload
 
 from nodewright.api import Clock, NodewrightError
-from nodewright.plugins.calls import Call
+from nodewright.plugins.calls import Call, said
 from nodewright.plugins.conduct import Conduct, MisconductError
 from nodewright.plugins.trespass import watch_for_trespasses
 
@@ -169,7 +169,7 @@ def _place(error: Exception) -> str:
 
 def describe(error: BaseException) -> str:
     """Return *error* in one line: its message, with its type unless that is one of Nodewright's own."""
-    message = " ".join(str(error).split())
+    message = " ".join(said(error).split())
     if isinstance(error, NodewrightError | MisconductError) and message:
         return message
     if isinstance(error, TypeError) and "offset-naive" in message:

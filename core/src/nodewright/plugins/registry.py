@@ -140,7 +140,12 @@ class Registry:
         from nodewright.plugins.isolation import Limits, create_isolated
 
         limits = Limits(memory=memory, deadline=deadline)
-        return create_isolated(_create, kind, name, config, *extra, limits=limits, note=note)
+        try:
+            return create_isolated(_create, kind, name, config, *extra, limits=limits, note=note)
+        except PluginError:
+            raise
+        except Exception as error:
+            raise PluginError(name, f"{name} can't be started in a process of its own: {describe(error)}") from error
 
     def apart(self, plugin: str, function: Callable[..., object], *arguments: object) -> object:
         """Return what *function* returns for a registry and *arguments* in a process that may import *plugin*.

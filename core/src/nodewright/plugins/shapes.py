@@ -13,7 +13,7 @@ from functools import cache, cached_property, lru_cache
 from math import isfinite
 from operator import attrgetter, index, is_
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
@@ -79,13 +79,22 @@ class Check:
 
 class _Text(Check):
     wanted = "text"
-    fine = frozenset({str})
 
     def __call__(self, value: Any, trusted: Trusted = NOTHING) -> Any:
         if not isinstance(value, str):
             raise self.refuse(value)
         # Text of another class may not be what it seems, and can't be written to JSON.
-        return str.__str__(value)
+        text = str.__str__(value)
+        if not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise ShapeError(value, "text that can be written as UTF-8") from None
+        return text
+
+    def fits_all(self, values: Collection[object]) -> bool:
+        """Tell, fast, whether *values* are all plain text that can be written."""
+        return set(map(type, values)) <= {str} and all(map(str.isascii, cast("Collection[str]", values)))
 
 
 class _Truth(Check):
@@ -125,8 +134,13 @@ class _Number(Check):
     wanted = "a finite number"
 
     def __call__(self, value: Any, trusted: Trusted = NOTHING) -> Any:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.refuse(value)
+        if isinstance(value, float) and not isfinite(value):
+            raise self.refuse(value)
+        # Prices are multiplied and added up: a sum must not become infinite.
+        if abs(value) > MOST:
+            raise ShapeError(value, f"a number from {-MOST} to {MOST}")
         return value if type(value) is int else float(value)
 
 
@@ -231,6 +245,8 @@ class _Mapping(Check):
         for key, item in was.items():
             if type(key) is not str:
                 raise ShapeError(key, "text as a key").under(f"[{key!r}]")
+            if not key.isascii():
+                _TEXT(key)
             if type(item) not in self._plain:
                 try:
                     checked = self._of(key)(item, trusted)
@@ -361,8 +377,9 @@ def _amount(resource: str) -> Check:
 
 
 _COUNT = _Whole(least=0)
+_TEXT = _Text()
 _PLAIN: Mapping[Any, Check] = {
-    str: _Text(),
+    str: _TEXT,
     bool: _Truth(),
     int: _Whole(),
     float: _Number(),

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from operator import attrgetter
 
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, DeleteInstances, Grow, Outcome
@@ -24,6 +25,7 @@ from nodewright.api.instance import InstanceError
 from nodewright.decision.execution import Execution, Hold
 from nodewright.kube.nodes import Evictor, NodeWriter
 from nodewright.objects import Node, NodeSpec, ObjectMeta
+from nodewright.plugins.calls import said
 from nodewright.plugins.faults import Faults, describe
 from nodewright.plugins.results import instance_of
 from nodewright.runtime.held import HeldGroups
@@ -248,12 +250,13 @@ class Executor:
             _log.debug("%s %s is not done: %s", task.action, task.target, error)
             return None
         except CapacityError as error:
-            return self._outcome(task, str(error) or describe(error), cause=error.cause)
+            return self._outcome(task, said(error) or describe(error), cause=error.cause)
         except ThrottledError as error:
             asked = pace.refused(provider, error, task.group, task.action)
             return self._outcome(task, describe(error), temporary=True, not_before=asked)
         except NodewrightError as error:
-            return self._outcome(task, describe(error), temporary=_temporary(error))
+            passes = self._faults.call(provider, task.action, _temporary, error, default=False)
+            return self._outcome(task, describe(error), temporary=passes)
         except Exception as error:
             _log.exception("%s %s failed", task.action, task.target)
             return self._outcome(task, describe(error))
@@ -282,13 +285,14 @@ class Executor:
             with self._faults.calling(provider, call):
                 yield group
         except CapacityError as error:
-            cause = self._faults.call(provider, call, _CAUSE, error.cause, default=None)
+            cause = self._faults.call(provider, call, attrgetter("cause"), error, default=None, returns=_CAUSE)
             if cause is None:
                 raise PluginError(provider, describe(error)) from error
             raise
-        except NodewrightError:
-            raise
         except Exception as error:
+            # Only the core knows whether this replica leads.
+            if isinstance(error, NodewrightError) and not isinstance(error, NotLeaderError):
+                raise
             fault = PluginError(provider, f"group {group_id}: {describe(error)}")
             fault.__cause__ = error
             self._faults.note(provider, call, fault)

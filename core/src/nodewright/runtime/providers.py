@@ -2,11 +2,12 @@
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from operator import methodcaller
 
 from nodewright.api.clock import Clock
 from nodewright.api.errors import GroupNotFoundError, NodewrightError, PluginError, ThrottledError
@@ -14,6 +15,7 @@ from nodewright.api.group import GroupFacts, GroupOptions, NodeGroup
 from nodewright.api.pricing import PricingModel
 from nodewright.api.provider import Capability, GpuConfig, Provider, ResourceLimits
 from nodewright.objects import Node
+from nodewright.plugins.calls import said as text_of
 from nodewright.plugins.facts import ProviderFacts, group_facts, provider_facts
 from nodewright.plugins.faults import Faults, describe
 from nodewright.plugins.isolation import foresee
@@ -115,7 +117,8 @@ class Providers:
                     groups[each.id] = each
             unknown = [node for node in nodes.values() if state.known_nodes.get(_identity(node)) is None]
             foresee(state.provider, unknown, [node.metadata.labels for node in nodes.values()], readable=not error)
-            self._assign(state, nodes, group_of)
+            own = {each.id for each in facts if groups[each.id].provider == state.name}
+            self._assign(state, nodes, own, group_of)
             self._ask_for_gpus(state, {name: node.metadata.labels for name, node in nodes.items()}, gpus)
             templates = {each.id: each.template.labels for each in facts if each.template is not None}
             self._ask_for_gpus(state, templates, group_gpus)
@@ -158,7 +161,7 @@ class Providers:
         """Close all providers. Does not wait for refreshes under way."""
         for state in self._states:
             state.thread.shutdown(wait=False, cancel_futures=True)
-            self._faults.call(state.name, "close", state.provider.close, default=None)
+            self._faults.call(state.name, "close", methodcaller("close"), state.provider, default=None)
 
     def _state_of(self, group_id: str) -> _ProviderState:
         for state in self._states:
@@ -193,7 +196,7 @@ class Providers:
         except Exception as error:
             self._faults.note(provider, f"group {name}", error)
             known = before or GroupFacts(id=name, provider=provider, min_size=0, max_size=0, target_size=0)
-            return replace(known, error=str(error) or type(error).__name__)
+            return replace(known, error=text_of(error) or type(error).__name__)
 
     def _await(self, state: _ProviderState, timeout: timedelta) -> str:
         """Wait for a refresh and return what went wrong, empty if nothing did. The next loop asks for a late one.
@@ -211,14 +214,14 @@ class Providers:
             self.pace.refused(state.name, failure)
             error = self._respite(state)
         except NodewrightError as failure:
-            error = str(failure) or type(failure).__name__
+            error = text_of(failure) or type(failure).__name__
         except Exception as failure:
             # The refresh may also have ended with a timeout of its own.
             if isinstance(failure, FutureTimeoutError) and not state.refresh.done():
                 state.late = True
                 return self._trouble(state, f"no answer within {timeout.total_seconds():.0f} s")
             self._faults.note(state.name, "refresh", failure)
-            error = f"{type(failure).__name__}: {failure}"
+            error = f"{type(failure).__name__}: {text_of(failure)}"
         state.refresh, state.late = None, False
         return self._trouble(state, error)
 
@@ -238,16 +241,20 @@ class Providers:
         state.trouble = error
         return error
 
-    def _assign(self, state: _ProviderState, nodes: Mapping[str, Node], group_of: dict[str, str]) -> None:
+    def _assign(
+        self, state: _ProviderState, nodes: Mapping[str, Node], own: Container[str], group_of: dict[str, str]
+    ) -> None:
+        """Add the nodes of the provider's *own* groups to *group_of*."""
+        returns = _GROUP_ID if state.trouble else _one_of(state.said.groups)
         known: dict[tuple[str, str], str | None] = {}
         for name, node in nodes.items():
             key = _identity(node)
             # Ask again about a node without a group: its group may be discovered later than the node.
             group = state.known_nodes.get(key) or self._faults.call(
-                state.name, "group_of", state.provider.group_of, node, default=None, returns=_GROUP_ID
+                state.name, "group_of", methodcaller("group_of", node), state.provider, default=None, returns=returns
             )
             known[key] = group
-            if group is not None:
+            if group is not None and group in own:
                 group_of.setdefault(name, group)
         state.known_nodes = known
 
@@ -259,7 +266,12 @@ class Providers:
         for name, shown in labels.items():
             if label and label in shown and name not in gpus:
                 gpu = self._faults.call(
-                    state.name, "gpu_config", state.provider.gpu_config, shown, default=None, returns=_GPU_CONFIG
+                    state.name,
+                    "gpu_config",
+                    methodcaller("gpu_config", shown),
+                    state.provider,
+                    default=None,
+                    returns=_GPU_CONFIG,
                 )
                 if gpu is not None:
                     gpus[name] = gpu
@@ -267,6 +279,16 @@ class Providers:
 
 def _state(name: str, provider: Provider) -> _ProviderState:
     return _ProviderState(name=name, provider=provider, thread=ThreadPoolExecutor(1, f"provider-{name}"))
+
+
+def _one_of(groups: Container[str]) -> Callable[[object], str | None]:
+    def check(result: object) -> str | None:
+        group = _GROUP_ID(result)
+        if group is not None and group not in groups:
+            raise TypeError(f"returned {group!r}, which is none of its groups")
+        return group
+
+    return check
 
 
 def _identity(node: Node) -> tuple[str, str]:

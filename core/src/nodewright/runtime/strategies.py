@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from operator import methodcaller
 from typing import TypeVar, cast
 
 from prometheus_client.registry import Collector
@@ -25,7 +26,7 @@ from nodewright.plugins.annotations import declared_annotations
 from nodewright.plugins.faults import describe
 from nodewright.plugins.hookimpls import implementations
 from nodewright.plugins.pricing import GuardedPricing
-from nodewright.plugins.results import sequence_of
+from nodewright.plugins.results import flag, sequence_of
 from nodewright.strategies.binpacking import Binpacking
 from nodewright.strategies.missing import MissingCandidates, MissingDrainRule, MissingVeto
 
@@ -143,7 +144,9 @@ class Strategies:
         """Return the metrics of all plugins made so far, by name."""
         for name, plugin in self._made[len(self._collectors) :]:
             none: tuple[Collector, ...] = ()
-            own = self._faults.call(name, "collectors", plugin.collectors, default=none, returns=_collectors)
+            own = self._faults.call(
+                name, "collectors", methodcaller("collectors"), plugin, default=none, returns=_collectors
+            )
             self._collectors.append((name, own))
         collectors: dict[str, list[Collector]] = {}
         for name, own in self._collectors:
@@ -154,7 +157,7 @@ class Strategies:
         """Close all plugins but providers, which `Providers` closes."""
         for name, plugin in self._made:
             if not isinstance(plugin, Provider):
-                self._faults.call(name, "close", plugin.close, default=None)
+                self._faults.call(name, "close", methodcaller("close"), plugin, default=None)
         self._hooks.close()
 
     def _make(
@@ -194,7 +197,7 @@ class Strategies:
             plugin = self._create(kind, reference, *extra)
             if not isinstance(plugin, base):
                 raise PluginError(reference.name, f"{reference.name!r} is no {base.__name__}: it belongs elsewhere")
-            annotations = _annotations_of(reference.name, plugin)
+            annotations = self._annotations_of(reference.name, plugin)
             # Here, because one that can't be registered is left out; what was made is put in order later.
             self._hooks.register(reference.name, plugin)
         except PluginError as error:
@@ -203,6 +206,13 @@ class Strategies:
         self._pod_annotations |= annotations
         self._made.append((reference.name, plugin))
         return plugin
+
+    def _annotations_of(self, name: str, plugin: Plugin) -> frozenset[str]:
+        try:
+            with self._faults.calling(name, "load"):
+                return declared_annotations(plugin)
+        except Exception as error:
+            raise PluginError(name, f"{name!r} can't be used: {describe(error)}") from None
 
     def _create(self, kind: str, reference: Reference, *extra: object) -> Plugin:
         name = reference.name
@@ -214,16 +224,9 @@ class Strategies:
             plugin = self._registry.create(kind, name, reference.config, *extra)
         if type(plugin).__module__.startswith("nodewright."):
             self._faults.trust(name)
-        elif getattr(plugin, "asks_outside", False):
+        elif hasattr(type(plugin), "asks_outside") and flag(self._faults, name, plugin, "asks_outside"):
             self._faults.watch(name, may_start_programs=True)
         return plugin
-
-
-def _annotations_of(name: str, plugin: Plugin) -> frozenset[str]:
-    try:
-        return declared_annotations(plugin)
-    except Exception as error:
-        raise PluginError(name, f"{name!r} can't be used: {describe(error)}") from None
 
 
 def _collectors(found: object) -> tuple[Collector, ...]:

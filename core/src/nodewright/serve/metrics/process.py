@@ -3,7 +3,8 @@
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Info, Metric, ProcessCollector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Info, Metric, ProcessCollector, generate_latest
+from prometheus_client.openmetrics import exposition as openmetrics
 from prometheus_client.registry import Collector
 
 from nodewright import __version__
@@ -144,6 +145,8 @@ class PluginMetrics(Collector):
             nothing: tuple[Metric, ...] = ()
             found = faults.call(name, "collect", _collected, collector, default=nothing)
             for metric in found:
+                if not faults.call(name, "collect", _writable, metric, default=False):
+                    continue
                 if metric.name in taken:
                     problem = ValueError(f"its metric {metric.name} is left out: the name is taken")
                     faults.note(name, "collect", problem)
@@ -154,6 +157,25 @@ class PluginMetrics(Collector):
 
 def _collected(collector: Collector) -> tuple[Metric, ...]:
     return tuple(collector.collect())
+
+
+def _writable(metric: object) -> bool:
+    """Write *metric* in each format, and raise what keeps it from being written: it would spoil all the others."""
+    if not isinstance(metric, Metric):
+        raise TypeError(f"collect() returned {type(metric).__name__} instead of a metric")
+    for write in (generate_latest, openmetrics.generate_latest):
+        write(_Alone(metric))
+    return True
+
+
+class _Alone(Collector):
+    """One metric."""
+
+    def __init__(self, metric: Metric) -> None:
+        self._metric = metric
+
+    def collect(self) -> Iterable[Metric]:
+        yield self._metric
 
 
 def export_absent(registry: CollectorRegistry) -> None:
