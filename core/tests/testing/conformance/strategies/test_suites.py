@@ -189,14 +189,15 @@ def test_messages_about_hooks_do_not_show_whole_objects(broken) -> None:
 
 
 def test_a_change_of_something_large_is_shown_where_it_is() -> None:
-    class WritesOnLastNode(broken_hooks.Curfew):
+    class WritesOnTheLastNode(broken_hooks.Curfew):
         @hookimpl
         def adjust_candidates(self, nodes):
-            if nodes:
+            notes = nodes[-1].metadata.annotations if nodes else {}
+            if notes:
                 # Round what would refuse it.
-                dict.__setitem__(nodes[-1].metadata.labels, "seen", "yes")
+                dict.__setitem__(notes, "seen", "yes")
 
-    messages = run(WritesOnLastNode, f"{SUBJECTS}::TestHooks")
+    messages = run(WritesOnTheLastNode, f"{SUBJECTS}::TestHooks")
     assert "'seen': 'yes'" in messages["test_what_it_is_given_stays_as_it_is"]
 
 
