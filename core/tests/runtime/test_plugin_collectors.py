@@ -72,3 +72,12 @@ def test_whatever_collects_is_a_collector(handed_over, faults) -> None:
 def test_a_plugin_that_hands_over_anything_else_has_no_metrics(found, handed_over, faults) -> None:
     assert handed_over(found, [CALLS]) == {"shed": [CALLS]}
     assert faults.counts == {("shed", "collectors"): 1}
+
+
+@pytest.mark.parametrize("found", [None, CALLS])
+def test_the_fault_says_that_collectors_are_missing(found, handed_over, faults) -> None:
+    told = []
+    faults.listen(told.append)
+    handed_over(found)
+    (fault,) = told
+    assert fault.error.endswith("instead of a sequence of collectors")

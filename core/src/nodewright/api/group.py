@@ -73,7 +73,8 @@ class NodeGroup(ABC):
     def instances(self) -> Sequence[Instance]:
         """Every machine of the group, including those that are being made, have failed, or are being deleted.
 
-        A machine that is not listed is gone. Whether it has registered as a node does not matter.
+        A machine that is not listed is gone, or is being deleted: these may be left out. Whether it has registered as a
+        node does not matter.
         """
 
     def template(self) -> NodeTemplate | None:
@@ -102,7 +103,8 @@ class NodeGroup(ABC):
     def increase(self, count: int) -> None:
         """Ask for *count* (> 0) more machines.
 
-        The request is taken whole or not at all: after an exception the target must be unchanged. Raises
+        The request is taken whole or not at all: after an exception the target must be unchanged. Only where the cloud
+        can't be asked to take back what it has begun, as it throttles or does not answer, this is left over. Raises
         `SizeLimitError` if the target would pass `max_size` or not grow, and `CapacityError` if the cloud knows at once
         that it can't deliver.
         """

@@ -5,7 +5,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from functools import cache
 from typing import Any, TypeVar, cast
 
-from nodewright.api import Estimate, PodSet
+from nodewright.api import Estimate, PodFate, PodSet
 from nodewright.plugins.faults import Faults
 from nodewright.plugins.shapes import NOTHING, ShapeError, Trusted, check_of, shape_of
 
@@ -23,6 +23,16 @@ def words(result: object) -> str:
     if not text.strip():
         raise TypeError("returned empty text instead of a reason or None")
     return text
+
+
+def pod_fate(result: object) -> PodFate | str | None:
+    """Expect what a drain rule says: a fate, a reason that is not empty, or None."""
+    if result is None or isinstance(result, PodFate):
+        return result
+    if isinstance(result, str) and result.strip():
+        return str.__str__(result)
+    found = "empty text" if isinstance(result, str) else _name(result)
+    raise TypeError(f"returned {found} instead of a PodFate, a reason or None")
 
 
 def whole_number(result: object) -> int:
@@ -55,16 +65,17 @@ def instance_of(kind: type[T], given: Iterable[T] = ()) -> Callable[[object], T]
     return check
 
 
-def sequence_of(kind: type[T]) -> Callable[[object], tuple[T, ...]]:
-    """Expect a list or tuple (any sequence but text) of *kind*, which is not looked into."""
+def sequence_of(kind: type[T], named: str = "") -> Callable[[object], tuple[T, ...]]:
+    """Expect a list or tuple (any sequence but text) of *kind*, which is not looked into; messages say *named*."""
+    named = named or kind.__name__
 
     def check(result: object) -> tuple[T, ...]:
         if isinstance(result, str | bytes) or not isinstance(result, Sequence):
-            raise TypeError(f"returned {_name(result)} instead of a sequence of {kind.__name__}")
+            raise TypeError(f"returned {_name(result)} instead of a sequence of {named}")
         items = tuple(result)
         for item in items:
             if not isinstance(item, kind):
-                raise TypeError(f"returned a sequence with {_name(item)} in it instead of {kind.__name__}")
+                raise TypeError(f"returned a sequence with {_name(item)} in it instead of {named}")
         return items
 
     return check
@@ -190,4 +201,5 @@ def _checked(hint: Any, result: object, trusted: Trusted = NOTHING) -> Any:
 
 
 def _name(value: object) -> str:
-    return "None" if value is None else f"{'an' if type(value).__name__[0] in 'aeiou' else 'a'} {type(value).__name__}"
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

@@ -145,7 +145,7 @@ class _Number(Check):
 
 
 class _Time(Check):
-    wanted = "a datetime with a time zone"
+    wanted = "a datetime with a time zone, such as datetime.now(UTC)"
 
     def __call__(self, value: Any, trusted: Trusted = NOTHING) -> Any:
         if not isinstance(value, datetime) or value.tzinfo is None:

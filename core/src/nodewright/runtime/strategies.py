@@ -231,7 +231,7 @@ class Strategies:
 
 def _collectors(found: object) -> tuple[Collector, ...]:
     """Expect collectors. Their method tells them, as not all releases of the library have a class that does."""
-    each_of = sequence_of(object)(tuple(found) if isinstance(found, Iterable) else found)
+    each_of = sequence_of(object, "collectors")(tuple(found) if isinstance(found, Iterable) else found)
     for each in each_of:
         if not callable(getattr(each, "collect", None)):
             raise TypeError(f"returned a sequence with {type(each).__name__} in it instead of collectors")

@@ -1,7 +1,8 @@
 """A provider for the meadow: it keeps the target that the cloud does not have."""
 
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from itertools import count
 from threading import Lock
 from uuid import uuid4
@@ -41,6 +42,10 @@ _ERRORS = {
     "NoAnswer": CloudUnavailableError,
 }
 _CAPACITY = {"cpu": 4000, "memory": 16 << 30, "pods": 110}
+#: Answers after which the meadow is asked for nothing more.
+_SILENCED = {"Hurry", "WrongKey"}
+#: How long the meadow's list may be behind, with a margin.
+_LATENESS = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,12 +94,14 @@ class MeadowGroup(NodeGroup):
             there = staying(self.provider.machines_of(self.id))
             if count < 1 or len(there) + count > self.max_size:
                 raise SizeLimitError(f"{self.id} has {len(there)} machines and may have {self.max_size}")
-            names = [f"{self.id}-{uuid4().hex[:8]}" for _ in range(count)]
+            tried = []
             try:
-                for name in names:
-                    self.provider.make(name, self.id)
-            except MeadowError:
-                self.provider.undo(names)
+                for _ in range(count):
+                    tried.append(f"{self.id}-{uuid4().hex[:8]}")
+                    self.provider.make(tried[-1], self.id)
+            except MeadowError as error:
+                if error.code not in _SILENCED:
+                    self.provider.undo(tried)
                 raise
 
     def increase_atomically(self, count):
@@ -145,10 +152,11 @@ class MeadowProvider(Provider):
         self.fields = fields
         self._groups = {}
         self._owners = {}
-        # What was made and deleted and is not listed like that yet. Actions of several groups run at once.
+        # What was made and deleted, by name, and may not be listed like that yet; each with the time when it must be.
+        # Actions of several groups run at once, and beside `refresh`.
         self._lock = Lock()
         self._made = {}
-        self._deleted = set()
+        self._deleted = {}
 
     def refresh(self):
         with translated():
@@ -172,29 +180,42 @@ class MeadowProvider(Provider):
     def make(self, name, group):
         self.meadow.make(name, group)
         with self._lock:
-            self._made[name] = Machine(name=name, group=group, state="coming")
+            self._made[name] = Machine(name=name, group=group, state="coming"), self._until()
 
     def delete(self, name):
         self.meadow.delete(name)
         with self._lock:
             self._made.pop(name, None)
-            self._deleted.add(name)
+            self._deleted[name] = self._until()
 
     def undo(self, names):
-        """Delete what an order has made so far, also what may have come of a call without an answer."""
-        for name in names:
-            with suppress(MeadowError):
+        """Delete what an order has made so far, also what may have come of a call without an answer.
+
+        Ends with the first deletion that fails: each further one might wait as long for nothing.
+        """
+        with suppress(MeadowError):
+            for name in names:
                 self.delete(name)
 
     def _read(self):
+        """All machines as they are listed, with what this provider did that the list may not show yet."""
         listed, pages = {}, count()
         while page := self.meadow.read(next(pages)):
             listed |= page
+        now = self.context.clock.now()
         with self._lock:
-            for name in listed.keys() & self._made.keys():
-                del self._made[name]
-            self._deleted &= {name for name, machine in listed.items() if machine.state != "going"}
-            return [each for name, each in {**listed, **self._made}.items() if name not in self._deleted]
+            self._made = {
+                name: (machine, until)
+                for name, (machine, until) in self._made.items()
+                if name not in listed and now < until
+            }
+            # No list ends a deletion, only time: one that lacks the machine may be too old to have it.
+            self._deleted = {name: until for name, until in self._deleted.items() if now < until}
+            machines = [*listed.values(), *(machine for machine, _ in self._made.values())]
+            return [replace(each, state="going") if each.name in self._deleted else each for each in machines]
+
+    def _until(self):
+        return self.context.clock.now() + _LATENESS
 
 
 def staying(machines):

@@ -8,7 +8,7 @@ from nodewright.testing.conformance import ProviderConformance
 from nodewright.testing.conformance.provider.templates import TemplateConformance
 
 from .meadow_cloud import MeadowCloud
-from .meadow_provider import MeadowProvider
+from .meadow_provider import MeadowGroup, MeadowProvider, id_of
 from .provider import ShedGroup, ShedProvider
 from .run import run
 from .shed_cloud import ShedCloud
@@ -84,3 +84,24 @@ def test_a_group_of_several_types_need_not_name_one() -> None:
     provider = ShedCloud(MixedShed).provider()
     provider.refresh()
     TemplateConformance().test_templates_show_the_well_known_labels(provider)
+
+
+class ForgetfulGroup(MeadowGroup):
+    """Shows a machine no more as soon as its deletion was accepted, without waiting for a refresh."""
+
+    def _delete(self, nodes, least):
+        try:
+            super()._delete(nodes, least)
+        finally:
+            self.machines = [each for each in self.machines if id_of(each) not in self.provider.gone()]
+
+
+class ForgetfulProvider(MeadowProvider):
+    group_class = ForgetfulGroup
+
+    def gone(self):
+        return {f"meadow://hill/{name}" for name in self._deleted}
+
+
+def test_a_machine_that_is_being_deleted_may_be_left_out_at_once() -> None:
+    assert run(ForgetfulProvider) == {}

@@ -5,11 +5,13 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from nodewright.api import ControllerFacts, DrainContext, DrainRule, DrainSettings, Pod, PodFate
+from nodewright.api import ControllerFacts, DrainContext, DrainRule, DrainSettings, Pod
 from nodewright.objects import PodSpec
+from nodewright.plugins.results import pod_fate
 from nodewright.testing.builders import a_pod
 from nodewright.testing.clock import EPOCH
-from nodewright.testing.conformance.strategy import left_alone, reborn
+from nodewright.testing.conformance.annotations import AsRead, advice
+from nodewright.testing.conformance.strategy import answered, left_alone, reborn, shown
 from nodewright.testing.conformance.suite import Suite, requires
 from nodewright.testing.contexts import a_drain_context
 
@@ -20,49 +22,62 @@ def _alike(request: pytest.FixtureRequest) -> str:
 
 
 class DrainRuleConformance(Suite):
-    """All that the core relies on in a step of ``scaleDown.drainRules``. A subclass overrides the fixture ``rule``."""
+    """All that the core relies on in a step of ``scaleDown.drainRules``. A subclass overrides the fixture ``rule``.
+
+    It may override ``pods`` as well: what the rule is asked about, such as pods with labels that it goes by.
+    """
 
     @pytest.fixture
     def rule(self) -> DrainRule:
         """The rule under test."""
         raise NotImplementedError("override the fixture `rule`: it returns a new one, configured as by users")
 
-    def test_the_answer_is_a_fate_a_reason_or_none(self, rule: DrainRule) -> None:
-        """`judge` returns a `PodFate`, a reason that says something, or None."""
-        for pod in _pods():
-            for context in _contexts():
-                answer = rule.judge(pod, context)
-                told = f"of pod {pod.key} it says {answer!r}"
-                assert answer is None or isinstance(answer, PodFate | str), f"{told}: neither PodFate nor str nor None"
-                assert not isinstance(answer, str) or answer.strip(), f"{told}: a reason without words"
+    @pytest.fixture
+    def pods(self) -> list[Pod]:
+        """Pods that the rule is asked about; all of them run."""
+        return _pods()
 
-    def test_pods_that_do_not_vary_share_their_fate(self, rule: DrainRule) -> None:
+    @pytest.fixture
+    def running(self, rule: DrainRule, pods: list[Pod]) -> list[Pod]:
+        """The same pods with those annotations that they have in a cluster."""
+        read = AsRead(rule, pods)
+        return [read.pod(pod) for pod in pods]
+
+    def test_the_answer_is_a_fate_a_reason_or_none(self, rule: DrainRule, running: list[Pod]) -> None:
+        """`judge` returns a `PodFate`, a reason that is not empty, or None."""
+        for pod in running:
+            for context in _contexts():
+                answered(f"of pod {pod.key} judge", pod_fate, rule.judge(pod, context))
+
+    def test_pods_that_do_not_vary_share_their_fate(self, rule: DrainRule, running: list[Pod]) -> None:
         """Where `varies` is false, neither its name, uid, times nor status tell a pod from others like it."""
-        for pod in _pods():
+        for pod in running:
             for context in _contexts():
                 twin = _twin(pod)
                 if rule.varies(pod, context):
                     continue
                 one, other = rule.judge(pod, context), rule.judge(twin, context)
                 assert one == other, (
-                    f"of pod {pod.key} it says {one!r}, but of one that differs by name and times only {other!r}: "
-                    "declare that by `varies`"
+                    f"of pod {pod.key} it says {shown(one)}, but of one that differs by name and times only "
+                    f"{shown(other)}: declare that by `varies`"
                 )
 
-    def test_pods_that_do_not_vary_have_no_clock(self, rule: DrainRule) -> None:
+    def test_pods_that_do_not_vary_have_no_clock(self, rule: DrainRule, running: list[Pod]) -> None:
         """Where `varies` is false, the time makes no difference."""
-        for pod in _pods():
+        for pod in running:
             for hours in (1, 7, 13, 19):
                 context, later = a_drain_context(), a_drain_context(now=EPOCH + timedelta(hours=hours))
                 if rule.varies(pod, context) or rule.varies(pod, later):
                     continue
                 one, other = rule.judge(pod, context), rule.judge(pod, later)
-                assert one == other, f"of pod {pod.key} it says {one!r} and later {other!r}: declare that by `varies`"
+                assert one == other, (
+                    f"of pod {pod.key} it says {shown(one)} and later {shown(other)}: declare that by `varies`"
+                )
 
     @requires(_alike)
-    def test_alike_pods_do_not_vary(self, rule: DrainRule) -> None:
+    def test_alike_pods_do_not_vary(self, rule: DrainRule, running: list[Pod]) -> None:
         """A rule that declares `alike` has no pods that `varies` is true for."""
-        varying = [pod.key for pod in _pods() if rule.varies(pod, a_drain_context())]
+        varying = [pod.key for pod in running if rule.varies(pod, a_drain_context())]
         assert not varying, f"it declares alike, but says that pods like {', '.join(varying)} vary"
 
     def test_pods_that_say_little_are_no_error(self, rule: DrainRule) -> None:
@@ -73,23 +88,34 @@ class DrainRuleConformance(Suite):
             rule.varies(bare, context)
             rule.judge(bare, context)
 
-    def test_the_same_question_gets_the_same_answer(self, rule: DrainRule) -> None:
+    def test_annotations_that_it_reads_are_declared(self, rule: DrainRule, pods: list[Pod]) -> None:
+        """Annotations of pods that it reads are in `pod_annotations`: in a cluster, others may be missing."""
+        read = AsRead(rule, pods)
+        for pod in pods:
+            for context in _contexts():
+                rule.varies(read.watched(pod), context)
+                rule.judge(read.watched(pod), context)
+        assert not read.undeclared, advice(read.undeclared)
+
+    def test_the_same_question_gets_the_same_answer(self, rule: DrainRule, running: list[Pod]) -> None:
         """Asked again at once, it answers the same."""
-        for pod in _pods():
+        for pod in running:
             first, again = (rule.judge(pod, a_drain_context()) for _ in range(2))
-            assert first == again, f"of pod {pod.key} it says {first!r}, and {again!r} when asked again"
+            assert first == again, f"of pod {pod.key} it says {shown(first)}, and {shown(again)} when asked again"
 
-    def test_what_it_was_asked_before_makes_no_difference(self, rule: DrainRule) -> None:
+    def test_what_it_was_asked_before_makes_no_difference(self, rule: DrainRule, running: list[Pod]) -> None:
         """One that has judged before judges like one that has not: nothing is kept between calls."""
-        first = [reborn(rule).judge(pod, a_drain_context()) for pod in _pods()]
-        for pod in _pods():
+        first = [reborn(rule).judge(pod, a_drain_context()) for pod in running]
+        for pod in running:
             rule.judge(pod, a_drain_context())
-        later = [rule.judge(pod, a_drain_context()) for pod in _pods()]
-        assert first == later, f"asked about {[pod.key for pod in _pods()]} a fresh one says {first}, another {later}"
+        later = [rule.judge(pod, a_drain_context()) for pod in running]
+        assert first == later, (
+            f"asked about {[pod.key for pod in running]} a fresh one says {shown(first)}, another {shown(later)}"
+        )
 
-    def test_what_it_is_given_stays_as_it_is(self, rule: DrainRule) -> None:
+    def test_what_it_is_given_stays_as_it_is(self, rule: DrainRule, running: list[Pod]) -> None:
         """The pod is not changed."""
-        for pod in _pods():
+        for pod in running:
             with left_alone({"the pod": pod}):
                 rule.varies(pod, a_drain_context())
                 rule.judge(pod, a_drain_context())

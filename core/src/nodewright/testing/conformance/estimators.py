@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from nodewright.api import Estimate, Estimator, GroupFacts, PodSet, Simulation
+from nodewright.plugins.results import instance_of
 from nodewright.testing.builders import a_daemon_set, a_group, a_node, a_pod, a_template, keeping_apart, pods_like
-from nodewright.testing.conformance.strategy import homeless, keys_of, left_alone, reborn
+from nodewright.testing.conformance.strategy import answered, homeless, keys_of, left_alone, reborn
 from nodewright.testing.conformance.suite import Suite, requires
 from nodewright.testing.contexts import a_simulation
 
@@ -175,7 +176,8 @@ def _estimate(
 ) -> Estimate:
     """Ask as the core does: with a simulation that is forgotten afterwards."""
     with (cluster or a_simulation()).fork() as fork:
-        return estimator.estimate(group or _group(), pods, fork, limit)
+        answer = estimator.estimate(group or _group(), pods, fork, limit)
+    return answered("estimate", instance_of(Estimate), answer)
 
 
 def _assert_holds(estimate: Estimate, cluster: Simulation, group: GroupFacts | None = None) -> None:

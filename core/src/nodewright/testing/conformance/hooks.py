@@ -5,7 +5,7 @@ import dataclasses
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -30,21 +30,23 @@ from nodewright.api import (
 )
 from nodewright.objects import PodSpec, Taint
 from nodewright.plugins.hookimpls import HOOKS, implementations
+from nodewright.plugins.results import all_of, instance_of, optional, words
 from nodewright.testing.builders import a_group, a_node, a_pod, an_option, pods_like
-from nodewright.testing.conformance.strategy import reborn, was_refused_a_change
+from nodewright.testing.conformance.annotations import advice, as_read
+from nodewright.testing.conformance.strategy import reborn, shown, shown_apart, was_refused_a_change
 from nodewright.testing.conformance.suite import Requirement, Suite, requires
 from nodewright.testing.conformance.time_limit import time_limit
 
 _NOW = datetime(2024, 5, 13, 9, tzinfo=UTC)
 _VETOES = ("veto_scale_up", "veto_scale_down")
-#: What the answer of each hook is, unless it is None; the second is what the items of a sequence are.
-_ANSWERS: Mapping[str, tuple[type, type | None]] = {
-    "adjust_groups": (Sequence, GroupFacts),
-    "adjust_template": (NodeTemplate, None),
-    "adjust_pending_pods": (Sequence, PodSet),
-    "adjust_candidates": (Sequence, Node),
-    "adjust_estimate": (Estimate, None),
-    "adjust_options": (Sequence, Option),
+#: What the core expects of the answer of each hook to what it was given, unless it is None.
+_ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], Callable[[object], object]]] = {
+    "adjust_groups": lambda given: all_of(GroupFacts, given["groups"]),
+    "adjust_template": lambda given: instance_of(NodeTemplate, [given["template"]]),
+    "adjust_pending_pods": lambda given: all_of(PodSet, given["pods"]),
+    "adjust_candidates": lambda given: all_of(Node, given["nodes"]),
+    "adjust_estimate": lambda given: instance_of(Estimate, [given["estimate"]]),
+    "adjust_options": lambda given: all_of(Option, given["options"]),
 }
 #: As many of everything as a large cluster has.
 _MANY = 500
@@ -58,6 +60,18 @@ class _Asked:
     given: Mapping[str, Any]
     answer: object = None
     error: Exception | None = None
+
+    @property
+    def wrong(self) -> str:
+        """What the core says against the type of the answer; empty if it takes it."""
+        if self.hook in _OBSERVERS:
+            return ""
+        check = words if self.hook in _VETOES else _ANSWERS[self.hook](self.given)
+        try:
+            optional(check)(self.answer)
+        except TypeError as error:
+            return str(error)
+        return ""
 
     @property
     def tried_to_change(self) -> bool:
@@ -84,6 +98,7 @@ def _can_be_reborn(request: pytest.FixtureRequest) -> str:
     return "" if alone else "the plugin is not made from its settings alone"
 
 
+_ABOUT_PODS = ("adjust_pending_pods", "adjust_estimate", "adjust_options", "veto_scale_up")
 _OBSERVERS = tuple(hook for hook in HOOKS if hook not in _ANSWERS and hook not in _VETOES)
 _DECIDING = tuple(hook for hook in HOOKS if hook not in _OBSERVERS)
 
@@ -143,10 +158,16 @@ class HookConformance(Suite):
 
     @pytest.fixture
     def questions(
-        self, groups: list[GroupFacts], pods: list[PodSet], nodes: list[Node], options: list[Option]
+        self,
+        plugin: object,
+        groups: list[GroupFacts],
+        pods: list[PodSet],
+        nodes: list[Node],
+        options: list[Option],
     ) -> "Questions":
-        """All that is asked, made of the other fixtures."""
-        return Questions(groups=groups, pods=pods, nodes=nodes, options=options)
+        """All that is asked, made of the other fixtures, with those annotations that pods have in a cluster."""
+        read = as_read(plugin, pods)
+        return Questions(groups=groups, pods=pods, nodes=nodes, options=options).with_sets(read.sets)
 
     def test_it_has_a_hook(self, plugin: object) -> None:
         """At least one method is marked with `hookimpl`: a plugin without hooks is called for nothing."""
@@ -165,21 +186,15 @@ class HookConformance(Suite):
     def test_answers_are_of_the_right_type(self, plugin: object, questions: "Questions") -> None:
         """An `adjust_` hook returns None, or what its specification says."""
         for asked in _ask(plugin, questions):
-            kind, item = _ANSWERS.get(asked.hook, (object, None))
-            if asked.answer is None:
-                continue
-            told = f"{asked.hook} returned {asked.answer!r}"
-            fits = isinstance(asked.answer, kind) and not isinstance(asked.answer, str | bytes)
-            wanted = kind.__name__ if item is None else f"a sequence of {item.__name__}"
-            assert fits or asked.hook not in _ANSWERS, f"{told}: let it return None or {wanted}"
-            if item is not None and isinstance(asked.answer, Sequence):
-                wrong = [each for each in asked.answer if not isinstance(each, item)]
-                assert not wrong, f"{told}, with {wrong[0]!r} in it: let it return None or {wanted}"
+            if asked.hook in _ANSWERS:
+                assert not asked.wrong, f"{asked.hook} {asked.wrong}"
 
     @requires(_implements(*(hook for hook in _ANSWERS if hook != "adjust_template")))
     def test_answers_are_made_of_what_was_given(self, plugin: object, questions: "Questions") -> None:
         """An `adjust_` hook adds nothing and repeats nothing: it leaves out, or changes where that is allowed."""
         for asked in _ask(plugin, questions):
+            if asked.wrong:
+                continue
             before, after = _parts_given(asked.hook, asked.given), _parts(asked.answer)
             more = [name for name, _ in (Counter(after) - Counter(before)).elements()]
             assert not more, (
@@ -190,24 +205,22 @@ class HookConformance(Suite):
     def test_a_veto_says_why(self, plugin: object, questions: "Questions") -> None:
         """A `veto_` hook returns a reason in words, or None: users read it."""
         for asked in _ask(plugin, questions):
-            if asked.hook in _VETOES and asked.answer is not None:
-                told = f"{asked.hook} returned {asked.answer!r}: let it return None, or a reason in words"
-                assert isinstance(asked.answer, str), told
-                assert asked.answer.strip(), told
+            if asked.hook in _VETOES:
+                assert not asked.wrong, f"{asked.hook} {asked.wrong}: let it return None, or a reason in words"
 
     @requires(_implements(*_OBSERVERS))
     def test_observers_return_nothing(self, plugin: object, questions: "Questions") -> None:
         """An `on_` hook returns None: whatever it returns has no effect, and somebody meant it to."""
         for asked in _ask(plugin, questions):
             if asked.hook in _OBSERVERS:
-                assert asked.answer is None, f"{asked.hook} returned {asked.answer!r}, which nobody reads"
+                assert asked.answer is None, f"{asked.hook} returned {shown(asked.answer)}, which nobody reads"
 
     @requires(_implements(*_DECIDING))
     def test_the_same_question_gets_the_same_answer(self, plugin: object, questions: "Questions") -> None:
         """Asked again at once, it answers the same: a decision that is made again has to come out the same."""
         for hook, given in questions.of(plugin):
-            first, again = (_call(plugin, hook, given).answer for _ in range(2))
-            assert first == again or hook in _OBSERVERS, (
+            first, again = (_call(plugin, hook, given) for _ in range(2))
+            assert first.answer == again.answer or hook in _OBSERVERS, (
                 f"{hook} returned {_told(first)} at first and {_told(again)} when asked again"
             )
 
@@ -218,8 +231,8 @@ class HookConformance(Suite):
         list(_ask(plugin, questions))
         for hook, given in questions.of(plugin):
             if hook in _DECIDING:
-                fresh, experienced = (_call(each, hook, given).answer for each in (reborn(plugin), plugin))
-                assert fresh == experienced, (
+                fresh, experienced = (_call(each, hook, given) for each in (reborn(plugin), plugin))
+                assert fresh.answer == experienced.answer, (
                     f"{hook} returned {_told(experienced)} after other questions, else {_told(fresh)}"
                 )
 
@@ -231,7 +244,23 @@ class HookConformance(Suite):
                 pytest.fail(f"{hook} tried to change what it was given: {asked.error}")
             for name, before in given.items():
                 after = asked.given[name]
-                assert after == before, f"{hook} changed {name}: before the call {before!r}, after it {after!r}"
+                one, other = shown_apart(before, after)
+                assert after == before, f"{hook} changed {name}: before the call {one}, after it {other}"
+
+    @requires(_implements(*_ABOUT_PODS))
+    def test_annotations_that_it_reads_are_declared(
+        self,
+        plugin: object,
+        groups: list[GroupFacts],
+        pods: list[PodSet],
+        options: list[Option],
+    ) -> None:
+        """Annotations of pods that it reads are in `pod_annotations`: in a cluster, others may be missing."""
+        read = as_read(plugin, pods)
+        questions = Questions(groups=groups, pods=pods, options=options).with_sets(read.watched_sets)
+        for hook, given in questions.of(plugin):
+            _call(plugin, hook, given, copied=True)
+        assert not read.undeclared, advice(read.undeclared)
 
     def test_no_question_is_an_error(self, plugin: object, questions: "Questions") -> None:
         """A hook raises nothing for groups, pods, nodes and decisions of every day."""
@@ -271,8 +300,9 @@ class HookConformance(Suite):
         try:
             read = kind.model_validate(written)
         except ValidationError as error:
-            pytest.fail(f"{kind.__name__} refuses what it has written itself, {written}: {error}")
-        assert read == plugin.config, f"{kind.__name__} is {plugin.config!r}, and after JSON {written} it is {read!r}"
+            pytest.fail(f"{kind.__name__} refuses what it has written itself, {shown(written)}: {error}")
+        one, other = shown_apart(plugin.config, read)
+        assert read == plugin.config, f"{kind.__name__} is {one}, and after JSON {shown(written)} it is {other}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -283,6 +313,11 @@ class Questions:
     pods: Sequence[PodSet] = ()
     nodes: Sequence[Node] = ()
     options: Sequence[Option] = ()
+
+    def with_sets(self, changed: Callable[[Iterable[PodSet]], Sequence[PodSet]]) -> "Questions":
+        """The same, about pods of *changed* sets."""
+        options = [dataclasses.replace(option, pods=tuple(changed(option.pods))) for option in self.options]
+        return dataclasses.replace(self, pods=changed(self.pods), options=options)
 
     def of(self, plugin: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Each hook of *plugin* with what it is given, once for each thing that it is asked about."""
@@ -366,7 +401,7 @@ def _duration(plugin: object, hook: str, given: Mapping[str, Any]) -> float:
 def _raise_nothing(all_asked: Iterator[_Asked]) -> None:
     for asked in all_asked:
         if asked.error is not None and not asked.tried_to_change:
-            pytest.fail(f"{asked.hook} raised {asked.error!r} when it was given {asked.given!r}")
+            pytest.fail(f"{asked.hook} raised {shown(asked.error)} when it was given {shown(asked.given)}")
 
 
 #: What an answer is made of: its name, and its identity if it has to come back as it was given.
@@ -397,6 +432,6 @@ def _parts(answer: object) -> list[_Part]:
     return []
 
 
-def _told(answer: object) -> str:
-    names = [name for name, _ in _parts(answer)]
-    return f"[{', '.join(names)}]" if names else repr(answer)
+def _told(asked: _Asked) -> str:
+    names = [] if asked.wrong else [name for name, _ in _parts(asked.answer)]
+    return f"[{', '.join(names)}]" if names else shown(asked.answer)

@@ -6,7 +6,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from nodewright.api import Expander, ExpanderContext, NodeTemplate, Option, Pod, PricingModel
+from nodewright.plugins.results import all_of, optional
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template, an_option, pods_like
+from nodewright.testing.conformance.strategy import answered
 from nodewright.testing.contexts import a_simulation, an_expander_context
 
 WEB = pods_like(a_pod("web", cpu="500m", memory="1Gi"), 6)
@@ -98,14 +100,16 @@ def asked(context: ExpanderContext) -> Iterator[ExpanderContext]:
 def best(expander: Expander, options: Sequence[Option], context: ExpanderContext | None = None) -> list[Option]:
     """Ask *expander* for the best of *options*."""
     with asked(context or a_context()) as given:
-        return list(expander.best(list(options), given))
+        answer = expander.best(list(options), given)
+    return list(answered("best", all_of(Option, options), answer))
 
 
 def plan(expander: Expander, options: Sequence[Option], context: ExpanderContext | None = None) -> list[Option] | None:
     """Ask *expander* for a plan."""
     with asked(context or a_context()) as given:
-        made = expander.plan(list(options), given)
-        return None if made is None else list(made)
+        answer = expander.plan(list(options), given)
+    made = answered("plan", optional(all_of(Option, options)), answer)
+    return None if made is None else list(made)
 
 
 def names(options: Sequence[Option]) -> list[str]:

@@ -11,9 +11,11 @@ from msgspec.structs import replace as changed
 
 from nodewright.api import NodeTemplate, Pod, PricingModel
 from nodewright.objects import PodSpec
+from nodewright.plugins.results import instance_of, optional
+from nodewright.plugins.results import price as price_of
 from nodewright.testing.builders import a_pod, a_template
 from nodewright.testing.clock import EPOCH
-from nodewright.testing.conformance.strategy import left_alone
+from nodewright.testing.conformance.strategy import answered, left_alone
 from nodewright.testing.conformance.suite import Suite
 
 _HOUR = timedelta(hours=1)
@@ -58,6 +60,8 @@ class PricingConformance(Suite):
             )
             for cpu, memory in (("2", "8Gi"), ("64", "256Gi"))
         )
+        _assert_is_price(small, "an unknown node")
+        _assert_is_price(large, "an unknown, large node")
         by_size = small is not None and large is not None and 0 < small < large
         assert by_size or (small is None and large is None), (
             f"a node of an instance type that does not exist costs {small}, one of 32 times its size {large}: "
@@ -118,7 +122,8 @@ class PricingConformance(Suite):
 
     def test_the_currency_is_a_code(self, model: PricingModel) -> None:
         """`currency` is three capital letters, as in ISO 4217."""
-        assert re.fullmatch(r"[A-Z]{3}", model.currency), f"currency is {model.currency!r}: write it as USD or EUR"
+        currency = answered("currency", instance_of(str), model.currency)
+        assert re.fullmatch(r"[A-Z]{3}", currency), f"currency is {currency!r}: write it as USD or EUR"
 
     def test_the_same_question_gets_the_same_answer(
         self, model: PricingModel, template: NodeTemplate, now: datetime
@@ -136,18 +141,16 @@ class PricingConformance(Suite):
 
 
 def _assert_is_price(price: object, what: str) -> None:
-    if price is None:
-        return
-    assert isinstance(price, int | float), f"the price of {what} is {price!r}, no number"
-    assert math.isfinite(price), f"the price of {what} is {price}: an unknown price is None"
-    assert price >= 0, f"the price of {what} is {price}, below zero"
+    number = answered(f"for {what} it", optional(price_of), price)
+    assert number is None or number >= 0, f"the price of {what} is {number}, below zero"
 
 
 def _known(price: float | None) -> float:
     """Return *price*; skips the test if it is unknown, which is for other tests to report."""
-    if price is None:
+    number = answered("it", optional(price_of), price)
+    if number is None:
         pytest.skip("the price is unknown")
-    return price
+    return number
 
 
 def _same(one: float, other: float) -> bool:

@@ -62,6 +62,11 @@ class LosesPatience(Batch):
         return PodFate.MOVES if len(self.owners) > 3 else super().judge(pod, context)
 
 
+class ReadsTeams(Batch):
+    def judge(self, pod, context):
+        return PodFate.WAITS if "acme.dev/team" in pod.metadata.annotations else super().judge(pod, context)
+
+
 class Labels(Batch):
     def judge(self, pod, context):
         fate = super().judge(pod, context)
@@ -80,4 +85,5 @@ BROKEN = {
     "test_the_same_question_gets_the_same_answer": Moody,
     "test_what_it_was_asked_before_makes_no_difference": LosesPatience,
     "test_what_it_is_given_stays_as_it_is": Labels,
+    "test_annotations_that_it_reads_are_declared": ReadsTeams,
 }

@@ -132,6 +132,13 @@ class WritesOnNodes(Curfew):
         return nodes
 
 
+class ReadsTeams(Curfew):
+    @hookimpl
+    def veto_scale_up(self, option):
+        teams = {pods.pod.metadata.annotations.get("acme.dev/team") for pods in option.pods}
+        return "only one team at a time" if len(teams) > 1 else None
+
+
 class SortsInPlace(Curfew):
     @hookimpl
     def adjust_options(self, options):
@@ -192,6 +199,7 @@ BROKEN = {
     "test_the_same_question_gets_the_same_answer": NeverTwice,
     "test_what_it_was_asked_before_makes_no_difference": RemembersNodes,
     "test_what_it_is_given_stays_as_it_is": WritesOnNodes,
+    "test_annotations_that_it_reads_are_declared": ReadsTeams,
     "test_no_question_is_an_error": NeedsTeams,
     "test_nothing_to_look_at_is_no_error": TakesTheFirst,
     "test_things_that_say_little_are_no_error": NeedsTimes,

@@ -106,6 +106,13 @@ class EmptiesTheList(Worthy):
         return kept
 
 
+class ReadsTeams(Worthy):
+    def process(self, pods, context):
+        return [
+            same for same in super().process(pods, context) if not same.pod.metadata.annotations.get("acme.dev/team")
+        ]
+
+
 class SpeaksFreely(Worthy):
     reason = "they are not worth it"
 
@@ -120,6 +127,7 @@ PENDING_PODS = {
     "test_pods_that_say_little_are_no_error": NeedsOwners,
     "test_pods_that_ask_for_much_are_no_error": KnowsFewGpus,
     "test_groups_without_a_template_are_no_error": NeedsTemplates,
+    "test_annotations_that_it_reads_are_declared": ReadsTeams,
     "test_the_same_question_gets_the_same_answer": MoodyAboutPods,
     "test_what_it_was_asked_before_makes_no_difference": RemembersLoners,
     "test_what_it_is_given_stays_as_it_is": EmptiesTheList,

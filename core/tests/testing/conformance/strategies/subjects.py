@@ -1,7 +1,7 @@
 """The suites, run on strategies of the class that the plugin `UnderTest` of this pytest run names."""
 
 import pytest
-from nodewright.testing import a_template
+from nodewright.testing import a_node, a_pod, a_template, pods_like
 from nodewright.testing.conformance import (
     DrainRuleConformance,
     EstimatorConformance,
@@ -11,6 +11,8 @@ from nodewright.testing.conformance import (
     PricingConformance,
     ScaleDownCandidatesProcessorConformance,
 )
+
+NOTES = {"nodewright.dev/note": "seen", "other.dev/note": "hidden"}
 
 
 @pytest.fixture
@@ -64,3 +66,21 @@ class TestHooks(HookConformance):
     @pytest.fixture
     def plugin(self, subject):
         return subject
+
+
+class TestOwnPods(TestPendingPods):
+    @pytest.fixture
+    def pods(self):
+        return [pods_like(a_pod("my-own", annotations=NOTES), 2)]
+
+
+class TestOwnNodes(TestCandidates):
+    @pytest.fixture
+    def nodes(self):
+        return [a_node("my-own"), a_node("my-other")]
+
+
+class TestOwnRunningPods(TestDrainRule):
+    @pytest.fixture
+    def pods(self):
+        return [a_pod("my-own", annotations=NOTES, node="node-1")]

@@ -12,6 +12,7 @@ from nodewright.config.model import ScaleDown
 from nodewright.decision.policy import Policy
 from nodewright.objects import Controller, DaemonSet, Pod
 from nodewright.objects.pod import MIRROR
+from nodewright.plugins.results import pod_fate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +50,7 @@ class DrainChain:
             try:
                 with self._faults.calling(name, "judge"):
                     shared = shared and not rule.varies(pod, context)
-                    said = _checked(rule.judge(pod, context))
+                    said = pod_fate(rule.judge(pod, context))
             except Exception as error:
                 self._faults.note(name, "judge", error)
                 return Judgement(fate=f"drain rule {name} failed", shared=False)
@@ -67,14 +68,6 @@ class DrainChain:
 
 def _replicas(controller: Controller | DaemonSet | None) -> int | None:
     return controller.spec.replicas if isinstance(controller, Controller) else None
-
-
-def _checked(said: object) -> PodFate | str | None:
-    if said is None or isinstance(said, PodFate):
-        return said
-    if isinstance(said, str) and said.strip():
-        return str.__str__(said)
-    raise TypeError(f"returned {said!r} instead of a PodFate, a reason or None")
 
 
 def _pod(row: PodRow) -> Pod:
