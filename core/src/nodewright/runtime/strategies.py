@@ -41,7 +41,7 @@ _LONGEST_PAUSE = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeftOut:
+class _LeftOut:
     """A provider that could not be made."""
 
     reference: Reference
@@ -64,7 +64,7 @@ class Strategies:
         self._collectors: list[tuple[str, tuple[Collector, ...]]] = []
         self._pod_annotations: frozenset[str] = frozenset()
         #: Providers that are named and could not be made.
-        self._unmade: dict[str, LeftOut] = {}
+        self._unmade: dict[str, _LeftOut] = {}
 
     def policy(self, settings: Settings) -> Policy:
         """Return the policy of *settings*, with its strategies and hooks."""
@@ -102,7 +102,7 @@ class Strategies:
         for reference in settings.providers:
             named[unique_name(reference.name, named)] = reference
         self._unmade = {
-            name: LeftOut(reference=reference, context=context, next_try=context.clock.now(), pause=_FIRST_PAUSE)
+            name: _LeftOut(reference=reference, context=context, next_try=context.clock.now(), pause=_FIRST_PAUSE)
             for name, reference in named.items()
         }
         return self.retry(context.clock.now())
