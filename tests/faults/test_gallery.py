@@ -143,7 +143,7 @@ def lived(bad: BadPlugin | None, folder) -> list[tuple[object, ...]]:
         autoscaler = Autoscaler(settings, connect(kubeconfig=str(kubeconfig)), clock)
         try:
             autoscaler.start()
-            return [_for_the_good(autoscaler, clock) for _ in range(6)]
+            return [_for_the_good(autoscaler, clock) for _ in range(4)]
         finally:
             autoscaler.close()
 
@@ -151,7 +151,7 @@ def lived(bad: BadPlugin | None, folder) -> list[tuple[object, ...]]:
 def _for_the_good(autoscaler, clock) -> tuple[object, ...]:
     decision = autoscaler.run_once()
     autoscaler.metrics.render()
-    clock.advance(6)
+    clock.advance(11)
     return (
         [(grow.group, grow.count, grow.pods) for grow in decision.grow if grow.group != "bad"],
         [(drain.node, drain.group) for drain in decision.drain],

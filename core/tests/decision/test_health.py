@@ -144,7 +144,7 @@ def test_a_group_that_could_not_be_read_is_left_alone() -> None:
     )
     decision, after = decide_on(a_world(groups=[broken], pods=[a_pod()]), memory)
     assert decision.quiet
-    assert str(decision.groups["a"]) == "its provider could not be read (HTTP 500)"
+    assert str(decision.groups["a"]) == "it could not be read (HTTP 500)"
     assert after == memory
 
 
