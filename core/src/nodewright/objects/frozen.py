@@ -1,6 +1,7 @@
 """Read-only containers: what several readers share, none of them can change for the others."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from operator import is_
 from typing import Any, Never, TypeVar
 
@@ -50,6 +51,7 @@ def frozen(value: Any) -> Any:
     return value if kind is tuple and all(map(is_, items, value)) else items
 
 
+@lru_cache(maxsize=1000)
 def _can_change(kind: type) -> bool:
     return kind is not FrozenDict and issubclass(kind, (Mapping, list, tuple))
 
