@@ -1,7 +1,6 @@
 """Read-only containers: what several readers share, none of them can change for the others."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from operator import is_
 from typing import Any, Never, TypeVar
 
@@ -30,6 +29,8 @@ class FrozenDict(dict[K, V]):
         return _of, (dict(self),)
 
 
+#: Whether values of a type can change, by the types that were seen.
+_CHANGEABLE: dict[type, bool] = {}
 #: The default of mappings of structs. They leave it out of their JSON by its identity.
 EMPTY: FrozenDict[Any, Any] = FrozenDict()
 
@@ -51,9 +52,11 @@ def frozen(value: Any) -> Any:
     return value if kind is tuple and all(map(is_, items, value)) else items
 
 
-@lru_cache(maxsize=1000)
 def _can_change(kind: type) -> bool:
-    return kind is not FrozenDict and issubclass(kind, (Mapping, list, tuple))
+    known = _CHANGEABLE.get(kind)
+    if known is None:
+        known = _CHANGEABLE[kind] = kind is not FrozenDict and issubclass(kind, (Mapping, list, tuple))
+    return known
 
 
 def _is_flat(values: Iterable[object]) -> bool:
