@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 from nodewright.api import ThrottledError
 from nodewright.plugins import Fault, Faults
-from nodewright.plugins.faults import describe
+from nodewright.plugins.error_text import describe
 from nodewright.plugins.results import instance_of
 from nodewright.testing import SteppedClock
 

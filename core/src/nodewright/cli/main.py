@@ -135,7 +135,7 @@ def _summary(name: str) -> str:
         return commands.summary(name)
     except Exception as error:  # whatever is wrong with one command, the others are listed
         from nodewright.api.errors import PluginError
-        from nodewright.plugins.faults import describe
+        from nodewright.plugins.error_text import describe
 
         if isinstance(error, PluginError):
             return "(can't be loaded; nodewright plugins says why)"

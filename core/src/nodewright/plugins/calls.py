@@ -7,6 +7,7 @@ from time import monotonic
 from types import TracebackType
 
 from nodewright.plugins.conduct import Conduct, MisconductError
+from nodewright.plugins.error_text import text_of
 
 #: The innermost call under way by thread.
 _under_way: dict[int, "Call"] = {}
@@ -82,14 +83,6 @@ def _is_ctrl_c(error: BaseException) -> bool:
     )
 
 
-def said(error: BaseException) -> str:
-    """Return the text of *error*, which can be written anywhere. A plugin's own error may be unable to tell it."""
-    try:
-        return str(error).encode(errors="backslashreplace").decode()
-    except BaseException as failure:
-        return f"its text can't be told ({type(failure).__name__})"
-
-
 def _reason(error: BaseException) -> str:
-    reason = " ".join(said(error).split())
+    reason = " ".join(text_of(error).split())
     return f": {reason}" if reason else ""

@@ -11,8 +11,9 @@ from threading import Lock
 from typing import TypeVar, overload
 
 from nodewright.api import Clock, NodewrightError
-from nodewright.plugins.calls import Call, said
+from nodewright.plugins.calls import Call
 from nodewright.plugins.conduct import Conduct, MisconductError
+from nodewright.plugins.error_text import describe
 from nodewright.plugins.trespass import watch_for_trespasses
 
 T = TypeVar("T")
@@ -165,13 +166,3 @@ def _place(error: Exception) -> str:
         return ""
     last = Path(frames[-1].filename)
     return "" if last.is_relative_to(_PACKAGE) else f" (at {last.name}:{frames[-1].lineno}, in {frames[-1].name})"
-
-
-def describe(error: BaseException) -> str:
-    """Return *error* in one line: its message, with its type unless that is one of Nodewright's own."""
-    message = " ".join(said(error).split())
-    if isinstance(error, NodewrightError | MisconductError) and message:
-        return message
-    if isinstance(error, TypeError) and "offset-naive" in message:
-        message += ": the times that Nodewright gives have a time zone, and so must yours"
-    return f"{type(error).__name__}: {message}" if message else type(error).__name__

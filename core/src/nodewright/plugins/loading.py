@@ -9,7 +9,7 @@ from nodewright.api import API_VERSION, Command, Plugin, PluginConfig, PluginErr
 from nodewright.api.plugin import RESERVED_SETTINGS
 from nodewright.plugins.annotations import declared_annotations
 from nodewright.plugins.entrypoints import PluginKind, Registration, load
-from nodewright.plugins.faults import describe
+from nodewright.plugins.error_text import describe
 from nodewright.plugins.hookimpls import implementations
 from nodewright.plugins.starting import starting
 

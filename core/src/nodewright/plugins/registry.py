@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from nodewright.api import Command, Plugin, PluginConfig, PluginError
 from nodewright.api.nearest import nearest
 from nodewright.plugins.entrypoints import PLUGIN_KINDS, PluginKind, Registration, misspelt_groups, registrations
-from nodewright.plugins.faults import describe
+from nodewright.plugins.error_text import describe
 from nodewright.plugins.loading import IncompatiblePluginError, load_command, load_plugin
 from nodewright.plugins.starting import starting
 

@@ -25,8 +25,8 @@ from nodewright.api.instance import InstanceError
 from nodewright.decision.execution import Execution, Hold
 from nodewright.kube.nodes import Evictor, NodeWriter
 from nodewright.objects import Node, NodeSpec, ObjectMeta
-from nodewright.plugins.calls import said
-from nodewright.plugins.faults import Faults, describe
+from nodewright.plugins.error_text import describe, text_of
+from nodewright.plugins.faults import Faults
 from nodewright.plugins.results import instance_of
 from nodewright.runtime.held import HeldGroups
 from nodewright.runtime.lanes import Job, Lanes
@@ -250,7 +250,7 @@ class Executor:
             _log.debug("%s %s is not done: %s", task.action, task.target, error)
             return None
         except CapacityError as error:
-            return self._outcome(task, said(error) or describe(error), cause=error.cause)
+            return self._outcome(task, text_of(error) or describe(error), cause=error.cause)
         except ThrottledError as error:
             asked = pace.refused(provider, error, task.group, task.action)
             return self._outcome(task, describe(error), temporary=True, not_before=asked)

@@ -9,7 +9,7 @@ from time import perf_counter
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision
 from nodewright.api.errors import NodewrightError, NotLeaderError
-from nodewright.plugins.faults import describe
+from nodewright.plugins.error_text import describe
 from nodewright.runtime.cycle import Cycle
 from nodewright.runtime.liveness import Liveness
 from nodewright.runtime.reporting import Reporter

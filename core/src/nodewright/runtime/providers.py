@@ -15,9 +15,9 @@ from nodewright.api.group import GroupFacts, GroupOptions, NodeGroup
 from nodewright.api.pricing import PricingModel
 from nodewright.api.provider import Capability, GpuConfig, Provider, ResourceLimits
 from nodewright.objects import Node
-from nodewright.plugins.calls import said as text_of
+from nodewright.plugins.error_text import describe, text_of
 from nodewright.plugins.facts import ProviderFacts, group_facts, provider_facts
-from nodewright.plugins.faults import Faults, describe
+from nodewright.plugins.faults import Faults
 from nodewright.plugins.isolation import foresee
 from nodewright.plugins.pricing import GuardedPricing, layered
 from nodewright.plugins.results import instance_of, optional

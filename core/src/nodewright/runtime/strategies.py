@@ -23,7 +23,7 @@ from nodewright.config.reference import unique_name
 from nodewright.decision.policy import Policy
 from nodewright.plugins import Faults, Hooks, Registry
 from nodewright.plugins.annotations import declared_annotations
-from nodewright.plugins.faults import describe
+from nodewright.plugins.error_text import describe
 from nodewright.plugins.hookimpls import implementations
 from nodewright.plugins.pricing import GuardedPricing
 from nodewright.plugins.results import flag, sequence_of

@@ -8,7 +8,7 @@ from nodewright.api.decision import Answer
 from nodewright.api.expander import ExpanderContext
 from nodewright.api.option import Option
 from nodewright.decision.policy import Policy
-from nodewright.plugins.faults import describe
+from nodewright.plugins.error_text import describe
 from nodewright.plugins.results import part_of
 
 
@@ -62,20 +62,17 @@ class Answers:
         """Ask and return the answer. A failure is noted as a fault, like that of any strategy."""
         check = part_of(options, Option, lambda option: f"an option to grow {option.group.id}")
         notices_before = len(context.notices)
-        errors: list[str] = []
-
-        def best() -> Sequence[Option]:
-            try:
-                return check(ask())
-            except (Exception, SystemExit) as error:
-                errors.append(describe(error))
-                raise
-
-        kept = self._policy.faults.call(blank.expander, "best", best, default=options)
+        kept, failure = options, ""
+        try:
+            with self._policy.faults.calling(blank.expander, "best"):
+                kept = check(ask())
+        except Exception as error:
+            self._policy.faults.note(blank.expander, "best", error)
+            failure = describe(error)
         return replace(
             blank,
             kept=tuple(option.group.id for option in kept),
-            error="".join(errors),
+            error=failure,
             notices=tuple(context.notices[notices_before:]),
         )
 

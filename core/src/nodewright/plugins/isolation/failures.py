@@ -4,6 +4,7 @@ import builtins
 from typing import Any
 
 from nodewright.api import NodewrightError, errors
+from nodewright.plugins.error_text import text_of
 
 #: What went wrong in the plugin's process: names of the exception's classes, its message and its fields.
 Failure = tuple[tuple[str, ...], str, dict[str, Any]]
@@ -13,7 +14,7 @@ def failure_of(error: BaseException) -> Failure:
     """Return *error* as values."""
     names = tuple(kind.__name__ for kind in type(error).__mro__)
     ours = isinstance(error, NodewrightError)
-    return names, str(error), {key: value for key, value in vars(error).items() if ours and not key.startswith("_")}
+    return names, text_of(error), {key: value for key, value in vars(error).items() if ours and not key.startswith("_")}
 
 
 def error_of(failure: Failure) -> Exception:

@@ -15,7 +15,7 @@ from nodewright.config.reference import Reference, unique_name
 from nodewright.config.secrets import masked, secrets_in, without_secrets
 from nodewright.plugins import Registry
 from nodewright.plugins.entrypoints import PLUGIN_KINDS, registrations
-from nodewright.plugins.faults import describe
+from nodewright.plugins.error_text import describe
 from nodewright.runtime.clock import SystemClock
 from nodewright.testing.conformance.cloud import Ability
 from nodewright.testing.conformance.live.cloud import LiveCloud, Patience, ResizedCloud, find_group, most_telling
