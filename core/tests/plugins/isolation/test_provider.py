@@ -212,7 +212,7 @@ def test_an_order_over_which_the_process_dies_is_in_doubt_until_the_cloud_is_rea
         group.increase(3)
     why = "the process of cloud ended with signal 9 (SIGKILL), perhaps for want of memory"
     assert str(caught.value) == why
-    assert faults == [("cloud", "group workers", why)]
+    assert faults == [("cloud", "increase", why)]
     cloud.refresh()
     assert cloud.groups()[0].target_size == 5
 

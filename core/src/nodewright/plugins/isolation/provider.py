@@ -148,7 +148,7 @@ class IsolatedProvider(StandIn, Provider):
 
     def act(self, group: str, action: str, *arguments: object) -> None:
         """Have the plugin do *action* to a group."""
-        self.watched(f"group {group}", "act", group, action, *arguments, seconds=self._action_seconds)
+        self.watched(action, "act", group, action, *arguments, seconds=self._action_seconds)
 
     def watched(self, where: str, method: str, *arguments: object, seconds: float) -> Any:
         """Call *method*; that its process ended is a fault of the plugin *where* it happened."""
