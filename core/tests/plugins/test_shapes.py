@@ -18,7 +18,8 @@ from nodewright.api import (
     Taint,
 )
 from nodewright.objects.frozen import FrozenDict
-from nodewright.plugins.shapes import Shape, ShapeError, check_of
+from nodewright.plugins.plain_values import ShapeError
+from nodewright.plugins.shapes import Shape, check_of
 from nodewright.testing import a_group, a_pod, a_template
 
 POD = a_pod("agent")

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from nodewright.api import Capability, GroupFacts, GroupOptions, NodeGroup, PricingModel, Provider, ResourceLimits
+from nodewright.plugins.plain_values import ShapeError
 from nodewright.plugins.results import instance_of, optional, sequence_of, words
-from nodewright.plugins.shapes import Shape, ShapeError, check_of
+from nodewright.plugins.shapes import Shape, check_of
 
 T = TypeVar("T")
 

@@ -55,6 +55,12 @@ _CHAINED: Mapping[str, tuple[str, _CheckFor]] = {
 }
 
 
+def answer_check(hook: str, given: Mapping[str, Any]) -> Callable[[object], object]:
+    """Return the check of answers to the adjust *hook* when it is *given* this; it raises a `TypeError`."""
+    argument, check_for = _CHAINED[hook]
+    return check_for(given[argument])
+
+
 @dataclass(frozen=True, kw_only=True)
 class Veto:
     """One plugin's refusal."""
@@ -216,9 +222,10 @@ class Hooks:
 
         def adjust(*values: Any) -> None:
             given = dict(zip(HOOKS[hook], values, strict=True))
-            argument, check_for = _CHAINED[hook]
+            argument, _ = _CHAINED[hook]
             chain = given[argument]
-            answer = ask(given | {argument: chain.value}, optional(check_for(chain.value)))
+            given[argument] = chain.value
+            answer = ask(given, optional(answer_check(hook, given)))
             if answer is not None:
                 chain.value = answer
 

@@ -7,7 +7,8 @@ from typing import Any, TypeVar, cast
 
 from nodewright.api import Estimate, PodFate, PodSet
 from nodewright.plugins.faults import Faults
-from nodewright.plugins.shapes import NOTHING, ShapeError, Trusted, check_of, shape_of
+from nodewright.plugins.plain_values import NOTHING, ShapeError, Trusted
+from nodewright.plugins.shapes import check_of, shape_of
 
 T = TypeVar("T")
 
