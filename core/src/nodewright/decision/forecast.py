@@ -10,6 +10,7 @@ from nodewright.decision.memory import ConsolidationMemory, RemovalMemory
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.removal.leftovers import coming_back
 from nodewright.decision.world import World
+from nodewright.objects.node import CORDONED_BEFORE
 from nodewright.scheduling import ClusterSimulation
 
 
@@ -36,7 +37,9 @@ def foresee(
     absent = health.starting | leaving.removals.keys()
     simulation = ClusterSimulation(world.cluster)
     simulation.remove_nodes([name for name in world.cluster.nodes if name in absent])
-    simulation.spare_nodes(coming_back(world, leaving), uncordon=policy.settings.scale_down.cordon)
+    for name in coming_back(world, leaving):
+        before = CORDONED_BEFORE in world.cluster.nodes[name].metadata.annotations
+        simulation.spare_node(name, uncordon=policy.settings.scale_down.cordon and not before)
     # Nodes that were ordered to replace others are for the pods of those: pending pods don't count on them.
     reserved: Counter[str] = reserved_nodes(world, consolidation, policy)
     upcoming = {
