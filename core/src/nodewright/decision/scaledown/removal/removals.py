@@ -198,7 +198,7 @@ class _Steps:
     def _follow_deletion(self, node: Node, removal: Removal) -> None:
         assert removal.deleted_at is not None
         if removal.error and not self._leftovers.may_be_going(node):
-            self._give_up(node.name, removal.error)
+            self._give_up(node.name, f"its machine could not be deleted: {removal.error}")
         elif self._leftovers.may_be_going(node) or self._now - removal.deleted_at < _VANISH_TIME:
             self.removals[node.name] = removal
 
