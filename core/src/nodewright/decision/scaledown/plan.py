@@ -20,7 +20,6 @@ from nodewright.decision.steps import Steps
 from nodewright.decision.world import World
 from nodewright.scheduling import ClusterSimulation
 
-
 #: Verdicts on nodes that are looked at again in the next loop: no search was needed for them.
 _BRIEF = (Reason.NOT_EXAMINED, Reason.BUDGETS_UNSEEN)
 

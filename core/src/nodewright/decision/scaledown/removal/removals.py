@@ -282,7 +282,9 @@ class _Steps:
     def _evict(self, name: str, removal: Removal, wave: Wave, pods: tuple[PodRow, ...]) -> None:
         if pods:
             graces = {row.key: int(wave.grace(row).total_seconds()) for row in pods}
-            self.evict[name] = Evict(node=name, pods=graces, uids={row.key: row.uid for row in pods if row.uid})
+            uids = {row.key: row.uid for row in pods if row.uid}
+            daemons = sum(row.pod_class.pod.is_daemon for row in pods)
+            self.evict[name] = Evict(node=name, pods=graces, uids=uids, daemons=daemons)
         self._keep(name, replace(removal, evicted_at=self._now), until=self._now + _LOOK_AGAIN)
 
     def _let_go(self, node: Node, removal: Removal) -> None:
