@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: Something is left for people to do.
 UNFINISHED = 3
-_FORMATS = ("text", "values", "config", "yaml", "json")
+_FORMATS = ("table", "values", "config", "yaml", "json")
 _TITLES = (
     ("by hand", "BY HAND: not carried over"),
     ("differs", "DIFFERS, on purpose"),
@@ -52,7 +52,7 @@ class MigrateCommand(Command):
         parser.add_argument("--release", default="", metavar="NAME", help="of bare values; default: cluster-autoscaler")
         parser.add_argument("--image", default="", metavar="NAME:TAG", help="your image of Nodewright")
         parser.add_argument(
-            *("-o", "--output"), choices=_FORMATS, default="text", help="all as text, YAML or JSON; or one part alone"
+            *("-o", "--output"), choices=_FORMATS, default="table", help="all, or the values or the configuration alone"
         )
 
     def run(self, arguments: Namespace) -> int:
@@ -91,7 +91,7 @@ def _from_files(files: Sequence[str]) -> "list[Document]":
 def _from_cluster(kubeconfig: str, namespace: str) -> "list[Document]":
     """Return the Deployments of the cluster, and what stands beside those that run Cluster Autoscaler."""
     from nodewright.kube.transport import connect
-    from nodewright.migration.deployments import deployments_in
+    from nodewright.migration.deployments import DEFAULT_NAMESPACE, deployments_in
 
     transport = connect(kubeconfig=kubeconfig).read_only()
 
@@ -106,7 +106,7 @@ def _from_cluster(kubeconfig: str, namespace: str) -> "list[Document]":
         found = list(deployments_in(deployments))
         beside = [
             each
-            for home in sorted({each.namespace for each in found})
+            for home in sorted({home for each in found for home in (each.namespace, DEFAULT_NAMESPACE)})
             for group, kind in (
                 ("/api/v1", "ServiceAccount"),
                 ("/api/v1", "ConfigMap"),

@@ -17,7 +17,7 @@ from nodewright.migration.trust import trusts
 
 PRIORITIES = "cluster-autoscaler-priority-expander"
 #: Cluster Autoscaler's own default of ``--namespace``, wherever it runs.
-_DEFAULT_NAMESPACE = "kube-system"
+DEFAULT_NAMESPACE = "kube-system"
 #: Marks by which other programs find what is theirs, to change or to delete it.
 _MANAGED = re.compile(
     r"(^|\.)(kops\.k8s\.io|cattle\.io|argoproj\.io|fluxcd\.io|helm\.sh|kubernetes\.io|k8s\.io|terraform\.io)/|"
@@ -106,7 +106,7 @@ def deployments_in(documents: Sequence[Document], *, namespace: str = "") -> Ite
                 deployment=each,
                 container=container,
                 beside=tuple(one for one in documents if one is not each),
-                namespace=word(each, "metadata", "namespace") or namespace or _DEFAULT_NAMESPACE,
+                namespace=word(each, "metadata", "namespace") or namespace or DEFAULT_NAMESPACE,
             )
 
 
