@@ -6,10 +6,9 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 
-import msgspec
-
 from nodewright.api.clock import Clock
 from nodewright.api.errors import ApiServerError, ConflictError
+from nodewright.kube.answer import object_in
 from nodewright.kube.transport import Transport
 from nodewright.objects import Node
 from nodewright.objects.node import DELETION_CANDIDATE, TO_BE_DELETED
@@ -127,8 +126,8 @@ class NodeWriter:
         """Change a node's current spec; tries again if someone else changes the node in between."""
         path = f"/api/v1/nodes/{name}"
         for attempt in range(1, _ATTEMPTS + 1):
-            node = msgspec.json.decode(self._transport.get(path))
-            spec = change(node.get("spec", {}))
+            node = object_in(self._transport.get(path))
+            spec = change(node.get("spec") or {})
             if not spec:
                 return
             body = {"metadata": {"resourceVersion": node["metadata"]["resourceVersion"]}, "spec": spec}
