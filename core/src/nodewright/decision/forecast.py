@@ -10,6 +10,7 @@ from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.removal.leftovers import coming_back
 from nodewright.decision.world import World
 from nodewright.objects import Node
+from nodewright.objects.node import CORDONED_BEFORE
 from nodewright.scheduling import ClusterSimulation
 
 
@@ -43,8 +44,10 @@ def foresee(
     absent = (health.starting - awaited) | leaving.removals.keys()
     simulation = ClusterSimulation(world.cluster)
     simulation.remove_nodes([name for name in world.cluster.nodes if name in absent])
-    back = [name for name in coming_back(world, leaving) if name not in absent]
-    simulation.spare_nodes(back, uncordon=policy.settings.scale_down.cordon)
+    for name in coming_back(world, leaving):
+        if name not in absent:
+            before = CORDONED_BEFORE in world.cluster.nodes[name].metadata.annotations
+            simulation.spare_node(name, uncordon=policy.settings.scale_down.cordon and not before)
     upcoming: dict[str, Sequence[str]] = {}
     for group in health.groups:
         facts = group.facts

@@ -71,8 +71,9 @@ class Batch:
 class Feed:
     """Filled by the reflectors' threads, emptied by the loop's thread.
 
-    *on_news* is called as soon as a pod becomes unschedulable, and as soon as a node changes while nodes are awaited;
-    *on_nodes* with all nodes that arrive. Both are called on the reflectors' threads.
+    *on_news* is called as soon as a pod becomes unschedulable, as soon as a node changes while nodes are awaited, and
+    if there is news after a silence that was too long to decide; *on_nodes* with all nodes that arrive. Both are called
+    on the reflectors' threads.
     """
 
     def __init__(
@@ -90,8 +91,11 @@ class Feed:
         self._absent: set[str] = set()
         #: Absent kinds of which the cluster does not know yet.
         self._newly_absent: list[WatchedKind] = []
-        #: When the API server last answered for each kind.
+        #: When each kind was last known to be as the API server has it, and when the API server last answered for it.
         self._contact: dict[str, float] = {}
+        self._progress: dict[str, float] = {}
+        #: Whether the loop was told to wait for news.
+        self._blind = False
         #: Keys of the objects for which the loop was woken and which are still urgent.
         self._urgent: set[str] = set()
         #: What pods could see last of each node, by name.
@@ -113,16 +117,25 @@ class Feed:
                 self._absent.discard(batch.kind.name)
             self._note_contact(batch.kind)
             # Under the lock, so that a thread waiting for this version finds the loop woken.
-            if self._is_urgent(batch) or (self._changes_nodes(batch) and self._nodes_awaited):
+            urgent, changed = self._is_urgent(batch), self._changes_nodes(batch)
+            seeing = self._blind and batch.kind.vital
+            self._blind = self._blind and not seeing
+            if urgent or seeing or (changed and self._nodes_awaited):
                 self._on_news()
             self._changed.notify_all()
         if batch.kind.name == "nodes":
             self._on_nodes(node for node in batch.changes.values() if node is not None)
 
     def note_contact(self, kind: WatchedKind) -> None:
-        """Note that the API server answers for *kind*, with or without changes."""
+        """Note that *kind* is as the API server has it, with or without changes."""
         with self._changed:
             self._note_contact(kind)
+
+    def note_progress(self, kind: WatchedKind) -> None:
+        """Note that the API server answers for *kind*, of which not everything was read yet."""
+        with self._changed:
+            self._progress[kind.name] = monotonic()
+            self._trouble.pop(kind.name, None)
 
     def check_silence(self, longest: float) -> None:
         """Raise `ApiServerError` if the API server has not answered for a vital kind for over *longest* seconds."""
@@ -131,6 +144,7 @@ class Feed:
             for kind in self._kinds.values():
                 silent = now - self._contact.get(kind.name, now)
                 if kind.vital and silent > longest:
+                    self._blind = True
                     trouble = self._trouble.get(kind.name, "the API server is silent")
                     raise ApiServerError(f"no news of {kind.name} for {silent:.0f} s: {trouble}")
 
@@ -152,7 +166,7 @@ class Feed:
         """Stop waiting for *kind*: its reflector has ended. Its objects stay in the cluster."""
         with self._changed:
             self._kinds.pop(kind, None)
-            for seen in (self._versions, self._trouble, self._contact):
+            for seen in (self._versions, self._trouble, self._contact, self._progress):
                 seen.pop(kind, None)
             self._absent.discard(kind)
             self._changed.notify_all()
@@ -246,7 +260,7 @@ class Feed:
         return bool(fresh)
 
     def _note_contact(self, kind: WatchedKind) -> None:
-        self._contact[kind.name] = monotonic()
+        self._contact[kind.name] = self._progress[kind.name] = monotonic()
         self._trouble.pop(kind.name, None)
 
     def _behind(self, version: int = 0) -> list[str]:
@@ -258,7 +272,7 @@ class Feed:
         with self._changed:
             while behind := self._behind(version):
                 if from_contact:
-                    since = max(since, *(self._contact.get(name, since) for name in behind))
+                    since = max(since, *(self._progress.get(name, since) for name in behind))
                 left = since + timeout - monotonic()
                 if left <= 0:
                     never = self._behind()

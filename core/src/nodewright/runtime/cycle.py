@@ -13,7 +13,7 @@ from nodewright.decision.memory import Memory
 from nodewright.decision.recovery import adopt, recover
 from nodewright.decision.world import World
 from nodewright.explain.conditions import note_conditions
-from nodewright.explain.explanation import Look
+from nodewright.explain.look import Look
 from nodewright.memory_store import MemoryKeeper
 from nodewright.runtime.informer import Informer
 from nodewright.runtime.reload import Reloader

@@ -73,10 +73,9 @@ class ClusterSimulation:
         for name in names:
             self.cluster.hide_node(name)
 
-    def spare_nodes(self, names: Sequence[str], *, uncordon: bool) -> None:
-        """Treat nodes as if their marks for deletion were removed already, and with *uncordon* also their cordons."""
-        for name in names:
-            self.cluster.spare_node(name, uncordon=uncordon)
+    def spare_node(self, name: str, *, uncordon: bool) -> None:
+        """Treat a node as if its mark for deletion were removed already, and with *uncordon* its cordon as well."""
+        self.cluster.spare_node(name, uncordon=uncordon)
 
     def place(self, pods: PodSet, *, on: Sequence[str] | None = None) -> Mapping[str, str]:
         """Put as many of *pods* as fit onto nodes; see `nodewright.api.Simulation`."""

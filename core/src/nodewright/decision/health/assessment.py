@@ -38,6 +38,8 @@ class GroupHealth:
     acceptable: AcceptableRange = field(default_factory=AcceptableRange)
     #: How many ordered nodes are not usable yet, with those that are starting.
     upcoming: int = 0
+    #: How many nodes that it should have are not usable yet, whether or not they were ordered and are counted on.
+    owed: int = 0
     #: Names of the nodes that are starting.
     starting: tuple[str, ...] = ()
     #: Why the group can't grow now; None if it can.
@@ -254,6 +256,7 @@ class _Assessor:
             readiness=census.readiness,
             acceptable=wanted,
             upcoming=len(census.starting) + max(0, expected) if request else 0,
+            owed=len(census.starting) + census.missing,
             starting=census.starting if request else (),
             blocked=self._blocked(facts, census, wanted),
         )
