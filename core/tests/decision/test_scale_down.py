@@ -122,6 +122,42 @@ def test_pods_of_an_underused_node_must_fit_elsewhere() -> None:
     assert memory.unneeded.unremovable_until["n1"] == NOW + timedelta(minutes=5)
 
 
+class TestANodeThatCouldNotGo:
+    """Until its time is over, it is looked at again only if what kept it does not any more."""
+
+    def then(self, before, after):
+        """Return the verdict on a node a minute after the pods on it were found to keep it."""
+        _, memory = decide_on(a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0", cpu="3500m"), *before]))
+        world = a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0", cpu="3500m"), *after])
+        decision, memory = decide_on(world, memory, now=NOW + timedelta(minutes=1))
+        # What was found is not overruled by what was remembered before.
+        decision, _ = decide_on(world, memory, now=NOW + timedelta(minutes=1, seconds=10))
+        return decision.nodes["n1"].reason
+
+    @pytest.mark.parametrize("kept", [a_pod("x", node="n1", owner=""), a_pod("x", node="n1", cpu="1")])
+    def test_is_left_alone_while_the_pod_stays(self, kept) -> None:
+        assert self.then([kept], [kept]) is Reason.RECENTLY_UNREMOVABLE
+        assert self.then([kept, a_pod("y", node="n1", cpu="10m")], [kept]) is Reason.RECENTLY_UNREMOVABLE
+
+    @pytest.mark.parametrize("kept", [a_pod("x", node="n1", owner=""), a_pod("x", node="n1", cpu="1")])
+    def test_is_looked_at_again_once_the_pod_has_gone(self, kept) -> None:
+        assert self.then([kept], []) is Reason.NOT_LONG_ENOUGH
+
+    def test_is_looked_at_again_once_the_pod_may_move(self) -> None:
+        safe = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}
+        alone = [a_pod("x", node="n1", owner="", cpu="10m", annotations=each) for each in ({}, safe)]
+        assert self.then(alone[:1], alone[1:]) is Reason.NOT_LONG_ENOUGH
+
+    def test_is_looked_at_again_once_budgets_can_be_seen(self) -> None:
+        world = a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0"), a_pod("x", node="n1", cpu="10m")])
+        world.cluster.see_budgets(False)
+        decision, memory = decide_on(world)
+        assert decision.nodes["n1"].reason is Reason.BUDGETS_UNSEEN
+        world.cluster.see_budgets(True)
+        decision, _ = decide_on(world, memory, now=NOW + timedelta(minutes=1))
+        assert decision.nodes["n1"].reason is Reason.NOT_LONG_ENOUGH
+
+
 def test_a_node_whose_machine_the_cloud_deletes_is_not_removed_as_well() -> None:
     machines = [Instance(id="fake://a-0", state=InstanceState.DELETING)]
     world = a_world(groups=[group_of(1, instances=machines)], nodes=nodes(1))
@@ -427,13 +463,16 @@ class TestRemovalsUnderWay:
         outcome = Outcome(at=NOW, action=action, target=target, ok=False, error="no right to do that")
         return replace(world, outcomes=(outcome,))
 
-    @pytest.mark.parametrize("action", ["drain", "delete-instances"])
-    def test_a_step_that_fails_undoes_the_removal(self, action) -> None:
+    @pytest.mark.parametrize(
+        ("action", "what"),
+        [("drain", "it could not be marked"), ("delete-instances", "its machine could not be deleted")],
+    )
+    def test_a_step_that_fails_undoes_the_removal(self, action, what) -> None:
         memory = self.started()
         if action == "delete-instances":
             _, memory = decide_on(self.leaving(), memory, now=NOW + timedelta(seconds=5))
         decision, memory = decide_on(self.failing(self.leaving(), action), memory, now=NOW + timedelta(seconds=6))
-        assert str(decision.restore[0].verdict) == "its removal failed (no right to do that)"
+        assert str(decision.restore[0].verdict) == f"its removal failed ({what}: no right to do that)"
         assert memory.leaving.removals == {}
 
     def test_a_node_whose_deletion_was_put_off_says_what_it_waits_for(self) -> None:

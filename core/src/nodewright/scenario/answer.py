@@ -15,7 +15,7 @@ from nodewright.config.model import Settings
 from nodewright.decision.health.readiness import is_ready
 from nodewright.decision.scaledown.removable import Removable
 from nodewright.explain.advice import advice, informative_verdict
-from nodewright.explain.explanation import Look
+from nodewright.explain.look import Look
 from nodewright.objects import Resources, format_resource
 from nodewright.scenario.rehearsal import Rehearsed
 from nodewright.scheduling.blank_node import blank_node

@@ -45,6 +45,11 @@ class GroupHealth:
     #: Why the group can't grow now; None if it can.
     blocked: Verdict | None = None
 
+    @property
+    def missing(self) -> int:
+        """How many ordered nodes are not there at all yet."""
+        return self.upcoming - len(self.starting)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Assessment:

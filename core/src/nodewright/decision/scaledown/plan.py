@@ -8,8 +8,9 @@ from nodewright.api.decision import Drain
 from nodewright.api.processor import ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.decision.memory import CooldownMemory, Removal, RemovalMemory, UnneededMemory
+from nodewright.decision.memory import CooldownMemory, Removal, RemovalMemory, UnneededMemory, VerdictMemory
 from nodewright.decision.policy import Policy
+from nodewright.decision.scaledown.causes import no_longer_kept
 from nodewright.decision.scaledown.drain.drainability import Drainability
 from nodewright.decision.scaledown.eligibility import Eligibility
 from nodewright.decision.scaledown.removable import Removable
@@ -18,6 +19,9 @@ from nodewright.decision.scaledown.selection.selector import Selector
 from nodewright.decision.steps import Steps
 from nodewright.decision.world import World
 from nodewright.scheduling import ClusterSimulation
+
+#: Verdicts on nodes that are looked at again in the next loop: no search was needed for them.
+_BRIEF = (Reason.NOT_EXAMINED, Reason.BUDGETS_UNSEEN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,12 +48,14 @@ class ScaleDown:
         unneeded: UnneededMemory,
         leaving: RemovalMemory,
         cooldown: CooldownMemory,
+        verdicts: VerdictMemory,
         simulation: ClusterSimulation,
         policy: Policy,
         now: datetime,
     ) -> None:
         self._world = world
-        self._unneeded = unneeded
+        self._drainability = Drainability(world, policy, now)
+        self._unneeded = unneeded.looked_at(no_longer_kept(unneeded, verdicts, world.cluster, self._drainability))
         self._leaving = leaving
         self._cooldown = cooldown
         self._simulation = simulation
@@ -99,7 +105,7 @@ class ScaleDown:
         candidates, verdicts = eligibility.candidates(excluded, Steps(policy, simulation, context))
         deadline = policy.stopwatch() + self._settings.simulation_timeout.total_seconds()
         with simulation.fork():
-            search = Search(world, Drainability(world, policy, self._now), simulation, policy)
+            search = Search(world, self._drainability, simulation, policy)
             return search.among(candidates, self._unneeded, deadline=deadline), verdicts
 
     def _remembered(self, found: Found, verdicts: Mapping[str, Verdict]) -> UnneededMemory:
@@ -114,8 +120,7 @@ class ScaleDown:
         unseen = [name for name in (*found.unexamined, *unread) if name in memory.since]
         since |= {name: memory.since[name] for name in unseen}
         recheck = self._now + self._settings.unremovable_recheck
-        unexamined = frozenset(found.unexamined)
-        unremovable = {name: recheck for name in found.verdicts if name not in unexamined}
+        unremovable = {name: recheck for name, verdict in found.verdicts.items() if verdict.reason not in _BRIEF}
         hints = {
             **{name: memory.hints[name] for name in unseen if name in memory.hints},
             **{entry.node.name: entry.hints for entry in found.removable if entry.hints},
