@@ -65,6 +65,38 @@ def test_an_empty_node_has_to_be_unneeded_for_long_enough() -> None:
     assert memory.leaving.removals["n1"].provider_id == "fake://a-1"
 
 
+def growing_at_its_minimum(minimum=1):
+    """Group a, with one node that is hardly used, grows for a pod that needs a whole node; b has room for the rest."""
+    groups = [
+        a_group("a", size=1, min_size=minimum, template=a_template(cpu="4")),
+        a_group("b", size=1, max_size=1, template=a_template(cpu="1")),
+    ]
+    pods = [a_pod("small", node="n0"), a_pod("busy", cpu="800m", node="other"), a_pod("large", cpu="4")]
+    return a_world(
+        groups=groups, nodes={**nodes(1), "b": [a_node("other", cpu="1", provider_id="fake://b-0")]}, pods=pods
+    )
+
+
+def test_a_group_that_grows_is_at_its_minimum_by_the_size_that_it_gets() -> None:
+    decision, memory = decide_on(growing_at_its_minimum())
+    assert [(grow.group, grow.count) for grow in decision.grow] == [("a", 1)]
+    assert decision.nodes["n0"].reason is Reason.NOT_LONG_ENOUGH
+    assert memory.unneeded.since == {"n0": NOW}
+
+
+def test_a_group_that_grows_to_its_minimum_keeps_its_nodes() -> None:
+    decision, memory = decide_on(growing_at_its_minimum(minimum=2))
+    assert str(decision.nodes["n0"]) == "its group is at its minimum size (2 of 2)"
+    assert memory.unneeded.since == {}
+
+
+def test_no_node_goes_below_the_minimum_for_an_order_that_may_be_refused() -> None:
+    policy = a_policy(Settings(scale_down=ScaleDown(delay_after_add=timedelta(0))))
+    decision, _ = decide_on(growing_at_its_minimum(), unneeded("n0"), policy)
+    assert not decision.drain
+    assert decision.nodes["n0"].reason is Reason.GROUP_AT_MIN
+
+
 def test_a_node_that_is_needed_again_starts_over() -> None:
     world = a_world(groups=[group_of(1)], nodes=nodes(1), pods=[busy("n0")])
     _, memory = decide_on(world, unneeded("n0"))

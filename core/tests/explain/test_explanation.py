@@ -8,7 +8,8 @@ from nodewright.api import Reason
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
 from nodewright.decision.memory import LastVerdict, Memory, UnneededMemory, VerdictMemory
-from nodewright.explain.explanation import Look, UnknownError, explain_group, explain_node, explain_pod
+from nodewright.explain.explanation import UnknownError, explain_group, explain_node, explain_pod
+from nodewright.explain.look import Look
 from nodewright.explain.overview import overview
 from nodewright.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
 from nodewright.objects.budget import BudgetSpec, BudgetStatus
@@ -222,6 +223,14 @@ def test_a_group_that_is_not_known_may_be_of_a_provider_that_cannot_be_read(faul
     with pytest.raises(UnknownError) as raised:
         explain_group(while_unreadable(*faults, groups=[a_group("a", size=1)]), "pool")
     assert str(raised.value) == message
+
+
+def test_a_group_that_can_not_be_read_is_told_with_its_limits_and_the_cause() -> None:
+    group = replace(a_group("pool", size=0, template=None), min_size=1, max_size=5, error="the gate is shut")
+    assert explain_group(while_unreadable(groups=[group]), "pool")[:2] == [
+        "group pool of provider fake: size not known, 1 to 5 allowed",
+        "  it can't be read, so it is left alone: the gate is shut",
+    ]
 
 
 def test_a_pod_that_no_group_helps_names_the_providers_whose_groups_are_not_known() -> None:

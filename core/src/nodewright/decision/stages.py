@@ -154,7 +154,12 @@ def shrink(
 ) -> ScaleDownPlan:
     """Return which removals start."""
     scale_down = ScaleDown(world, unneeded, leaving, cooldown, verdicts, existing.simulation, policy, now)
-    return scale_down.plan(health.starting | replacements.excluded, pause=growth.pause, replaced=replacements.removable)
+    return scale_down.plan(
+        health.starting | replacements.excluded,
+        growing={order.group: order.count for order in growth.plan.grow},
+        pause=growth.pause,
+        replaced=replacements.removable,
+    )
 
 
 def replace_nodes(

@@ -1,4 +1,4 @@
-"""Requests to the API server, with the official client's TLS and credentials but without its object models."""
+"""Requests to the API server."""
 
 import json
 import logging
@@ -6,18 +6,17 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from threading import Condition, Event
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from urllib.parse import urlencode
 
 import urllib3
 
 from nodewright.api.errors import AccessDeniedError, ApiServerError, WithheldError
-from nodewright.kube.credentials import Credentials, load_configuration
+from nodewright.kube.connections import Connections
+from nodewright.kube.credentials import Credentials
+from nodewright.kube.kubeconfig import Access, find_access
 from nodewright.kube.request_errors import no_answer_text, refusal_error, unready_error
 from nodewright.kube.rights import Rights, right_to
-
-if TYPE_CHECKING:
-    from kubernetes.client import Configuration
 
 #: Seconds: to connect, between two reads, and for all retries that the API server asks for.
 _CONNECT_SECONDS = 5.0
@@ -118,26 +117,24 @@ class Transport:
 
     def __init__(
         self,
-        configuration: "Configuration",
+        access: Access,
         user_agent: str,
         patience: float | None = None,
-        reload: Callable[[], "Configuration"] | None = None,
+        reload: Callable[[], Access] | None = None,
     ) -> None:
-        from kubernetes.client import ApiClient
-
-        self._configuration = configuration
-        if not configuration.verify_ssl:
+        self._host = access.server.url
+        if not access.server.verified:
             _log.warning("certificates are not checked: any server at %s is taken for the API server", self.host)
             # One warning is enough; urllib3 would repeat it with each request.
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
-        self._pool = ApiClient(configuration).rest_client.pool_manager
         self._user_agent = user_agent
         self._read_only = False
         self._gate: Callable[[], None] = _open
         #: Seconds for which temporary refusals are tried again.
         self._retry_budget = 0.0
         self._closed = Event()
-        self._credentials = Credentials(configuration, reload)
+        self._credentials = Credentials(access, reload)
+        self._connections = Connections(access.server, self._credentials.proof())
         self._rights = Rights()
         self._outage = Outage(self.host)
         silence = _SILENCE_SECONDS if patience is None else patience
@@ -146,7 +143,7 @@ class Transport:
     @property
     def host(self) -> str:
         """The address of the API server."""
-        return str(self._configuration.host)
+        return self._host
 
     @property
     def rights(self) -> Rights:
@@ -236,15 +233,17 @@ class Transport:
         if self._read_only and method != "GET":
             raise WithheldError(f"{method} {path} was not sent: this is a dry run, which changes nothing")
         right = right_to(method, path, query)
-        url = self._configuration.host + path + (f"?{urlencode(query)}" if query else "")
+        url = self._host + path + (f"?{urlencode(query)}" if query else "")
         headers = {"Accept": "application/json", "User-Agent": self._user_agent}
         data = None
         if body is not None:
             headers["Content-Type"] = content_type
             data = json.dumps(body).encode()
         try:
-            headers |= self._credentials.headers()
-            response = self._pool.request(
+            proof = self._credentials.proof()
+            if proof.authorization:
+                headers["Authorization"] = proof.authorization
+            response = self._connections.pool(proof).request(
                 method,
                 url,
                 body=data,
@@ -295,11 +294,8 @@ def connect(
     these can be used.
     """
 
-    def load() -> "Configuration":
-        configuration = load_configuration(kubeconfig, server)
-        if server:
-            configuration.host = server.rstrip("/")
-        return configuration
+    def load() -> Access:
+        return find_access(kubeconfig, server)
 
     return Transport(load(), user_agent, patience, reload=load)
 

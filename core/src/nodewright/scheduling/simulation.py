@@ -1,6 +1,6 @@
 """The cluster in simulation: pods can be placed and nodes added, and the end of a fork undoes everything."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -12,9 +12,9 @@ from nodewright.api.simulation import PlacementRule
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, Rows
 from nodewright.cluster.columns import Fork
-from nodewright.objects import Resources
+from nodewright.objects import Node, Resources
 from nodewright.scheduling import placement
-from nodewright.scheduling.blank_node import blank_node
+from nodewright.scheduling.blank_node import blank_node, started_node
 from nodewright.scheduling.filters import refusal, volumes
 from nodewright.scheduling.rules import rules
 
@@ -55,6 +55,17 @@ class ClusterSimulation:
         self._added += count
         names = [f"template-node-for-{group.id}-{number}" for number in range(first, first + count)]
         self.cluster.add_nodes(names, blank.marks, blank.allocatable, blank.companions, blank.attach_limits)
+        return names
+
+    def start_nodes(self, group: GroupFacts, nodes: Iterable[Node]) -> Sequence[str]:
+        """Treat *nodes* of a group with a template, which are starting, as they will be; return their names."""
+        names = []
+        for node in nodes:
+            started = started_node(self.cluster, group, node)
+            self.cluster.start_node(
+                node.name, started.marks, started.allocatable, started.companions, started.attach_limits
+            )
+            names.append(node.name)
         return names
 
     def remove_nodes(self, names: Sequence[str]) -> None:

@@ -63,16 +63,24 @@ class ScaleDown:
         self._settings = policy.settings.scale_down
         self._now = now
 
-    def plan(self, excluded: Set[str], *, pause: str = "", replaced: Sequence[Removable] = ()) -> ScaleDownPlan:
+    def plan(
+        self,
+        excluded: Set[str],
+        *,
+        growing: Mapping[str, int],
+        pause: str = "",
+        replaced: Sequence[Removable] = (),
+    ) -> ScaleDownPlan:
         """Return which removals start; *excluded* nodes are not looked at.
 
-        *pause* is the reason why no node may go in this loop, if there is one. *replaced* nodes may go as well: their
-        pods have been moved in the simulation already.
+        *growing* is by how much groups grow in this loop. Their nodes may be unneeded for that, but none goes below the
+        minimum before the order is certain. *pause* is the reason why no node may go in this loop, if there is one.
+        *replaced* nodes may go as well: their pods have been moved in the simulation already.
         """
         if not self._settings.enabled:
             return ScaleDownPlan(memory=self._unneeded.needed(), leaving=self._leaving)
         with self._policy.timings.time("findUnneeded"):
-            found, verdicts = self._search(excluded)
+            found, verdicts = self._search(excluded, growing)
         memory = self._remembered(found, verdicts)
         removable = [*found.removable, *replaced]
         selector = Selector(self._world, memory, self._leaving, self._cooldown, self._policy, self._now)
@@ -89,11 +97,11 @@ class ScaleDown:
             leaving=self._begun(selection.chosen),
         )
 
-    def _search(self, excluded: Set[str]) -> tuple[Found, dict[str, Verdict]]:
+    def _search(self, excluded: Set[str], growing: Mapping[str, int]) -> tuple[Found, dict[str, Verdict]]:
         """Return what the search finds, and the verdicts on the nodes that it does not look at."""
         world, simulation, policy = self._world, self._simulation, self._policy
         context = ProcessorContext(now=self._now, simulation=simulation, groups=world.groups)
-        eligibility = Eligibility(world, self._unneeded, self._leaving, policy, self._now)
+        eligibility = Eligibility(world, self._unneeded, self._leaving, growing, policy, self._now)
         candidates, verdicts = eligibility.candidates(excluded, Steps(policy, simulation, context))
         deadline = policy.stopwatch() + self._settings.simulation_timeout.total_seconds()
         with simulation.fork():
