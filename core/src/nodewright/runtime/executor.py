@@ -24,6 +24,7 @@ from nodewright.api.group import NodeGroup
 from nodewright.api.instance import InstanceError
 from nodewright.decision.execution import Execution, Hold
 from nodewright.kube.nodes import Evictor, NodeWriter
+from nodewright.kube.rights import missing_right
 from nodewright.objects import Node, NodeSpec, ObjectMeta
 from nodewright.plugins.error_text import describe, text_of
 from nodewright.plugins.faults import Faults
@@ -261,7 +262,7 @@ class Executor:
             return self._outcome(task, describe(error), temporary=True, not_before=asked)
         except NodewrightError as error:
             passes = self._faults.call(provider, task.action, _temporary, error, default=False)
-            return self._outcome(task, describe(error), temporary=passes)
+            return self._outcome(task, missing_right(error) or describe(error), temporary=passes)
         except Exception as error:
             _log.exception("%s %s failed", task.action, task.target)
             return self._outcome(task, describe(error))

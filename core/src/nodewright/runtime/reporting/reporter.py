@@ -60,7 +60,7 @@ class Reporter:
         self._events = EventWriter(
             transport, clock, settings, status_uid=self._status_uid, on_drop=self.metrics.events_dropped.inc
         )
-        self._decision_events = DecisionEvents(self._events)
+        self._decision_events = DecisionEvents(self._events, transport.rights.told)
         self._node_events = NodeEvents(self._events)
         self._record = DecisionRecord(settings)
 
