@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -170,6 +171,28 @@ class TestEnds:
         install("acme", {"commands/hello": "Hello"}, saying("1 / 0"))
         with pytest.raises(ZeroDivisionError):
             main(["hello"])
+
+    def test_an_interrupt_while_python_still_imports_is_not_talked_about(self) -> None:
+        program = (
+            "import os, signal, sys\n"
+            "class Interrupt:\n"
+            "    def find_spec(self, name, *_):\n"
+            "        name == 'nodewright.cli.main' and os.kill(os.getpid(), signal.SIGINT)\n"
+            "sys.meta_path.insert(0, Interrupt())\n"
+            "from nodewright.__main__ import program\n"
+            "program()"
+        )
+        ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+        assert (ended.returncode, ended.stderr) == (-signal.SIGINT, b"")
+
+    def test_a_command_hears_interrupts(self, install) -> None:
+        install("acme", {"commands/hello": "Hello"}, saying("import os, signal; os.kill(os.getpid(), signal.SIGINT)"))
+        program = "from nodewright.__main__ import program; program()"
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        ended = subprocess.run(
+            [sys.executable, "-c", program, "hello"], capture_output=True, check=False, env=environment
+        )
+        assert (ended.returncode, ended.stderr) == (130, b"")
 
     def test_a_reader_that_has_gone_is_no_reason_to_complain(self) -> None:
         program = "import sys; from nodewright.cli.main import main; sys.exit(main(['plugins', '-o', 'json']))"
