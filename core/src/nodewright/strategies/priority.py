@@ -63,8 +63,9 @@ class PriorityConfig(PluginConfig):
 class Priority(Expander):
     """Keeps the groups of the highest priority that YAML or a ConfigMap gives to any of them.
 
-    A line of the ConfigMap that is wrong is left out. If nothing of it can be used, the last one that this process could
-    use stays in force. All options are kept if there was none, if the ConfigMap is missing, or if no group has a priority.
+    A line of the ConfigMap that is wrong is left out. If nothing of it can be used, the last one that could be used by
+    this process stays in force. All options are kept if there was none, if the ConfigMap is missing, or if no group has
+    a priority.
     """
 
     Config = PriorityConfig
