@@ -7,6 +7,7 @@ import ssl
 import sys
 from contextlib import contextmanager, suppress
 from threading import Thread
+from time import sleep
 
 import pytest
 import trustme
@@ -179,6 +180,35 @@ class TestOutages:
         eventually(lambda: len(caplog.messages) == 2)
         assert "has an error: list" in caplog.messages[0]
         assert "etcd is on fire" in caplog.messages[0]
+
+    def test_whoever_waits_to_try_again_goes_on_as_soon_as_the_server_answers(
+        self, follow, server, transport, eventually, monkeypatch
+    ) -> None:
+        monkeypatch.setattr(transports, "_QUIET_SECONDS", 0)
+        monkeypatch.setattr(reflectors, "_FIRST_PAUSE", 60.0)
+        feed = follow()
+        feed.wait_until_synced(10)
+        port, store = int(server.url.rpartition(":")[2]), server.store
+        server.stop()
+        eventually(lambda: all(feed.troubles().values()))
+        with ApiServer(store, port=port) as again:
+            eventually(lambda: not any(feed.troubles().values()))
+            again.send_bookmarks()
+            feed.wait_for_version(store.version, 5)
+
+    def test_those_who_wait_take_turns_to_ask(self, follow, server, eventually, monkeypatch) -> None:
+        monkeypatch.setattr(transports, "_QUIET_SECONDS", 0)
+        monkeypatch.setattr(transports, "_PROBE_SECONDS", 0.2)
+        monkeypatch.setattr(reflectors, "_FIRST_PAUSE", 60.0)
+        feed = follow()
+        feed.wait_until_synced(10)
+        away = Fault(hang_up="before")
+        server.faults.append(away)
+        server.drop_watches()
+        eventually(lambda: all(feed.troubles().values()))
+        before = away.hits
+        sleep(1.1)
+        assert 3 <= away.hits - before <= 7
 
     def test_single_failed_requests_are_no_outage(self, server, transport, caplog, monkeypatch) -> None:
         monkeypatch.setattr(transports, "_QUIET_SECONDS", 1e-9)

@@ -4,7 +4,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from copy import copy
-from threading import Event, Lock
+from threading import Condition, Event
 from time import monotonic, sleep
 from typing import Any, Self
 from urllib.parse import urlencode
@@ -27,6 +27,8 @@ _LEAST_PAUSE_SECONDS = 1.0
 _QUIET_SECONDS = 3.0
 #: Seconds for which an API server counts as just back.
 _BACK_SECONDS = 10.0
+#: Seconds between the requests of all who wait for the end of an outage together.
+_PROBE_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
 
@@ -35,12 +37,16 @@ class Outage:
 
     def __init__(self, host: str) -> None:
         self._host = host
-        self._lock = Lock()
+        self._changed = Condition()
         #: When the first request of a row without an answer failed; None if the last one was answered.
         self._since: float | None = None
         self._logged = False
         #: When the last one ended.
         self._ended = float("-inf")
+        #: How many have ended that were logged.
+        self.over = 0
+        #: When one of those who wait may ask whether it is over.
+        self._next_probe = 0.0
 
     @property
     def just_over(self) -> bool:
@@ -55,11 +61,13 @@ class Outage:
     def failed(self, why: str) -> None:
         """Note that a request got no answer, or an error that is the API server's own."""
         now = monotonic()
-        with self._lock:
+        with self._changed:
             if self._since is None:
                 self._since = now
             begins = not self._logged and now - self._since >= _QUIET_SECONDS
             self._logged = self._logged or begins
+            if begins:
+                self._changed.notify_all()
         if begins:
             _log.warning("%s; everything that needs it waits until it answers again", why)
 
@@ -67,11 +75,36 @@ class Outage:
         """Note that a request was answered."""
         if self._since is None:
             return
-        with self._lock:
+        with self._changed:
             since, logged = self._since, self._logged
             self._since, self._logged, self._ended = None, False, monotonic()
+            if logged:
+                self.over += 1
+                self._changed.notify_all()
         if logged and since is not None:
             _log.warning("the API server at %s answers again, after %.0f s", self._host, monotonic() - since)
+
+    def wait(self, seconds: float, stop: Event, over: int) -> bool:
+        """Wait before a failed request is tried again; return whether an outage ended since *over* were over.
+
+        That ends the wait early, as does *stop*, if `notify` is called after it. While an outage lasts, those who wait
+        take turns to ask, so that its end is found soon and by few requests.
+        """
+        until = monotonic() + seconds
+        with self._changed:
+            while not stop.is_set() and self.over == over:
+                now = monotonic()
+                due = min(until, self._next_probe) if self._logged else until
+                if due <= now:
+                    self._next_probe = now + _PROBE_SECONDS
+                    break
+                self._changed.wait(due - now)
+            return self.over != over
+
+    def notify(self) -> None:
+        """Have all who wait look whether they have to stop."""
+        with self._changed:
+            self._changed.notify_all()
 
 
 class Transport:
