@@ -52,7 +52,7 @@ class Hello(Command):
 #: What the overview and the version have to do without.
 HEAVY = {
     "argparse",
-    "kubernetes",
+    "urllib3",
     "msgspec",
     "nodewright.api",
     "nodewright.cli.run",
@@ -248,13 +248,13 @@ class TestOverview:
         assert re.fullmatch(r"[a-z][^\n]+[^.]", BUILT_IN[name].summary)
 
     def test_the_help_of_a_command_imports_nothing_that_only_its_work_needs(self) -> None:
-        heavy = {"kubernetes", "nodewright.cluster", "numpy", "prometheus_client", "stevedore"}
+        heavy = {"urllib3", "nodewright.cluster", "numpy", "prometheus_client", "stevedore"}
         assert not imported_by(*(f"{name} --help" for name in {*BUILT_IN} - {"plugins"})) & heavy
 
     def test_configuration_is_checked_and_translated_without_the_loop(self, tmp_path) -> None:
         file = tmp_path / "nodewright.yaml"
         file.write_text("apiVersion: nodewright.dev/v1\nkind: Autoscaler\nproviders: []\n")
-        heavy = {"kubernetes", "nodewright.cluster", "nodewright.kube", "numpy", "prometheus_client"}
+        heavy = {"urllib3", "nodewright.cluster", "nodewright.kube", "numpy", "prometheus_client"}
         assert not imported_by("config flags", "config from-flags --v=3", f"config show {file} --live=false") & heavy
 
     def test_the_version_is_told(self, capsys) -> None:
