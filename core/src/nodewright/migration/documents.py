@@ -8,11 +8,13 @@ from typing import Any
 import yaml
 
 from nodewright.api.errors import ConfigurationError, Problem
+from nodewright.migration.note import Note, hand
 
 Document = dict[str, Any]
 
 #: Aliases can make a small file huge: no set-up has as many values as this.
 _MOST_VALUES = 100_000
+_PLACEHOLDER = re.compile(r"<[A-Z][A-Z_ -]+>")
 _HELM_HEADING = re.compile(r"\A(USER-SUPPLIED|COMPUTED) VALUES:\s*\n")
 
 
@@ -89,6 +91,15 @@ def word(data: Mapping[str, Any], *path: str) -> str:
     if isinstance(value, dict | list):
         raise _misshapen(path, "a text")
     return "" if value is None else str(value)
+
+
+def unfilled(value: Any, path: tuple[str, ...] = ()) -> Iterator[Note]:
+    """Yield a note about each text in *value* that has a placeholder of an example, such as ``<YOUR CLUSTER NAME>``."""
+    if isinstance(value, dict | list):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from unfilled(each, (*path, str(key)))
+    elif isinstance(value, str) and (found := _PLACEHOLDER.search(value)):
+        yield hand(".".join(path), f"{found[0]} was never filled in")
 
 
 def _yaml_documents(text: str) -> Iterator[Any]:
