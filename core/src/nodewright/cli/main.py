@@ -13,14 +13,10 @@ from typing import NoReturn
 
 from nodewright import __version__
 from nodewright.cli import commands
-from nodewright.cli.table import aligned, screen_width
+from nodewright.cli.exit_status import ExitStatus
+from nodewright.cli.table import aligned, folded, screen_width
 
 USAGE = "usage: nodewright [-h | --version] <command> ..."
-
-FAILED = 1
-WRONG = 2
-INTERRUPTED = 130
-BROKEN_PIPE = 141
 
 #: How long threads that a plugin has left running may keep the process from its end.
 _LAST_SECONDS = 3.0
@@ -28,6 +24,10 @@ _LAST_SECONDS = 3.0
 
 def program() -> NoReturn:
     """Run the program's own command line and end the process, whatever threads plugins have left running."""
+    if "_ARGCOMPLETE" in os.environ:
+        from nodewright.cli.completion import complete
+
+        complete()
     leave(main())
 
 
@@ -45,17 +45,17 @@ def guarded(program: Callable[[], int]) -> int:
         status = program()
         sys.stdout.flush()
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return ExitStatus.INTERRUPTED
     except BrokenPipeError:
         # Python flushes stdout once more when it exits, and would complain then.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
+        return ExitStatus.BROKEN_PIPE
     except Exception as error:
         failure = _failure(error)
         if failure is None:
             raise
         message, status = failure
-        print(message, file=sys.stderr)
+        print(folded(message, screen_width(sys.stderr)), file=sys.stderr)
     return status
 
 
@@ -83,7 +83,7 @@ def dispatch(words: Sequence[str]) -> int:
     match words:
         case []:
             print(f"{USAGE}\nnodewright --help lists the commands", file=sys.stderr)
-            return WRONG
+            return ExitStatus.WRONG
         case ["-h" | "--help", *_]:
             print(overview())
             return 0
@@ -92,7 +92,7 @@ def dispatch(words: Sequence[str]) -> int:
             return 0
         case [option, *_] if option.startswith("-"):
             print(f"{USAGE}\nnodewright: {option} goes after a command: nodewright run {option}", file=sys.stderr)
-            return WRONG
+            return ExitStatus.WRONG
         case [name, *rest]:
             return run(name, rest)
     raise AssertionError("unreachable")
@@ -100,11 +100,14 @@ def dispatch(words: Sequence[str]) -> int:
 
 def run(name: str, words: Sequence[str]) -> int:
     """Run command *name* with *words*; return its exit status."""
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
+
+    from nodewright.cli.help import add_examples, parser_of
 
     command = commands.load(name)()
-    parser = ArgumentParser(prog=f"nodewright {name}", description=commands.summary(name), allow_abbrev=False)
+    parser = parser_of(name, commands.summary(name))
     command.add_arguments(parser)
+    add_examples(parser, command.examples)
     if not command.passthrough:
         return command.run(parser.parse_args(words))
     if words and words[0] in ("-h", "--help"):
@@ -148,9 +151,9 @@ def _failure(error: Exception) -> tuple[str, int] | None:
 
     match error:
         case ConfigurationError():
-            return str(error), WRONG
+            return str(error), ExitStatus.WRONG
         case PluginError():
-            return f"nodewright: {error}", WRONG
+            return f"nodewright: {error}", ExitStatus.WRONG
         case NodewrightError():
-            return f"nodewright: {error}", FAILED
+            return f"nodewright: {error}", ExitStatus.FAILED
     return None

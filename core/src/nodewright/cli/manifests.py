@@ -3,14 +3,16 @@
 import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import yaml
 
 from nodewright.api.command import Command
+from nodewright.cli.exit_status import ExitStatus
+from nodewright.cli.output import JSON, YAML, add_output, written
 from nodewright.config.addresses import read_namespace, split_address
 
 if TYPE_CHECKING:
@@ -30,6 +32,11 @@ Object = dict[str, Any]
 
 class ManifestsCommand(Command):
     """Prints what the Helm chart installs, without Helm."""
+
+    examples: ClassVar[Mapping[str, str]] = {
+        "nodewright manifests --config nodewright.yaml --image registry.example/nw:0.1": "for kubectl apply -f -",
+        "nodewright manifests --config nodewright.yaml --replicas 2 --monitoring": "two replicas, and alert rules",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be changed."""
@@ -53,6 +60,7 @@ class ManifestsCommand(Command):
             metavar="NAMESPACE",
             help="add a dashboard, and alert rules and a ServiceMonitor in NAMESPACE (default: monitoring)",
         )
+        add_output(parser, (YAML, JSON))
 
     def run(self, arguments: Namespace) -> int:
         """Print the manifests. Raises `ConfigurationError` with every mistake in the configuration."""
@@ -69,10 +77,13 @@ class ManifestsCommand(Command):
             replicas=arguments.replicas,
             monitoring=arguments.monitoring,
         )
-        print(as_yaml(objects), end="")
+        if arguments.output == JSON:
+            print(written({"apiVersion": "v1", "kind": "List", "items": objects}, JSON))
+        else:
+            print(as_yaml(objects), end="")
         for caution in cautions(settings):
             print(f"{arguments.config}: {caution}", file=sys.stderr)
-        return 0
+        return ExitStatus.DONE
 
 
 def manifests(

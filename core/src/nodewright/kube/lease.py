@@ -67,6 +67,11 @@ class Lease:
         return self._record.uid
 
     @property
+    def holder(self) -> str:
+        """Who held it when it was last seen; empty if nobody did. Safe to read from any thread."""
+        return self._record.holder
+
+    @property
     def taken(self) -> bool:
         """Whether it was taken and not released; it may have been lost since."""
         return self._renewed is not None

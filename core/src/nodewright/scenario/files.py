@@ -39,6 +39,17 @@ def read_documents(file: str) -> Iterator[tuple[str, str]]:
             yield ("standard input" if file == STANDARD_INPUT else file), lines.read()
 
 
+def count_documents(file: str) -> int:
+    """Return how many scenarios *file* has, a line each; 0 if it has but one, or if that can't be known beforehand."""
+    if not file.endswith((".jsonl", ".jsonl.gz")):
+        return 0
+    try:
+        with _opened(file) as lines:
+            return sum(not line.isspace() for line in lines)
+    except ScenarioError:
+        return 0
+
+
 def parse_document(text: str, place: str) -> dict[str, Any]:
     """Return the scenario that *text* is, or that it has as ``scenario``.
 

@@ -98,6 +98,23 @@ def page(summary: Summary, *, width: int | None = None, most: int | None = None)
         yield from _place(entries, width)
 
 
+def as_data(summary: Summary) -> dict[str, Any]:
+    """Return the report as plain data, with all judgements."""
+    return {
+        "cluster": summary.cluster,
+        "began": summary.began.isoformat() if summary.began else None,
+        "ended": summary.ended.isoformat() if summary.ended else None,
+        "starts": summary.starts,
+        "loops": summary.loops,
+        "damagedLines": summary.damaged,
+        "agreements": summary.agreements,
+        "differences": summary.differences,
+        "differencePercentage": round(summary.share, 3),
+        "kinds": dict(Counter(entry.kind.value for entry in summary.judgements).most_common()),
+        "findings": [{"at": entry.at.isoformat(), **entry.to_json()} for entry in summary.judgements],
+    }
+
+
 def _head(summary: Summary) -> Iterator[str]:
     assert summary.began is not None
     assert summary.ended is not None

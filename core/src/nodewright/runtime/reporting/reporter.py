@@ -10,7 +10,7 @@ from nodewright.config.model import Settings
 from nodewright.decision.findings import Findings
 from nodewright.decision.memory import Conditions, Memory
 from nodewright.decision.world import World
-from nodewright.explain.explanation import Look
+from nodewright.explain.look import Look
 from nodewright.explain.status import Status, absence, initializing, status_of
 from nodewright.kube.events import EventWriter
 from nodewright.kube.lease import Lease
