@@ -120,6 +120,8 @@ def _measure(documents: list[Any]) -> None:
     open_values: set[int] = set()
 
     def size(value: Any) -> int:
+        if isinstance(value, str):
+            value.encode()
         if not isinstance(value, dict | list):
             return 1
         if id(value) in open_values:
@@ -127,8 +129,8 @@ def _measure(documents: list[Any]) -> None:
         if id(value) not in sizes:
             open_values.add(id(value))
             if isinstance(value, dict):
-                for key in [key for key in value if not isinstance(key, str)]:
-                    value[str(key)] = value.pop(key)
+                for key in list(value):
+                    value[str(key).encode().decode()] = value.pop(key)
             inner = value.values() if isinstance(value, dict) else value
             sizes[id(value)] = 1 + sum(map(size, inner))
             open_values.discard(id(value))
