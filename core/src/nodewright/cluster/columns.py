@@ -87,7 +87,8 @@ class Cluster:
 
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""
-        name, allocatable = node.name, node.allocatable
+        # The capacity is read here as well, where a malformed one is refused like any other object.
+        name, allocatable, _ = node.name, node.allocatable, node.capacity
         was = self.nodes.get(name)
         marks = NodeMarks(labels=node.metadata.labels, taints=node.spec.taints, unschedulable=node.spec.unschedulable)
         self.nodes[name] = node

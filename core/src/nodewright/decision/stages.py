@@ -153,18 +153,13 @@ def shrink(
     now: datetime,
 ) -> ScaleDownPlan:
     """Return which removals start."""
-<<<<<<< HEAD
     scale_down = ScaleDown(world, unneeded, leaving, cooldown, verdicts, existing.simulation, policy, now)
-    return scale_down.plan(health.starting | replacements.excluded, pause=growth.pause, replaced=replacements.removable)
-=======
-    scale_down = ScaleDown(world, unneeded, leaving, cooldown, existing.simulation, policy, now)
     return scale_down.plan(
         health.starting | replacements.excluded,
         growing={order.group: order.count for order in growth.plan.grow},
         pause=growth.pause,
         replaced=replacements.removable,
     )
->>>>>>> decide
 
 
 def replace_nodes(

@@ -6,10 +6,9 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 
-import msgspec
-
 from nodewright.api.clock import Clock
 from nodewright.api.errors import ApiServerError, ConflictError
+from nodewright.kube.answer import object_in
 from nodewright.kube.transport import Transport
 from nodewright.objects import Node
 from nodewright.objects.node import CORDONED_BEFORE, DELETION_CANDIDATE, TO_BE_DELETED
@@ -139,7 +138,7 @@ class NodeWriter:
         """Change a node as it is now; tries again if someone else changes the node in between."""
         path = f"/api/v1/nodes/{name}"
         for attempt in range(1, _ATTEMPTS + 1):
-            node = msgspec.json.decode(self._transport.get(path))
+            node = object_in(self._transport.get(path))
             patch = change(node)
             if not patch:
                 return
