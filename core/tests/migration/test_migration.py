@@ -175,7 +175,7 @@ def test_the_image_is_left_out_unless_one_of_nodewright_is_named() -> None:
 def test_resources_are_raised_to_what_the_process_needs_and_never_mixed_with_defaults() -> None:
     found = of("resources: {limits: {cpu: 100m, memory: 128Mi}, requests: {memory: 100Mi}}")
     assert found.values["resources"] == {
-        "limits": {"cpu": "500m", "memory": "256Mi"},
+        "limits": {"cpu": "250m", "memory": "256Mi"},
         "requests": {"cpu": None, "memory": "100Mi"},
     }
     assert set(told(found, Matter.DIFFERS)) == {"resources.limits.cpu", "resources.limits.memory"}
