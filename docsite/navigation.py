@@ -24,6 +24,7 @@ SECTIONS = (
         pages=(
             "docs/users.md",
             "docs/migrating.md",
+            "docs/overprovisioning.md",
             "docs/configuration.md",
             "docs/isolation.md",
             "docs/expanders.md",
