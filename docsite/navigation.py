@@ -37,6 +37,8 @@ SECTIONS = (
         pages=(
             "docs/metrics.md",
             "docs/shadow.md",
+            "docs/support.md",
+            "SECURITY.md",
             "docs/providers/aws.md",
             "docs/providers/aws/allocatable.md",
             "docs/providers/aws/prices.md",

@@ -134,7 +134,8 @@ class TestWrongWords:
         monkeypatch.setattr("nodewright.plugins.registry.registrations", lambda kind: ())
         assert main(["demo"]) == 2
         assert capsys.readouterr().err == (
-            "nodewright: no command is called 'demo': install it with: pip install nodewright-fake\n"
+            "nodewright: no command is called 'demo': "
+            "install it in Nodewright's folder with: pip install ./plugins/fake\n"
         )
 
     def test_a_command_that_can_not_be_imported_says_why(self, install, capsys) -> None:

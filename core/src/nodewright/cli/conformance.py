@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nodewright.testing.conformance.live.results import Report, Result, Rule
     from nodewright.testing.conformance.live.trial import Trial
 
-_INSTALL = "the suite needs pytest, which is not installed: pip install 'nodewright[conformance]'"
+_INSTALL = "the suite needs pytest, which is not installed: pip install pytest"
 _HELP = """\
 Without --full, nothing is changed: the suite only reads, and it refuses actions before they reach the provider. With \
 --full, the suite resizes one group again and again, and deletes its machines: choose a group that is not in use. The \
