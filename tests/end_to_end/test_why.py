@@ -119,7 +119,7 @@ def test_a_pod_that_is_gone_is_known_from_the_record(why, tmp_path) -> None:
     status, told = why("pod", "default/never-1", "--record", str(record))
     assert (status, told) == (
         1,
-        f"nodewright: there is no pod default/never-1. The record {record} does not name it\n",
+        f"nodewright: there is no pod default/never-1; the record {record} does not name it\n",
     )
 
 
@@ -139,8 +139,7 @@ def test_what_is_not_there_is_told_with_the_nearest_name(why) -> None:
 
 
 def test_wrong_usage_is_told(why) -> None:
-    asked = "pod NAMESPACE/NAME | node NAME | group NAME"
-    usage = f"usage: nodewright why {asked} [-o table|json|yaml] [--record FILE] [flags]\n"
+    usage = "usage: nodewright why pod|node|group NAME [-o FORMAT] [--record FILE] [flags]\n"
     assert why("pods", "x") == (2, f"{usage}nodewright why: pods: did you mean pod?\n")
     assert why("pod") == (2, usage)
 
