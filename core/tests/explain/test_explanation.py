@@ -7,7 +7,7 @@ import pytest
 from nodewright.api import Reason
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
-from nodewright.decision.memory import Memory, UnneededMemory
+from nodewright.decision.memory import LastVerdict, Memory, UnneededMemory, VerdictMemory
 from nodewright.explain.explanation import UnknownError, explain_group, explain_node, explain_pod
 from nodewright.explain.look import Look
 from nodewright.explain.overview import overview
@@ -52,6 +52,23 @@ def test_what_was_found_is_shown_while_the_node_is_not_examined_again() -> None:
         "  pod default/alone: no controller of a known kind would recreate it",
     ]
     assert "  BlockedByPod since 2030-01-01 01:00:00" in lines
+
+
+def test_a_removal_that_failed_is_told_with_what_failed_when_and_when_the_node_has_its_next_turn() -> None:
+    failed = LastVerdict(
+        reason=Reason.REMOVAL_FAILED, since=NOW, detail="default/web could not be evicted in 2 minutes"
+    )
+    memory = Memory(
+        unneeded=UnneededMemory(unremovable_until={"n1": NOW + timedelta(minutes=5)}),
+        verdicts=VerdictMemory(last={"n1": failed}),
+    )
+    lines = explain_node(look_at(memory=memory, now=NOW + timedelta(minutes=1)), "n1")
+    assert lines[1:5] == [
+        "  stays: could not be removed a short while ago (until 01:05:00) [RecentlyUnremovable]",
+        "  what was found then: its removal failed (default/web could not be evicted in 2 minutes) [ScaleDownFailed]",
+        "  what it would take: what failed has to work; the node is looked at again at 01:05:00",
+        "  ScaleDownFailed since 2030-01-01 01:00:00",
+    ]
 
 
 def test_a_spent_budget_is_named() -> None:

@@ -71,6 +71,8 @@ class Evict:
     pods: dict[str, int]
     #: Their uids: a new pod may have the name of one that has left.
     uids: dict[str, str] = field(default_factory=dict)
+    #: How many of them belong to DaemonSets: these go along with their node.
+    daemons: int = 0
 
     def __post_init__(self) -> None:
         freeze_fields(self, "pods", "uids")

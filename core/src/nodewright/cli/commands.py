@@ -39,6 +39,9 @@ BUILT_IN = {
     "manifests": BuiltIn(
         "nodewright.cli.manifests:ManifestsCommand", "print the objects that run the autoscaler in a cluster"
     ),
+    "migrate": BuiltIn(
+        "nodewright.cli.migrate:MigrateCommand", "turn a set-up of Cluster Autoscaler into values for our chart"
+    ),
     "new": BuiltIn("nodewright.cli.new:NewCommand", "write a plugin that works, to begin your own with"),
     "plugins": BuiltIn(
         "nodewright.cli.plugins:PluginsCommand", "show every plugin: where it comes from, and whether it works"

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from threading import Thread
 from time import sleep
 from typing import NoReturn
@@ -24,6 +25,7 @@ _LAST_SECONDS = 3.0
 
 def program() -> NoReturn:
     """Run the program's own command line and end the process, whatever threads plugins have left running."""
+    _mend_streams()
     if "_ARGCOMPLETE" in os.environ:
         from nodewright.cli.completion import complete
 
@@ -47,9 +49,15 @@ def guarded(program: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:
-        # Python flushes stdout once more when it exits, and would complain then.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_stdout()
         return ExitStatus.BROKEN_PIPE
+    except OSError as error:
+        # Most often a full disk below stdout.
+        _give_up_stdout()
+        about = f"{error.filename}: " if error.filename else ""
+        with suppress(OSError):
+            print(f"nodewright: {about}{error.strerror or error}", file=sys.stderr)
+        return ExitStatus.FAILED
     except Exception as error:
         failure = _failure(error)
         if failure is None:
@@ -57,6 +65,22 @@ def guarded(program: Callable[[], int]) -> int:
         message, status = failure
         print(folded(message, screen_width(sys.stderr)), file=sys.stderr)
     return status
+
+
+def _mend_streams() -> None:
+    """Make streams that the caller has closed lead nowhere; write what an encoding lacks as an escape."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115  (for the life of the process)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        getattr(sys, name).reconfigure(errors="backslashreplace")
+
+
+def _give_up_stdout() -> None:
+    """Let stdout lead nowhere: Python flushes it once more when it exits, and would complain then."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def leave(status: int) -> NoReturn:
@@ -80,6 +104,10 @@ def _threads_left() -> list[str]:
 
 def dispatch(words: Sequence[str]) -> int:
     """Run the command that the first of *words* names, with the others; return its exit status."""
+    strange = next(filter(_is_no_text, words), None)
+    if strange is not None:
+        print(f"nodewright: {strange!a} is not written in UTF-8", file=sys.stderr)
+        return ExitStatus.WRONG
     match words:
         case []:
             print(f"{USAGE}\nnodewright --help lists the commands", file=sys.stderr)
@@ -96,6 +124,14 @@ def dispatch(words: Sequence[str]) -> int:
         case [name, *rest]:
             return run(name, rest)
     raise AssertionError("unreachable")
+
+
+def _is_no_text(word: str) -> bool:
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def run(name: str, words: Sequence[str]) -> int:

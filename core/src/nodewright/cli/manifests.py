@@ -1,5 +1,6 @@
 """``nodewright manifests``: everything that a cluster needs to run Nodewright, for ``kubectl apply``."""
 
+import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Mapping
@@ -22,6 +23,9 @@ _NAME, _NAMESPACE, _MONITORING = "nodewright", "kube-system", "monitoring"
 _FILE = "nodewright.yaml"
 _READING = {"list", "watch"}
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+
+#: Texts that PyYAML leaves bare, and Go reads as numbers.
+_NUMBER_ELSEWHERE = re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+|0o[0-7]+")
 
 Object = dict[str, Any]
 
@@ -227,7 +231,8 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+    style = "|" if "\n" in text else "'" if _NUMBER_ELSEWHERE.fullmatch(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 _Dumper.add_representer(str, _represent_text)

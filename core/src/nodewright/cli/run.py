@@ -73,6 +73,7 @@ class RunCommand(Command):
         endpoints = Endpoints(
             autoscaler.metrics,
             trouble=autoscaler.liveness.trouble,
+            obstacle=lambda: autoscaler.obstacle,
             snapshots=autoscaler.snapshots if settings.server.snapshot else None,
             profiling=settings.server.profiling,
         )
@@ -84,6 +85,11 @@ class RunCommand(Command):
                 "Name another address with server.address or --address, or free this one"
             ) from error
         stop, watching = Event(), Event()
+
+        def late() -> str:
+            return hanging() or (
+                "a call is under way" if autoscaler.active else "the last loop has not come to its end"
+            )
 
         def end() -> None:
             stop.set()
@@ -97,11 +103,11 @@ class RunCommand(Command):
             sleep(quiet)
             _log.warning(
                 "stopping takes long: %s; it is waited for up to %g s, or until a second signal",
-                hanging() or "a call is under way",
+                late(),
                 _GRACE_SECONDS,
             )
             sleep(_GRACE_SECONDS - quiet)
-            _log.warning("stopping without waiting any longer: %s", hanging() or "a call is under way")
+            _log.warning("stopping without waiting any longer: %s", late())
             os._exit(0)
 
         def end_at_once() -> None:
@@ -110,7 +116,7 @@ class RunCommand(Command):
 
         _on_signals(end, end_at_once)
         if autoscaler.lease is not None:
-            _on_loss(autoscaler.lease, stop, autoscaler.wake)
+            _on_loss(autoscaler.lease, stop, autoscaler.wake, late)
         server.start()
         try:
             autoscaler.start(patient=True)
@@ -161,14 +167,16 @@ def _on_signals(first: Callable[[], None], second: Callable[[], None]) -> None:
         signal.signal(number, handle)
 
 
-def _on_loss(lease: "Lease", stop: Event, wake: Callable[[], None]) -> None:
+def _on_loss(lease: "Lease", stop: Event, wake: Callable[[], None], late: Callable[[], str]) -> None:
+    """Have the process end when the *lease* is lost; *late* says what it does not wait for."""
+
     def end() -> None:
         lease.lost.wait()
         stop.set()
         wake()
         # Nothing else stops a plugin's call, and it must not meet the next leader's calls.
         sleep(lease.spare)
-        _log.error("a call is still under way, and another replica may act by now: stopping without waiting for it")
+        _log.error("another replica may act by now: stopping without waiting any longer: %s", late())
         os._exit(ExitStatus.LOST)
 
     Thread(target=end, name="lease-lost", daemon=True).start()

@@ -29,6 +29,12 @@ class Origin:
 
 DEFAULT = Origin()
 _LONGEST_NUMBER = 40  # digits; Python refuses to parse very long numbers
+_DEEPEST = 100
+_MOST_REPEATED = 100_000
+#: What keeps a number of bytes small and stands for a number of values that no memory holds.
+_BOMB = f"aliases stand for more than {_MOST_REPEATED:,} values: write them out"
+_NO_TEXT = "has half of a character, which is no text"
+_TOO_DEEP = f"is nested more than {_DEEPEST} levels deep"
 
 
 @dataclass
@@ -86,6 +92,8 @@ def read_yaml(text: str, source: str) -> tuple[Tree, list[Problem]]:
     tree = Tree(source=source)
     try:
         root = yaml.compose(text, Loader=_Loader)
+    except RecursionError:
+        return tree, [Problem(message=_TOO_DEEP, source=source)]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         return tree, [Problem(message=_syntax(error), source=source, line=mark.line + 1 if mark else 0)]
@@ -152,6 +160,8 @@ class _Reader:
         self.tree = tree
         self.problems: list[Problem] = []
         self._open: list[yaml.Node] = []
+        self._known: set[int] = set()
+        self._repeated = 0
 
     def complain(self, message: str, node: yaml.Node, path: Path) -> None:
         self.problems.append(Problem(message=message, source=self.tree.source, line=_line(node), path=dotted(path)))
@@ -159,6 +169,11 @@ class _Reader:
     def value(self, node: yaml.Node, path: Path) -> Any:
         if any(node is parent for parent in self._open):
             self.complain("an alias must not be part of the value that it refers to", node, path)
+            return None
+        if len(path) > _DEEPEST:
+            self.complain(_TOO_DEEP, node, path[:3])
+            return None
+        if self._repeats_too_much(node, path):
             return None
         if path:
             self.tree.places.setdefault(path, Origin(source=self.tree.source, line=_line(node)))
@@ -172,6 +187,16 @@ class _Reader:
         finally:
             self._open.pop()
 
+    def _repeats_too_much(self, node: yaml.Node, path: Path) -> bool:
+        """Tell whether *node* is one value too many that aliases stand for; the first one is a mistake."""
+        if id(node) not in self._known:
+            self._known.add(id(node))
+            return False
+        self._repeated += 1
+        if self._repeated == _MOST_REPEATED:
+            self.complain(_BOMB, node, path)
+        return self._repeated >= _MOST_REPEATED
+
     def _items(self, node: yaml.MappingNode, path: Path) -> Iterator[tuple[str, Any]]:
         lines: dict[str, int] = {}
         for key_node, value_node in node.value:
@@ -179,6 +204,9 @@ class _Reader:
                 self.complain("a key must be a plain text", key_node, path)
                 continue
             key, line = str(key_node.value), _line(key_node)
+            if not _is_text(key):
+                self.complain(_NO_TEXT, key_node, path)
+                continue
             if key in lines:
                 self.complain(f"is written twice, first in line {lines[key]}", key_node, (*path, key))
                 continue
@@ -200,13 +228,24 @@ class _Reader:
                     return float(text)
                 except ValueError:
                     self.complain(f"write a number, not {text}", node, path)
-            case "tag:yaml.org,2002:str":
+            case "tag:yaml.org,2002:str" if _is_text(text):
                 return text
+            case "tag:yaml.org,2002:str":
+                self.complain(_NO_TEXT, node, path)
             case "tag:yaml.org,2002:int":
                 self.complain("the number is too long", node, path)
             case tag:
                 self.complain(f"the tag {tag} is not supported: leave it out", node, path)
         return None
+
+
+def _is_text(text: str) -> bool:
+    """Tell whether *text* can be written: an escape in YAML can stand for half of a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _line(node: yaml.Node) -> int:

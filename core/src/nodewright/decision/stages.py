@@ -148,12 +148,18 @@ def shrink(
     unneeded: UnneededMemory,
     leaving: RemovalMemory,
     cooldown: CooldownMemory,
+    verdicts: VerdictMemory,
     policy: Policy,
     now: datetime,
 ) -> ScaleDownPlan:
     """Return which removals start."""
-    scale_down = ScaleDown(world, unneeded, leaving, cooldown, existing.simulation, policy, now)
-    return scale_down.plan(health.starting | replacements.excluded, pause=growth.pause, replaced=replacements.removable)
+    scale_down = ScaleDown(world, unneeded, leaving, cooldown, verdicts, existing.simulation, policy, now)
+    return scale_down.plan(
+        health.starting | replacements.excluded,
+        growing={order.group: order.count for order in growth.plan.grow},
+        pause=growth.pause,
+        replaced=replacements.removable,
+    )
 
 
 def replace_nodes(

@@ -8,12 +8,14 @@ from msgspec import field
 from nodewright.objects.frozen import EMPTY, FrozenDict, freeze
 from nodewright.objects.meta import Condition, KubeStruct, ObjectMeta
 from nodewright.objects.quantity import Resources, parse_resources
-from nodewright.objects.taint import Taint
+from nodewright.objects.taint import PREFER_NO_SCHEDULE, Taint
 
 #: The taint of a node that is being removed: no pod is placed there, and its value is the time at which that began.
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 #: The soft taint of an unneeded node: its value is the time since when it is unneeded.
 DELETION_CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
+#: The annotation of a node that was cordoned already when its removal began.
+CORDONED_BEFORE = "nodewright.dev/cordoned-before"
 #: The taint that a controller of Kubernetes sets on cordoned nodes.
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 #: The annotation of a node that is not to be removed, with the value ``true``.
@@ -89,6 +91,12 @@ class Node(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
         if "True" in (states.get("DiskPressure"), states.get("NetworkUnavailable")):
             return False
         return not self.spec.taints or not any(taint.key in _UNREADY_TAINTS for taint in self.spec.taints)
+
+    @property
+    def face(self) -> tuple[object, ...]:
+        """What a pod that looks for a place can see of the node: if it is equal, nothing has changed for the pod."""
+        taints = [taint for taint in self.spec.taints if taint.effect != PREFER_NO_SCHEDULE]
+        return self.ready, self.spec.unschedulable, taints, self.metadata.labels, self.status.allocatable
 
     @cached_property
     def ready_since(self) -> datetime | None:

@@ -118,6 +118,16 @@ class Autoscaler:
         """Whether an action of an earlier loop is still under way: it took longer than `loop.actionTimeout`."""
         return self._cycle.session.busy
 
+    @property
+    def active(self) -> bool:
+        """Whether any action is under way. Safe to ask from any thread."""
+        return self._cycle.session.active
+
+    @property
+    def obstacle(self) -> str:
+        """Why this replica runs no loops; empty if it does. Safe to ask from any thread."""
+        return self._leadership.obstacle or ("no loop has begun yet" if self.liveness.idle else "")
+
     def patience_with(self, where: str) -> timedelta:
         """Return how long a plugin's call in this place may last before it is named: its deadline, if it has one."""
         loop = self._cycle.session.settings.loop

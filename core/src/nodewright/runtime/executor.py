@@ -103,6 +103,11 @@ class Executor:
         """Whether an action that took too long is still under way."""
         return self._lanes.busy
 
+    @property
+    def active(self) -> bool:
+        """Whether any action is under way. Safe to ask from any thread."""
+        return self._lanes.active or self._hints.active
+
     def carry_out(self, decision: Decision, nodes: Mapping[str, Node]) -> Execution:
         """Carry *decision* out, which was made on *nodes*. Blocks until that is done, or has taken too long."""
         outcomes: list[Outcome] = []
@@ -334,7 +339,7 @@ class Executor:
 class DryRunExecutor:
     """Takes the place of `Executor` in a dry run and does nothing: it has no provider and no writer."""
 
-    busy = False
+    busy = active = False
 
     def carry_out(self, decision: Decision, nodes: Mapping[str, Node]) -> Execution:
         """Try nothing of *decision*."""

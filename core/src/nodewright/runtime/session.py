@@ -109,6 +109,11 @@ class Session:
         return self._executor.busy
 
     @property
+    def active(self) -> bool:
+        """Whether any action is under way. Safe to ask from any thread."""
+        return self._executor.active
+
+    @property
     def unreadable(self) -> str:
         """Why no provider at all could be read the last time; empty if one could, or if none is configured."""
         if self._providers.any_readable or not self.settings.providers:

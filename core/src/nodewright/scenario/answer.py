@@ -281,10 +281,10 @@ def _verdict(look: Look, name: str, verdict: Verdict) -> dict[str, Any]:
 
 def _upcoming(look: Look) -> dict[str, int]:
     """Return the number of upcoming nodes by group, with those that were just asked for."""
-    upcoming = dict(look.findings.upcoming)
+    upcoming, owed = dict(look.findings.upcoming), look.findings.owed
     for grow in look.decision.grow:
-        # In a group without upcoming nodes, nodes that are starting count as upcoming from now on.
-        upcoming[grow.group] = upcoming.get(grow.group, look.findings.readiness[grow.group].not_started) + grow.count
+        # With its order, all machines that the group still has to get count as upcoming.
+        upcoming[grow.group] = owed.get(grow.group, 0) + grow.count
     return dict(sorted(upcoming.items()))
 
 
