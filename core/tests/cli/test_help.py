@@ -19,7 +19,7 @@ def test_each_command_has_examples(name) -> None:
 
 @pytest.mark.parametrize(("name", "line"), EXAMPLES)
 def test_each_example_is_understood(name, line) -> None:
-    (said,) = re.findall(r"nodewright ([^|)]*)", line)
+    (said,) = re.findall(r"nodewright ([^|)>]*)", line)
     command, *words = shlex.split(said.strip())
     assert command == name
     whole_parser([name]).parse_args([command, *words])

@@ -2,21 +2,20 @@
 
 import json
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from nodewright.api.command import Command
 from nodewright.api.errors import ConfigurationError, Problem
+from nodewright.cli.exit_status import ExitStatus
 
 if TYPE_CHECKING:
     from nodewright.migration.documents import Document
     from nodewright.migration.migration import Migration
 
-#: Something is left for people to do.
-UNFINISHED = 3
 _FORMATS = ("table", "values", "config", "yaml", "json")
 _TITLES = (
     ("by hand", "BY HAND: not carried over"),
@@ -30,20 +29,21 @@ FILE is what your set-up is made of, in one file or several (- for standard inpu
   an Application of Argo CD, a HelmRelease of Flux, a HelmChart of K3s and RKE2
   what `terraform show -json` prints
 
-  nodewright migrate values.yaml
-  nodewright migrate --from-cluster -o values > values.yaml
-  helm get values autoscaler -n kube-system | nodewright migrate - --release autoscaler
-
-Exit status: 0 all is carried over, 3 something has to be done by hand, 1 the cluster can't be reached, 2 wrong usage,
+Exit status: 0 all is carried over, 3 something has to be done by hand, 1 the cluster can't be reached, 2 wrong usage, \
 or nothing in the input that runs Cluster Autoscaler."""
 
 
 class MigrateCommand(Command):
     """Prints values for our chart, what differs, and what to check."""
 
+    examples: ClassVar[Mapping[str, str]] = {
+        "nodewright migrate values.yaml": "all of it, for people",
+        "nodewright migrate --from-cluster -o values > values.yaml": "values for our chart, and notes on stderr",
+        "helm get values autoscaler -n kube-system | nodewright migrate - --release autoscaler": "from a release",
+    }
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare where the set-up is read, and what is printed."""
-        parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = _HELP
         parser.add_argument("files", nargs="*", metavar="FILE", help="values, manifests, GitOps objects, or -")
         parser.add_argument("--from-cluster", action="store_true", help="read the Deployment and what is beside it")
@@ -71,7 +71,7 @@ class MigrateCommand(Command):
         if arguments.output in ("values", "config"):
             for each in migration.notes:
                 print(f"{each.matter}: {each.place}: {each.text}", file=sys.stderr)
-        return 0 if migration.complete else UNFINISHED
+        return ExitStatus.DONE if migration.complete else ExitStatus.UNFINISHED
 
 
 def _from_files(files: Sequence[str]) -> "list[Document]":
