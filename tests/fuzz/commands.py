@@ -1,5 +1,6 @@
 """Command lines with hostile files and words: what a seed makes, and how one is run."""
 
+import copy
 import gzip
 import json
 import re
@@ -30,6 +31,7 @@ from tests.parity.generated import generated
 LIMIT = 5.0
 
 _DOCS = Path(__file__).parents[2] / "docs"
+_SETUPS = Path(__file__).parents[1] / "deploy" / "setups"
 
 
 class Hang(BaseException):
@@ -158,7 +160,9 @@ def _flags(dice: Random) -> Attempt:
 
 def _words(dice: Random) -> Attempt:
     """Wrong words for any command that does not run on."""
-    command = dice.choice(("config", "decide", "dump", "manifests", "new", "plugins", "shadow", "why", "world", ""))
+    command = dice.choice(
+        ("config", "decide", "dump", "manifests", "migrate", "new", "plugins", "shadow", "why", "world", "")
+    )
     words = [
         dice.choice((_word(dice), _word(dice), "--help", "-o", "--", "pod", "json")) for _ in range(dice.randrange(4))
     ]
@@ -171,6 +175,16 @@ def _shadow(dice: Random) -> Attempt:
     text = b"\n".join(line.replace(b"\n", b" ") for line in lines)
     more = dice.choice(((), ("--all",), ("--last", dice.choice(("1h", _word(dice)))), ("--tolerate", _word(dice))))
     return Attempt(words=("shadow", "report", "record.jsonl", *more), files={"record.jsonl": text})
+
+
+def _migrate(dice: Random) -> Attempt:
+    documents = copy.deepcopy(_setup(dice.choice(_setups())))
+    at = dice.randrange(len(documents))
+    parts = [
+        _mutant(each, dice, in_yaml=True) if at == place else _as_yaml(each) for place, each in enumerate(documents)
+    ]
+    output = dice.choice(((), ("-o", "values"), ("-o", "config"), ("-o", "json"), ("-o", "yaml")))
+    return Attempt(words=("migrate", "setup.yaml", *output), files={"setup.yaml": b"\n---\n".join(parts)})
 
 
 def _kubeconfig(dice: Random) -> Attempt:
@@ -213,6 +227,7 @@ _KINDS: tuple[Callable[[Random], Attempt], ...] = (
     *[_config] * 5,
     *[_flags] * 2,
     *[_words] * 2,
+    *[_migrate] * 2,
     *[_shadow] * 1,
     *[_kubeconfig] * 1,
     *[_world] * 1,
@@ -285,6 +300,17 @@ def _configuration() -> Any:
     """Return the example of the documentation, which has every setting."""
     (text, *_) = re.findall(r"```yaml\n(apiVersion: nodewright.*?)```", (_DOCS / "configuration.md").read_text(), re.S)
     return yaml.safe_load(text)
+
+
+@cache
+def _setups() -> list[Path]:
+    return sorted(_SETUPS.iterdir())
+
+
+@cache
+def _setup(file: Path) -> list[Any]:
+    """Return the documents of a set-up of Cluster Autoscaler."""
+    return list(yaml.safe_load_all(file.read_text()))
 
 
 @cache

@@ -70,9 +70,9 @@ class Batch:
 class Feed:
     """Filled by the reflectors' threads, emptied by the loop's thread.
 
-    *on_news* is called as soon as a pod becomes unschedulable, as soon as a node changes while nodes are awaited, and if
-    there is news after a silence that was too long to decide; *on_nodes* with all nodes that arrive. Both are called on
-    the reflectors' threads.
+    *on_news* is called as soon as a pod becomes unschedulable, as soon as a node changes while nodes are awaited, and
+    if there is news after a silence that was too long to decide; *on_nodes* with all nodes that arrive. Both are called
+    on the reflectors' threads.
     """
 
     def __init__(

@@ -60,8 +60,8 @@ class Response:
 class Endpoints:
     """All endpoints. Safe to use from any thread; nothing raises.
 
-    *trouble* returns what is wrong with the process, *obstacle* why it runs no loops; empty if nothing is. Snapshots and
-    profiles exist only if *snapshots* or *profiling* are given.
+    *trouble* returns what is wrong with the process, *obstacle* why it runs no loops; empty if nothing is. Snapshots
+    and profiles exist only if *snapshots* or *profiling* are given.
     """
 
     def __init__(
