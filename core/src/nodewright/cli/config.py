@@ -12,8 +12,8 @@ from nodewright.api import Command, ConfigurationError, PluginError, Problem
 from nodewright.cli.exit_status import ExitStatus
 from nodewright.cli.main import dispatch
 from nodewright.cli.output import TABLE, add_output, output_flags, output_of, written
-from nodewright.cli.style import Style
 from nodewright.cli.table import aligned, screen_width
+from nodewright.cli.warning import warn
 from nodewright.config.document import Loaded, flags_to_yaml, load
 from nodewright.config.flag import Flag
 from nodewright.config.flags import Flags, parse_flags
@@ -205,4 +205,4 @@ def _refuse(flags: Flags) -> None:
 
 def _warn(warnings: Iterable[Problem]) -> None:
     for warning in warnings:
-        print(f"{Style.YELLOW.on('warning:', sys.stderr)} {warning}", file=sys.stderr)
+        warn(warning)
