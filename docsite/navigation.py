@@ -23,6 +23,7 @@ SECTIONS = (
         title="Using it",
         pages=(
             "docs/users.md",
+            "docs/output.md",
             "docs/migrating.md",
             "docs/overprovisioning.md",
             "docs/configuration.md",

@@ -44,9 +44,7 @@ class ConformanceCommand(Command):
 
     examples: ClassVar[Mapping[str, str]] = {
         "nodewright conformance --config nodewright.yaml --provider aws": "read only",
-        "nodewright conformance --config nodewright.yaml --provider aws --group spare --full --report report.html": (
-            "resize a spare group, and keep the report"
-        ),
+        "nodewright conformance --config nodewright.yaml --provider aws --group spare --full": "resize a spare group",
     }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
