@@ -63,7 +63,7 @@ def find_pending(world: World, steps: Steps, seen: Mapping[str, datetime]) -> Pe
         verdicts=sieve.verdicts,
         all_new=burst is not None,
         arrivals=burst.arrivals if burst is not None else {},
-        again=min((time for time in (burst and burst.until, old.next_at) if time is not None), default=None),
+        again=min((time for time in (burst.until if burst else None, old.next_at) if time is not None), default=None),
         notices=old.notices,
     )
 
