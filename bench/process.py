@@ -10,9 +10,7 @@ from time import monotonic
 from typing import Self
 
 #: It ends by itself if no process is left to stop it.
-_PROGRAM = (
-    "import signal, sys; signal.alarm({seconds}); from nodewright.cli.main import main; sys.exit(main(sys.argv[1:]))"
-)
+_PROGRAM = "import signal, sys; signal.alarm({seconds}); from nodewright.__main__ import program; program()"
 _MOST_SECONDS = 1200
 _TICKS = os.sysconf("SC_CLK_TCK")
 

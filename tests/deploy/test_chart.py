@@ -166,6 +166,36 @@ def test_what_has_no_effect_is_told_after_the_installation(render) -> None:
     ]
 
 
+def test_limits_that_are_too_small_to_live_are_told_after_the_installation(render) -> None:
+    cases = {
+        "{cpu: 100m, memory: 300Mi}": ["cpu: 100m is little: a start takes a second of CPU, so it lasts 10 seconds"],
+        "{cpu: 0.2, memory: 128Mi}": ["cpu: 0.2 is little", "memory: 128Mi is too little"],
+        "{memory: 150000000}": ["memory: 1.5e+08 is too little"],
+        "{memory: 190000k}": ["memory: 190000k is too little"],
+        "{memory: 196608Ki}": [],
+        "{cpu: 1, memory: 600M}": [],
+        "{cpu: 250m, memory: 1Gi}": [],
+        "null": [],
+    }
+    with World(parse_scenario(a_scenario(a_group("pool", max=1))), FastClock()) as world:
+        for number, (limits, told) in enumerate(cases.items()):
+            notes = helm(
+                *("install", f"ca-{number}", CHART, "--namespace", "kube-system", "--kubeconfig", world.kubeconfig),
+                *("--values", render.values(f"cloudProvider: fake\nresources: {{limits: {limits}}}")),
+            )
+            lines = [line for line in notes.splitlines() if line.startswith("resources.limits.")]
+            assert len(lines) == len(told), limits
+            assert all(text in line for line, text in zip(lines, told, strict=True))
+
+
+def test_a_slow_start_is_no_reason_to_be_killed(render) -> None:
+    found = container(render())
+    startup = found["startupProbe"]
+    assert startup["httpGet"] == found["livenessProbe"]["httpGet"]
+    # A second of CPU, at a twentieth of a core.
+    assert startup["periodSeconds"] * startup["failureThreshold"] >= 20
+
+
 def test_no_value_of_the_chart_counts_as_unknown() -> None:
     values = yaml.safe_load((CHART / "values.yaml").read_text())
     listed = re.search(r"\$known := list (.*) -}}", (CHART / "templates/_ignored.tpl").read_text())[1]

@@ -143,8 +143,8 @@ def test_a_release_keeps_the_account_that_a_role_trusts(setup, account, role, in
 @pytest.mark.parametrize("setup", MANIFESTS + RELEASES)
 def test_limits_are_never_below_what_the_process_needs(setup, install) -> None:
     limits = container(install(setup))["resources"].get("limits", {})
-    assert limits.get("cpu") in (None, "500m")
-    assert limits.get("memory") in (None, "256Mi", "300Mi", "600Mi", "1Gi")
+    assert limits.get("cpu") in (None, "250m")
+    assert limits.get("memory") in (None, "200Mi", "256Mi", "300Mi", "600Mi", "1Gi")
 
 
 def test_no_value_of_the_chart_is_taken_for_unknown() -> None:

@@ -119,7 +119,7 @@ def test_a_pod_that_is_gone_is_known_from_the_record(why, tmp_path) -> None:
     status, told = why("pod", "default/never-1", "--record", str(record))
     assert (status, told) == (
         1,
-        f"nodewright: there is no pod default/never-1. The record {record} does not name it\n",
+        f"nodewright: there is no pod default/never-1; the record {record} does not name it\n",
     )
 
 
@@ -133,14 +133,23 @@ def test_programs_get_the_answer_as_data(world, why, kind, name) -> None:
     assert yaml.safe_load(as_yaml).keys() == told.keys()
 
 
+def test_warnings_follow_the_answer_and_those_about_the_configuration_are_only_counted(world, why) -> None:
+    status, told = why("node", "pool-1", "--salvo-scale-up")
+    assert (status, told.splitlines()[0]) == (0, "node pool-1 of group pool")
+    assert told.endswith("the configuration has 1 warning: nodewright config check shows them\n")
+    world.cloud_server.stop()
+    _, told = why("node", "pool-1")
+    assert told.splitlines()[-1].startswith("warning: provider fake could not be read")
+    assert told.count("warning:") == 1
+
+
 def test_what_is_not_there_is_told_with_the_nearest_name(why) -> None:
     assert why("group", "poll") == (1, "nodewright: there is no group poll: did you mean pool?\n")
     assert why("pod", "default/none")[0] == 1
 
 
 def test_wrong_usage_is_told(why) -> None:
-    asked = "pod NAMESPACE/NAME | node NAME | group NAME"
-    usage = f"usage: nodewright why {asked} [-o table|json|yaml] [--record FILE] [flags]\n"
+    usage = "usage: nodewright why pod|node|group NAME [-o FORMAT] [--record FILE] [flags]\n"
     assert why("pods", "x") == (2, f"{usage}nodewright why: pods: did you mean pod?\n")
     assert why("pod") == (2, usage)
 

@@ -78,3 +78,10 @@ def test_lines_are_folded_between_words_and_indented_where_they_go_on() -> None:
         "head\n  stays: it is as it is\n      and\n      nodewright-fake"
     )
     assert folded("a very long line " * 10, None) == "a very long line " * 10
+
+
+def test_a_name_that_is_too_long_is_broken_at_a_dash() -> None:
+    assert aligned([("n", "a production-general-purpose-pool b")], width=25).splitlines() == [
+        "n  a production-general-",
+        "   purpose-pool b",
+    ]

@@ -4,8 +4,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace as struct_replace
 from nodewright.config.model import Settings
 from nodewright.decision.memory import Memory, OrderMemory, ScaleUpRequest
+from nodewright.objects import LabelSelector
+from nodewright.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
+from nodewright.objects.node import HOSTNAME
 from nodewright.scenario.answer import answer
 from nodewright.scenario.rehearsal import rehearse_once
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
@@ -64,3 +68,18 @@ def test_nodes_that_are_starting_have_a_utilization_only_where_nothing_takes_the
     assert (found["scaleUpResult"] != "ScaleUpNotNeeded") == halted
     assert ("n6" in {entry["node"] for entry in found["utilization"]}) == halted
     assert len(found["utilization"]) == 6 + halted
+
+
+def near(pod, app):
+    term = PodAffinityTerm(label_selector=LabelSelector(match_labels={"app": app}), topology_key=HOSTNAME)
+    return struct_replace(
+        pod, spec=struct_replace(pod.spec, affinity=Affinity(pod_affinity=PodAffinity(required=(term,))))
+    )
+
+
+def test_a_pod_that_is_refused_first_and_helped_then_does_not_remain(answered) -> None:
+    database = a_pod("db", cpu="2", labels={"app": "db"}, owner="ReplicaSet/db")
+    web = near(a_pod("web", cpu="1", owner="ReplicaSet/web"), "db")
+    found = answered(a_world(groups=[a_group("a", template=a_template(cpu="4"))], pods=[web, database]))
+    assert found["podsTriggeredScaleUp"] == ["default/db", "default/web"]
+    assert found["podsRemainUnschedulable"] == []

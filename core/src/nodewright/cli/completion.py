@@ -30,9 +30,9 @@ class CompletionCommand(Command):
 
     def run(self, arguments: Namespace) -> int:
         """Print it."""
-        import argcomplete
+        from argcomplete.shell_integration import shellcode
 
-        print(argcomplete.shellcode([_PROGRAM], shell=arguments.shell))
+        print(shellcode([_PROGRAM], shell=arguments.shell))
         return ExitStatus.DONE
 
 

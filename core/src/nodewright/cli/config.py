@@ -12,8 +12,8 @@ from nodewright.api import Command, ConfigurationError, PluginError, Problem
 from nodewright.cli.exit_status import ExitStatus
 from nodewright.cli.main import dispatch
 from nodewright.cli.output import TABLE, add_output, output_flags, output_of, written
-from nodewright.cli.style import Style
 from nodewright.cli.table import aligned, screen_width
+from nodewright.cli.warning import warn
 from nodewright.config.document import Loaded, flags_to_yaml, load
 from nodewright.config.flag import Flag
 from nodewright.config.flags import Flags, parse_flags
@@ -28,11 +28,11 @@ from nodewright.runtime.clock import SystemClock
 _HELP = """\
 actions:
   check [FILE] [flags]  report every mistake in a configuration
-  show [FILE] [flags]   print every setting with its value and its origin, and the
-                        options of every node group
+  show [FILE] [flags]   print every setting with its value and its origin, and
+                        the options of every node group
   from-flags [flags]    print the YAML that does the same as these flags
-  schema                print the JSON Schema of the file, with the settings of all
-                        installed plugins
+  schema                print the JSON Schema of the file, with the settings
+                        of all installed plugins
   flags                 print the page of the documentation about all flags
 
 The flags are those of `nodewright run`: Cluster Autoscaler's, and --config FILE."""
@@ -58,7 +58,7 @@ class ConfigCommand(Command):
         parser.add_argument("file", nargs="?", metavar="FILE", help="check, show: the configuration")
         add_output(parser)
         parser.add_argument("--group", metavar="NAME", help="show: the options of this group only; can be repeated")
-        parser.add_argument("--live", help="show: ask the providers for their groups; --live=false: do not ask")
+        parser.add_argument("--live", metavar="true|false", help="show: whether to ask the providers for their groups")
 
     def run(self, arguments: Namespace) -> int:
         """Run the action that the first word names, with the other words."""
@@ -205,4 +205,4 @@ def _refuse(flags: Flags) -> None:
 
 def _warn(warnings: Iterable[Problem]) -> None:
     for warning in warnings:
-        print(f"{Style.YELLOW.on('warning:', sys.stderr)} {warning}", file=sys.stderr)
+        warn(warning)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nodewright.testing.conformance.live.results import Report, Result, Rule
     from nodewright.testing.conformance.live.trial import Trial
 
-_INSTALL = "the suite needs pytest, which is not installed: pip install 'nodewright[conformance]'"
+_INSTALL = "the suite needs pytest, which is not installed: pip install pytest"
 _HELP = """\
 Without --full, nothing is changed: the suite only reads, and it refuses actions before they reach the provider. With \
 --full, the suite resizes one group again and again, and deletes its machines: choose a group that is not in use. The \
@@ -44,9 +44,7 @@ class ConformanceCommand(Command):
 
     examples: ClassVar[Mapping[str, str]] = {
         "nodewright conformance --config nodewright.yaml --provider aws": "read only",
-        "nodewright conformance --config nodewright.yaml --provider aws --group spare --full --report report.html": (
-            "resize a spare group, and keep the report"
-        ),
+        "nodewright conformance --config nodewright.yaml --provider aws --group spare --full": "resize a spare group",
     }
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -12,6 +12,7 @@ from nodewright.cli.exit_status import ExitStatus
 from nodewright.cli.output import JSON, TABLE, add_output, written
 from nodewright.cli.progress import Progress, foot_line
 from nodewright.cli.table import aligned, folded, screen_width
+from nodewright.cli.warning import warn
 
 if TYPE_CHECKING:
     from nodewright.config.model import Settings
@@ -67,7 +68,7 @@ class DecideCommand(Command):
         registry = Registry()
         overrides = read_overrides(arguments.overrides)
         for warning in load(overrides=overrides, classes=registry, complete=False).warnings:
-            print(f"warning: {warning}", file=sys.stderr)
+            warn(warning)
         status = ExitStatus.DONE
         with Progress("deciding") as progress:
             for file in arguments.files:

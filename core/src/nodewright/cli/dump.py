@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from nodewright.api.command import Command
 from nodewright.cli.output import JSON, YAML, add_output, output_flags, output_of
-from nodewright.cli.style import Style
+from nodewright.cli.warning import warn
 
 if TYPE_CHECKING:
     from nodewright.cli.progress import Progress
@@ -92,12 +92,8 @@ def _counted(pieces: Iterable[bytes], progress: "Progress") -> Iterator[bytes]:
 
 def _warn(picture: "Picture") -> None:
     """Warn about what is missing in the picture although decisions may depend on it."""
-    warning = Style.YELLOW.on("warning:", sys.stderr)
     for place in picture.left_out:
-        print(
-            f"{warning} {place} is left out because it may be a secret: set it with --set where you need it",
-            file=sys.stderr,
-        )
+        warn(f"{place} is left out because it may be a secret: set it with --set where you need it")
     for facts in picture.world.groups:
         if facts.error:
-            print(f"{warning} group {facts.id} is as it was read last: {facts.error}", file=sys.stderr)
+            warn(f"group {facts.id} is as it was read last: {facts.error}")

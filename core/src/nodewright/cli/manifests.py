@@ -163,7 +163,9 @@ def _set_up(deployment: Object, settings: "Settings", namespace: str, image: str
     # The configuration names the providers: no flag does.
     container["args"] = [f"--config=/etc/{_NAME}/{_FILE}", f"--namespace={namespace}"]
     _, port = split_address(settings.server.address)
-    container["ports"][0]["containerPort"] = container["livenessProbe"]["httpGet"]["port"] = port
+    container["ports"][0]["containerPort"] = port
+    for probe in ("startupProbe", "livenessProbe"):
+        container[probe]["httpGet"]["port"] = port
 
 
 def _needed(rules: list[Object], settings: "Settings") -> Iterator[Object]:

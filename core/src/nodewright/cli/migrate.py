@@ -2,48 +2,50 @@
 
 import json
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from nodewright.api.command import Command
 from nodewright.api.errors import ConfigurationError, Problem
+from nodewright.cli.exit_status import ExitStatus
+from nodewright.cli.output import JSON, TABLE, YAML, add_output, written
 
 if TYPE_CHECKING:
     from nodewright.migration.documents import Document
     from nodewright.migration.migration import Migration
 
-#: Something is left for people to do.
-UNFINISHED = 3
-_FORMATS = ("table", "values", "config", "yaml", "json")
+#: Parts of the answer as formats of their own, to pipe.
+_VALUES, _CONFIG = "values", "config"
 _TITLES = (
     ("by hand", "BY HAND: not carried over"),
     ("differs", "DIFFERS, on purpose"),
     ("check", "CHECK: carried over, if this is so"),
 )
 _HELP = """\
-FILE is what your set-up is made of, in one file or several (- for standard input):
+FILE is what your set-up is made of, in one file or several (- is standard input):
   values of Cluster Autoscaler's chart, also as `helm get values` prints them
   manifests: its Deployment, with whatever stands beside it
   an Application of Argo CD, a HelmRelease of Flux, a HelmChart of K3s and RKE2
   what `terraform show -json` prints
 
-  nodewright migrate values.yaml
-  nodewright migrate --from-cluster -o values > values.yaml
-  helm get values autoscaler -n kube-system | nodewright migrate - --release autoscaler
-
-Exit status: 0 all is carried over, 3 something has to be done by hand, 1 the cluster can't be reached, 2 wrong usage,
-or nothing in the input that runs Cluster Autoscaler."""
+Exit status: 0 all is carried over, 3 something has to be done by hand, 1 the cluster can't be read, 2 wrong usage, \
+or nothing in the input runs Cluster Autoscaler."""
 
 
 class MigrateCommand(Command):
     """Prints values for our chart, what differs, and what to check."""
 
+    examples: ClassVar[Mapping[str, str]] = {
+        "nodewright migrate values.yaml": "what becomes of the values of Cluster Autoscaler's chart",
+        "nodewright migrate --from-cluster -o values > values.yaml": "values for helm upgrade, from what runs",
+        "helm get values ca -n kube-system | nodewright migrate - --release ca": "from a release, with its names",
+    }
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare where the set-up is read, and what is printed."""
-        parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = _HELP
         parser.add_argument("files", nargs="*", metavar="FILE", help="values, manifests, GitOps objects, or -")
         parser.add_argument("--from-cluster", action="store_true", help="read the Deployment and what is beside it")
@@ -51,9 +53,7 @@ class MigrateCommand(Command):
         parser.add_argument("--namespace", default="", help="of the release, or where to look in the cluster")
         parser.add_argument("--release", default="", metavar="NAME", help="of bare values; default: cluster-autoscaler")
         parser.add_argument("--image", default="", metavar="NAME:TAG", help="your image of Nodewright")
-        parser.add_argument(
-            *("-o", "--output"), choices=_FORMATS, default="table", help="all, or the values or the configuration alone"
-        )
+        add_output(parser, (TABLE, JSON, YAML, _VALUES, _CONFIG))
 
     def run(self, arguments: Namespace) -> int:
         """Print the migration. Raises `ConfigurationError` if nothing is found, or the input can't be read."""
@@ -67,11 +67,11 @@ class MigrateCommand(Command):
             else _from_files(arguments.files)
         )
         migration = migrate(documents, release=arguments.release, namespace=arguments.namespace, image=arguments.image)
-        print(_written(migration, arguments.output), end="")
-        if arguments.output in ("values", "config"):
+        print(_written(migration, arguments.output))
+        if arguments.output in (_VALUES, _CONFIG):
             for each in migration.notes:
                 print(f"{each.matter}: {each.place}: {each.text}", file=sys.stderr)
-        return 0 if migration.complete else UNFINISHED
+        return ExitStatus.DONE if migration.complete else ExitStatus.UNFINISHED
 
 
 def _from_files(files: Sequence[str]) -> "list[Document]":
@@ -120,22 +120,17 @@ def _from_cluster(kubeconfig: str, namespace: str) -> "list[Document]":
 
 
 def _written(migration: "Migration", form: str) -> str:
-    match form:
-        case "json":
-            return json.dumps(migration.as_data(), indent=2, ensure_ascii=False) + "\n"
-        case "yaml":
-            return _yaml(migration.as_data())
-        case "values":
-            return _yaml(migration.values)
-        case "config":
-            return migration.configuration
-    return _report(migration)
+    if form == _VALUES:
+        return _readable(migration.values)
+    if form == _CONFIG:
+        return migration.configuration.rstrip()
+    return written(migration.as_data(), form) if form in (JSON, YAML) else _report(migration)
 
 
-def _yaml(data: "Document") -> str:
+def _readable(values: "Document") -> str:
     from nodewright.cli.manifests import as_yaml
 
-    return as_yaml([data]).removeprefix("---\n")
+    return as_yaml([values]).removeprefix("---\n").rstrip()
 
 
 def _report(migration: "Migration") -> str:
@@ -148,9 +143,9 @@ def _report(migration: "Migration") -> str:
         rows = [(f"  {each.place}", each.text) for each in migration.of(Matter(matter))]
         if rows:
             parts.append(f"{title}\n{aligned(rows, width=screen_width())}")
-    parts.append(f"VALUES (-o values prints them alone)\n{indent(_yaml(migration.values).rstrip(), '  ')}")
+    parts.append(f"VALUES (-o values prints them alone)\n{indent(_readable(migration.values), '  ')}")
     parts.append(f"CONFIGURATION (the flags in YAML; -o config)\n{indent(migration.configuration.rstrip(), '  ')}")
     parts.append("THEN\n" + "\n".join(f"  {each}" for each in release.steps))
     left = len(migration.of(Matter.HAND))
     parts.append("Everything is carried over." if not left else f"{left} to do by hand, named above.")
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(parts)

@@ -44,5 +44,7 @@ def written(data: Any, form: str) -> str:
     import yaml
 
     # Quoted so that readers of YAML 1.1, for whom `on` is a truth value, understand it as well.
-    text: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=float("inf"))
+    # By way of JSON, as its members of enumerations and tuples are plain.
+    plain = json.loads(json.dumps(data))
+    text: str = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=float("inf"))
     return text.rstrip("\n")

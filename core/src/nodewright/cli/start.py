@@ -8,7 +8,7 @@ from socket import gethostname
 from uuid import uuid4
 
 from nodewright.cli.progress import Progress
-from nodewright.cli.style import Style
+from nodewright.cli.warning import warn
 from nodewright.config.document import Loaded, load
 from nodewright.config.flags import Flags, parse_flags
 from nodewright.config.model import Settings
@@ -71,7 +71,7 @@ def looking(flags: Flags) -> Iterator[tuple[Autoscaler, Settings, Progress]]:
     finally:
         autoscaler.close()
         for text in warnings.texts:
-            print(f"{Style.YELLOW.on('warning:', sys.stderr)} {text}", file=sys.stderr)
+            warn(text)
         if loaded.warnings:
             count = len(loaded.warnings)
             print(

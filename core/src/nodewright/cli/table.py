@@ -116,5 +116,6 @@ def _longest_word(rows: Sequence[Row], column: int) -> int:
 def _wrapped(text: str, width: int) -> list[str]:
     if len(text) <= width:
         return [text]
-    # Names of packages and modules stay on one line where they can, so that they can be copied.
-    return textwrap.wrap(text, width, break_on_hyphens=False)
+    # Names of packages and nodes stay on one line where they can, so that they can be copied.
+    too_long = max(map(len, text.split())) > width
+    return textwrap.wrap(text, width, break_on_hyphens=too_long)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nodewright.runtime.autoscaler import Autoscaler
 
 _KINDS = ("pod", "node", "group")
-_USAGE = "nodewright why pod NAMESPACE/NAME | node NAME | group NAME [-o table|json|yaml] [--record FILE] [flags]"
+_USAGE = "nodewright why pod|node|group NAME [-o FORMAT] [--record FILE] [flags]"
 _HELP = """\
 Reads the cluster once and decides as the loop would, but changes nothing. It also reads the memory of the running \
 autoscaler: how long a node has been unneeded, and which groups are backed off.
@@ -44,7 +44,7 @@ class WhyCommand(Command):
         parser.usage = _USAGE
         parser.epilog = _HELP
         parser.add_argument("kind", choices=_KINDS, help="what is asked about")
-        parser.add_argument("name", metavar="NAME", help="its name; of a pod, with its namespace")
+        parser.add_argument("name", metavar="NAME", help="its name; of a pod, NAMESPACE/NAME")
         add_output(parser)
         parser.add_argument("--record", metavar="FILE", help="the record of decisions (default: record.path)")
 
@@ -98,7 +98,7 @@ def _about_pod(
         document = pod_document(look, key, seen)
     except UnknownError as error:
         if not history:
-            raise UnknownError(f"{error}. {source[0].upper()}{source[1:]}") from None
+            raise UnknownError(f"{str(error).removesuffix('?')}; {source}") from None
         document = {"kind": "pod", "name": key, "state": "gone", "words": [f"pod {key} does not exist (any more)"]}
     if document["state"] == "waiting":
         return document

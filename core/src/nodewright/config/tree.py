@@ -92,8 +92,6 @@ def read_yaml(text: str, source: str) -> tuple[Tree, list[Problem]]:
     tree = Tree(source=source)
     try:
         root = yaml.compose(text, Loader=_Loader)
-    except RecursionError:
-        return tree, [Problem(message=_TOO_DEEP, source=source)]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         return tree, [Problem(message=_syntax(error), source=source, line=mark.line + 1 if mark else 0)]
@@ -117,15 +115,30 @@ def dump(data: Any, *, flow: bool = False) -> str:
 
 
 def _syntax(error: yaml.MarkedYAMLError) -> str:
+    if error.problem == _TOO_DEEP:
+        return _TOO_DEEP
     if error.problem and "'\\t'" in error.problem:
         return "not valid YAML: indent lines with spaces, not with tabs"
     return f"not valid YAML: {', '.join(part for part in (error.context, error.problem) if part)}"
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads plain values as YAML 1.2 does: ``yes``, ``on``, ``1:30`` and ``2030-01-01`` are text."""
+    """Reads plain values as YAML 1.2 does: ``yes``, ``on``, ``1:30`` and ``2030-01-01`` are text.
+
+    What is nested too deeply is refused early: reading it would take long, and end at the limit of Python's stack.
+    """
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  (PyYAML's own design)
+    _depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Return the next node with all that is in it."""
+        if self._depth > _DEEPEST:
+            raise yaml.MarkedYAMLError(problem=_TOO_DEEP, problem_mark=self.peek_event().start_mark)  # type: ignore[no-untyped-call]
+        self._depth += 1
+        node: yaml.Node | None = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
 
 
 class _Dumper(yaml.SafeDumper):

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from tempfile import NamedTemporaryFile
 from threading import Lock
+from typing import Any
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies
 
@@ -66,7 +67,7 @@ class Connections:
             return self._pool
 
     def _open(self, proof: Proof) -> urllib3.PoolManager:
-        options = {
+        options: dict[str, Any] = {
             "maxsize": _CONNECTIONS,
             "socket_options": _SOCKET_OPTIONS,
             "ssl_context": _tls(self._server, proof),

@@ -11,6 +11,7 @@ from nodewright.api.errors import ApiServerError
 from nodewright.cluster import Cluster
 from nodewright.kube.kinds import KINDS, WatchedKind
 from nodewright.objects import Node
+from nodewright.objects.taint import PREFER_NO_SCHEDULE
 
 _log = logging.getLogger(__name__)
 
@@ -246,7 +247,7 @@ class Feed:
         """Return whether pods that count on a node see a change in *batch*."""
         if batch.kind.name != "nodes":
             return False
-        seen = {name: None if node is None else node.face for name, node in batch.changes.items()}
+        seen = {name: None if node is None else _face(node) for name, node in batch.changes.items()}
         if batch.complete:
             seen |= dict.fromkeys(self._faces.keys() - seen.keys() - batch.unread)
         fresh = [name for name, face in seen.items() if face != self._faces.get(name)]
@@ -285,6 +286,12 @@ class Feed:
                         + (f" ({causes})" if causes else "")
                     )
                 self._changed.wait(left)
+
+
+def _face(node: Node) -> tuple[object, ...]:
+    """Return what a pod that looks for a place can see of *node*: heartbeats and soft taints are not among that."""
+    taints = [taint for taint in node.spec.taints if taint.effect != PREFER_NO_SCHEDULE]
+    return node.ready, node.spec.unschedulable, taints, node.metadata.labels, node.status.allocatable
 
 
 def _put(kind: WatchedKind, cluster: Cluster, key: str, changed: Any) -> None:

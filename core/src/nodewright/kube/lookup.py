@@ -15,6 +15,8 @@ def find_pod(transport: Transport, key: str) -> Pod | None:
     A list of one needs no right but that to list pods. Raises what the transport raises.
     """
     namespace, _, name = key.partition("/")
+    if not namespace or not name:
+        return None
     query = {"fieldSelector": f"metadata.name={name}"}
     page = read_page(transport.get(f"/api/v1/namespaces/{quote(namespace, safe='')}/pods", query))
     return next((msgspec.json.decode(raw, type=Pod) for raw in page.items or ()), None)

@@ -2,13 +2,13 @@
 
 import copy
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nodewright.migration.documents import Document, entries, mappings, section, word
+from nodewright.migration.documents import Document, entries, mappings, section, unfilled, word
 from nodewright.migration.flagged import read_flags
 from nodewright.migration.migration import Migration, Release
-from nodewright.migration.note import Note, check, differs, hand
+from nodewright.migration.note import Note, check, differs
 from nodewright.migration.privilege import over_strict
 from nodewright.migration.sizing import raised
 from nodewright.migration.trust import trusts
@@ -48,6 +48,7 @@ def migrate_values(given: Document, release: Release) -> Migration:
     """Return what the values *given* of Cluster Autoscaler's chart become, in the place of its *release*."""
     values = copy.deepcopy(given)
     notes: list[Note] = []
+    notes += unfilled(values)
     flagged = read_flags(list(_words(values)))
     _drop_unknown(values, notes)
     _drop_image(values, notes)
@@ -181,12 +182,3 @@ def _go(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
-
-
-def templates_left(values: Any, path: Sequence[str] = ()) -> Iterator[Note]:
-    """Yield a note for each value that a generator has yet to fill in."""
-    if isinstance(value := values, dict):
-        for key, each in value.items():
-            yield from templates_left(each, (*path, key))
-    elif isinstance(value, str) and ("<YOUR" in value or "${" in value):
-        yield hand(".".join(path), f"{value!r} has to be filled in")

@@ -42,12 +42,13 @@ def flags_of(container: Document) -> tuple[list[str], list[Note]]:
             notes.append(check("command", f"the shell's part is left out, and logs go to standard error: {lost}"))
         words = [_SHELL_REFERENCE.sub(lambda found: variables.get(found[1], found[0]), each) for each in script]
     words = [_REFERENCE.sub(lambda found: _referred(found, variables), each) for each in words]
-    flags = list(_without_program(words))
-    notes += [
-        hand(each.partition("=")[0], f"{each} has a variable that only the cluster knows: write its value")
-        for each in flags
-        if "$(" in each or _SHELL_REFERENCE.search(each.partition("=")[2])
-    ]
+    flags = []
+    for each in _without_program(words):
+        name, _, value = each.partition("=")
+        if "$(" in each or _SHELL_REFERENCE.search(value):
+            notes.append(hand(name, f"{each} has a variable that only the cluster knows: write its value"))
+        else:
+            flags.append(each)
     return flags, notes
 
 

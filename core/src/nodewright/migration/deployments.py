@@ -7,7 +7,7 @@ from typing import Any
 
 from nodewright.config.addresses import split_address
 from nodewright.migration.command_line import flags_of, is_autoscaler
-from nodewright.migration.documents import Document, mappings, section, word
+from nodewright.migration.documents import Document, mappings, section, unfilled, word
 from nodewright.migration.flagged import Flagged, read_flags
 from nodewright.migration.migration import Migration, Release
 from nodewright.migration.note import Note, check, differs, hand
@@ -214,8 +214,7 @@ def _configuration(found: Found, flagged: Flagged, notes: list[Note]) -> Documen
     for each in mappings(found.container, "ports"):
         if each.get("containerPort") == port and each.get("name"):
             values["service"] = {"portName": str(each["name"])}
-    if any("<" in name for name in _texts(config)):
-        notes.append(hand("config", "a placeholder in <> was never filled in"))
+    notes += unfilled(values)
     return values
 
 
@@ -228,9 +227,9 @@ def _environment(found: Found, notes: list[Note]) -> Document:
         if not source:
             plain[name] = word(each, "value")
         elif source.keys() == {"configMapKeyRef"}:
-            maps[name] = _reference(source["configMapKeyRef"])
+            maps[name] = _reference(source, "configMapKeyRef")
         elif source.keys() == {"secretKeyRef"}:
-            secrets[name] = _reference(source["secretKeyRef"])
+            secrets[name] = _reference(source, "secretKeyRef")
         else:
             notes.append(hand(f"env {name}", f"the chart takes no {', '.join(source)}: set it with extraEnv"))
         if found.release and name in secrets and secrets[name]["name"] == found.name:
@@ -253,8 +252,8 @@ def _bulk_environment(found: Found, notes: list[Note]) -> Document:
     return values
 
 
-def _reference(source: Any) -> Document:
-    return {"name": word(source, "name"), "key": word(source, "key")}
+def _reference(source: Document, kind: str) -> Document:
+    return {"name": word(source, kind, "name"), "key": word(source, kind, "key")}
 
 
 def _volumes(found: Found, notes: list[Note]) -> Document:
@@ -392,14 +391,3 @@ def _replicas(found: Found) -> int:
 
 def _is_managed(key: str) -> bool:
     return bool(_MANAGED.search(key)) and not key.startswith(_TO_AUTOSCALERS)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
-    else:
-        yield str(value)

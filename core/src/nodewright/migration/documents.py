@@ -8,11 +8,13 @@ from typing import Any
 import yaml
 
 from nodewright.api.errors import ConfigurationError, Problem
+from nodewright.migration.note import Note, hand
 
 Document = dict[str, Any]
 
 #: Aliases can make a small file huge: no set-up has as many values as this.
 _MOST_VALUES = 100_000
+_PLACEHOLDER = re.compile(r"<[A-Z][A-Z_ -]+>")
 _HELM_HEADING = re.compile(r"\A(USER-SUPPLIED|COMPUTED) VALUES:\s*\n")
 
 
@@ -91,6 +93,15 @@ def word(data: Mapping[str, Any], *path: str) -> str:
     return "" if value is None else str(value)
 
 
+def unfilled(value: Any, path: tuple[str, ...] = ()) -> Iterator[Note]:
+    """Yield a note about each text in *value* that has a placeholder of an example, such as ``<YOUR CLUSTER NAME>``."""
+    if isinstance(value, dict | list):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from unfilled(each, (*path, str(key)))
+    elif isinstance(value, str) and (found := _PLACEHOLDER.search(value)):
+        yield hand(".".join(path), f"{found[0]} was never filled in")
+
+
 def _yaml_documents(text: str) -> Iterator[Any]:
     for document in yaml.load_all(text, Loader=_Loader):
         if document is not None:
@@ -109,6 +120,8 @@ def _measure(documents: list[Any]) -> None:
     open_values: set[int] = set()
 
     def size(value: Any) -> int:
+        if isinstance(value, str):
+            value.encode()
         if not isinstance(value, dict | list):
             return 1
         if id(value) in open_values:
@@ -116,8 +129,8 @@ def _measure(documents: list[Any]) -> None:
         if id(value) not in sizes:
             open_values.add(id(value))
             if isinstance(value, dict):
-                for key in [key for key in value if not isinstance(key, str)]:
-                    value[str(key)] = value.pop(key)
+                for key in list(value):
+                    value[str(key).encode().decode()] = value.pop(key)
             inner = value.values() if isinstance(value, dict) else value
             sizes[id(value)] = 1 + sum(map(size, inner))
             open_values.discard(id(value))

@@ -7,7 +7,7 @@ from typing import Any
 from nodewright.api.errors import ConfigurationError, Problem
 from nodewright.config.document import Loaded, load, to_yaml
 from nodewright.config.flag_table import FLAGS, REMOVED
-from nodewright.config.flags import Flags, parse_flags
+from nodewright.config.flags import Flags, Given, parse_flags
 from nodewright.config.model import Settings
 from nodewright.config.paths import planned
 from nodewright.migration.note import Note, check, differs, hand
@@ -63,12 +63,19 @@ def _load(flags: Flags, notes: list[Note]) -> tuple[Loaded, Flags]:
         try:
             return load(flags=flags), flags
         except ConfigurationError as error:
-            wrong = {problem.path.removeprefix("--") for problem in error.problems}
-            remaining = tuple(each for each in flags.given if each.flag.name not in wrong)
-            if len(remaining) == len(flags.given):
-                remaining = ()
             notes += [hand(problem.path or "flags", f"left out: {problem.message}") for problem in error.problems]
-            flags = replace(flags, given=remaining)
+            flags = replace(flags, given=_remaining(flags.given, {problem.path for problem in error.problems}))
+
+
+def _remaining(given: Sequence[Given], wrong: set[str]) -> tuple[Given, ...]:
+    """Return those of *given* that are not at *wrong*: always fewer."""
+    remaining = tuple(each for each in given if not wrong & {f"--{each.flag.name}", each.flag.sets})
+    if len(remaining) < len(given):
+        return remaining
+    # Something does not go with a default: no flag of that section is sure.
+    sections = {path.partition(".")[0] for path in wrong}
+    remaining = tuple(each for each in given if each.flag.sets.partition(".")[0] not in sections)
+    return remaining if len(remaining) < len(given) else ()
 
 
 def _refused(problem: Problem) -> Note:

@@ -65,6 +65,8 @@ def put(values: Document, path: str, value: Any) -> None:
         for found in _KEY.finditer(path)
         if found[1] or found[2]
     ]
+    if not keys:
+        return
     here: Any = values
     for key, following in zip(keys, [*keys[1:], None], strict=True):
         if isinstance(key, int):

@@ -8,13 +8,13 @@ from nodewright.migration.documents import Document, section
 from nodewright.migration.note import Note, check, differs
 from nodewright.objects.quantity import parse_quantity
 
-#: What a small cluster needs, with the plugin of a cloud. A start takes seconds of CPU.
-_FLOORS = (("memory", "256Mi", 0), ("cpu", "500m", 3))
+#: Limits that are too low for a small cluster with the plugin of a cloud, as the chart's notes say, and what does.
+_FLOORS = (("memory", "192Mi", "256Mi", 0), ("cpu", "250m", "250m", 3))
 #: What the chart has defaults for. Helm would mix them with what is given: a request may be above their limit.
 _DEFAULTS = {"requests": ("cpu", "memory"), "limits": ("memory",)}
 _WHY = {
     "memory": "with less, the kernel kills the process",
-    "cpu": "with less, the start takes longer than the probe waits",
+    "cpu": "a start takes a second of CPU",
 }
 
 
@@ -23,7 +23,7 @@ def raised(resources: Mapping[str, Any]) -> tuple[Document, list[Note]]:
     found: Document = copy.deepcopy(dict(resources))
     notes: list[Note] = []
     limits = section({"resources": found}, "resources", "limits")
-    for name, floor, scale in _FLOORS:
+    for name, floor, enough, scale in _FLOORS:
         given = limits.get(name)
         if given is None:
             continue
@@ -33,8 +33,8 @@ def raised(resources: Mapping[str, Any]) -> tuple[Document, list[Note]]:
             notes.append(check(f"resources.limits.{name}", str(error)))
             continue
         if low:
-            found["limits"][name] = floor
-            notes.append(differs(f"resources.limits.{name}", f"raised from {given} to {floor}: {_WHY[name]}"))
+            found["limits"][name] = enough
+            notes.append(differs(f"resources.limits.{name}", f"raised from {given} to {enough}: {_WHY[name]}"))
     for part, names in _DEFAULTS.items() if found else ():
         found[part] = dict.fromkeys(names) | section(found, part)
     return found, notes

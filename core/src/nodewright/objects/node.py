@@ -8,7 +8,7 @@ from msgspec import field
 from nodewright.objects.frozen import EMPTY, FrozenDict, freeze
 from nodewright.objects.meta import Condition, KubeStruct, ObjectMeta
 from nodewright.objects.quantity import Resources, parse_resources
-from nodewright.objects.taint import PREFER_NO_SCHEDULE, Taint
+from nodewright.objects.taint import Taint
 
 #: The taint of a node that is being removed: no pod is placed there, and its value is the time at which that began.
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
@@ -91,12 +91,6 @@ class Node(KubeStruct, frozen=True, kw_only=True, dict=True, gc=True):
         if "True" in (states.get("DiskPressure"), states.get("NetworkUnavailable")):
             return False
         return not self.spec.taints or not any(taint.key in _UNREADY_TAINTS for taint in self.spec.taints)
-
-    @property
-    def face(self) -> tuple[object, ...]:
-        """What a pod that looks for a place can see of the node: if it is equal, nothing has changed for the pod."""
-        taints = [taint for taint in self.spec.taints if taint.effect != PREFER_NO_SCHEDULE]
-        return self.ready, self.spec.unschedulable, taints, self.metadata.labels, self.status.allocatable
 
     @cached_property
     def ready_since(self) -> datetime | None:

@@ -28,6 +28,8 @@ _FILTERED_OUT = {
 }
 #: Verdicts on nodes that could go later: to Cluster Autoscaler they are unneeded and nothing else.
 _LATER = (Reason.COOLING_DOWN, Reason.BUDGET, Reason.DISRUPTION_BUDGET, Reason.EVICTION_LIMIT)
+#: Verdicts on nodes that go now.
+_GOING = (Reason.EMPTY, Reason.MOVABLE, Reason.CONSOLIDATED)
 #: Verdicts on nodes that Cluster Autoscaler does not examine.
 _NO_CANDIDATES = (Reason.NOT_OURS, Reason.GROUP_AT_MIN, Reason.NOT_STARTED)
 
@@ -201,15 +203,16 @@ def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
             "scaleDownDrain",
         )
         return {**{field: [] for field in nothing}, "nodeVerdicts": _verdicts(look)}
-    unneeded = look.memory.unneeded.since
+    removable = look.findings.removable_now
+    # Nodes that are replaced may go without having been unneeded.
+    unneeded = look.memory.unneeded.since.keys() | {each.node.name for each in removable}
     cooling = _is_cooling(look, settings)
     kept = {
         name: verdict
         for name, verdict in look.decision.nodes.items()
         if verdict.reason not in (*_LATER, Reason.NOT_OURS)
-        and (name not in unneeded or (verdict.reason not in (Reason.EMPTY, Reason.MOVABLE) and not cooling))
+        and (name not in unneeded or (verdict.reason not in _GOING and not cooling))
     }
-    removable = look.findings.removable_now
     drains = sorted(look.decision.drain, key=lambda drain: drain.node)
     return {
         "unneededNodes": sorted(unneeded),

@@ -161,6 +161,7 @@ MEMORY = record(
         failed_since=keyed(_machine),
         respites=keyed(_group),
     ),
+    demand=record(arrivals=keyed(_pod_key)),
     orders=record(
         "turn",
         requests=keyed(_group),

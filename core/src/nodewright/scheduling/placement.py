@@ -79,7 +79,8 @@ def _constrained(cluster: Cluster, pod: PodClass, wanted: int, rows: Rows) -> tu
         return rows, True
     if first or (volumes.matter(pod) and not volumes.alike(cluster, pod)):
         # The place of this pod affects the next one.
-        return rows[:1] if leader is None else rows[leader.admits(rows)][:1], False
+        rows = rows if leader is None else rows[leader.admits(rows)]
+        return _roomiest(cluster, pod, rows, wanted) if first else rows[:1], False
     caps = node_resources_fit.room(cluster, pod, rows)
     if pod.ports:
         caps = np.minimum(caps, 1)
@@ -89,6 +90,18 @@ def _constrained(cluster: Cluster, pod: PodClass, wanted: int, rows: Rows) -> tu
     ]
     # With several rules, placing these pods may allow more.
     return _within_quotas(rows, caps, leader, quotas, wanted), not others and (leader is None or not quotas)
+
+
+def _roomiest(cluster: Cluster, pod: PodClass, rows: Rows, wanted: int) -> Rows:
+    """Return the first of *rows* whose neighbours have room for all the *wanted* pods, or for most of them."""
+    if wanted == 1 or len(rows) < 2:
+        return rows[:1]
+    caps = node_resources_fit.room(cluster, pod, rows)
+    reach = np.full(len(rows), wanted, dtype=np.float64)
+    for key in {term.key for term in pod.affinity}:
+        domain = cluster.table.domains(key).of[rows]
+        reach = np.minimum(reach, np.bincount(domain, weights=caps)[domain])
+    return rows[[int(reach.argmax())]]
 
 
 def _willing(

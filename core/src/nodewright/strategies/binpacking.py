@@ -1,65 +1,73 @@
-"""Estimator ``binpacking``: first fit, biggest pods first."""
+"""Estimator ``binpacking``: first fit, biggest pods first, and other ways where these leave room."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 from nodewright.api import Estimate, Estimator, GroupFacts, PodSet, Simulation
+from nodewright.strategies.least_nodes import least_nodes
+from nodewright.strategies.packing import Packing, count_by_pod
+
+#: Nodes are filled one by one only if that takes at most so many steps, of a set of pods and a node each.
+_MOST_STEPS = 2000
 
 
 class Binpacking(Estimator):
-    """Places pods on new nodes in order of size, and adds a node whenever the next pod finds no room."""
+    """Places pods on new nodes in several ways, and takes the best: most pods, then fewest nodes.
+
+    The first way is first fit, biggest pods first. Where no other can be better, it is the only one.
+    """
 
     by_template: ClassVar[bool] = True
 
     def estimate(self, group: GroupFacts, pods: Sequence[PodSet], simulation: Simulation, limit: int) -> Estimate:
-        """Return the nodes that got a pod, and those pods."""
-        packing = _Packing(group, simulation, limit)
-        helped = []
-        for same in sorted(pods, key=lambda same: _size(group, same), reverse=True):
-            placed = packing.place(same)
-            if placed:
-                helped.append(PodSet(pod=same.pod, keys=tuple(placed)))
-        return Estimate(nodes=len(packing.used), pods=tuple(helped))
-
-
-class _Packing:
-    """New nodes of one group, as they fill."""
-
-    def __init__(self, group: GroupFacts, simulation: Simulation, limit: int) -> None:
-        self._group = group
-        self._simulation = simulation
-        self._limit = limit
-        self._nodes: list[str] = []
-        #: Those that got a pod.
-        self.used: set[str] = set()
-
-    def place(self, pods: PodSet) -> list[str]:
-        """Place *pods*, adding nodes as long as that helps; return those that found room."""
-        placed: list[str] = []
-        rest: PodSet | None = pods
-        fresh: Sequence[str] = self._nodes
-        each = _most_on_one(self._group, pods)
-        while rest is not None:
-            here = self._simulation.place(rest, on=fresh) if fresh else {}
-            placed += here
-            self.used.update(here.values())
-            if here:
-                rest = rest.without(here)
-                # Equal pods fill equal nodes alike: what some held tells how many more it takes.
-                each = max(1, len(here) // len(set(here.values()))) if fresh is not self._nodes else each
-            # What does not fit while a node is empty fits on no further one.
-            if rest is None or len(self.used) < len(self._nodes) or len(self._nodes) >= self._limit:
+        """Return the nodes that got a pod, and those pods, in an order in which they fit."""
+        packing = Packing(group, simulation, limit)
+        first = best = packing.growing(sorted(pods, key=lambda same: _size(group, same), reverse=True))
+        if sum(map(len, best.pods)) == sum(map(len, pods)) and best.nodes <= least_nodes(pods, packing.room):
+            return best
+        for way in _ways(packing, pods, first):
+            if _is_best(best, packing, pods):
                 break
-            fresh = self._simulation.add_nodes(self._group, min(-(-len(rest) // each), self._limit - len(self._nodes)))
-            self._nodes = [*self._nodes, *fresh]
-        return placed
+            found = way()
+            if _worth(found) > _worth(best) and _helps_as_many_of_each(found, best):
+                best = found
+        return best
 
 
-def _most_on_one(group: GroupFacts, pods: PodSet) -> int:
-    """Return how many of *pods* a node of *group* holds at most."""
-    allocatable = group.template.allocatable if group.template else {}
-    requests = pods.pod.requests
-    return max(1, min(allocatable.get(name, 0) // amount for name, amount in requests.items() if amount))
+def _ways(packing: Packing, pods: Sequence[PodSet], first: Estimate) -> Iterator[Callable[[], Estimate]]:
+    """Yield other ways to pack; those that keep equal pods together come first."""
+    # Pods that must be together need a node that is empty, and those that need most nodes decide how many there are.
+    order = sorted(pods, key=lambda same: (not _wants_company(same), -len(same) / packing.most_on_one(same)))
+    yield lambda: packing.growing(order)
+    yield lambda: packing.on_nodes(packing.least(first.pods), order)
+    yield lambda: packing.on_nodes(first.nodes, order)
+    if first.nodes * len(order) <= _MOST_STEPS:
+        yield lambda: packing.node_by_node(order, even=False)
+        yield lambda: packing.node_by_node(order, even=True)
+
+
+def _wants_company(pods: PodSet) -> bool:
+    affinity = pods.pod.spec.affinity
+    return bool(affinity and affinity.pod_affinity and affinity.pod_affinity.required)
+
+
+def _is_best(estimate: Estimate, packing: Packing, pods: Sequence[PodSet]) -> bool:
+    """Tell whether no other order can do better."""
+    helped = count_by_pod(estimate.pods)
+    waiting = [(same, count) for same in pods if (count := helped.get(id(same.pod), 0)) < len(same)]
+    return estimate.nodes <= packing.least(estimate.pods) and all(
+        count >= packing.alone(same, len(same)) for same, count in waiting
+    )
+
+
+def _helps_as_many_of_each(estimate: Estimate, other: Estimate) -> bool:
+    """Tell whether no set of pods pays for what *estimate* has over the *other* one."""
+    helped = count_by_pod(estimate.pods)
+    return all(helped.get(pod, 0) >= count for pod, count in count_by_pod(other.pods).items())
+
+
+def _worth(estimate: Estimate) -> tuple[int, int]:
+    return sum(map(len, estimate.pods)), -estimate.nodes
 
 
 def _size(group: GroupFacts, pods: PodSet) -> float:

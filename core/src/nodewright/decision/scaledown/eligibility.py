@@ -64,7 +64,7 @@ class Eligibility:
         verdicts: dict[str, Verdict] = {}
         found: list[Node] = []
         for name, node in self._world.cluster.nodes.items():
-            verdict = _NOT_STARTED if name in excluded else self._objection(node)
+            verdict = self._objection(node, starting=name in excluded)
             if verdict is None:
                 found.append(node)
             else:
@@ -73,7 +73,7 @@ class Eligibility:
         found.sort(key=lambda node: node.name)
         return filter_candidates(found, verdicts, steps), verdicts
 
-    def _objection(self, node: Node) -> Verdict | None:
+    def _objection(self, node: Node, *, starting: bool) -> Verdict | None:
         """Return why *node* is not worth a closer look; None if it is."""
         world, group = self._world, self._world.group_on(node.name)
         if group is None:
@@ -82,6 +82,8 @@ class Eligibility:
         if removal is not None or node.spec.provider_id in world.deleting:
             waits_for = removal.put_off if removal is not None and removal.deleted_at is None else ""
             return Verdict(reason=Reason.BEING_DELETED, detail=waits_for)
+        if starting:
+            return _NOT_STARTED
         if group.error:
             return Verdict(reason=Reason.GROUP_FAULTY, detail=group.error)
         until = self._unremovable_until.get(node.name)
