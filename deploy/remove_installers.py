@@ -1,17 +1,15 @@
-"""Removes pip and its like from the Python of an image."""
+"""Removes pip and its like below the prefixes given. For images: elsewhere, it would take your own pip."""
 
 import shutil
-import sysconfig
+import sys
 from pathlib import Path
 
 NAMES = ("pip", "setuptools", "wheel", "ensurepip", "pkg_resources", "_distutils_hack")
-# The environment's own packages lie elsewhere: those of the base are meant.
-BASE = sysconfig.get_paths("posix_prefix", {"base": sysconfig.get_config_var("installed_base")})
 
-for name in NAMES:
-    for folder in (BASE["stdlib"], BASE["purelib"]):
-        for found in (Path(folder, name), *Path(folder).glob(f"{name}-*.dist-info")):
-            shutil.rmtree(found, ignore_errors=True)
-    for program in Path(BASE["scripts"]).glob(f"{name}[0-9.]*"):
-        program.unlink()
-    Path(BASE["scripts"], name).unlink(missing_ok=True)
+for prefix in map(Path, sys.argv[1:]):
+    for name in NAMES:
+        for pattern in (name, f"{name}-*.dist-info", f"*-packages/{name}", f"*-packages/{name}-*.dist-info"):
+            for found in prefix.glob(f"lib/python3*/{pattern}"):
+                shutil.rmtree(found)
+        for program in [*prefix.glob(f"bin/{name}"), *prefix.glob(f"bin/{name}[0-9]*")]:
+            program.unlink()

@@ -11,7 +11,6 @@ import sys
 import tarfile
 import tempfile
 import tomllib
-import venv
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -64,7 +63,8 @@ def test_plugins_that_are_installed_by_default_are_there() -> None:
 def test_the_last_stage_has_no_installer_and_is_nobody() -> None:
     last = STAGES[-1]
     assert len(STAGES) == 2
-    assert of("RUN", last) == ['["/opt/nodewright/bin/python", "/opt/nodewright/remove_installers.py"]']
+    (remove,) = of("RUN", last)
+    assert json.loads(remove)[1:] == ["/opt/nodewright/remove_installers.py", "/usr", "/usr/local"]
     assert of("USER", last) == ["65532:65532"]
     assert of("ENTRYPOINT", last) == ['["nodewright", "run"]']
     assert "apt-get" not in FILE
@@ -86,19 +86,19 @@ def test_what_is_installed_is_locked_with_hashes(project) -> None:
     assert own <= {name for name, _ in pins}
 
 
-def test_installers_are_removed_from_the_base_and_nothing_else(folder) -> None:
-    venv.create(folder / "base", with_pip=True)
-    python = folder / "base/bin/python"
-    # As in the Python of a base, packages lie beside the interpreter.
-    script = (
-        (ROOT / "deploy/remove_installers.py")
-        .read_text()
-        .replace('sysconfig.get_config_var("installed_base")', repr(str(folder / "base")))
-    )
-    subprocess.run([python, "-c", script], check=True)
-    assert [each.name for each in folder.glob("base/lib/python3*/site-packages/*") if "pip" in each.name] == []
-    assert {each.name for each in (folder / "base/bin").iterdir()} >= {"python", "activate"}
-    assert not list((folder / "base/bin").glob("pip*"))
+def test_installers_are_removed_below_the_prefix_given_and_nothing_else(tmp_path) -> None:
+    library = tmp_path / "prefix/lib/python3.13"
+    gone = [library / "ensurepip", library / "site-packages/pip", library / "site-packages/pip-26.1.dist-info"]
+    kept = [library / "json", library / "site-packages/pipe", tmp_path / "other/lib/python3.13/ensurepip"]
+    for folder in (*gone, *kept, tmp_path / "prefix/bin"):
+        folder.mkdir(parents=True)
+    for name in ("pip", "pip3.13", "python3"):
+        (tmp_path / "prefix/bin" / name).write_text("")
+    script = ROOT / "deploy/remove_installers.py"
+    subprocess.run([sys.executable, script, tmp_path / "prefix"], check=True)
+    assert [folder for folder in gone if folder.exists()] == []
+    assert [folder for folder in kept if not folder.exists()] == []
+    assert [program.name for program in (tmp_path / "prefix/bin").iterdir()] == ["python3"]
 
 
 def test_the_chart_runs_it_as_the_same_user_with_the_same_entry(render) -> None:
