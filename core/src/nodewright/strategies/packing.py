@@ -19,6 +19,8 @@ class Packing:
         self._limit = limit
         #: How many of a set one node holds, by the set's pod.
         self._most: dict[int, int] = {}
+        #: How many of a set find room on so many nodes.
+        self._alone: dict[tuple[int, int], int] = {}
 
     @cached_property
     def room(self) -> Resources:
@@ -29,8 +31,12 @@ class Packing:
 
     def alone(self, pods: PodSet, count: int) -> int:
         """Return how many of *pods* find room on *count* nodes that they have for themselves."""
+        count = min(count, self._limit)
+        if (known := self._alone.get((id(pods.pod), count))) is not None:
+            return known
         with self._simulation.fork() as fork:
-            return len(fork.place(pods, on=fork.add_nodes(self._group, min(count, self._limit))))
+            found = self._alone[id(pods.pod), count] = len(fork.place(pods, on=fork.add_nodes(self._group, count)))
+        return found
 
     def most_on_one(self, pods: PodSet) -> int:
         """Return how many pods like *pods* a node holds."""
