@@ -5,6 +5,7 @@ UV := $(BIN)/uv
 DISTRIBUTIONS := -e core -e plugins/fake
 OPTIONAL := -e plugins/aws[testing] -e plugins/grpc -e plugins/least-cost
 SITE := .venv/site/bin
+EXPORT := $(UV) export --quiet --no-emit-workspace --no-header --format requirements.txt
 EXAMPLES := -e examples/near-data -e examples/shed
 
 # Bytecode is kept, in the environment: tests start hundreds of processes that would all compile everything anew.
@@ -16,7 +17,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 WORKERS ?= $(shell $(PYTHON) -c "import os; print(min(8, os.cpu_count() * 3 // 2))")
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak bench check format manifests surface site lock clean
+.PHONY: help demo test soak bench check format manifests surface site release lock clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -70,9 +71,16 @@ site: .venv/.site ## the documentation as pages in build/site; has an environmen
 	@$(SITE)/python -m docsite build/site
 	@echo "read build/site/index.html"
 
+release: .venv/.dev ## make a release, VERSION=0.2.0; ARGS=--dry-run keeps nothing of it
+	$(BIN)/python -m release $(VERSION) $(ARGS)
+
 lock: $(UV) ## write the lock files anew from the pyproject files
-	$(UV) export --quiet --all-packages --no-emit-workspace --no-hashes --no-header --format requirements.txt --output-file requirements-dev.lock
-	$(UV) export --quiet --only-group site --no-emit-workspace --no-hashes --no-header --format requirements.txt --output-file requirements-site.lock
+	$(EXPORT) --all-packages --output-file requirements-dev.lock
+	$(EXPORT) --only-group site --output-file requirements-site.lock
+	$(EXPORT) --only-group build --output-file deploy/tools.lock
+	for each in core plugins/*; do \
+	  $(EXPORT) --package "$$(sed -n 's/^name = "\(.*\)"/\1/p' $$each/pyproject.toml)" --output-file $$each/requirements.lock || exit 1; \
+	done
 
 clean: ## forget the environment and everything built
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist build

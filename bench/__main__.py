@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from bench import aws, decide, isolation, live, openb, packed, picture, place, trace, wire
+from bench import aws, decide, isolation, live, openb, packed, picture, place, start, trace, wire
 from bench.measure import Case, duration, in_own_process, report
 
 _CASES: list[Case] = [
@@ -14,6 +14,7 @@ _CASES: list[Case] = [
     *decide.CASES,
     *packed.CASES,
     *picture.CASES,
+    *start.CASES,
     *live.CASES,
     *trace.CASES,
     *aws.CASES,

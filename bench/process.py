@@ -4,14 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic
 from typing import Self
 
 #: It ends by itself if no process is left to stop it.
-_PROGRAM = (
-    "import signal, sys; signal.alarm({seconds}); from nodewright.cli.main import main; sys.exit(main(sys.argv[1:]))"
-)
+_PROGRAM = "import signal, sys; signal.alarm({seconds}); from nodewright.__main__ import program; program()"
 _MOST_SECONDS = 1200
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -19,17 +18,18 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 class Process:
     """Runs during the ``with`` block; afterwards its output is in *told*. Linux only."""
 
-    def __init__(self, configuration: Path, kubeconfig: Path) -> None:
+    def __init__(self, configuration: Path, kubeconfig: Path, environment: Mapping[str, str] | None = None) -> None:
         program = _PROGRAM.format(seconds=_MOST_SECONDS)
         words = ["run", "--config", str(configuration), "--kubeconfig", str(kubeconfig)]
         self._command = [sys.executable, "-c", program, *words]
+        self._environment = {**os.environ, **(environment or {})}
         self._log = configuration.with_name("log")
         self.told = ""
 
     def __enter__(self) -> Self:
         self.began = monotonic()
         with self._log.open("w") as log:
-            self._process = subprocess.Popen(self._command, stderr=log, stdout=log)
+            self._process = subprocess.Popen(self._command, stderr=log, stdout=log, env=self._environment)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -67,6 +67,11 @@ class Process:
         """The resident memory, in bytes."""
         return self._memory("VmRSS")
 
-    def _memory(self, name: str) -> int:
-        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+    @property
+    def proportional(self) -> int:
+        """The resident memory, in bytes, with pages that processes share divided among them."""
+        return self._memory("Pss", "smaps_rollup")
+
+    def _memory(self, name: str, file: str = "status") -> int:
+        lines = Path(f"/proc/{self.pid}/{file}").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))

@@ -23,7 +23,9 @@ SECTIONS = (
         title="Using it",
         pages=(
             "docs/users.md",
+            "docs/output.md",
             "docs/migrating.md",
+            "docs/overprovisioning.md",
             "docs/configuration.md",
             "docs/isolation.md",
             "docs/expanders.md",
@@ -36,6 +38,8 @@ SECTIONS = (
         pages=(
             "docs/metrics.md",
             "docs/shadow.md",
+            "docs/support.md",
+            "SECURITY.md",
             "docs/providers/aws.md",
             "docs/providers/aws/allocatable.md",
             "docs/providers/aws/prices.md",

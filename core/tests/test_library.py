@@ -92,7 +92,7 @@ def test_explanations_say_what_the_command_says() -> None:
         pods=[a_pod("db", node="base-1", cpu="3")],
     )
     look = decide(world, Memory(), a_policy(), EPOCH)
-    assert explain_pod(look, "default/db") == ["pod default/db runs on node base-1"]
+    assert explain_pod(look, "default/db")[0] == "pod default/db runs on node base-1 of group base"
     assert "its utilization is above the threshold" in "\n".join(explain_node(look, "base-1"))
     assert explain_group(look, "base")[0].startswith("group base")
     with pytest.raises(NodewrightError, match="base-2"):

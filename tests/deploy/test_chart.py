@@ -59,6 +59,7 @@ dashboards: {enabled: true}
 replicaCount: 3
 image: {pullSecrets: [registry]}
 hostNetwork: true
+networkPolicy: {enabled: true, from: [{namespaceSelector: {}}]}
 """
 AZURE = """
 cloudProvider: azure
@@ -163,6 +164,36 @@ def test_what_has_no_effect_is_told_after_the_installation(render) -> None:
         "- kubeTargetVersionOverride: all API versions in use are served since Kubernetes 1.25",
         "- replicaCont: this chart has no such value; is it misspelt?",
     ]
+
+
+def test_limits_that_are_too_small_to_live_are_told_after_the_installation(render) -> None:
+    cases = {
+        "{cpu: 100m, memory: 300Mi}": ["cpu: 100m is little: a start takes a second of CPU, so it lasts 10 seconds"],
+        "{cpu: 0.2, memory: 128Mi}": ["cpu: 0.2 is little", "memory: 128Mi is too little"],
+        "{memory: 150000000}": ["memory: 1.5e+08 is too little"],
+        "{memory: 190000k}": ["memory: 190000k is too little"],
+        "{memory: 196608Ki}": [],
+        "{cpu: 1, memory: 600M}": [],
+        "{cpu: 250m, memory: 1Gi}": [],
+        "null": [],
+    }
+    with World(parse_scenario(a_scenario(a_group("pool", max=1))), FastClock()) as world:
+        for number, (limits, told) in enumerate(cases.items()):
+            notes = helm(
+                *("install", f"ca-{number}", CHART, "--namespace", "kube-system", "--kubeconfig", world.kubeconfig),
+                *("--values", render.values(f"cloudProvider: fake\nresources: {{limits: {limits}}}")),
+            )
+            lines = [line for line in notes.splitlines() if line.startswith("resources.limits.")]
+            assert len(lines) == len(told), limits
+            assert all(text in line for line, text in zip(lines, told, strict=True))
+
+
+def test_a_slow_start_is_no_reason_to_be_killed(render) -> None:
+    found = container(render())
+    startup = found["startupProbe"]
+    assert startup["httpGet"] == found["livenessProbe"]["httpGet"]
+    # A second of CPU, at a twentieth of a core.
+    assert startup["periodSeconds"] * startup["failureThreshold"] >= 20
 
 
 def test_no_value_of_the_chart_counts_as_unknown() -> None:
@@ -293,3 +324,83 @@ def test_without_cluster_scope_only_the_rights_in_its_namespace_are_granted(rend
     kinds = {each["kind"] for each in render("cloudProvider: fake\nrbac: {clusterScoped: false}")}
     assert "Role" in kinds
     assert "ClusterRole" not in kinds
+
+
+@pytest.mark.parametrize(
+    ("image", "told"),
+    [
+        ("{repository: registry.k8s.io/autoscaling/cluster-autoscaler}", "is Cluster Autoscaler's image"),
+        ("{repository: k8s.gcr.io/autoscaling/cluster-autoscaler-arm64, tag: v1}", "is Cluster Autoscaler's image"),
+        ("{repository: 'registry.example:5000/mirror/cluster-autoscaler'}", "is Cluster Autoscaler's image"),
+        ("{repository: cluster-autoscaler}", "is Cluster Autoscaler's image"),
+        ("{tag: v1.30.2}", "image.tag: v1.30.2 is a version of Cluster Autoscaler"),
+        ("{repository: registry.example/nodewright, tag: v1.30.2}", "is a version of Cluster Autoscaler"),
+    ],
+)
+def test_the_image_of_cluster_autoscaler_is_refused(render, image, told) -> None:
+    assert told in render.refused(f"cloudProvider: fake\nimage: {image}")
+
+
+def test_an_image_of_ones_own_may_be_anywhere(render) -> None:
+    for repository, tag in (("registry.example/cluster-autoscaler/nodewright", "v1.2.3"), ("nodewright", "1.30.2")):
+        values = f"cloudProvider: fake\nimage: {{repository: {repository}, tag: {tag}}}"
+        assert container(render(values))["image"] == f"{repository}:{tag}"
+
+
+SELECTED = """
+cloudProvider: fake
+selectorLabels: {app: cluster-autoscaler}
+podLabels: {app: other, team: platform}
+additionalLabels: {team: other, app.kubernetes.io/name: other}
+networkPolicy: {enabled: true}
+"""
+
+
+def test_pods_are_found_by_the_selector_whatever_labels_are_given(render) -> None:
+    objects = render(SELECTED)
+    selector = {"app": "cluster-autoscaler"}
+    assert only(objects, "Deployment")["spec"]["selector"]["matchLabels"] == selector
+    assert only(objects, "Deployment")["spec"]["template"]["metadata"]["labels"] == {
+        "app": "cluster-autoscaler",
+        "team": "platform",
+        "app.kubernetes.io/name": "other",
+    }
+    assert only(objects, "Service")["spec"]["selector"] == selector
+    assert only(objects, "PodDisruptionBudget")["spec"]["selector"]["matchLabels"] == selector
+    assert only(objects, "NetworkPolicy")["spec"]["podSelector"]["matchLabels"] == selector
+
+
+@pytest.fixture
+def world():
+    with World(parse_scenario(a_scenario(a_group("pool", max=1))), FastClock()) as running:
+        yield running
+
+
+def test_a_deployment_with_another_selector_is_not_run_into(render, world) -> None:
+    there = ("ca", CHART, "--namespace", "kube-system", "--kubeconfig", world.kubeconfig, "--values")
+    helm("install", *there, render.values("cloudProvider: fake\nselectorLabels: {app: cluster-autoscaler}"))
+    told = helm("upgrade", *there, render.values("cloudProvider: fake"), status=1)
+    assert "the Deployment kube-system/ca-nodewright is there already, and its selector can't be changed" in told
+    assert 'set selectorLabels: {"app":"cluster-autoscaler"}' in told
+    helm("upgrade", *there, render.values("cloudProvider: fake\nselectorLabels: {app: cluster-autoscaler}"))
+
+
+def test_who_must_trust_which_account_is_told_after_the_installation(render, world) -> None:
+    role = "rbac: {serviceAccount: {annotations: {eks.amazonaws.com/role-arn: 'arn:aws:iam::1:role/ca'}"
+    to = (CHART, "--namespace", "kube-system", "--kubeconfig", world.kubeconfig, "--values")
+    told = helm("install", "one", *to, render.values(f"cloudProvider: fake\n{role}}}}}"))
+    assert "arn:aws:iam::1:role/ca must trust system:serviceaccount:kube-system:one-nodewright. This name is" in told
+    told = helm("install", "two", *to, render.values(f"cloudProvider: fake\n{role}, name: cluster-autoscaler}}}}"))
+    assert "must trust system:serviceaccount:kube-system:cluster-autoscaler.\n" in told
+
+
+def test_a_network_policy_lets_through_what_the_process_needs(render) -> None:
+    values = """
+    config: {providers: [fake], server: {address: ":9000"}}
+    networkPolicy: {enabled: true, from: [{namespaceSelector: {}}], egress: [{ports: [{port: 3128}]}]}
+    """
+    spec = only(render(values), "NetworkPolicy")["spec"]
+    assert spec["ingress"] == [{"ports": [{"port": 9000}], "from": [{"namespaceSelector": {}}]}]
+    ports = {port["port"] for rule in spec["egress"] for port in rule["ports"]}
+    assert ports == {53, 80, 443, 6443, 3128}
+    assert "NetworkPolicy" not in {each["kind"] for each in render()}

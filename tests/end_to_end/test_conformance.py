@@ -301,7 +301,7 @@ class TestRefusals:
 
     def test_pytest_is_not_installed(self, conformance, monkeypatch) -> None:
         monkeypatch.setitem(sys.modules, "pytest", None)
-        message = "the suite needs pytest, which is not installed: pip install 'nodewright[conformance]'"
+        message = "the suite needs pytest, which is not installed: pip install pytest"
         assert conformance() == (2, "", f"nodewright conformance: {message}\n")
 
     def test_a_report_of_an_unknown_kind(self, conformance) -> None:

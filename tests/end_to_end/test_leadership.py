@@ -107,6 +107,17 @@ def test_who_has_not_got_the_lease_does_nothing(world, replica) -> None:
     assert sizes(world) == [0, 0]
 
 
+def test_who_has_not_got_the_lease_says_who_has(world, replica) -> None:
+    hold(world)
+    one = replica("one")
+    assert one.autoscaler.obstacle == (
+        "this replica does not lead: lease kube-system/cluster-autoscaler is held by cluster-autoscaler-7d9"
+    )
+    one.seconds += 15
+    assert one.lead()
+    assert one.autoscaler.obstacle == ""
+
+
 def test_who_is_cut_off_from_the_api_server_does_nothing_once_the_deadline_is_over(world, replica) -> None:
     one = replica("one")
     assert one.lead()

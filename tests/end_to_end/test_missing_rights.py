@@ -99,7 +99,7 @@ def test_what_does_not_need_a_missing_right_goes_on(begin, caplog, right) -> Non
         assert len(life.nodes) > 1
         assert life.marked == []
     elif missing and str(right) == "create pods/eviction":
-        life.until(lambda: any(f"may not {right}" in outcome.error for outcome in life.diary.outcomes))
+        life.until(lambda: any(outcome.error == f"may not {right}" for outcome in life.diary.outcomes))
         assert len(life.pods("Running")) == 7
     elif str(right) == "list poddisruptionbudgets.policy":
         life.go_on(120)
@@ -111,6 +111,7 @@ def test_what_does_not_need_a_missing_right_goes_on(begin, caplog, right) -> Non
     (line,) = told(caplog, right)
     group = f'API group "{right.group}"' if right.group else 'the core API group ("")'
     rule = f'give the service account verb "{right.verb}" on "{right.resource}" of {group}'
+    assert sum(rule in message for message in caplog.messages) == 1
     assert f": {rule} in ClusterRole nodewright (" in line or f": {rule} in a Role of namespace" in line
     reported = [
         event["message"]

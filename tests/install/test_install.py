@@ -92,12 +92,13 @@ def test_an_environment_has_the_plugins_that_are_installed_in_it(tmp_path) -> No
     environment.install(core)
     assert environment.plugins() == builtin
     assert environment.nodewright("demo", status=2) == (
-        "nodewright: no command is called 'demo': install it with: pip install nodewright-fake\n"
+        "nodewright: no command is called 'demo': install it in Nodewright's folder with: pip install ./plugins/fake\n"
     )
     configuration = tmp_path / "nodewright.yaml"
     configuration.write_text("apiVersion: nodewright.dev/v1\nkind: Autoscaler\nproviders: [fake]\n")
-    assert "no provider is called 'fake': install it with: pip install nodewright-fake" in environment.nodewright(
-        "plugins", "--config", configuration, status=2
+    assert (
+        "no provider is called 'fake': install it in Nodewright's folder with: pip install ./plugins/fake"
+        in environment.nodewright("plugins", "--config", configuration, status=2)
     )
     assert "Ids of similar groups, over which the growth may be spread." in environment.help_on("nodewright.api.Option")
 

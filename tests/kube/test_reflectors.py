@@ -120,7 +120,7 @@ def test_a_malformed_object_is_left_out_and_named(server, follow, caplog) -> Non
 
 def test_a_pod_that_the_scheduler_gave_up_on_wakes_the_loop(server, transport, eventually) -> None:
     woken = []
-    feed = Feed(on_unschedulable=lambda: woken.append(1))
+    feed = Feed(on_news=lambda: woken.append(1))
     reflector = Reflector(KINDS[1], transport, feed)
     reflector.start()
     server.store.create("pods", {"metadata": {"name": "p", "namespace": "default"}, "spec": {}})

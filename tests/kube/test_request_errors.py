@@ -7,6 +7,7 @@ import ssl
 import sys
 from contextlib import contextmanager, suppress
 from threading import Thread
+from time import sleep
 
 import pytest
 import trustme
@@ -180,6 +181,35 @@ class TestOutages:
         assert "has an error: list" in caplog.messages[0]
         assert "etcd is on fire" in caplog.messages[0]
 
+    def test_whoever_waits_to_try_again_goes_on_as_soon_as_the_server_answers(
+        self, follow, server, transport, eventually, monkeypatch
+    ) -> None:
+        monkeypatch.setattr(transports, "_QUIET_SECONDS", 0)
+        monkeypatch.setattr(reflectors, "_FIRST_PAUSE", 60.0)
+        feed = follow()
+        feed.wait_until_synced(10)
+        port, store = int(server.url.rpartition(":")[2]), server.store
+        server.stop()
+        eventually(lambda: all(feed.troubles().values()))
+        with ApiServer(store, port=port) as again:
+            eventually(lambda: not any(feed.troubles().values()))
+            again.send_bookmarks()
+            feed.wait_for_version(store.version, 5)
+
+    def test_those_who_wait_take_turns_to_ask(self, follow, server, eventually, monkeypatch) -> None:
+        monkeypatch.setattr(transports, "_QUIET_SECONDS", 0)
+        monkeypatch.setattr(transports, "_PROBE_SECONDS", 0.2)
+        monkeypatch.setattr(reflectors, "_FIRST_PAUSE", 60.0)
+        feed = follow()
+        feed.wait_until_synced(10)
+        away = Fault(hang_up="before")
+        server.faults.append(away)
+        server.drop_watches()
+        eventually(lambda: all(feed.troubles().values()))
+        before = away.hits
+        sleep(1.1)
+        assert 3 <= away.hits - before <= 7
+
     def test_single_failed_requests_are_no_outage(self, server, transport, caplog, monkeypatch) -> None:
         monkeypatch.setattr(transports, "_QUIET_SECONDS", 1e-9)
         for _ in range(3):
@@ -257,12 +287,14 @@ class TestCredentials:
         with pytest.raises(ConfigurationError) as refusal:
             connect(kubeconfig=a_kubeconfig(tmp_path / "config", strict.url, user))
         assert str(refusal.value) == (
-            "kube.kubeconfig: no credentials for the API server: exec: process returned 1. log in first. "
-            "Fix the user in the kubeconfig"
+            f"kube.kubeconfig: no credentials for the API server: exec plugin {sys.executable} ended with status 1: "
+            "log in first. Fix the user in the kubeconfig"
         )
 
     def test_a_kubeconfig_that_is_not_there_is_named(self, tmp_path) -> None:
-        with pytest.raises(ConfigurationError, match=r"no access to the API server: .*nowhere.*found\. Name a file"):
+        with pytest.raises(
+            ConfigurationError, match=r"no access to the API server: .*nowhere: no such file or directory\. Name a file"
+        ):
             connect(kubeconfig=str(tmp_path / "nowhere"))
 
     def test_a_plugin_that_fails_later_is_reported_and_run_again(self, strict, tmp_path) -> None:
@@ -271,7 +303,8 @@ class TestCredentials:
         self.plugin(tmp_path, "import sys; sys.exit('log in again')")
         with pytest.raises(AccessDeniedError) as refusal:
             transport.get("/api/v1/nodes")
-        expected = "no credentials for the API server: exec: process returned 1. log in again"
+        program = f"exec plugin {sys.executable} ended with status 1"
+        expected = f"no credentials for the API server: {program}: log in again"
         assert str(refusal.value) == expected
         self.plugin(tmp_path, self.token("new"))
         assert transport.get("/api/v1/nodes")

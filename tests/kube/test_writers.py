@@ -44,6 +44,22 @@ class TestNodeWriter:
         writing(cordon=False).unmark("n")
         assert node() == {"providerID": "x", "taints": [OTHER], "unschedulable": True}
 
+    def test_a_cordon_that_was_there_before_stays_when_the_mark_comes_off(self, server, writing, node) -> None:
+        server.store.modify("nodes", "n", "", lambda node: node["spec"].update(unschedulable=True))
+        for _ in range(2):
+            writing().mark("n", EPOCH)
+        writing().unmark("n")
+        assert node() == {"providerID": "x", "taints": [OTHER], "unschedulable": True}
+        assert not server.store.get("nodes", "n")["metadata"].get("annotations")
+
+    def test_a_cordon_before_an_earlier_removal_says_nothing_about_this_one(self, server, writing, node) -> None:
+        server.store.modify("nodes", "n", "", lambda node: node["spec"].update(unschedulable=True))
+        writing().mark("n", EPOCH)
+        server.store.modify("nodes", "n", "", lambda node: node.update(spec={"providerID": "x", "taints": [OTHER]}))
+        writing().mark("n", EPOCH)
+        writing().unmark("n")
+        assert node() == {"providerID": "x", "taints": [OTHER]}
+
     def test_a_hint_comes_beside_what_was_there_and_goes_alone(self, writing, node) -> None:
         writing().soft_taint("n", EPOCH)
         hint = {**MARK, "key": "DeletionCandidateOfClusterAutoscaler", "effect": "PreferNoSchedule"}

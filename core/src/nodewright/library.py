@@ -28,7 +28,8 @@ from nodewright.decision.decide import decide as make_decision
 from nodewright.decision.memory import Memory
 from nodewright.decision.policy import Policy
 from nodewright.decision.world import World
-from nodewright.explain.explanation import Look, explain_group, explain_node, explain_pod
+from nodewright.explain.explanation import explain_group, explain_node, explain_pod
+from nodewright.explain.look import Look
 from nodewright.plugins import Faults, Registry
 from nodewright.runtime.clock import SystemClock
 from nodewright.runtime.strategies import Strategies

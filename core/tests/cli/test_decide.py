@@ -210,7 +210,7 @@ def test_expander_priority_reads_the_priorities_of_the_scenario(write, decided) 
 def test_people_get_what_is_done_and_a_table_for_each_kind(write, capsys) -> None:
     file = write("s.json", a_scenario())
     assert main(["decide", file]) == 0
-    told, groups, pods, reasons, nodes = capsys.readouterr().out.rstrip().split("\n\n")
+    told, groups, pods, reasons, nodes, summary = capsys.readouterr().out.rstrip().split("\n\n")
     assert told == f"{file} at 2030-01-01 00:00:00\n  grow a 1 → 3 for 2 pods: the only option"
     assert groups.splitlines()[1].split(maxsplit=3) == ["a", "1", "0", "1 → 3 for 2 pods: chosen (the only option)"]
     assert pods.splitlines()[1].split(maxsplit=2) == [
@@ -226,6 +226,7 @@ def test_people_get_what_is_done_and_a_table_for_each_kind(write, capsys) -> Non
         "0s",
         "its utilization is above the threshold (75% of 50%)",
     ]
+    assert summary == "1 group grows by 2 nodes, 1 pod waits"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -51,7 +52,7 @@ class Hello(Command):
 #: What the overview and the version have to do without.
 HEAVY = {
     "argparse",
-    "kubernetes",
+    "urllib3",
     "msgspec",
     "nodewright.api",
     "nodewright.cli.run",
@@ -133,7 +134,8 @@ class TestWrongWords:
         monkeypatch.setattr("nodewright.plugins.registry.registrations", lambda kind: ())
         assert main(["demo"]) == 2
         assert capsys.readouterr().err == (
-            "nodewright: no command is called 'demo': install it with: pip install nodewright-fake\n"
+            "nodewright: no command is called 'demo': "
+            "install it in Nodewright's folder with: pip install ./plugins/fake\n"
         )
 
     def test_a_command_that_can_not_be_imported_says_why(self, install, capsys) -> None:
@@ -170,6 +172,28 @@ class TestEnds:
         install("acme", {"commands/hello": "Hello"}, saying("1 / 0"))
         with pytest.raises(ZeroDivisionError):
             main(["hello"])
+
+    def test_an_interrupt_while_python_still_imports_is_not_talked_about(self) -> None:
+        program = (
+            "import os, signal, sys\n"
+            "class Interrupt:\n"
+            "    def find_spec(self, name, *_):\n"
+            "        name == 'nodewright.cli.main' and os.kill(os.getpid(), signal.SIGINT)\n"
+            "sys.meta_path.insert(0, Interrupt())\n"
+            "from nodewright.__main__ import program\n"
+            "program()"
+        )
+        ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+        assert (ended.returncode, ended.stderr) == (-signal.SIGINT, b"")
+
+    def test_a_command_hears_interrupts(self, install) -> None:
+        install("acme", {"commands/hello": "Hello"}, saying("import os, signal; os.kill(os.getpid(), signal.SIGINT)"))
+        program = "from nodewright.__main__ import program; program()"
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        ended = subprocess.run(
+            [sys.executable, "-c", program, "hello"], capture_output=True, check=False, env=environment
+        )
+        assert (ended.returncode, ended.stderr) == (130, b"")
 
     def test_a_reader_that_has_gone_is_no_reason_to_complain(self) -> None:
         program = "import sys; from nodewright.cli.main import main; sys.exit(main(['plugins', '-o', 'json']))"
@@ -225,13 +249,13 @@ class TestOverview:
         assert re.fullmatch(r"[a-z][^\n]+[^.]", BUILT_IN[name].summary)
 
     def test_the_help_of_a_command_imports_nothing_that_only_its_work_needs(self) -> None:
-        heavy = {"kubernetes", "nodewright.cluster", "numpy", "prometheus_client", "stevedore"}
+        heavy = {"urllib3", "nodewright.cluster", "numpy", "prometheus_client", "stevedore"}
         assert not imported_by(*(f"{name} --help" for name in {*BUILT_IN} - {"plugins"})) & heavy
 
     def test_configuration_is_checked_and_translated_without_the_loop(self, tmp_path) -> None:
         file = tmp_path / "nodewright.yaml"
         file.write_text("apiVersion: nodewright.dev/v1\nkind: Autoscaler\nproviders: []\n")
-        heavy = {"kubernetes", "nodewright.cluster", "nodewright.kube", "numpy", "prometheus_client"}
+        heavy = {"urllib3", "nodewright.cluster", "nodewright.kube", "numpy", "prometheus_client"}
         assert not imported_by("config flags", "config from-flags --v=3", f"config show {file} --live=false") & heavy
 
     def test_the_version_is_told(self, capsys) -> None:

@@ -129,7 +129,10 @@ class TestWithConfiguration:
         assert status == 2
         assert plugins["lucky"] == (
             "missing",
-            "scaleUp.expanders: no expander is called 'lucky': install it with: pip install nodewright-lucky",
+            (
+                "scaleUp.expanders: no expander is called 'lucky': "
+                "install it in Nodewright's folder with: pip install ./plugins/lucky"
+            ),
         )
 
     def test_a_file_that_can_not_be_read_is_told(self, tmp_path, capsys) -> None:

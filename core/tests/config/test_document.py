@@ -5,6 +5,7 @@ from nodewright.config.flags import parse_flags
 from nodewright.config.model import Settings
 from nodewright.config.paths import planned
 from nodewright.config.reference import Reference
+from nodewright.config.tree import read_yaml
 
 
 def warnings(path, *argv):
@@ -189,3 +190,20 @@ def test_one_plugin_may_be_listed_several_times_with_different_settings(write, c
     hooks = "scaleUp: {expanders: [{grpc: {url: a}}, {grpc: {url: b}}]}"
     loaded = load(write(f"providers: [{{cloud: {{region: eu}}}}]\n{hooks}"), classes=classes)
     assert [each.config["url"] for each in loaded.settings.scale_up.expanders] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: " + "[" * 5000, "is nested more than 100 levels deep"),
+        ("- " * 5000 + "a", "is nested more than 100 levels deep"),
+        ("\n".join(["l0: &l0 [x]", *(f"l{n}: &l{n} [*l{n - 1}]" for n in range(1, 500))]), "is nested more than"),
+        ("\n".join(["l0: &l0 [x]", *(f"l{n}: &l{n} [*l{n - 1}, *l{n - 1}]" for n in range(1, 40))]), "aliases stand"),
+        ('cluster: "\\ud800"', "has half of a character, which is no text"),
+    ],
+    ids=["brackets", "dashes", "aliases-deep", "aliases-wide", "half-a-character"],
+)
+def test_a_bomb_of_yaml_is_refused_in_words(text, message) -> None:
+    _, problems = read_yaml(text, "bomb")
+
+    assert any(message in problem.message for problem in problems)

@@ -9,7 +9,7 @@ from nodewright.api import GpuConfig, PendingPodsProcessor, PodSet, Reason
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
 from nodewright.decision.demand.pending import in_turn
-from nodewright.decision.memory import Memory, Removal, RemovalMemory, UnneededMemory
+from nodewright.decision.memory import DemandMemory, Memory, Removal, RemovalMemory, UnneededMemory
 from nodewright.objects import Condition
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
 from nodewright.testing.clock import EPOCH
@@ -112,8 +112,30 @@ class TestPodsThatHaveJustCome:
         pods = [a_pod("first", created=ago(1.2)), a_pod("last", created=ago(0.7))]
         decision = decide_on(*pods)
         assert set(reasons(decision).values()) == {Reason.JUST_CREATED}
+        assert decision.again == ago(1.2) + timedelta(seconds=2)
+        seen = Memory(demand=DemandMemory(arrivals={"default/first": ago(1.2), "default/last": ago(0.7)}))
+        decision = decide_on(*pods, memory=seen)
         assert decision.again == ago(0.7) + timedelta(seconds=1)
-        assert set(reasons(decide_on(*pods, now=decision.again)).values()) == {Reason.HELPED}
+        assert set(reasons(decide_on(*pods, now=decision.again, memory=seen)).values()) == {Reason.HELPED}
+
+    def test_the_second_counts_from_when_the_last_pod_was_first_seen(self) -> None:
+        # Both came 0.1 s ago, at the end of the second that the API server notes.
+        pods = [a_pod("first", created=ago(1)), a_pod("last", created=ago(1))]
+        world = a_world(groups=[a_group("a", template=a_template())], pods=pods)
+        decision, memory, _ = decide(world, Memory(), a_policy(), NOW)
+        assert set(reasons(decision).values()) == {Reason.JUST_CREATED}
+        memory = Memory.from_json(memory.to_json())
+        assert memory.demand.arrivals == {"default/first": NOW, "default/last": NOW}
+        later, memory, _ = decide(world, memory, a_policy(), NOW + timedelta(seconds=0.5))
+        assert later.again == NOW + timedelta(seconds=1)
+        last, memory, _ = decide(world, memory, a_policy(), later.again)
+        assert set(reasons(last).values()) == {Reason.HELPED}
+        assert memory.demand.arrivals == {}
+
+    def test_a_pod_that_is_seen_late_does_not_make_the_burst_longer_than_its_creation_allows(self) -> None:
+        pods = [a_pod("web", created=ago(1.6))]
+        assert decide_on(*pods).again == ago(1.6) + timedelta(seconds=2)
+        assert reasons(decide_on(a_pod("web", created=ago(2)))) == {"web": Reason.HELPED}
 
     def test_one_older_pod_is_enough_for_all(self) -> None:
         decision = decide_on(a_pod("old", created=ago(3)), a_pod("new", created=ago(1)))

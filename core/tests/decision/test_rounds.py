@@ -224,8 +224,8 @@ def test_pods_that_come_later_take_what_is_left_of_nodes_on_their_way() -> None:
     groups = [a_group("a", template=a_template(cpu="4"))]
     world = a_world(groups=groups, pods=[a_pod("web", cpu="3", owner="ReplicaSet/web")])
     decision, memory = decided(world)
-    for name, cpu, priority in (("fits", "1", 0), ("too-large", "2", 1000)):
-        world.cluster.put_pod(a_pod(name, cpu=cpu, priority=priority, owner=f"ReplicaSet/{name}"))
+    for name, cpu in (("fits", "1"), ("too-large", "2")):
+        world.cluster.put_pod(a_pod(name, cpu=cpu, owner=f"ReplicaSet/{name}"))
     again, _ = decided(carry_out(decision, world), memory)
     assert {key: verdict.reason for key, verdict in again.pods.items()} == {
         "default/web": Reason.FITS,

@@ -65,6 +65,38 @@ def test_an_empty_node_has_to_be_unneeded_for_long_enough() -> None:
     assert memory.leaving.removals["n1"].provider_id == "fake://a-1"
 
 
+def growing_at_its_minimum(minimum=1):
+    """Group a, with one node that is hardly used, grows for a pod that needs a whole node; b has room for the rest."""
+    groups = [
+        a_group("a", size=1, min_size=minimum, template=a_template(cpu="4")),
+        a_group("b", size=1, max_size=1, template=a_template(cpu="1")),
+    ]
+    pods = [a_pod("small", node="n0"), a_pod("busy", cpu="800m", node="other"), a_pod("large", cpu="4")]
+    return a_world(
+        groups=groups, nodes={**nodes(1), "b": [a_node("other", cpu="1", provider_id="fake://b-0")]}, pods=pods
+    )
+
+
+def test_a_group_that_grows_is_at_its_minimum_by_the_size_that_it_gets() -> None:
+    decision, memory = decide_on(growing_at_its_minimum())
+    assert [(grow.group, grow.count) for grow in decision.grow] == [("a", 1)]
+    assert decision.nodes["n0"].reason is Reason.NOT_LONG_ENOUGH
+    assert memory.unneeded.since == {"n0": NOW}
+
+
+def test_a_group_that_grows_to_its_minimum_keeps_its_nodes() -> None:
+    decision, memory = decide_on(growing_at_its_minimum(minimum=2))
+    assert str(decision.nodes["n0"]) == "its group is at its minimum size (2 of 2)"
+    assert memory.unneeded.since == {}
+
+
+def test_no_node_goes_below_the_minimum_for_an_order_that_may_be_refused() -> None:
+    policy = a_policy(Settings(scale_down=ScaleDown(delay_after_add=timedelta(0))))
+    decision, _ = decide_on(growing_at_its_minimum(), unneeded("n0"), policy)
+    assert not decision.drain
+    assert decision.nodes["n0"].reason is Reason.GROUP_AT_MIN
+
+
 def test_a_node_that_is_needed_again_starts_over() -> None:
     world = a_world(groups=[group_of(1)], nodes=nodes(1), pods=[busy("n0")])
     _, memory = decide_on(world, unneeded("n0"))
@@ -88,6 +120,42 @@ def test_pods_of_an_underused_node_must_fit_elsewhere() -> None:
     decision, memory = decide_on(full, unneeded("n1"))
     assert str(decision.nodes["n1"]) == "a pod fits nowhere else (default/small)"
     assert memory.unneeded.unremovable_until["n1"] == NOW + timedelta(minutes=5)
+
+
+class TestANodeThatCouldNotGo:
+    """Until its time is over, it is looked at again only if what kept it does not any more."""
+
+    def then(self, before, after):
+        """Return the verdict on a node a minute after the pods on it were found to keep it."""
+        _, memory = decide_on(a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0", cpu="3500m"), *before]))
+        world = a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0", cpu="3500m"), *after])
+        decision, memory = decide_on(world, memory, now=NOW + timedelta(minutes=1))
+        # What was found is not overruled by what was remembered before.
+        decision, _ = decide_on(world, memory, now=NOW + timedelta(minutes=1, seconds=10))
+        return decision.nodes["n1"].reason
+
+    @pytest.mark.parametrize("kept", [a_pod("x", node="n1", owner=""), a_pod("x", node="n1", cpu="1")])
+    def test_is_left_alone_while_the_pod_stays(self, kept) -> None:
+        assert self.then([kept], [kept]) is Reason.RECENTLY_UNREMOVABLE
+        assert self.then([kept, a_pod("y", node="n1", cpu="10m")], [kept]) is Reason.RECENTLY_UNREMOVABLE
+
+    @pytest.mark.parametrize("kept", [a_pod("x", node="n1", owner=""), a_pod("x", node="n1", cpu="1")])
+    def test_is_looked_at_again_once_the_pod_has_gone(self, kept) -> None:
+        assert self.then([kept], []) is Reason.NOT_LONG_ENOUGH
+
+    def test_is_looked_at_again_once_the_pod_may_move(self) -> None:
+        safe = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}
+        alone = [a_pod("x", node="n1", owner="", cpu="10m", annotations=each) for each in ({}, safe)]
+        assert self.then(alone[:1], alone[1:]) is Reason.NOT_LONG_ENOUGH
+
+    def test_is_looked_at_again_once_budgets_can_be_seen(self) -> None:
+        world = a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0"), a_pod("x", node="n1", cpu="10m")])
+        world.cluster.see_budgets(False)
+        decision, memory = decide_on(world)
+        assert decision.nodes["n1"].reason is Reason.BUDGETS_UNSEEN
+        world.cluster.see_budgets(True)
+        decision, _ = decide_on(world, memory, now=NOW + timedelta(minutes=1))
+        assert decision.nodes["n1"].reason is Reason.NOT_LONG_ENOUGH
 
 
 def test_a_node_whose_machine_the_cloud_deletes_is_not_removed_as_well() -> None:
@@ -395,13 +463,16 @@ class TestRemovalsUnderWay:
         outcome = Outcome(at=NOW, action=action, target=target, ok=False, error="no right to do that")
         return replace(world, outcomes=(outcome,))
 
-    @pytest.mark.parametrize("action", ["drain", "delete-instances"])
-    def test_a_step_that_fails_undoes_the_removal(self, action) -> None:
+    @pytest.mark.parametrize(
+        ("action", "what"),
+        [("drain", "it could not be marked"), ("delete-instances", "its machine could not be deleted")],
+    )
+    def test_a_step_that_fails_undoes_the_removal(self, action, what) -> None:
         memory = self.started()
         if action == "delete-instances":
             _, memory = decide_on(self.leaving(), memory, now=NOW + timedelta(seconds=5))
         decision, memory = decide_on(self.failing(self.leaving(), action), memory, now=NOW + timedelta(seconds=6))
-        assert str(decision.restore[0].verdict) == "its removal failed (no right to do that)"
+        assert str(decision.restore[0].verdict) == f"its removal failed ({what}: no right to do that)"
         assert memory.leaving.removals == {}
 
     def test_a_node_whose_deletion_was_put_off_says_what_it_waits_for(self) -> None:

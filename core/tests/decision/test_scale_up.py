@@ -23,7 +23,7 @@ from nodewright.decision.decide import decide
 from nodewright.decision.memory import Memory
 from nodewright.objects import Condition, LabelSelector
 from nodewright.objects.affinity import Affinity, PodAffinity, PodAffinityTerm
-from nodewright.objects.node import HOSTNAME, TO_BE_DELETED
+from nodewright.objects.node import CORDONED_BEFORE, HOSTNAME, TO_BE_DELETED
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -50,11 +50,13 @@ def test_pending_pods_bring_as_many_nodes_as_they_need() -> None:
 class TestANodeWhoseMarkOfDeletionIsLeftOver:
     """A killed process has left the mark; this loop takes it off."""
 
-    def decided(self, *outcomes, cordoned=False, cordon=False, **group):
+    def decided(self, *outcomes, cordoned=False, cordon=False, annotations=None, **group):
         taints = [Taint(key=TO_BE_DELETED, value="0")]
         if cordoned:
             taints.append(Taint(key="node.kubernetes.io/unschedulable"))
-        node = a_node("n", cpu="4", provider_id="fake://a-0", taints=taints, unschedulable=cordoned)
+        node = a_node(
+            "n", cpu="4", provider_id="fake://a-0", taints=taints, unschedulable=cordoned, annotations=annotations
+        )
         groups = [a_group("a", size=1, template=a_template(cpu="4"), **group)]
         world = a_world(groups=groups, nodes={"a": [node]}, pods=pods(4, cpu="1"))
         settings = Settings.model_validate({"scaleDown": {"cordon": cordon}})
@@ -70,6 +72,9 @@ class TestANodeWhoseMarkOfDeletionIsLeftOver:
     def test_has_none_if_it_stays_cordoned(self) -> None:
         assert not self.decided(cordoned=True, cordon=True).grow
         assert self.decided(cordoned=True).grow
+
+    def test_has_none_if_somebody_else_had_cordoned_it(self) -> None:
+        assert self.decided(cordoned=True, cordon=True, annotations={CORDONED_BEFORE: "true"}).grow
 
     def test_has_none_if_its_machine_may_be_going(self) -> None:
         going = [Instance(id="fake://a-0", state=InstanceState.DELETING)]

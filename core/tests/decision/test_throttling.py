@@ -12,7 +12,8 @@ from nodewright.decision.decide import decide, decide_growth
 from nodewright.decision.execution import Execution, to_be_kept
 from nodewright.decision.memory import HealthMemory, Memory, OrderMemory, Removal, RemovalMemory, ScaleUpRequest
 from nodewright.explain.conditions import note_conditions
-from nodewright.explain.explanation import Look, explain_group
+from nodewright.explain.explanation import explain_group
+from nodewright.explain.look import Look
 from nodewright.testing.builders import a_group, a_pod
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world

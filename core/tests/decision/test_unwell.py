@@ -19,7 +19,8 @@ from nodewright.decision.memory import (
     ScaleUpRequest,
     UnneededMemory,
 )
-from nodewright.explain.explanation import Look, explain_group, explain_pod
+from nodewright.explain.explanation import explain_group, explain_pod
+from nodewright.explain.look import Look
 from nodewright.objects import Taint
 from nodewright.objects.meta import Condition
 from nodewright.testing.builders import a_group, a_node, a_pod

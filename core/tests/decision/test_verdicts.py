@@ -63,6 +63,12 @@ def test_a_removal_that_failed_is_why_a_node_was_not_removed_a_short_while_ago()
     assert after(recently, known=failed).reason is Reason.REMOVAL_FAILED
 
 
+def test_a_removal_that_fails_again_has_failed_just_now_and_for_its_own_reason() -> None:
+    failed = Verdict(reason=Reason.REMOVAL_FAILED, detail="the disk is full")
+    verdict = after(Verdict(reason=Reason.BEING_DELETED), known=failed, failed=[("n", replace(failed, detail="again"))])
+    assert (verdict.since, verdict.detail) == (LATER, "again")
+
+
 def test_nodes_that_are_gone_or_in_no_group_any_more_are_forgotten() -> None:
     last = {name: LastVerdict(reason=Reason.EMPTY, since=EPOCH) for name in ("gone", "stray", "here")}
     verdicts = {"stray": Verdict(reason=Reason.NOT_OURS), "here": Verdict(reason=Reason.EMPTY)}

@@ -7,8 +7,9 @@ import pytest
 from nodewright.api import Reason
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
-from nodewright.decision.memory import Memory, UnneededMemory
-from nodewright.explain.explanation import Look, UnknownError, explain_group, explain_node, explain_pod
+from nodewright.decision.memory import LastVerdict, Memory, UnneededMemory, VerdictMemory
+from nodewright.explain.explanation import UnknownError, explain_group, explain_node, explain_pod
+from nodewright.explain.look import Look
 from nodewright.explain.overview import overview
 from nodewright.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
 from nodewright.objects.budget import BudgetSpec, BudgetStatus
@@ -51,6 +52,23 @@ def test_what_was_found_is_shown_while_the_node_is_not_examined_again() -> None:
         "  pod default/alone: no controller of a known kind would recreate it",
     ]
     assert "  BlockedByPod since 2030-01-01 01:00:00" in lines
+
+
+def test_a_removal_that_failed_is_told_with_what_failed_when_and_when_the_node_has_its_next_turn() -> None:
+    failed = LastVerdict(
+        reason=Reason.REMOVAL_FAILED, since=NOW, detail="default/web could not be evicted in 2 minutes"
+    )
+    memory = Memory(
+        unneeded=UnneededMemory(unremovable_until={"n1": NOW + timedelta(minutes=5)}),
+        verdicts=VerdictMemory(last={"n1": failed}),
+    )
+    lines = explain_node(look_at(memory=memory, now=NOW + timedelta(minutes=1)), "n1")
+    assert lines[1:5] == [
+        "  stays: could not be removed a short while ago (until 01:05:00) [RecentlyUnremovable]",
+        "  what was found then: its removal failed (default/web could not be evicted in 2 minutes) [ScaleDownFailed]",
+        "  what it would take: what failed has to work; the node is looked at again at 01:05:00",
+        "  ScaleDownFailed since 2030-01-01 01:00:00",
+    ]
 
 
 def test_a_spent_budget_is_named() -> None:
@@ -205,6 +223,14 @@ def test_a_group_that_is_not_known_may_be_of_a_provider_that_cannot_be_read(faul
     with pytest.raises(UnknownError) as raised:
         explain_group(while_unreadable(*faults, groups=[a_group("a", size=1)]), "pool")
     assert str(raised.value) == message
+
+
+def test_a_group_that_can_not_be_read_is_told_with_its_limits_and_the_cause() -> None:
+    group = replace(a_group("pool", size=0, template=None), min_size=1, max_size=5, error="the gate is shut")
+    assert explain_group(while_unreadable(groups=[group]), "pool")[:2] == [
+        "group pool of provider fake: size not known, 1 to 5 allowed",
+        "  it can't be read, so it is left alone: the gate is shut",
+    ]
 
 
 def test_a_pod_that_no_group_helps_names_the_providers_whose_groups_are_not_known() -> None:

@@ -34,8 +34,20 @@ def test_every_action_is_one_line_with_its_reason() -> None:
             DeleteInstances(group="g", instances=("i-1",), nodes=("n2",), verdict=Verdict(reason=Reason.DRAINED)),
             DeleteInstances(group="g", instances=("i-2", "i-3"), verdict=Verdict(reason=Reason.NEVER_REGISTERED)),
         ),
-        drain=(Drain(node="n3", group="g", verdict=Verdict(reason=Reason.MOVABLE, detail="2 pods")),),
-        evict=(Evict(node="n4", pods={"default/a": 30}),),
+        drain=(
+            Drain(
+                node="n3",
+                group="g",
+                pods=("default/a", "default/b"),
+                verdict=Verdict(reason=Reason.MOVABLE, detail="2 pods"),
+            ),
+            Drain(node="n5", group="g", verdict=Verdict(reason=Reason.EMPTY)),
+        ),
+        evict=(
+            Evict(node="n4", pods={"default/a": 30}),
+            Evict(node="n6", pods={"default/a": 30, "default/b": 30, "kube-system/c": 30}, daemons=1),
+            Evict(node="n7", pods={"kube-system/c": 30, "kube-system/d": 30}, daemons=2),
+        ),
         groups={"a": Verdict(reason=Reason.GROUP_BACKED_OFF, detail="StockOut, until 00:05:00")},
     )
     assert describe_actions(decision) == [
@@ -48,7 +60,10 @@ def test_every_action_is_one_line_with_its_reason() -> None:
         "delete n2 of g: its pods have left",
         "delete 2 machines of g: did not become a node in time",
         "drain n3 of g: all its pods fit elsewhere (2 pods)",
+        "remove n5 of g: nothing runs on it that would have to move",
         "evict 1 pod from n4",
+        "evict 2 pods and 1 DaemonSet pod from n6",
+        "evict 2 DaemonSet pods from n7",
     ]
 
 

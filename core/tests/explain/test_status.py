@@ -11,7 +11,7 @@ from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
 from nodewright.decision.memory import Backoff, HealthMemory, Memory, OrderMemory, ScaleUpRequest
 from nodewright.explain.conditions import note_conditions
-from nodewright.explain.explanation import Look
+from nodewright.explain.look import Look
 from nodewright.explain.status import initializing, status_of
 from nodewright.testing.builders import a_group, a_node, a_pod
 from nodewright.testing.clock import EPOCH

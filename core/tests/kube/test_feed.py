@@ -11,6 +11,7 @@ from nodewright.kube import feed as feeds
 from nodewright.kube.feed import Batch, Feed
 from nodewright.kube.kinds import KINDS
 from nodewright.kube.pod_reader import PodReader
+from nodewright.objects import Taint
 from nodewright.testing import a_node
 
 NODES, PODS = KINDS[0], KINDS[1]
@@ -32,6 +33,12 @@ def nodes(*names, gone=(), complete=False, version="1", unread=()):
         batch.drop(name)
     for name in unread:
         batch.keep(name)
+    return batch
+
+
+def nodes_like(name, **fields):
+    batch = Batch(kind=NODES, version="1")
+    batch.put(a_node(name, **fields))
     return batch
 
 
@@ -84,7 +91,10 @@ def test_what_is_listed_but_can_not_be_read_stays_as_it_was() -> None:
 
 
 class TestWakingTheLoop:
-    """A pod wakes the loop when it becomes unschedulable, and not when the same is reported again."""
+    """A pod wakes the loop when it becomes unschedulable, and not when the same is reported again.
+
+    A node wakes it when something changes that pods can see, while nodes are awaited.
+    """
 
     @pytest.fixture
     def woken(self):
@@ -92,7 +102,7 @@ class TestWakingTheLoop:
 
     @pytest.fixture
     def feed(self, woken):
-        return Feed(on_unschedulable=lambda: woken.append(1))
+        return Feed(on_news=lambda: woken.append(1))
 
     def test_once(self, feed, woken) -> None:
         feed.extend(pods(a_pod_text("p")))
@@ -117,6 +127,57 @@ class TestWakingTheLoop:
         assert len(woken) == 1
         feed.extend(pods(a_pod_text("q", unschedulable=True)))
         assert len(woken) == 2
+
+    @pytest.mark.parametrize(
+        "changed",
+        [
+            {"taints": []},
+            {"labels": {"zone": "a"}},
+            {"gpus": 1},
+            {"ready": False},
+            {"unschedulable": True},
+        ],
+    )
+    def test_a_change_of_a_node_wakes_while_nodes_are_awaited(self, feed, woken, changed) -> None:
+        before = {"taints": [Taint(key="late", effect="NoExecute")]}
+        feed.extend(nodes_like("n", **before))
+        feed.apply_to(Cluster())
+        feed.await_nodes(True)
+        assert not woken
+        feed.extend(nodes_like("n", **before | changed))
+        assert len(woken) == 1
+
+    def test_so_does_a_node_that_comes_or_goes_even_if_only_a_list_shows_it(self, feed, woken) -> None:
+        feed.await_nodes(True)
+        feed.extend(nodes("a", "b"))
+        feed.extend(nodes(gone=["a"]))
+        feed.extend(nodes("b", complete=True))
+        assert len(woken) == 2
+        feed.extend(nodes(complete=True, unread=["b"]))
+        assert len(woken) == 2
+        feed.extend(nodes(complete=True))
+        assert len(woken) == 3
+
+    def test_heartbeats_and_soft_taints_of_nodes_do_not_wake(self, feed, woken) -> None:
+        feed.await_nodes(True)
+        feed.extend(nodes_like("n"))
+        feed.extend(nodes_like("n"))
+        feed.extend(nodes_like("n", annotations={"seen": "now"}))
+        feed.extend(nodes_like("n", taints=[Taint(key="unneeded", effect="PreferNoSchedule")]))
+        assert len(woken) == 1
+
+    def test_nodes_do_not_wake_while_no_pod_counts_on_any(self, feed, woken) -> None:
+        feed.extend(nodes("n"))
+        feed.await_nodes(False)
+        feed.extend(nodes_like("n", ready=False))
+        assert not woken
+
+    def test_a_change_that_came_during_the_decision_wakes_as_soon_as_nodes_are_awaited(self, feed, woken) -> None:
+        feed.extend(nodes("n"))
+        feed.apply_to(Cluster())
+        feed.extend(nodes_like("n", ready=False))
+        feed.await_nodes(True)
+        assert len(woken) == 1
 
 
 class TestTheFirstSight:

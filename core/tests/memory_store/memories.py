@@ -18,6 +18,7 @@ from nodewright.decision.memory import (
     Conditions,
     ConsolidationMemory,
     CooldownMemory,
+    DemandMemory,
     Evictions,
     HealthMemory,
     Intention,
@@ -67,6 +68,7 @@ FULL = Memory(
         unhealthy_since=EPOCH,
         respites={"a": {"grow": EPOCH}},
     ),
+    demand=DemandMemory(arrivals={"default/web": EPOCH}),
     orders=OrderMemory(
         requests={"a": ScaleUpRequest(at=EPOCH, count=3, ours=False)},
         intentions=(Intention(group="a", kind="uid/0123", count=2),),

@@ -95,10 +95,11 @@ def test_a_name_of_a_kind_of_which_there_is_none_says_so() -> None:
 def test_a_name_whose_distribution_is_known_says_what_to_install(monkeypatch) -> None:
     monkeypatch.setitem(registry.DISTRIBUTIONS, ("providers", "lunar"), "nodewright-lunar")
     assert refusal("providers", "lunar") == (
-        "no provider is called 'lunar': install it with: pip install nodewright-lunar"
+        "no provider is called 'lunar': install it in Nodewright's folder with: pip install ./plugins/lunar"
     )
     assert refusal("providers", "lunr") == (
-        "no provider is called 'lunr': did you mean 'lunar'? Install it with: pip install nodewright-lunar"
+        "no provider is called 'lunr': did you mean 'lunar'? "
+        "Install it in Nodewright's folder with: pip install ./plugins/lunar"
     )
 
 

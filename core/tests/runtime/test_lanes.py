@@ -55,6 +55,21 @@ def test_steps_of_one_lane_run_in_order(lanes) -> None:
     assert done == list(range(50))
 
 
+def test_a_job_is_under_way_until_it_has_ended(lanes, release) -> None:
+    assert not lanes.active
+
+    def is_active():
+        return any(lanes.active or release.wait(0.01) for _ in range(100))
+
+    assert lanes.run({"a": job(is_active)}).done == {"a": [True]}
+    lanes.run({"slow": job(lambda: release.wait(10))}, SHORT)
+    lanes.run({"quick": job(lambda: "done")}, LONG)
+    assert lanes.active
+    release.set()
+    until_ended(lanes)
+    assert not lanes.active
+
+
 def test_a_late_job_goes_on_and_is_told_of_once(lanes, release) -> None:
     results = lanes.run({"slow": job(lambda: release.wait(10)), "quick": job(lambda: "done")}, SHORT)
     assert (results.done, results.late) == ({"quick": ["done"]}, {"slow"})

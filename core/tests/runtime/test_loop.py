@@ -28,6 +28,19 @@ class Clock:
         return self.woken
 
 
+class Waking:
+    """Wakes the loop once, *after* so many seconds of its first wait."""
+
+    def __init__(self, clock, *, after):
+        self._clock = clock
+        self._after = after
+
+    def __call__(self, event, timeout):
+        self._clock.waits.append(timeout)
+        self._clock.now = lambda: EPOCH + timedelta(seconds=self._after)
+        return len(self._clock.waits) == 1
+
+
 class Cycle:
     """Does what its test wants, one thing for each cycle, and has the loop stopped after the last."""
 
@@ -107,6 +120,12 @@ def test_a_cloud_that_has_just_refused_a_call_is_given_a_moment_before_the_next_
 
 def test_after_a_wake_up_the_loop_waits_for_what_belongs_together() -> None:
     assert Running(DONE, woken=True).run().clock.waits == [10, 0.5]
+
+
+def test_a_wake_up_does_not_put_off_what_is_due_before() -> None:
+    running = Running(Decision(at=EPOCH, again=EPOCH + timedelta(seconds=0.9)))
+    running.clock.wait = Waking(running.clock, after=0.7)
+    assert running.run().clock.waits == [0.9, pytest.approx(0.2)]
 
 
 def test_unless_loops_may_be_frequent_the_interval_is_always_waited_for() -> None:

@@ -153,6 +153,11 @@ def test_an_undeclared_ability_is_never_used(read) -> None:
     assert (facts.template, facts.hourly_price) == (None, None)
 
 
+def test_a_group_that_can_never_be_read_still_tells_its_limits(read) -> None:
+    (facts,) = read(cloud=Cloud(Group(broken=True)))().groups
+    assert (facts.min_size, facts.max_size, facts.error) == (0, 5, "no instances today")
+
+
 def test_a_provider_that_fails_keeps_its_groups_as_they_were(read) -> None:
     sick, well = Cloud(Group("sick")), Cloud(Group("well"))
     read_all = read(sick=sick, well=well)

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from nodewright.config.model import Settings
 from nodewright.decision.decide import decide
 from nodewright.decision.memory import Memory, Removal, RemovalMemory
-from nodewright.explain.explanation import Look, explain_pod
+from nodewright.explain.explanation import explain_pod
+from nodewright.explain.look import Look
 from nodewright.objects import Condition
 from nodewright.scenario.answer import answer
 from nodewright.scenario.rehearsal import Rehearsed
@@ -53,7 +54,6 @@ def test_pods_that_return_are_named_as_such() -> None:
 @pytest.mark.parametrize(
     ("pod", "expected"),
     [
-        (a_pod(node="n"), "runs on node n"),
         (with_status(nominated_node_name="n"), "is about to get its place on node n"),
         (
             replace(POD, spec=replace(POD.spec, scheduler_name="batch")),

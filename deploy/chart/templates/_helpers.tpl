@@ -13,17 +13,56 @@
 {{- end -}}
 {{- end -}}
 
-{{- define "nodewright.selector" -}}
+{{- define "nodewright.identity" -}}
 app.kubernetes.io/name: {{ include "nodewright.name" . | quote }}
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
+{{- define "nodewright.selector" -}}
+{{- if .Values.selectorLabels -}}
+{{- toYaml .Values.selectorLabels -}}
+{{- else -}}
+{{- include "nodewright.identity" . -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "nodewright.labels" -}}
-{{ include "nodewright.selector" . }}
+{{ include "nodewright.identity" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-{{- with .Values.additionalLabels }}
+{{- with omit (.Values.additionalLabels | default dict) "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/version" }}
 {{ toYaml . }}
 {{- end }}
+{{- end -}}
+
+{{/* The labels of pods: whatever is given, the selector finds them. */}}
+{{- define "nodewright.podLabels" -}}
+{{- $labels := mergeOverwrite (deepCopy (.Values.additionalLabels | default dict)) (.Values.podLabels | default dict) -}}
+{{- include "nodewright.selector" . | fromYaml | mergeOverwrite $labels | toYaml -}}
+{{- end -}}
+
+{{/* The image, unless it is Cluster Autoscaler's: that one would start with arguments that it does not know. */}}
+{{- define "nodewright.image" -}}
+{{- $repository := .Values.image.repository -}}
+{{- $tag := toString (default .Chart.AppVersion .Values.image.tag) -}}
+{{- if regexMatch "(^|/)cluster-autoscaler[^/]*$" $repository -}}
+{{- fail (printf "image.repository: %s is Cluster Autoscaler's image: name your image of Nodewright, or leave image out" $repository) -}}
+{{- end -}}
+{{- if regexMatch "^v1\\.[1-9][0-9]\\.[0-9]+$" $tag -}}
+{{- fail (printf "image.tag: %s is a version of Cluster Autoscaler: name the tag of your image of Nodewright, or leave it out" $tag) -}}
+{{- end -}}
+{{- printf "%s:%s" $repository $tag -}}
+{{- end -}}
+
+{{/* Refuses to change the selector of a Deployment that is there: Kubernetes would, with words that help nobody. */}}
+{{- define "nodewright.checkSelector" -}}
+{{- $name := include "nodewright.fullname" . -}}
+{{- $there := lookup "apps/v1" "Deployment" .Release.Namespace $name -}}
+{{- if $there -}}
+{{- $labels := $there.spec.selector.matchLabels | default dict -}}
+{{- if ne (toJson $labels) (include "nodewright.selector" . | fromYaml | toJson) -}}
+{{- fail (printf "the Deployment %s/%s is there already, and its selector can't be changed. To take its place, set selectorLabels: %s (nodewright migrate prints such values). To run beside it, set fullnameOverride to another name" .Release.Namespace $name (toJson $labels)) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "nodewright.serviceAccountName" -}}

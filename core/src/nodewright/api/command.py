@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from typing import ClassVar
 
 
@@ -13,6 +14,8 @@ class Command(ABC):
     #: Whether the command parses its arguments itself. `run` then gets all of them, unchanged, in ``arguments.rest``,
     #: and what `add_arguments` declares is shown only for a first argument ``-h`` or ``--help``.
     passthrough: ClassVar[bool] = False
+    #: Command lines that work, with what each is for. They stand below the help.
+    examples: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
     def add_arguments(self, parser: ArgumentParser) -> None:

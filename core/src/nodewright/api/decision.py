@@ -71,6 +71,8 @@ class Evict:
     pods: dict[str, int]
     #: Their uids: a new pod may have the name of one that has left.
     uids: dict[str, str] = field(default_factory=dict)
+    #: How many of them belong to DaemonSets: these go along with their node.
+    daemons: int = 0
 
     def __post_init__(self) -> None:
         freeze_fields(self, "pods", "uids")
@@ -149,7 +151,8 @@ class Decision:
     halted: Verdict | None = None
     #: Verdict by pending pod, ``namespace/name``.
     pods: dict[str, Verdict] = field(default_factory=dict)
-    #: Why each pod that got no help fits no group: verdict by group, by pod.
+    #: Why pods fit no new node of a group: verdict by group, by pod. A pod that found a place after others were helped
+    #: has none, and no pod is refused by the group that grows for it.
     rejections: dict[str, dict[str, Verdict]] = field(default_factory=dict)
     #: Verdict by node.
     nodes: dict[str, Verdict] = field(default_factory=dict)

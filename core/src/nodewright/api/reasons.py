@@ -204,7 +204,11 @@ class Reason(StrEnum):
         "it has to become ready, or scaleDown.unreadyEnabled to be on",
     )
     DRAINED = "Drained", "its pods have left"
-    REMOVAL_FAILED = "ScaleDownFailed", "its removal failed"
+    REMOVAL_FAILED = (
+        "ScaleDownFailed",
+        "its removal failed",
+        "what failed has to work; the node is looked at again at {until}",
+    )
     LEFTOVER = "ClusterAutoscalerCleanup", "is still marked by a removal that did not finish"
 
     # pods that must not be moved

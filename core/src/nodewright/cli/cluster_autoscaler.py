@@ -4,10 +4,8 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from nodewright.cli.main import FAILED, dispatch, guarded, leave
-
-#: The exit status of the Go program when it can't go on.
-FATAL = 255
+from nodewright.cli.exit_status import ExitStatus
+from nodewright.cli.main import dispatch, guarded, leave
 
 _HELP = {"-h", "-help", "--help"}
 _VERSION = {"-version", "--version"}
@@ -25,7 +23,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the autoscaler with the flags *argv* (by default the program's own) and return its exit status."""
     words = sys.argv[1:] if argv is None else list(argv)
     status = guarded(lambda: _run(words))
-    return FATAL if status == FAILED else status
+    # The Go program has this one status when it can't go on.
+    return ExitStatus.LOST if status == ExitStatus.FAILED else status
 
 
 def program() -> NoReturn:

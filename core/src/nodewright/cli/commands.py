@@ -19,28 +19,40 @@ class BuiltIn(NamedTuple):
     home: str
     #: One line for ``nodewright --help``.
     summary: str
+    #: Whether it takes the flags of `run` as well.
+    takes_flags: bool = False
 
 
 #: Nodewright's own commands. Distributions add theirs in the entry-point group ``nodewright.commands``.
 BUILT_IN = {
-    "config": BuiltIn("nodewright.cli.config:ConfigCommand", "check, show and translate configuration"),
+    "completion": BuiltIn("nodewright.cli.completion:CompletionCommand", "let the TAB key complete commands"),
+    "config": BuiltIn(
+        "nodewright.cli.config:ConfigCommand", "check, show and translate configuration", takes_flags=True
+    ),
     "conformance": BuiltIn(
         "nodewright.cli.conformance:ConformanceCommand", "test a provider against the contract, in a real account"
     ),
     "decide": BuiltIn("nodewright.cli.decide:DecideCommand", "decide about a picture of a cluster, kept in a file"),
-    "dump": BuiltIn("nodewright.cli.dump:DumpCommand", "write a picture of the live cluster, to try policies on"),
+    "dump": BuiltIn(
+        "nodewright.cli.dump:DumpCommand", "write a picture of the live cluster, to try policies on", takes_flags=True
+    ),
     "manifests": BuiltIn(
         "nodewright.cli.manifests:ManifestsCommand", "print the objects that run the autoscaler in a cluster"
+    ),
+    "migrate": BuiltIn(
+        "nodewright.cli.migrate:MigrateCommand", "turn a set-up of Cluster Autoscaler into values for our chart"
     ),
     "new": BuiltIn("nodewright.cli.new:NewCommand", "write a plugin that works, to begin your own with"),
     "plugins": BuiltIn(
         "nodewright.cli.plugins:PluginsCommand", "show every plugin: where it comes from, and whether it works"
     ),
-    "run": BuiltIn("nodewright.cli.run:RunCommand", "run the autoscaler"),
+    "run": BuiltIn("nodewright.cli.run:RunCommand", "run the autoscaler", takes_flags=True),
     "shadow": BuiltIn(
         "nodewright.cli.shadow:ShadowCommand", "sum up how a dry run differs from the autoscaler that acts"
     ),
-    "why": BuiltIn("nodewright.cli.why:WhyCommand", "explain what would happen to a pod, a node or a group now"),
+    "why": BuiltIn(
+        "nodewright.cli.why:WhyCommand", "explain what would happen to a pod, a node or a group now", takes_flags=True
+    ),
 }
 
 

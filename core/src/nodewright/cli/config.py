@@ -2,14 +2,18 @@
 
 import json
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import ClassVar
 
 from nodewright.api import Command, ConfigurationError, PluginError, Problem
+from nodewright.cli.exit_status import ExitStatus
+from nodewright.cli.main import dispatch
+from nodewright.cli.output import TABLE, add_output, output_flags, output_of, written
 from nodewright.cli.table import aligned, screen_width
+from nodewright.cli.warning import warn
 from nodewright.config.document import Loaded, flags_to_yaml, load
 from nodewright.config.flag import Flag
 from nodewright.config.flags import Flags, parse_flags
@@ -18,36 +22,43 @@ from nodewright.config.plugins import PluginClasses
 from nodewright.config.providers import LiveGroup, live_groups
 from nodewright.config.schema import json_schema
 from nodewright.config.show import GroupReport, Row, as_data, group_report, rule_report, setting_rows
-from nodewright.config.tree import dump
 from nodewright.config.trial import trial
 from nodewright.runtime.clock import SystemClock
 
 _HELP = """\
-check [FILE] [flags]       report every mistake in a configuration
-show [FILE] [flags]        print every setting, its value and its origin, and the options of every node group
-    --group NAME           print the options of this group only; can be repeated
-    --live[=false]         ask the providers for their groups, or do not ask
-    -o table|json|yaml     the output format
-from-flags [flags]         print the YAML that does the same as these flags
-schema                     print the JSON Schema of the file, with the settings of all installed plugins
-flags                      print the documentation page about all flags, in Markdown
+actions:
+  check [FILE] [flags]  report every mistake in a configuration
+  show [FILE] [flags]   print every setting with its value and its origin, and
+                        the options of every node group
+  from-flags [flags]    print the YAML that does the same as these flags
+  schema                print the JSON Schema of the file, with the settings
+                        of all installed plugins
+  flags                 print the page of the documentation about all flags
 
 The flags are those of `nodewright run`: Cluster Autoscaler's, and --config FILE."""
 
-_SHOW = (Flag("group", "list"), Flag("live", "bool"), Flag("o", "string", "table"), Flag("output", "string", "table"))
-_FORMATS = ("table", "json", "yaml")
+_SHOW = (Flag("group", "list"), Flag("live", "bool"), *output_flags())
 
 
 class ConfigCommand(Command):
     """Works with configuration, without running the autoscaler."""
 
     passthrough: ClassVar[bool] = True
+    examples: ClassVar[Mapping[str, str]] = {
+        "nodewright config check nodewright.yaml": "every mistake, with its file and line",
+        "nodewright config show nodewright.yaml --group base": "the options of one group, and where they come from",
+        "nodewright config from-flags --expander=price --scale-down-unneeded-time=5m": "the same in YAML",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Describe the usage. `run` parses the words."""
         parser.usage = f"{parser.prog} check|show|from-flags|schema|flags ..."
-        parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = _HELP
+        parser.add_argument("action", choices=list(_ACTIONS), metavar="ACTION", help="see below")
+        parser.add_argument("file", nargs="?", metavar="FILE", help="check, show: the configuration")
+        add_output(parser)
+        parser.add_argument("--group", metavar="NAME", help="show: the options of this group only; can be repeated")
+        parser.add_argument("--live", metavar="true|false", help="show: whether to ask the providers for their groups")
 
     def run(self, arguments: Namespace) -> int:
         """Run the action that the first word names, with the other words."""
@@ -55,8 +66,7 @@ class ConfigCommand(Command):
             case [action, *words] if action in _ACTIONS and not {"-h", "--help"} & set(words):
                 return _ACTIONS[action](words)
             case [action, *_] if action in _ACTIONS:
-                print(_HELP)
-                return 0
+                return dispatch(["config", "--help"])
             case [action, *_]:
                 print(f"nodewright config: {action} is not one of {', '.join(_ACTIONS)}", file=sys.stderr)
             case _:
@@ -65,14 +75,33 @@ class ConfigCommand(Command):
 
 
 def check(words: Sequence[str]) -> int:
-    """Print ``ok``, or raise `ConfigurationError` with every mistake."""
-    loaded = _load(parse_flags(words, words=1))
-    _warn(loaded.warnings)
+    """Print ``ok``, or raise `ConfigurationError` with every mistake. For programs, print the mistakes as data."""
+    flags = parse_flags(words, own=output_flags(), words=1)
+    form = output_of(flags)
+    if form == TABLE:
+        loaded = _load(flags)
+        _warn(loaded.warnings)
+        _try(loaded)
+        print("ok")
+        return ExitStatus.DONE
+    problems: Sequence[Problem] = ()
+    warnings: Sequence[Problem] = ()
+    try:
+        loaded = _load(flags)
+        warnings = loaded.warnings
+        _try(loaded)
+    except ConfigurationError as error:
+        problems = error.problems
+    told = {"problems": [asdict(each) for each in problems], "warnings": [asdict(each) for each in warnings]}
+    print(written({"ok": not problems, **told}, form))
+    return ExitStatus.WRONG if problems else ExitStatus.DONE
+
+
+def _try(loaded: Loaded) -> None:
+    """Raise `ConfigurationError` with what keeps plugins from being made."""
     problems = tuple(each.problem for each in trial(loaded, _registry(), SystemClock()))
     if problems:
         raise ConfigurationError(*problems)
-    print("ok")
-    return 0
 
 
 def schema(words: Sequence[str]) -> int:
@@ -102,20 +131,12 @@ def page(words: Sequence[str]) -> int:
 def show(words: Sequence[str]) -> int:
     """Print every setting, and the options of node groups."""
     flags = parse_flags(words, own=_SHOW, words=1)
-    output = flags.own.get("output", flags.own.get("o", "table"))
-    if output not in _FORMATS:
-        message = f'must be one of {", ".join(_FORMATS)}, not "{output}"'
-        problem = Problem(message=message, source="flags", path="--output")
-        flags = replace(flags, problems=(*flags.problems, problem))
+    form = output_of(flags)
     loaded = _load(flags, complete=False)
     _warn(loaded.warnings)
     rows, groups = setting_rows(loaded), _groups(loaded, flags)
-    if output == "table":
-        print(_tables(rows, groups))
-    else:
-        data = as_data(rows, groups)
-        print(json.dumps(data, indent=2) if output == "json" else dump(data).rstrip())
-    return 0
+    print(_tables(rows, groups) if form == TABLE else written(as_data(rows, groups), form))
+    return ExitStatus.DONE
 
 
 _ACTIONS: dict[str, Callable[[Sequence[str]], int]] = {
@@ -167,7 +188,7 @@ def _tables(rows: Sequence[Row], groups: Sequence[GroupReport]) -> str:
 
 def _table(title: str, rows: Iterable[Row]) -> str:
     cells = [(title, "VALUE", "ORIGIN"), *((row.setting, row.text, row.origin) for row in rows)]
-    return aligned(cells, width=screen_width())
+    return aligned(cells, width=screen_width(), header=True)
 
 
 def _registry() -> PluginClasses:
@@ -184,4 +205,4 @@ def _refuse(flags: Flags) -> None:
 
 def _warn(warnings: Iterable[Problem]) -> None:
     for warning in warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        warn(warning)

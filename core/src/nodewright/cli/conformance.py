@@ -2,48 +2,53 @@
 
 from __future__ import annotations
 
-import shutil
+import json
 import signal
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, TextIO
 
 from nodewright.api import Command, ConfigurationError, NodewrightError
+from nodewright.cli.exit_status import ExitStatus
+from nodewright.cli.output import TABLE, add_output, written
+from nodewright.cli.progress import foot_line, rounded
+from nodewright.cli.style import Style
 from nodewright.cli.table import aligned, screen_width
 
 if TYPE_CHECKING:
     from nodewright.testing.conformance.live.results import Report, Result, Rule
     from nodewright.testing.conformance.live.trial import Trial
 
-_INSTALL = "the suite needs pytest, which is not installed: pip install 'nodewright[conformance]'"
+_INSTALL = "the suite needs pytest, which is not installed: pip install pytest"
 _HELP = """\
-Without --full, nothing is changed: the suite only reads, and it refuses actions
-before they reach the provider. With --full, the suite resizes one group again and
-again, and deletes its machines: choose a group that is not in use. The suite resets
-the size after each test and at the end, even after Ctrl-C or a lost connection.
+Without --full, nothing is changed: the suite only reads, and it refuses actions before they reach the provider. With \
+--full, the suite resizes one group again and again, and deletes its machines: choose a group that is not in use. The \
+suite resets the size after each test and at the end, even after Ctrl-C or a lost connection.
 
 Exit status: 0 if no rule is broken, 1 if one is, 2 if the suite could not run."""
 
-COULD_NOT_RUN = 2
 _REPORTS = (".html", ".md", ".json")
 _WIDEST_NAME = 72
-#: Minutes from which on hours are told.
-_LONG = 100
+_STYLES = {"passed ": Style.GREEN, "FAILED ": Style.RED, "RESULT ": Style.BOLD}
 
 
 class ConformanceCommand(Command):
     """Runs the provider suite against a real account."""
 
+    examples: ClassVar[Mapping[str, str]] = {
+        "nodewright conformance --config nodewright.yaml --provider aws": "read only",
+        "nodewright conformance --config nodewright.yaml --provider aws --group spare --full": "resize a spare group",
+    }
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Describe the arguments."""
-        parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = _HELP
         parser.add_argument(
             "--provider",
@@ -79,6 +84,7 @@ class ConformanceCommand(Command):
         parser.add_argument(
             "--report", type=Path, metavar="FILE", help="write all results to FILE.html, FILE.md or FILE.json"
         )
+        add_output(parser)
 
     def run(self, arguments: Namespace) -> int:
         """Test all rules. Return 0 if none is broken, 1 if one is, 2 if the suite could not run."""
@@ -120,16 +126,17 @@ def _tried(arguments: Namespace) -> int:
             trial = Trial(account, open_account(account, arguments.group or ""))
     except NodewrightError as error:
         return _refuse(f"{arguments.provider} can't be read: {masked(str(error), account.secrets)}")
-    print(trial.announcement)
+    print(trial.announcement, file=_stream(arguments))
     if arguments.full and not arguments.yes and not _agreed():
-        return COULD_NOT_RUN
+        return ExitStatus.WRONG
     with _terminated_as_interrupted():
         return _judged(trial, arguments)
 
 
 def _judged(trial: Trial, arguments: Namespace) -> int:
     progress = _Progress(trial.abilities)
-    table = _RuleTable(progress)
+    out = _stream(arguments)
+    table = _RuleTable(progress, out)
     report = trial.run(
         begin=table.begin,
         start=progress.start,
@@ -138,7 +145,9 @@ def _judged(trial: Trial, arguments: Namespace) -> int:
         keep_going=arguments.keep_going or not arguments.full,
     )
     table.end()
-    print(f"\n{report.summary}")
+    print(f"\n{report.summary}", file=out)
+    if arguments.output != TABLE:
+        print(written(json.loads(_page(report, ".json")), arguments.output))
     if report.trouble:
         print(f"nodewright conformance: {report.trouble}", file=sys.stderr)
     if arguments.report is not None:
@@ -147,6 +156,11 @@ def _judged(trial: Trial, arguments: Namespace) -> int:
         except OSError as error:
             return _refuse(f"--report {arguments.report}: {error.strerror}")
     return report.status
+
+
+def _stream(arguments: Namespace) -> TextIO:
+    """Return where people read: a report for programs has stdout to itself."""
+    return sys.stdout if arguments.output == TABLE else sys.stderr
 
 
 def _page(report: Report, suffix: str) -> str:
@@ -166,7 +180,6 @@ class _Progress:
         from nodewright.testing.conformance.live.pace import Pace
 
         self._pace = Pace(abilities)
-        self._shows = sys.stderr.isatty()
 
     def begin(self, rules: Sequence[Rule]) -> None:
         """Note which rules are to be tried."""
@@ -176,37 +189,25 @@ class _Progress:
         """Show that *rule* is being tried."""
         self._pace.start(monotonic())
         left = self._pace.left
-        self._show(f"{self._pace.done} rules, {'trying' if left is None else f'{_rounded(left)} left'}: {rule.name}")
+        foot_line(f"{self._pace.done} rules, {'trying' if left is None else f'{rounded(left)} left'}: {rule.name}")
 
     def tell(self, result: Result) -> None:
         """Note that a rule was tried, and make room for lines of other kinds."""
         self._pace.tell(result, monotonic())
-        self._show("")
+        foot_line("")
 
     def interrupt(self) -> None:
         """Say that the run ends, and that this takes a while."""
-        self._show("")
+        foot_line("")
         print("interrupted: please wait until the group has its size back", file=sys.stderr)
-
-    def _show(self, text: str) -> None:
-        if self._shows:
-            width = shutil.get_terminal_size().columns - 1
-            print(f"\r\x1b[K{text[:width]}", end="", file=sys.stderr, flush=True)
-
-
-def _rounded(seconds: float) -> str:
-    """A time in words, no more exact than an estimate is."""
-    minutes = round(seconds / 60)
-    if minutes < 1:
-        return "less than a minute"
-    return f"about {minutes} min" if minutes < _LONG else f"about {minutes // 60} h {minutes % 60} min"
 
 
 class _RuleTable:
     """Prints a line for each rule as soon as it was tested, and at the end how many were skipped, and why."""
 
-    def __init__(self, progress: _Progress) -> None:
+    def __init__(self, progress: _Progress, out: TextIO) -> None:
         self._progress = progress
+        self._out = out
         self._name = 0
         self._skipped = Counter[str]()
 
@@ -215,7 +216,7 @@ class _RuleTable:
         self._progress.begin(rules)
         self._name = min(_WIDEST_NAME, max((len(rule.name) for rule in rules), default=0))
         if rules:
-            print()
+            print(file=self._out)
             self._line("RESULT", "RULE", "WHY")
 
     def tell(self, result: Result) -> None:
@@ -235,12 +236,12 @@ class _RuleTable:
         """Print how many rules were skipped for each reason. The report lists them."""
         if self._skipped:
             rows = [("SKIPPED", "WHY"), *((str(count), reason) for reason, count in self._skipped.items())]
-            print("\n" + aligned(rows, width=screen_width()).rstrip())
+            print("\n" + aligned(rows, width=screen_width(), header=True).rstrip(), file=self._out)
 
     def _line(self, outcome: str, name: str, reason: str) -> None:
         words = " ".join(reason.split())
         row = (f"{outcome:<7}", f"{name:<{self._name}}", words)
-        print(aligned([row], width=screen_width()).rstrip(), flush=True)
+        print(aligned([row], width=screen_width(), styles=_STYLES).rstrip(), file=self._out, flush=True)
 
 
 def _agreed() -> bool:
@@ -260,7 +261,7 @@ def _agreed() -> bool:
 
 def _refuse(message: str) -> int:
     print(f"nodewright conformance: {message}", file=sys.stderr)
-    return COULD_NOT_RUN
+    return ExitStatus.WRONG
 
 
 @contextmanager

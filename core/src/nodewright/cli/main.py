@@ -3,31 +3,42 @@
 This module and `nodewright.cli.commands` import nothing heavy: each command imports what it needs when it runs.
 """
 
+import gc
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from threading import Thread
 from time import sleep
 from typing import NoReturn
 
 from nodewright import __version__
 from nodewright.cli import commands
-from nodewright.cli.table import aligned, screen_width
+from nodewright.cli.exit_status import ExitStatus
+from nodewright.cli.table import aligned, folded, screen_width
 
 USAGE = "usage: nodewright [-h | --version] <command> ..."
 
-FAILED = 1
-WRONG = 2
-INTERRUPTED = 130
-BROKEN_PIPE = 141
-
+#: Objects made until Python looks for garbage: a start makes many, and all of them stay.
+_GARBAGE_THRESHOLD = 10_000
+#: This process multiplies no matrices, and its models have no observers; both would cost memory and time at each start.
+_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "PYDANTIC_DISABLE_PLUGINS": "__all__"}
 #: How long threads that a plugin has left running may keep the process from its end.
 _LAST_SECONDS = 3.0
 
 
 def program() -> NoReturn:
     """Run the program's own command line and end the process, whatever threads plugins have left running."""
+    gc.set_threshold(_GARBAGE_THRESHOLD)
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    _mend_streams()
+    if "_ARGCOMPLETE" in os.environ:
+        from nodewright.cli.completion import complete
+
+        complete()
     leave(main())
 
 
@@ -45,18 +56,40 @@ def guarded(program: Callable[[], int]) -> int:
         status = program()
         sys.stdout.flush()
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return ExitStatus.INTERRUPTED
     except BrokenPipeError:
-        # Python flushes stdout once more when it exits, and would complain then.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
+        _give_up_stdout()
+        return ExitStatus.BROKEN_PIPE
+    except OSError as error:
+        # Most often a full disk below stdout.
+        _give_up_stdout()
+        about = f"{error.filename}: " if error.filename else ""
+        with suppress(OSError):
+            print(f"nodewright: {about}{error.strerror or error}", file=sys.stderr)
+        return ExitStatus.FAILED
     except Exception as error:
         failure = _failure(error)
         if failure is None:
             raise
         message, status = failure
-        print(message, file=sys.stderr)
+        print(folded(message, screen_width(sys.stderr)), file=sys.stderr)
     return status
+
+
+def _mend_streams() -> None:
+    """Make streams that the caller has closed lead nowhere; write what an encoding lacks as an escape."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115  (for the life of the process)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        getattr(sys, name).reconfigure(errors="backslashreplace")
+
+
+def _give_up_stdout() -> None:
+    """Let stdout lead nowhere: Python flushes it once more when it exits, and would complain then."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def leave(status: int) -> NoReturn:
@@ -80,10 +113,14 @@ def _threads_left() -> list[str]:
 
 def dispatch(words: Sequence[str]) -> int:
     """Run the command that the first of *words* names, with the others; return its exit status."""
+    strange = next(filter(_is_no_text, words), None)
+    if strange is not None:
+        print(f"nodewright: {strange!a} is not written in UTF-8", file=sys.stderr)
+        return ExitStatus.WRONG
     match words:
         case []:
             print(f"{USAGE}\nnodewright --help lists the commands", file=sys.stderr)
-            return WRONG
+            return ExitStatus.WRONG
         case ["-h" | "--help", *_]:
             print(overview())
             return 0
@@ -92,19 +129,33 @@ def dispatch(words: Sequence[str]) -> int:
             return 0
         case [option, *_] if option.startswith("-"):
             print(f"{USAGE}\nnodewright: {option} goes after a command: nodewright run {option}", file=sys.stderr)
-            return WRONG
+            return ExitStatus.WRONG
         case [name, *rest]:
             return run(name, rest)
     raise AssertionError("unreachable")
 
 
+def _is_no_text(word: str) -> bool:
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
 def run(name: str, words: Sequence[str]) -> int:
     """Run command *name* with *words*; return its exit status."""
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
+
+    from nodewright.cli.help import add_examples, parser_of
 
     command = commands.load(name)()
-    parser = ArgumentParser(prog=f"nodewright {name}", description=commands.summary(name), allow_abbrev=False)
+    # Until here, an interrupt has ended the process without a word.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    parser = parser_of(name, commands.summary(name))
     command.add_arguments(parser)
+    add_examples(parser, command.examples)
     if not command.passthrough:
         return command.run(parser.parse_args(words))
     if words and words[0] in ("-h", "--help"):
@@ -148,9 +199,9 @@ def _failure(error: Exception) -> tuple[str, int] | None:
 
     match error:
         case ConfigurationError():
-            return str(error), WRONG
+            return str(error), ExitStatus.WRONG
         case PluginError():
-            return f"nodewright: {error}", WRONG
+            return f"nodewright: {error}", ExitStatus.WRONG
         case NodewrightError():
-            return f"nodewright: {error}", FAILED
+            return f"nodewright: {error}", ExitStatus.FAILED
     return None

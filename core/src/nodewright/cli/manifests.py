@@ -1,15 +1,18 @@
 """``nodewright manifests``: everything that a cluster needs to run Nodewright, for ``kubectl apply``."""
 
+import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import yaml
 
 from nodewright.api.command import Command
+from nodewright.cli.exit_status import ExitStatus
+from nodewright.cli.output import JSON, YAML, add_output, written
 from nodewright.config.addresses import read_namespace, split_address
 
 if TYPE_CHECKING:
@@ -21,11 +24,19 @@ _FILE = "nodewright.yaml"
 _READING = {"list", "watch"}
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
+#: Texts that PyYAML leaves bare, and Go reads as numbers.
+_NUMBER_ELSEWHERE = re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+|0o[0-7]+")
+
 Object = dict[str, Any]
 
 
 class ManifestsCommand(Command):
     """Prints what the Helm chart installs, without Helm."""
+
+    examples: ClassVar[Mapping[str, str]] = {
+        "nodewright manifests --config nodewright.yaml --image registry.example/nw:0.1": "for kubectl apply -f -",
+        "nodewright manifests --config nodewright.yaml --replicas 2 --monitoring": "two replicas, and alert rules",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be changed."""
@@ -49,6 +60,7 @@ class ManifestsCommand(Command):
             metavar="NAMESPACE",
             help="add a dashboard, and alert rules and a ServiceMonitor in NAMESPACE (default: monitoring)",
         )
+        add_output(parser, (YAML, JSON))
 
     def run(self, arguments: Namespace) -> int:
         """Print the manifests. Raises `ConfigurationError` with every mistake in the configuration."""
@@ -65,10 +77,13 @@ class ManifestsCommand(Command):
             replicas=arguments.replicas,
             monitoring=arguments.monitoring,
         )
-        print(as_yaml(objects), end="")
+        if arguments.output == JSON:
+            print(written({"apiVersion": "v1", "kind": "List", "items": objects}, JSON))
+        else:
+            print(as_yaml(objects), end="")
         for caution in cautions(settings):
             print(f"{arguments.config}: {caution}", file=sys.stderr)
-        return 0
+        return ExitStatus.DONE
 
 
 def manifests(
@@ -148,7 +163,9 @@ def _set_up(deployment: Object, settings: "Settings", namespace: str, image: str
     # The configuration names the providers: no flag does.
     container["args"] = [f"--config=/etc/{_NAME}/{_FILE}", f"--namespace={namespace}"]
     _, port = split_address(settings.server.address)
-    container["ports"][0]["containerPort"] = container["livenessProbe"]["httpGet"]["port"] = port
+    container["ports"][0]["containerPort"] = port
+    for probe in ("startupProbe", "livenessProbe"):
+        container[probe]["httpGet"]["port"] = port
 
 
 def _needed(rules: list[Object], settings: "Settings") -> Iterator[Object]:
@@ -216,7 +233,8 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+    style = "|" if "\n" in text else "'" if _NUMBER_ELSEWHERE.fullmatch(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 _Dumper.add_representer(str, _represent_text)

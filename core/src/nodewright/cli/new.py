@@ -4,17 +4,16 @@ import ast
 import re
 import shlex
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from nodewright import __version__
 from nodewright.api.command import Command
 from nodewright.api.nearest import nearest
+from nodewright.cli.exit_status import ExitStatus
 from nodewright.cli.table import aligned
-
-DONE, FAILED, WRONG = 0, 1, 2
 
 #: Folders of files that are ordinary Python, of a plugin called ``my-plugin``. What is in ``common`` belongs to every
 #: kind; if a kind has the same file, its own text follows.
@@ -58,9 +57,13 @@ class RefusalError(Exception):
 class NewCommand(Command):
     """Writes a distribution that builds, installs and passes its conformance suite."""
 
+    examples: ClassVar[Mapping[str, str]] = {
+        "nodewright new expander near-data": "write nodewright-near-data/ here",
+        "nodewright new processor night --of scale-down-candidates --into plugins": "another kind, elsewhere",
+    }
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare kind, name and place."""
-        parser.formatter_class = RawDescriptionHelpFormatter
         parser.epilog = "kinds:\n" + aligned([(f"  {kind}", each.what) for kind, each in KINDS.items()])
         parser.add_argument("kind", metavar="KIND", help="what to write; see below")
         parser.add_argument("name", metavar="NAME", help="what YAML will call it, such as near-data")
@@ -77,17 +80,17 @@ class NewCommand(Command):
             folder = _written(arguments.into, f"nodewright-{name}", texts)
         except RefusalError as refusal:
             print(f"nodewright new: {refusal}", file=sys.stderr)
-            return WRONG
+            return ExitStatus.WRONG
         except OSError as error:
             print(f"nodewright new: {error.filename} can't be written: {error.strerror}", file=sys.stderr)
-            return FAILED
+            return ExitStatus.FAILED
         print(f"{folder}/ has {_a(_noun(KINDS[arguments.kind]))} that works. Comments with EDIT say what to do where.")
         print("Next:\n")
         place = str(folder) if folder.is_absolute() else f"./{folder}"
         print(f"  pip install --editable {shlex.quote(f'{place}[test]')}")
         print(f"  pytest {shlex.quote(str(folder))}")
         print("  nodewright plugins")
-        return DONE
+        return ExitStatus.DONE
 
 
 def distribution(kind: str, name: str, *, of: str | None = None) -> Mapping[str, str]:

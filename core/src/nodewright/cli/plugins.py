@@ -1,17 +1,25 @@
 """``nodewright plugins``: what is installed, and how it is."""
 
-import json
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import ClassVar
 
 from nodewright.api import Command, ConfigurationError
 from nodewright.cli.commands import BUILT_IN
+from nodewright.cli.exit_status import ExitStatus
+from nodewright.cli.output import TABLE, add_output, written
+from nodewright.cli.style import Style
 from nodewright.cli.table import aligned, screen_width
 from nodewright.plugins.registry import PluginState, PluginStatus, Registry
 
 HEADER = ("KIND", "NAME", "DISTRIBUTION", "VERSION", "STATE", "WHAT IT IS, OR WHAT IS WRONG")
+
+_STYLES = {
+    str(state): Style.GREEN if state in (PluginState.READY, PluginState.IN_USE) else Style.RED for state in PluginState
+}
 
 #: Kind and name of a plugin.
 Key = tuple[str, str]
@@ -21,13 +29,17 @@ class PluginsCommand(Command):
     """Shows every plugin that any installed distribution registers."""
 
     summary = "show every plugin: where it comes from, and whether it works"
+    examples: ClassVar[Mapping[str, str]] = {
+        "nodewright plugins": "what is installed",
+        "nodewright plugins --config nodewright.yaml": "what of it a configuration uses, and whether that works",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare configuration and output format."""
         parser.add_argument(
             "--config", type=Path, metavar="FILE", help="show which of them FILE uses, and whether it can"
         )
-        parser.add_argument("-o", "--output", choices=("table", "json"), default="table", help="default: %(default)s")
+        add_output(parser)
 
     def run(self, arguments: Namespace) -> int:
         """Print them all; return 2 if there is a configuration and something that it names can't be used."""
@@ -45,10 +57,13 @@ class PluginsCommand(Command):
                 wrong = error
         statuses = with_use([_shadowed(each) for each in registry.statuses()], named)
         statuses = [replace(each, isolated=_key(each, named) in isolated) for each in statuses]
-        print(as_json(statuses) if arguments.output == "json" else as_table(statuses, width=screen_width()))
+        if arguments.output == TABLE:
+            print(f"{as_table(statuses, width=screen_width())}\n\n{_summary(statuses)}")
+        else:
+            print(written([asdict(each) for each in statuses], arguments.output))
         if wrong is not None:
             raise wrong
-        return 2 if any(named.values()) else 0
+        return ExitStatus.WRONG if any(named.values()) else ExitStatus.DONE
 
 
 def problems_by_name(file: Path, registry: Registry) -> Mapping[Key, str]:
@@ -101,17 +116,17 @@ def with_use(statuses: Sequence[PluginStatus], named: Mapping[Key, str]) -> Sequ
 def as_table(statuses: Sequence[PluginStatus], *, width: int | None = None) -> str:
     """Return one line for each plugin, or as many as its last column needs to stay within *width*."""
     rows = [(each.kind, each.name, each.distribution, each.version, str(each.state), _told(each)) for each in statuses]
-    return aligned([HEADER, *rows], width=width)
+    return aligned([HEADER, *rows], width=width, drop=(3, 2), header=True, styles=_STYLES)
+
+
+def _summary(statuses: Sequence[PluginStatus]) -> str:
+    counts = Counter(each.state for each in statuses)
+    return f"{len(statuses)} plugins: {', '.join(f'{counts[state]} {state}' for state in PluginState if counts[state])}"
 
 
 def _told(status: PluginStatus) -> str:
     where = " (in a process of its own)" if status.isolated else ""
     return status.reason or f"{status.description}{where}"
-
-
-def as_json(statuses: Sequence[PluginStatus]) -> str:
-    """Return a JSON list with one object for each plugin."""
-    return json.dumps([asdict(each) for each in statuses], indent=2)
 
 
 def _key(status: PluginStatus, named: Container[Key]) -> Key:

@@ -5,30 +5,27 @@ import os
 import signal
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from threading import Event, Thread
 from time import monotonic, sleep
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from nodewright.api.command import Command
 from nodewright.api.errors import NodewrightError, NotLeaderError
+from nodewright.cli.exit_status import ExitStatus
 
 if TYPE_CHECKING:
     from nodewright.kube.lease import Lease
     from nodewright.runtime.watchdog import Watchdog
 
-#: The exit status after the lease was lost; Cluster Autoscaler has the same.
-LOST = 255
 #: How long a call that is under way may hold up the end. Kubernetes gives a pod 30 s by default.
 _GRACE_SECONDS = 20.0
 #: Nothing is said about such a call before this.
 _QUIET_SECONDS = 2.0
 #: Signals within this time are one.
 _ONE_SIGNAL_SECONDS = 1.0
-#: The exit status after a second signal.
-CUT_SHORT = 1
 
 _log = logging.getLogger("nodewright.run")
 
@@ -37,6 +34,11 @@ class RunCommand(Command):
     """Runs until SIGTERM or Ctrl-C."""
 
     passthrough = True
+    examples: ClassVar[Mapping[str, str]] = {
+        "nodewright run --config nodewright.yaml": "run it",
+        "nodewright run --config nodewright.yaml --dry-run": "change nothing, and tell what would be done",
+        "nodewright run --cloud-provider=fake --nodes=1:10:base --scale-down-unneeded-time=5m": "by flags alone",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Describe the flags; they are read in Cluster Autoscaler's own syntax."""
@@ -49,7 +51,7 @@ class RunCommand(Command):
         parser.add_argument("--<flag>", metavar="VALUE", help="any flag of Cluster Autoscaler; it overrides the file")
 
     def run(self, arguments: Namespace) -> int:
-        """Run the autoscaler; return 0 after a clean stop, `LOST` if another replica may act by now.
+        """Run the autoscaler; return 0 after a clean stop, `ExitStatus.LOST` if another replica may act by now.
 
         A signal always ends the process, a second one at once. The next process finds what was cut short in the
         cluster and the cloud.
@@ -66,11 +68,12 @@ class RunCommand(Command):
         from nodewright.serve.endpoints import Endpoints
         from nodewright.serve.server import Server
 
-        autoscaler, settings = autoscaler_for(words, acts=True)
+        autoscaler, settings = autoscaler_for(words)
         watchdog.patience_with = autoscaler.patience_with
         endpoints = Endpoints(
             autoscaler.metrics,
             trouble=autoscaler.liveness.trouble,
+            obstacle=lambda: autoscaler.obstacle,
             snapshots=autoscaler.snapshots if settings.server.snapshot else None,
             profiling=settings.server.profiling,
         )
@@ -82,6 +85,11 @@ class RunCommand(Command):
                 "Name another address with server.address or --address, or free this one"
             ) from error
         stop, watching = Event(), Event()
+
+        def late() -> str:
+            return hanging() or (
+                "a call is under way" if autoscaler.active else "the last loop has not come to its end"
+            )
 
         def end() -> None:
             stop.set()
@@ -95,20 +103,20 @@ class RunCommand(Command):
             sleep(quiet)
             _log.warning(
                 "stopping takes long: %s; it is waited for up to %g s, or until a second signal",
-                hanging() or "a call is under way",
+                late(),
                 _GRACE_SECONDS,
             )
             sleep(_GRACE_SECONDS - quiet)
-            _log.warning("stopping without waiting any longer: %s", hanging() or "a call is under way")
+            _log.warning("stopping without waiting any longer: %s", late())
             os._exit(0)
 
         def end_at_once() -> None:
             _log.warning("a second signal: stopping at once; %s", hanging() or "no plugin is being called")
-            os._exit(CUT_SHORT)
+            os._exit(ExitStatus.FAILED)
 
         _on_signals(end, end_at_once)
         if autoscaler.lease is not None:
-            _on_loss(autoscaler.lease, stop, autoscaler.wake)
+            _on_loss(autoscaler.lease, stop, autoscaler.wake, late)
         server.start()
         try:
             autoscaler.start(patient=True)
@@ -121,7 +129,7 @@ class RunCommand(Command):
             _log.info("stopping")
         except NotLeaderError as error:
             _log.error("stopping: %s", error)
-            return LOST
+            return ExitStatus.LOST
         finally:
             autoscaler.close()
             server.stop()
@@ -159,14 +167,16 @@ def _on_signals(first: Callable[[], None], second: Callable[[], None]) -> None:
         signal.signal(number, handle)
 
 
-def _on_loss(lease: "Lease", stop: Event, wake: Callable[[], None]) -> None:
+def _on_loss(lease: "Lease", stop: Event, wake: Callable[[], None], late: Callable[[], str]) -> None:
+    """Have the process end when the *lease* is lost; *late* says what it does not wait for."""
+
     def end() -> None:
         lease.lost.wait()
         stop.set()
         wake()
         # Nothing else stops a plugin's call, and it must not meet the next leader's calls.
         sleep(lease.spare)
-        _log.error("a call is still under way, and another replica may act by now: stopping without waiting for it")
-        os._exit(LOST)
+        _log.error("another replica may act by now: stopping without waiting any longer: %s", late())
+        os._exit(ExitStatus.LOST)
 
     Thread(target=end, name="lease-lost", daemon=True).start()

@@ -51,8 +51,8 @@ class Cluster:
     """All nodes and pods. Written and read by the loop's thread only.
 
     `put_*` and `drop_*` follow the API server and must not be called in a fork; a malformed quantity raises
-    `ValueError` and changes nothing. `take`, `add_nodes`, `hide_node`, `empty_node` and `leave_out` try something and
-    are called in forks only.
+    `ValueError` and changes nothing. `take`, `add_nodes`, `start_node`, `hide_node`, `empty_node` and `leave_out` try
+    something and are called in forks only.
     """
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class Cluster:
         self._tidy_at = _MANY_CLASSES
         self._bound: dict[str, list[PodRow]] = {}
         self._guests: list[tuple[PodClass, Sequence[str], Rows]] = []
-        #: The pods that came with nodes that were added in forks, by row.
+        #: The pods that came with nodes that were added or started in forks, by row.
         self._companions: dict[int, Sequence[PodClass]] = {}
         self._left_out: set[PodClass] = set()
         #: Rows of nodes whose pods were taken away in forks.
@@ -87,7 +87,8 @@ class Cluster:
 
     def put_node(self, node: Node) -> None:
         """Add or replace a node."""
-        name, allocatable = node.name, node.allocatable
+        # The capacity is read here as well, where a malformed one is refused like any other object.
+        name, allocatable, _ = node.name, node.allocatable, node.capacity
         was = self.nodes.get(name)
         marks = NodeMarks(labels=node.metadata.labels, taints=node.spec.taints, unschedulable=node.spec.unschedulable)
         self.nodes[name] = node
@@ -277,16 +278,29 @@ class Cluster:
     ) -> None:
         """Add equal nodes that do not exist, each with the pods that come with it."""
         rows = self.table.add_alike(names, marks, free)
-        once = np.ones(len(rows), dtype=np.intp)
-        for companion in companions:
-            self._put(companion, rows, once, 1)
-            self._journal.note(partial(self._put, companion, rows, once, -1))
+        self._accompany(rows, companions)
         for row in rows.tolist() if attach_limits else ():
             self.storage.attachments.limit(row, attach_limits)
             self._journal.note(partial(self.storage.attachments.limit, row, {}))
-        for row in rows.tolist() if companions else ():
-            self._companions[row] = companions
-            self._journal.note(partial(self._companions.__delitem__, row))
+
+    def start_node(
+        self,
+        name: str,
+        marks: NodeMarks,
+        allocatable: Resources,
+        companions: Sequence[PodClass],
+        attach_limits: Mapping[str, int],
+    ) -> None:
+        """Treat a node as it will be once it has started, when the *companions* that it lacks have come as well.
+
+        Its pods stay. At most once for each node in a fork.
+        """
+        row = self.table.rows[name]
+        self.table.pretend(row, marks, self.nodes[name].allocatable, allocatable)
+        self._accompany(np.array([row], dtype=np.intp), companions)
+        if attach_limits:
+            self.storage.attachments.limit(row, attach_limits)
+            self._journal.note(lambda: self.storage.meet_node(name))
 
     def hide_node(self, name: str) -> None:
         """Take a node out, with everything that runs on it."""
@@ -345,6 +359,16 @@ class Cluster:
         return [
             (pod_class, keys[index]) for pod_class, keys, at in found for index in np.flatnonzero(at == row).tolist()
         ]
+
+    def _accompany(self, rows: Rows, companions: Sequence[PodClass]) -> None:
+        """Put the pods that come with nodes onto each of *rows*."""
+        once = np.ones(len(rows), dtype=np.intp)
+        for companion in companions:
+            self._put(companion, rows, once, 1)
+            self._journal.note(partial(self._put, companion, rows, once, -1))
+        for row in rows.tolist() if companions else ():
+            self._companions[row] = companions
+            self._journal.note(partial(self._companions.__delitem__, row))
 
     def _take_off(self, name: str) -> None:
         row = self.table.rows[name]

@@ -158,6 +158,12 @@ class NodeTable:
         taints = tuple(taint for taint in marks.taints if taint.key not in off)
         self._pose(row, replace(marks, taints=taints, unschedulable=marks.unschedulable and not uncordon))
 
+    def pretend(self, row: int, marks: NodeMarks, was: Resources, now: Resources) -> None:
+        """Replace a node's marks and its allocatable resources until the fork ends, as `change` does for good."""
+        before = self.marks(row)
+        self.change(row, marks, was, now)
+        self._journal.note(lambda: self.change(row, before, now, was))
+
     def _pose(self, row: int, marks: NodeMarks) -> None:
         """Give a node other *marks* until the fork ends."""
         kind = int(self.class_of[row])

@@ -158,7 +158,13 @@ def _settings(data: dict[str, Any]) -> tuple[Settings, list[Mistake]]:
 
 
 def _leave_out(data: dict[str, Any], path: Path) -> None:
-    """Remove the setting at *path*. A list is removed as a whole: its other items would change their index."""
+    """Remove the setting at *path*. The empty path is that of everything.
+
+    A list is removed as a whole: its other items would change their index.
+    """
+    if not path:
+        data.clear()
+        return
     length = next((at for at, part in enumerate(path) if isinstance(part, int)), len(path))
     node: Any = data
     for part in path[: length - 1]:

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from nodewright.config.model import Section, Settings
+from nodewright.config.model.base import descriptions
 
 #: Keys and list indices from the top: ``("groups", 1, "match")``.
 Path = tuple[str | int, ...]
@@ -41,6 +42,7 @@ class Setting:
     path: tuple[str, ...]
     #: The names in Python, from the top.
     names: tuple[str, ...]
+    section: type[BaseModel]
     field: FieldInfo
 
     @property
@@ -51,7 +53,7 @@ class Setting:
     @property
     def description(self) -> str:
         """What the setting does, in one line."""
-        return self.field.description or ""
+        return descriptions(self.section).get(self.names[-1], "")
 
     def of(self, settings: BaseModel) -> Any:
         """Return the value in *settings*."""
@@ -70,7 +72,7 @@ def all_settings(
         if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
             yield from all_settings(field.annotation, here, called)
         else:
-            yield Setting(path=here, names=called, field=field)
+            yield Setting(path=here, names=called, section=model, field=field)
 
 
 def planned(path: tuple[str, ...]) -> str | None:

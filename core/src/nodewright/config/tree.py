@@ -29,6 +29,12 @@ class Origin:
 
 DEFAULT = Origin()
 _LONGEST_NUMBER = 40  # digits; Python refuses to parse very long numbers
+_DEEPEST = 100
+_MOST_REPEATED = 100_000
+#: What keeps a number of bytes small and stands for a number of values that no memory holds.
+_BOMB = f"aliases stand for more than {_MOST_REPEATED:,} values: write them out"
+_NO_TEXT = "has half of a character, which is no text"
+_TOO_DEEP = f"is nested more than {_DEEPEST} levels deep"
 
 
 @dataclass
@@ -109,15 +115,30 @@ def dump(data: Any, *, flow: bool = False) -> str:
 
 
 def _syntax(error: yaml.MarkedYAMLError) -> str:
+    if error.problem == _TOO_DEEP:
+        return _TOO_DEEP
     if error.problem and "'\\t'" in error.problem:
         return "not valid YAML: indent lines with spaces, not with tabs"
     return f"not valid YAML: {', '.join(part for part in (error.context, error.problem) if part)}"
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads plain values as YAML 1.2 does: ``yes``, ``on``, ``1:30`` and ``2030-01-01`` are text."""
+    """Reads plain values as YAML 1.2 does: ``yes``, ``on``, ``1:30`` and ``2030-01-01`` are text.
+
+    What is nested too deeply is refused early: reading it would take long, and end at the limit of Python's stack.
+    """
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  (PyYAML's own design)
+    _depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Return the next node with all that is in it."""
+        if self._depth > _DEEPEST:
+            raise yaml.MarkedYAMLError(problem=_TOO_DEEP, problem_mark=self.peek_event().start_mark)  # type: ignore[no-untyped-call]
+        self._depth += 1
+        node: yaml.Node | None = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
 
 
 class _Dumper(yaml.SafeDumper):
@@ -152,6 +173,8 @@ class _Reader:
         self.tree = tree
         self.problems: list[Problem] = []
         self._open: list[yaml.Node] = []
+        self._known: set[int] = set()
+        self._repeated = 0
 
     def complain(self, message: str, node: yaml.Node, path: Path) -> None:
         self.problems.append(Problem(message=message, source=self.tree.source, line=_line(node), path=dotted(path)))
@@ -159,6 +182,11 @@ class _Reader:
     def value(self, node: yaml.Node, path: Path) -> Any:
         if any(node is parent for parent in self._open):
             self.complain("an alias must not be part of the value that it refers to", node, path)
+            return None
+        if len(path) > _DEEPEST:
+            self.complain(_TOO_DEEP, node, path[:3])
+            return None
+        if self._repeats_too_much(node, path):
             return None
         if path:
             self.tree.places.setdefault(path, Origin(source=self.tree.source, line=_line(node)))
@@ -172,6 +200,16 @@ class _Reader:
         finally:
             self._open.pop()
 
+    def _repeats_too_much(self, node: yaml.Node, path: Path) -> bool:
+        """Tell whether *node* is one value too many that aliases stand for; the first one is a mistake."""
+        if id(node) not in self._known:
+            self._known.add(id(node))
+            return False
+        self._repeated += 1
+        if self._repeated == _MOST_REPEATED:
+            self.complain(_BOMB, node, path)
+        return self._repeated >= _MOST_REPEATED
+
     def _items(self, node: yaml.MappingNode, path: Path) -> Iterator[tuple[str, Any]]:
         lines: dict[str, int] = {}
         for key_node, value_node in node.value:
@@ -179,6 +217,9 @@ class _Reader:
                 self.complain("a key must be a plain text", key_node, path)
                 continue
             key, line = str(key_node.value), _line(key_node)
+            if not _is_text(key):
+                self.complain(_NO_TEXT, key_node, path)
+                continue
             if key in lines:
                 self.complain(f"is written twice, first in line {lines[key]}", key_node, (*path, key))
                 continue
@@ -200,13 +241,24 @@ class _Reader:
                     return float(text)
                 except ValueError:
                     self.complain(f"write a number, not {text}", node, path)
-            case "tag:yaml.org,2002:str":
+            case "tag:yaml.org,2002:str" if _is_text(text):
                 return text
+            case "tag:yaml.org,2002:str":
+                self.complain(_NO_TEXT, node, path)
             case "tag:yaml.org,2002:int":
                 self.complain("the number is too long", node, path)
             case tag:
                 self.complain(f"the tag {tag} is not supported: leave it out", node, path)
         return None
+
+
+def _is_text(text: str) -> bool:
+    """Tell whether *text* can be written: an escape in YAML can stand for half of a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _line(node: yaml.Node) -> int:

@@ -7,9 +7,8 @@ from functools import cached_property
 
 from nodewright.api.decision import Decision, DeleteInstances, Outcome
 from nodewright.api.group import GroupFacts
-from nodewright.api.instance import InstanceState
 from nodewright.decision.memory import Memory
-from nodewright.decision.world import World
+from nodewright.decision.world import World, deleting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,10 +65,7 @@ class Execution:
             facts = replace(
                 facts,
                 target_size=facts.target_size + changes[facts.id],
-                instances=tuple(
-                    replace(each, state=InstanceState.DELETING, error=None) if each.id in deleted else each
-                    for each in facts.instances
-                ),
+                instances=deleting(facts.instances, deleted),
             )
             groups.append(doubts[facts.id].over(facts) if facts.id in doubts else facts)
         return replace(world, groups=tuple(groups), outcomes=self._growth)

@@ -28,6 +28,8 @@ class Findings:
     groups: tuple[GroupFacts, ...] = ()
     #: How many nodes that are not there yet were counted on, by group.
     upcoming: Mapping[str, int] = field(default_factory=dict)
+    #: How many nodes each group still has to get, counted on or not: once it grows, all of them are.
+    owed: Mapping[str, int] = field(default_factory=dict)
     #: How many machines of each group are in each state.
     readiness: Mapping[str, Readiness] = field(default_factory=dict)
     #: The same of the whole cluster, with nodes that belong to no group.
@@ -48,6 +50,7 @@ class Findings:
             groups=tuple(group.facts for group in health.groups),
             cluster=health.readiness,
             upcoming={group.facts.id: group.upcoming for group in health.groups if group.upcoming},
+            owed={group.facts.id: group.owed for group in health.groups if group.owed},
             readiness={group.facts.id: group.readiness for group in health.groups},
             blocked={group.facts.id: group.blocked for group in health.groups if group.blocked},
             utilization=measured.utilization if measured else {},
@@ -56,7 +59,11 @@ class Findings:
 
 
 def measure(world: World, health: Assessment, policy: Policy, now: datetime) -> Measured:
-    """Return how much of each node is requested now, without nodes that are starting."""
+    """Return how much of each node is requested now.
+
+    Nodes that are starting are left out, unless the loop is halted: then nothing has taken their place.
+    """
+    absent = health.starting if health.halted is None else frozenset[str]()
     utilizations = Utilizations(world.cluster, policy.settings.scale_down, now)
     return Measured(
         utilization={
@@ -64,6 +71,6 @@ def measure(world: World, health: Assessment, policy: Policy, now: datetime) -> 
                 node, gpu=world.gpus.get(name), ignore_daemons=group.options.ignore_daemonsets_utilization
             )
             for name, node in world.cluster.nodes.items()
-            if (group := world.group_on(name)) is not None and name not in health.starting
+            if (group := world.group_on(name)) is not None and name not in absent
         }
     )

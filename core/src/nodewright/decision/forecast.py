@@ -1,15 +1,16 @@
 """The forecast: the cluster as it will be once everything under way is done."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nodewright.decision.consolidation.replacements import reserved_nodes
-from nodewright.decision.health import Assessment
+from nodewright.decision.health import Assessment, GroupHealth
 from nodewright.decision.memory import ConsolidationMemory, RemovalMemory
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.removal.leftovers import coming_back
 from nodewright.decision.world import World
+from nodewright.objects import Node
+from nodewright.objects.node import CORDONED_BEFORE
 from nodewright.scheduling import ClusterSimulation
 
 
@@ -18,7 +19,7 @@ class Forecast:
     """The nodes that pending pods can count on, there already or not."""
 
     simulation: ClusterSimulation
-    #: Names of the nodes in it that are not there yet, by group.
+    #: Names of the nodes in it that are not ready yet, by group: those that are starting, then those to come.
     upcoming: Mapping[str, Sequence[str]]
 
 
@@ -32,18 +33,32 @@ class ExistingNodes:
 def foresee(
     world: World, health: Assessment, leaving: RemovalMemory, consolidation: ConsolidationMemory, policy: Policy
 ) -> Forecast:
-    """Return the cluster without nodes that are leaving, and with those that are coming or coming back."""
-    absent = health.starting | leaving.removals.keys()
+    """Return the cluster without nodes that are leaving, and with those that are coming or coming back.
+
+    A node that is starting is there as it will be, with the pods that it has already.
+    """
+    # Nodes that were ordered to replace others are for the pods of those: pending pods don't count on them.
+    reserved = reserved_nodes(world, consolidation, policy)
+    starting = {group.facts.id: _awaited(group, reserved[group.facts.id], leaving, world) for group in health.groups}
+    awaited = {node.name for nodes in starting.values() for node in nodes}
+    absent = (health.starting - awaited) | leaving.removals.keys()
     simulation = ClusterSimulation(world.cluster)
     simulation.remove_nodes([name for name in world.cluster.nodes if name in absent])
-    simulation.spare_nodes(coming_back(world, leaving), uncordon=policy.settings.scale_down.cordon)
-    # Nodes that were ordered to replace others are for the pods of those: pending pods don't count on them.
-    reserved: Counter[str] = reserved_nodes(world, consolidation, policy)
-    upcoming = {
-        group.facts.id: simulation.add_nodes(group.facts, count)
-        for group in health.groups
-        if (count := group.upcoming - reserved[group.facts.id]) > 0 and group.facts.template is not None
-    }
+    for name in coming_back(world, leaving):
+        if name not in absent:
+            before = CORDONED_BEFORE in world.cluster.nodes[name].metadata.annotations
+            simulation.spare_node(name, uncordon=policy.settings.scale_down.cordon and not before)
+    upcoming: dict[str, Sequence[str]] = {}
+    for group in health.groups:
+        facts = group.facts
+        if facts.template is None:
+            continue
+        names = [
+            *simulation.start_nodes(facts, starting[facts.id]),
+            *simulation.add_nodes(facts, max(0, group.missing - reserved[facts.id])),
+        ]
+        if names:
+            upcoming[facts.id] = names
     return Forecast(simulation=simulation, upcoming=upcoming)
 
 
@@ -57,3 +72,14 @@ def drop_uncertain(forecast: Forecast, world: World, health: Assessment, leaving
     uncertain = [name for names in forecast.upcoming.values() for name in names]
     forecast.simulation.remove_nodes([*uncertain, *doomed])
     return ExistingNodes(simulation=forecast.simulation)
+
+
+def _awaited(group: GroupHealth, reserved: int, leaving: RemovalMemory, world: World) -> Sequence[Node]:
+    """Return the starting nodes that pending pods can count on; the emptiest are *reserved* if too few are missing."""
+    if group.facts.template is None:
+        return ()
+    names = [name for name in group.starting if name not in leaving.removals]
+    spared = max(0, reserved - group.missing)
+    if spared:
+        names.sort(key=lambda name: len(world.cluster.pods_on(name)))
+    return [world.cluster.nodes[name] for name in names[spared:]]

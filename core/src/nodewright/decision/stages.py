@@ -23,6 +23,7 @@ from nodewright.decision.health import Assessment, assess
 from nodewright.decision.memory import (
     ConsolidationMemory,
     CooldownMemory,
+    DemandMemory,
     OrderMemory,
     RemovalMemory,
     UnneededMemory,
@@ -64,6 +65,7 @@ class Growth:
     """Which groups grow, and what is remembered of that."""
 
     plan: ScaleUpPlan
+    demand: DemandMemory
     orders: OrderMemory
     cooldown: CooldownMemory
 
@@ -105,6 +107,7 @@ def grow(
     world: World,
     health: Assessment,
     forecast: Forecast,
+    demand: DemandMemory,
     orders: OrderMemory,
     leaving: RemovalMemory,
     cooldown: CooldownMemory,
@@ -114,13 +117,16 @@ def grow(
     """Return which groups grow for pending pods, and up to their minimum sizes."""
     plan = ScaleUp(world, health, forecast.simulation, policy, now).plan(
         orders.turn,
+        demand.arrivals,
         leaving=leaving.removals,
         intended=recall(orders.intentions, world.cluster, forecast.upcoming),
     )
+    demand = demand.arrived(plan.arrivals)
     if not plan.grow:
-        return Growth(plan=plan, orders=orders.placed((), (), 0, now), cooldown=cooldown)
+        return Growth(plan=plan, demand=demand, orders=orders.placed((), (), 0, now), cooldown=cooldown)
     return Growth(
         plan=plan,
+        demand=demand,
         orders=orders.placed(plan.grow, plan.intentions, plan.taken, now),
         cooldown=cooldown.grown([order.group for order in plan.grow], now),
     )
@@ -148,12 +154,18 @@ def shrink(
     unneeded: UnneededMemory,
     leaving: RemovalMemory,
     cooldown: CooldownMemory,
+    verdicts: VerdictMemory,
     policy: Policy,
     now: datetime,
 ) -> ScaleDownPlan:
     """Return which removals start."""
-    scale_down = ScaleDown(world, unneeded, leaving, cooldown, existing.simulation, policy, now)
-    return scale_down.plan(health.starting | replacements.excluded, pause=growth.pause, replaced=replacements.removable)
+    scale_down = ScaleDown(world, unneeded, leaving, cooldown, verdicts, existing.simulation, policy, now)
+    return scale_down.plan(
+        health.starting | replacements.excluded,
+        growing={order.group: order.count for order in growth.plan.grow},
+        pause=growth.pause,
+        replaced=replacements.removable,
+    )
 
 
 def replace_nodes(

@@ -1,14 +1,14 @@
 """The world as one loop sees it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
 
 from nodewright.api.decision import DeleteInstances, Outcome, Shrink
 from nodewright.api.group import GroupFacts
-from nodewright.api.instance import InstanceState
+from nodewright.api.instance import Instance, InstanceState
 from nodewright.api.pricing import PricingModel
 from nodewright.api.provider import GpuConfig, ResourceLimits
 from nodewright.cluster import Cluster
@@ -30,6 +30,13 @@ class Members:
                 if home is not None:
                     self._by_group.setdefault(home, []).append(node)
         return self._by_group.get(group, ())
+
+
+def deleting(instances: Iterable[Instance], gone: Set[str]) -> tuple[Instance, ...]:
+    """Return *instances*, of which those with the ids *gone* are being deleted."""
+    return tuple(
+        replace(each, state=InstanceState.DELETING, error=None) if each.id in gone else each for each in instances
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,14 +82,27 @@ class World:
         return self.members.of(group, self.cluster.nodes, self.group_of)
 
     def without(self, delete: Iterable[DeleteInstances], shrink: Iterable[Shrink] = ()) -> "World":
-        """Return the world with the sizes that groups have after these machines are deleted and given up."""
+        """Return the world as it is while these machines are deleted, and after those are given up."""
         leaving = Counter({each.group: each.count for each in shrink})
+        deleted = set[str]()
         for each in delete:
             leaving[each.group] += len(each.instances)
+            deleted.update(each.instances)
         if not leaving:
             return self
-        groups = (replace(facts, target_size=facts.target_size - leaving[facts.id]) for facts in self.groups)
-        return replace(self, groups=tuple(groups))
+        return replace(
+            self,
+            groups=tuple(
+                replace(
+                    facts,
+                    target_size=facts.target_size - leaving[facts.id],
+                    instances=deleting(facts.instances, deleted),
+                )
+                if facts.id in leaving
+                else facts
+                for facts in self.groups
+            ),
+        )
 
     @cached_property
     def _groups(self) -> Mapping[str, GroupFacts]:

@@ -20,7 +20,7 @@ def informative_verdict(verdict: Verdict, last: LastVerdict | None) -> Verdict:
     """Return the *verdict* on a node, or the last one that says more than that the node was not examined."""
     if verdict.reason not in _SILENT or last is None or last.reason is verdict.reason:
         return verdict
-    return Verdict(reason=last.reason, pod=last.pod, cause=last.cause)
+    return Verdict(reason=last.reason, pod=last.pod, cause=last.cause, detail=last.detail, until=verdict.until)
 
 
 def advice(verdict: Verdict, name: str, world: World, group: GroupFacts | None) -> str:

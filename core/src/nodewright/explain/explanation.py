@@ -2,30 +2,30 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
-from functools import cached_property
 
 from nodewright.api.decision import Decision
 from nodewright.api.errors import NodewrightError
 from nodewright.api.group import GroupFacts
-from nodewright.api.nearest import nearest
+from nodewright.api.nearest import near
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import PodRow
-from nodewright.decision.findings import Findings
 from nodewright.decision.health import Readiness
-from nodewright.decision.memory import Memory
-from nodewright.decision.world import World
 from nodewright.explain.advice import advice, informative_verdict, known_cause
+from nodewright.explain.look import Look, goes, unreadable
 from nodewright.explain.narrative import describe_difference
-from nodewright.objects import Resources, format_resource
+from nodewright.explain.settled import describe_done, describe_running, moment
+from nodewright.objects import Pod, Resources, format_resource
 from nodewright.scheduling.filters import texts
 
 #: Pods that need no more help.
 SERVED = (Reason.FITS, Reason.HELPED)
+#: Pods that no group is asked about.
+_WANTS_NO_GROUP = (Reason.FITS, Reason.DAEMON, Reason.EXPENDABLE, Reason.FILTERED, Reason.TOO_YOUNG)
 #: How many of the nodes are named that the pods of another would go to.
 _PLACES = 5
+#: How many pods of the same controller are suggested for one that is gone.
+_SIBLINGS = 3
 #: How many capacity pools of a group are named.
 _POOLS = 10
 
@@ -34,51 +34,42 @@ class UnknownError(NodewrightError):
     """The object that was asked about does not exist."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Look:
-    """A world, the decision about it, and what the decision would remember."""
+def explain_pod(look: Look, key: str, seen: Pod | None = None) -> list[str]:
+    """Return what would happen for the pod ``namespace/name`` and why, or where it runs or how it has ended.
 
-    world: World
-    decision: Decision
-    #: What would be remembered.
-    memory: Memory
-    #: What was found out on the way. Not part of the public surface.
-    findings: Findings
-
-    def group_of(self, node: str) -> GroupFacts | None:
-        """Return the group of *node*, with the options in effect; None if it has none."""
-        return self._groups.get(self.world.group_of.get(node, ""))
-
-    @cached_property
-    def _groups(self) -> dict[str, GroupFacts]:
-        return {group.id: group for group in self.findings.groups}
-
-
-def explain_pod(look: Look, key: str) -> list[str]:
-    """Return what would happen for the pod ``namespace/name`` and why. Raises `UnknownError` if there is none."""
+    *seen* is the pod as the API server has it now, which knows more of one that runs, and also one that has ended.
+    Raises `UnknownError` if there is none.
+    """
     pods = look.world.cluster.pods
     pod = pods.get(key)
+    if seen is not None and seen.finished:
+        return describe_done(seen)
     if pod is None:
         raise _unknown("pod", key, pods)
     verdict = look.decision.pods.get(key)
     if verdict is None:
-        return [_why_not_pending(pod)]
-    against = {**look.decision.groups, **look.decision.rejections.get(key, {})}
-    options = _last_words(look.decision)
+        return describe_running(look, pod, seen) if pod.node else [_why_not_pending(pod)]
     lines = [f"pod {key}{f', which has to leave node {pod.node}' if pod.node else ''}: {verdict}"]
-    for group in look.findings.groups:
-        reason = against.get(group.id) or options.get(group.id)
-        if reason is not None:
-            lines.append(f"  group {group.id}: {'; '.join(texts(reason))}")
+    lines += [f"  group {group}: {'; '.join(texts(reason))}" for group, reason in verdicts_of_groups(look, key)]
     if verdict.reason not in SERVED:
         shown = {group.provider for group in look.findings.groups}
         lines += [f"  {fault}; its groups are not known" for name, fault in unreadable(look.world) if name not in shown]
     return lines
 
 
+def verdicts_of_groups(look: Look, key: str) -> Iterable[tuple[str, Verdict]]:
+    """Yield each group with what speaks for or against it as a help for a pod; none if the pod wants no group."""
+    if look.decision.pods[key].reason in _WANTS_NO_GROUP:
+        return
+    against = {**look.decision.groups, **look.decision.rejections.get(key, {})}
+    options = _last_words(look.decision)
+    for group in look.findings.groups:
+        reason = against.get(group.id) or options.get(group.id)
+        if reason is not None:
+            yield group.id, reason
+
+
 def _why_not_pending(pod: PodRow) -> str:
-    if pod.node:
-        return f"pod {pod.key} runs on node {pod.node}"
     if pod.pending is None or pod.deleted is not None:
         return f"pod {pod.key} has come to its end: nothing is done for it"
     if pod.pending.status.nominated_node_name:
@@ -127,9 +118,9 @@ def _times(look: Look, name: str) -> Iterable[str]:
     """Yield since when the verdict holds, and since when the node is unneeded, unless both are new."""
     last, unneeded = look.memory.verdicts.last.get(name), look.memory.unneeded.since.get(name)
     if last is not None and last.since < look.decision.at and look.decision.halted is None:
-        yield f"  {last.reason.value} since {_time(last.since)}"
+        yield f"  {last.reason.value} since {moment(last.since)}"
     if unneeded is not None and unneeded < look.decision.at:
-        yield f"  unneeded since {_time(unneeded)}"
+        yield f"  unneeded since {moment(unneeded)}"
 
 
 def _places(look: Look, name: str) -> Iterable[str]:
@@ -147,10 +138,6 @@ def _use(look: Look, name: str) -> Iterable[str]:
         yield f"  utilization: {used.value:.0%} of {of}"
 
 
-def _time(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S}"
-
-
 def explain_group(look: Look, group_id: str) -> list[str]:
     """Return the state of a group, its template, and whether it would grow. Raises `UnknownError` if none is known."""
     groups = {group.id: group for group in look.findings.groups}
@@ -162,11 +149,8 @@ def explain_group(look: Look, group_id: str) -> list[str]:
             raise UnknownError(f"group {group_id} is not known: {'; '.join(faults)}; {have} a group of this name")
         raise _unknown("group", group_id, groups)
     lines = [
-        (
-            f"group {group.id} of provider {group.provider}: {group.target_size} "
-            f"{'node' if group.target_size == 1 else 'nodes'} wanted, "
-            f"{group.min_size} to {group.max_size} allowed"
-        ),
+        f"group {group.id} of provider {group.provider}: {_size(group)}",
+        *([f"  it can't be read, so it is left alone: {group.error}"] if group.error else ()),
         *_price(group),
         *_pools(group),
         f"  machines: {_machines(look.findings.readiness.get(group.id))}",
@@ -179,6 +163,20 @@ def explain_group(look: Look, group_id: str) -> list[str]:
     if known is not None:
         lines += [f"  learnt from its nodes: {describe_difference(each)}" for each in known.differences]
     return lines
+
+
+def _size(group: GroupFacts) -> str:
+    wanted = "size not known" if never_read(group) else f"{group.target_size} {_nodes(group.target_size)} wanted"
+    return f"{wanted}, {group.min_size} to {group.max_size} allowed"
+
+
+def _nodes(count: int) -> str:
+    return "node" if count == 1 else "nodes"
+
+
+def never_read(group: GroupFacts) -> bool:
+    """Return whether nothing is known of *group* but its limits: it could not be read from the beginning."""
+    return bool(group.error) and not group.target_size and not group.instances
 
 
 def _verdicts_of(look: Look, group: str) -> Iterable[str]:
@@ -196,7 +194,8 @@ def explain_growth(decision: Decision, group: str) -> str:
     """Return by how much *group* would grow, or why it would not."""
     for grow in decision.grow:
         if grow.group == group:
-            pods = f" for {len(grow.pods)} pods" if grow.pods else ""
+            count = len(grow.pods)
+            pods = f" for {count} pod{'s' if count > 1 else ''}" if count else ""
             return f"{grow.from_size} → {grow.from_size + grow.count}{pods}: {grow.verdict}"
     verdict = _last_words(decision).get(group) or decision.groups.get(group)
     return str(verdict) if verdict is not None else "no pod waits for a node"
@@ -263,17 +262,21 @@ def _amounts(resources: Resources) -> str:
     return ", ".join(f"{name} {format_resource(name, amount)}" for name, amount in sorted(resources.items()))
 
 
-def unreadable(world: World) -> Iterable[tuple[str, str]]:
-    """Yield the name of each provider that can't be read, and a sentence that says so, with the reason."""
-    for name, reason in world.unreadable.items():
-        yield name, f"provider {name} can't be read: {reason}"
-
-
-def goes(decision: Decision, name: str) -> bool:
-    """Return whether a node's removal starts, or it is deleted."""
-    return any(drain.node == name for drain in decision.drain) or any(name in each.nodes for each in decision.delete)
-
-
 def _unknown(kind: str, name: str, names: Iterable[str]) -> UnknownError:
-    match = nearest(name, names)
-    return UnknownError(f"there is no {kind} {name}" + (f": did you mean {match}?" if match else ""))
+    matches = near(name, names) or _siblings(name, names)
+    return UnknownError(f"there is no {kind} {name}" + (f": did you mean {_or(matches)}?" if matches else ""))
+
+
+def _siblings(name: str, names: Iterable[str]) -> list[str]:
+    """Return names that differ from *name* only in what follows one of its last dashes, as pods of a controller do."""
+    known, stem = sorted(names), name
+    while "-" in stem:
+        stem = stem.rpartition("-")[0]
+        if found := [each for each in known if each.startswith(f"{stem}-")]:
+            return found[:_SIBLINGS]
+    return []
+
+
+def _or(names: list[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} or {last}" if most else last

@@ -59,11 +59,14 @@ def _delete(action: DeleteInstances) -> str:
 
 
 def _drain(action: Drain) -> str:
-    return f"drain {action.node} of {action.group}: {action.verdict}"
+    return f"{'drain' if action.pods else 'remove'} {action.node} of {action.group}: {action.verdict}"
 
 
 def _evict(action: Evict) -> str:
-    return f"evict {_count(len(action.pods), 'pod')} from {action.node}"
+    pods, daemons = len(action.pods) - action.daemons, action.daemons
+    what = [_count(pods, "pod")] if pods else []
+    what += [_count(daemons, "DaemonSet pod")] if daemons else []
+    return f"evict {' and '.join(what)} from {action.node}"
 
 
 def _restore(action: Restore) -> str:

@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from datetime import timedelta
 
+from nodewright.api.decision import Decision
 from nodewright.explain.advice import informative_verdict
-from nodewright.explain.explanation import SERVED, Look, explain_growth, goes, unreadable
+from nodewright.explain.explanation import SERVED, explain_growth
+from nodewright.explain.look import Look, goes, unreadable
 from nodewright.explain.narrative import describe_actions
 from nodewright.objects.duration import format_duration
 from nodewright.scheduling.filters import texts
@@ -28,6 +30,24 @@ def overview(look: Look) -> tuple[list[str], list[list[Row]]]:
         [("NODE", "GROUP", "USED", "FOR", "VERDICT"), *_nodes(look)],
     ]
     return lines, [table for table in tables if len(table) > 1]
+
+
+def summary(decision: Decision) -> str:
+    """Return in one line what *decision* comes to."""
+    grown = {each.group for each in decision.grow}
+    parts = (
+        _counted(len(grown), "group grows", "groups grow")
+        + (f" by {_counted(sum(each.count for each in decision.grow), 'node', 'nodes')}" if grown else ""),
+        _counted(sum(each.count for each in decision.shrink), "ordered node given up", "ordered nodes given up"),
+        _counted(sum(len(each.instances) for each in decision.delete), "machine deleted", "machines deleted"),
+        _counted(len(decision.drain), "node drains", "nodes drain"),
+        _counted(sum(each.reason not in SERVED for each in decision.pods.values()), "pod waits", "pods wait"),
+    )
+    return ", ".join(filter(None, parts)) or "nothing grows, nothing drains, no pod waits"
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}" if number else ""
 
 
 def _groups(look: Look) -> Iterable[Row]:

@@ -13,8 +13,8 @@ from nodewright.decision.health import Readiness
 from nodewright.decision.memory import Backoff, Condition
 from nodewright.explain.advice import advice, informative_verdict
 from nodewright.explain.conditions import BACKOFF, CLUSTER, backoffs_of, count_candidates
-from nodewright.explain.explanation import Look, unreadable
 from nodewright.explain.golang import Data, go_time, go_yaml, rfc3339
+from nodewright.explain.look import Look, unreadable
 
 UPDATED = "cluster-autoscaler.kubernetes.io/last-updated"
 #: The most bytes of each part. A ConfigMap may have a mebibyte.

@@ -1,70 +1,55 @@
-"""Credentials for the API server: read from a kubeconfig or the pod, renewed when they expire or are refused."""
+"""Credentials for the API server: renewed when they expire, are refused, or when their files may have changed."""
 
-import logging
-import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from dataclasses import replace
 from threading import Lock
-from time import monotonic
-from typing import TYPE_CHECKING
+from time import monotonic, time
 
-from urllib3.connection import HTTPConnection
+from urllib3.util import make_headers
 
 from nodewright.api.errors import AccessDeniedError, ConfigurationError, Problem
-
-if TYPE_CHECKING:
-    from kubernetes.client import Configuration
+from nodewright.kube.exec_plugin import ask
+from nodewright.kube.kubeconfig import Access, User, cause_of
+from nodewright.kube.proof import Proof
 
 #: Seconds between two attempts to read refused credentials again.
 _RENEWAL_SECONDS = 5.0
-_CONNECTIONS = 48
-#: A vanished peer is noticed within a minute, and no firewall in between forgets an idle connection.
-_SOCKET_OPTIONS = [
-    *HTTPConnection.default_socket_options,
-    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
-    *(
-        (socket.IPPROTO_TCP, getattr(socket, name), value)
-        for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPALIVE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
-        if hasattr(socket, name)
-    ),
-]
+#: Seconds after which files are read again: whoever replaces them leaves the old content valid for longer.
+_FILE_SECONDS = 60.0
+#: A proof is renewed that many seconds before it expires, or for the last tenth of its life.
+_SPARE_SECONDS, _SPARE_SHARE = 60.0, 0.1
 
 
 class Credentials:
-    """The authorization header of requests. Safe to use from any thread.
+    """The proof that goes with requests. Safe to use from any thread.
 
-    *load* reads the configuration again and runs the credential plugin that it may name.
+    *load* reads the configuration again after they were refused. Raises `ConfigurationError` if there are none at all.
     """
 
-    def __init__(self, configuration: "Configuration", load: Callable[[], "Configuration"] | None = None) -> None:
-        self._configuration = configuration
+    def __init__(self, access: Access, load: Callable[[], Access] | None = None) -> None:
+        self._access = access
         self._load = load
         self._lock = Lock()
+        #: When they were last renewed because they were refused.
         self._renewed = 0.0
-        self._header: dict[str, str] = {}
-        #: Why they could not be renewed, and when that is tried again.
+        #: Until when, by the monotonic clock, the proof is good.
+        self._until = 0.0
+        #: Why they could not be renewed.
         self._complaint = ""
-        self._retry_at = 0.0
+        self._proof = Proof()
+        self._renew()
+        if self._complaint:
+            message = f"no credentials for the API server: {self._complaint}. Fix the user in the kubeconfig"
+            raise ConfigurationError(Problem(message=message, path="kube.kubeconfig"))
 
-    def headers(self) -> dict[str, str]:
-        """Return the header, with a renewed token if the last expired. Raises `AccessDeniedError` if there is none."""
+    def proof(self) -> Proof:
+        """Return the proof, a new one if the last has expired. Raises `AccessDeniedError` if there is none."""
         with self._lock:
-            # A failing plugin may be slow, so it is not run for every request.
-            if monotonic() >= self._retry_at:
-                self._header, self._complaint = self._renew()
-                self._retry_at = monotonic() + _RENEWAL_SECONDS if self._complaint else 0.0
+            if monotonic() >= self._until:
+                self._renew()
             if self._complaint:
                 raise AccessDeniedError(f"no credentials for the API server: {self._complaint}")
-            return self._header
-
-    def _renew(self) -> tuple[dict[str, str], str]:
-        """Return the header, with a new token if the old one has expired, or why there is none."""
-        try:
-            with client_complaints() as complaints:
-                token = self._configuration.auth_settings().get("BearerToken")
-        except Exception as error:
-            return {}, str(error)
-        return {token["key"]: token["value"]} if token and token["value"] else {}, "; ".join(complaints)
+            return self._proof
 
     def refused(self) -> str:
         """Read them again after the API server refused them; return why that failed, empty if it did not."""
@@ -73,55 +58,46 @@ class Credentials:
                 return ""
             self._renewed = monotonic()
             try:
-                fresh = self._load()
-            except Exception as error:
+                self._access = self._load()
+            except ConfigurationError as error:
                 return str(error)
-            self._configuration.api_key = fresh.api_key
-            self._configuration.refresh_api_key_hook = fresh.refresh_api_key_hook
+            self._until = 0.0
             return ""
 
-
-def load_configuration(kubeconfig: str, server: str) -> "Configuration":
-    """Return the client's configuration; see `connect`. Raises `ConfigurationError` if there is none."""
-    from kubernetes import config
-    from kubernetes.client import Configuration
-
-    configuration = Configuration()
-    # One for each watched kind and enough for writes, so that none is thrown away after use.
-    configuration.connection_pool_maxsize = _CONNECTIONS
-    configuration.socket_options = _SOCKET_OPTIONS
-    try:
-        with client_complaints() as complaints:
-            if kubeconfig:
-                config.load_kube_config(config_file=kubeconfig, client_configuration=configuration)
-            else:
-                with suppress(config.ConfigException):
-                    config.load_incluster_config(client_configuration=configuration)
-                    return configuration
-                if not server:
-                    config.load_kube_config(client_configuration=configuration)
-    except (config.ConfigException, OSError) as error:
-        reason = f"{kubeconfig}: {error}" if kubeconfig and kubeconfig not in str(error) else str(error)
-        message = f"no access to the API server: {reason.rstrip('.')}. Name a file with kube.kubeconfig or --kubeconfig"
-        raise ConfigurationError(Problem(message=message, path="kube.kubeconfig")) from error
-    if complaints:
-        message = f"no credentials for the API server: {'; '.join(complaints)}. Fix the user in the kubeconfig"
-        raise ConfigurationError(Problem(message=message, path="kube.kubeconfig"))
-    return configuration
+    def _renew(self) -> None:
+        try:
+            self._proof, lasts = _proof_of(self._access)
+            self._complaint = ""
+        except (ValueError, OSError) as error:
+            self._complaint = cause_of(error)
+            # A failing plugin may be slow, so it is not run for every request.
+            lasts = _RENEWAL_SECONDS
+        self._until = monotonic() + lasts
 
 
-@contextmanager
-def client_complaints() -> Iterator[list[str]]:
-    """Collect what the official client logs to the root logger instead of raising it, and keep it out of the log."""
-    complaints: list[str] = []
+def _proof_of(access: Access) -> tuple[Proof, float]:
+    """Return a new proof and for how many seconds it is good. Raises `ValueError` and `OSError`."""
+    user = access.user
+    proof = Proof(authorization=_authorization(user), certificate=user.certificate.read(), key=user.key.read())
+    if bool(proof.certificate) != bool(proof.key):
+        raise ValueError("a client certificate needs its key, and a key its certificate")
+    # As in the official clients, what is written out comes before what a plugin would tell.
+    if user.plugin is None or proof.authorization:
+        files = user.token.file or user.certificate.file or user.key.file
+        return proof, _FILE_SECONDS if files else float("inf")
+    told = ask(user.plugin, access.server)
+    if not told.certificate:
+        told = replace(told, certificate=proof.certificate, key=proof.key)
+    if told.expires is None:
+        return told, float("inf")
+    left = told.expires - time()
+    return told, left - min(_SPARE_SECONDS, _SPARE_SHARE * left)
 
-    def collect(record: logging.LogRecord) -> bool:
-        complaints.append(record.getMessage())
-        return False
 
-    root = logging.getLogger()
-    root.addFilter(collect)
-    try:
-        yield complaints
-    finally:
-        root.removeFilter(collect)
+def _authorization(user: User) -> str:
+    if user.token:
+        token = user.token.read().decode().strip()
+        if not token:
+            raise ValueError(f"the token in {user.token.file} is empty")
+        return f"Bearer {token}"
+    return make_headers(basic_auth=f"{user.name}:{user.password}")["authorization"] if user.name else ""

@@ -11,6 +11,7 @@ from nodewright.api.errors import ApiServerError
 from nodewright.cluster import Cluster
 from nodewright.kube.kinds import KINDS, WatchedKind
 from nodewright.objects import Node
+from nodewright.objects.taint import PREFER_NO_SCHEDULE
 
 _log = logging.getLogger(__name__)
 
@@ -70,13 +71,14 @@ class Batch:
 class Feed:
     """Filled by the reflectors' threads, emptied by the loop's thread.
 
-    *on_unschedulable* is called as soon as a pod becomes unschedulable, *on_nodes* with all nodes that arrive; both on
-    the reflectors' threads.
+    *on_news* is called as soon as a pod becomes unschedulable, as soon as a node changes while nodes are awaited, and
+    if there is news after a silence that was too long to decide; *on_nodes* with all nodes that arrive. Both are called
+    on the reflectors' threads.
     """
 
     def __init__(
         self,
-        on_unschedulable: Callable[[], None] = lambda: None,
+        on_news: Callable[[], None] = lambda: None,
         on_nodes: Callable[[Iterable[Node]], None] = lambda nodes: None,
     ) -> None:
         self._changed = Condition()
@@ -89,11 +91,19 @@ class Feed:
         self._absent: set[str] = set()
         #: Absent kinds of which the cluster does not know yet.
         self._newly_absent: list[WatchedKind] = []
-        #: When the API server last answered for each kind.
+        #: When each kind was last known to be as the API server has it, and when the API server last answered for it.
         self._contact: dict[str, float] = {}
+        self._progress: dict[str, float] = {}
+        #: Whether the loop was told to wait for news.
+        self._blind = False
         #: Keys of the objects for which the loop was woken and which are still urgent.
         self._urgent: set[str] = set()
-        self._on_unschedulable = on_unschedulable
+        #: What pods could see last of each node, by name.
+        self._faces: dict[str, object] = {}
+        #: Whether any of that has changed since changes were applied.
+        self._nodes_changed = False
+        self._nodes_awaited = False
+        self._on_news = on_news
         self._on_nodes = on_nodes
 
     def extend(self, batch: Batch) -> None:
@@ -107,16 +117,25 @@ class Feed:
                 self._absent.discard(batch.kind.name)
             self._note_contact(batch.kind)
             # Under the lock, so that a thread waiting for this version finds the loop woken.
-            if self._is_urgent(batch):
-                self._on_unschedulable()
+            urgent, changed = self._is_urgent(batch), self._changes_nodes(batch)
+            seeing = self._blind and batch.kind.vital
+            self._blind = self._blind and not seeing
+            if urgent or seeing or (changed and self._nodes_awaited):
+                self._on_news()
             self._changed.notify_all()
         if batch.kind.name == "nodes":
             self._on_nodes(node for node in batch.changes.values() if node is not None)
 
     def note_contact(self, kind: WatchedKind) -> None:
-        """Note that the API server answers for *kind*, with or without changes."""
+        """Note that *kind* is as the API server has it, with or without changes."""
         with self._changed:
             self._note_contact(kind)
+
+    def note_progress(self, kind: WatchedKind) -> None:
+        """Note that the API server answers for *kind*, of which not everything was read yet."""
+        with self._changed:
+            self._progress[kind.name] = monotonic()
+            self._trouble.pop(kind.name, None)
 
     def check_silence(self, longest: float) -> None:
         """Raise `ApiServerError` if the API server has not answered for a vital kind for over *longest* seconds."""
@@ -125,6 +144,7 @@ class Feed:
             for kind in self._kinds.values():
                 silent = now - self._contact.get(kind.name, now)
                 if kind.vital and silent > longest:
+                    self._blind = True
                     trouble = self._trouble.get(kind.name, "the API server is silent")
                     raise ApiServerError(f"no news of {kind.name} for {silent:.0f} s: {trouble}")
 
@@ -146,7 +166,7 @@ class Feed:
         """Stop waiting for *kind*: its reflector has ended. Its objects stay in the cluster."""
         with self._changed:
             self._kinds.pop(kind, None)
-            for seen in (self._versions, self._trouble, self._contact):
+            for seen in (self._versions, self._trouble, self._contact, self._progress):
                 seen.pop(kind, None)
             self._absent.discard(kind)
             self._changed.notify_all()
@@ -185,12 +205,20 @@ class Feed:
         """Apply all changes to *cluster* and return how many objects changed. Malformed ones are logged and dropped."""
         with self._changed:
             pending, self._pending = self._pending, {}
+            self._nodes_changed = False
             newly_absent, self._newly_absent = self._newly_absent, []
         for kind in newly_absent:
             kind.note_absent(cluster)
         for batch in pending.values():
             batch.apply_to(cluster)
         return sum(len(batch.changes) for batch in pending.values())
+
+    def await_nodes(self, awaited: bool) -> None:
+        """Say whether nodes are awaited: whether pods count on any as they were when changes were last applied."""
+        with self._changed:
+            self._nodes_awaited = awaited
+            if awaited and self._nodes_changed:
+                self._on_news()
 
     def _gather(self, batch: Batch) -> None:
         """Keep *batch* for the loop: merge it into pending changes, or replace them if it is complete."""
@@ -215,8 +243,24 @@ class Feed:
                 fresh = True
         return fresh
 
+    def _changes_nodes(self, batch: Batch) -> bool:
+        """Return whether pods that count on a node see a change in *batch*."""
+        if batch.kind.name != "nodes":
+            return False
+        seen = {name: None if node is None else _face(node) for name, node in batch.changes.items()}
+        if batch.complete:
+            seen |= dict.fromkeys(self._faces.keys() - seen.keys() - batch.unread)
+        fresh = [name for name, face in seen.items() if face != self._faces.get(name)]
+        for name in fresh:
+            if seen[name] is None:
+                del self._faces[name]
+            else:
+                self._faces[name] = seen[name]
+        self._nodes_changed = self._nodes_changed or bool(fresh)
+        return bool(fresh)
+
     def _note_contact(self, kind: WatchedKind) -> None:
-        self._contact[kind.name] = monotonic()
+        self._contact[kind.name] = self._progress[kind.name] = monotonic()
         self._trouble.pop(kind.name, None)
 
     def _behind(self, version: int = 0) -> list[str]:
@@ -228,7 +272,7 @@ class Feed:
         with self._changed:
             while behind := self._behind(version):
                 if from_contact:
-                    since = max(since, *(self._contact.get(name, since) for name in behind))
+                    since = max(since, *(self._progress.get(name, since) for name in behind))
                 left = since + timeout - monotonic()
                 if left <= 0:
                     never = self._behind()
@@ -242,6 +286,12 @@ class Feed:
                         + (f" ({causes})" if causes else "")
                     )
                 self._changed.wait(left)
+
+
+def _face(node: Node) -> tuple[object, ...]:
+    """Return what a pod that looks for a place can see of *node*: heartbeats and soft taints are not among that."""
+    taints = [taint for taint in node.spec.taints if taint.effect != PREFER_NO_SCHEDULE]
+    return node.ready, node.spec.unschedulable, taints, node.metadata.labels, node.status.allocatable
 
 
 def _put(kind: WatchedKind, cluster: Cluster, key: str, changed: Any) -> None:

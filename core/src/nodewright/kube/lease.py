@@ -9,10 +9,9 @@ from math import ceil
 from threading import Event, Thread
 from typing import Any
 
-import msgspec
-
 from nodewright.api.errors import AccessDeniedError, ApiServerError, ConflictError, NodewrightError
 from nodewright.config.model import LeaderElection
+from nodewright.kube.answer import object_in
 from nodewright.kube.transport import Transport
 
 #: The pause between attempts is longer by up to this factor, so that replicas do not all try at once.
@@ -65,6 +64,11 @@ class Lease:
     def uid(self) -> str:
         """The uid of the Lease object, empty if it was not seen."""
         return self._record.uid
+
+    @property
+    def holder(self) -> str:
+        """Who held it when it was last seen; empty if nobody did. Safe to read from any thread."""
+        return self._record.holder
 
     @property
     def taken(self) -> bool:
@@ -248,7 +252,7 @@ class _Record:
                 raise
             self._see(self._new)
         else:
-            self._see(msgspec.json.decode(answer))
+            self._see(object_in(answer))
 
     def write(self, changes: dict[str, Any], timeout: float) -> None:
         """Write *changes* of the spec. Raises `ConflictError` if the object has changed since it was last seen."""
@@ -258,7 +262,7 @@ class _Record:
             answer = self._transport.put(f"{self._collection}/{name}", wanted, timeout=timeout)
         else:
             answer = self._transport.post(self._collection, wanted, timeout=timeout)
-        self._see(msgspec.json.decode(answer))
+        self._see(object_in(answer))
 
     def _see(self, seen: dict[str, Any]) -> None:
         if (seen.get("spec") or {}) != self.spec:

@@ -6,13 +6,12 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 
-import msgspec
-
 from nodewright.api.clock import Clock
 from nodewright.api.errors import ApiServerError, ConflictError
+from nodewright.kube.answer import object_in
 from nodewright.kube.transport import Transport
 from nodewright.objects import Node
-from nodewright.objects.node import DELETION_CANDIDATE, TO_BE_DELETED
+from nodewright.objects.node import CORDONED_BEFORE, DELETION_CANDIDATE, TO_BE_DELETED
 from nodewright.objects.taint import NO_SCHEDULE, PREFER_NO_SCHEDULE
 
 _ATTEMPTS = 6
@@ -20,7 +19,7 @@ _LATENCY_WINDOW = timedelta(hours=1)
 
 _log = logging.getLogger(__name__)
 
-#: Takes a node's spec and returns a merge patch for it, empty if it is right already.
+#: Takes a node and returns a merge patch for it, empty if it is right already.
 _Change = Callable[[dict[str, Any]], dict[str, Any]]
 
 
@@ -75,14 +74,23 @@ class NodeWriter:
         self._cordon = cordon
 
     def mark(self, name: str, now: datetime) -> None:
-        """Taint a node so that no new pod is scheduled to it, and cordon it if so configured."""
+        """Taint a node so that no new pod is scheduled to it, and cordon it if so configured.
 
-        def marked(spec: dict[str, Any]) -> dict[str, Any]:
-            change: dict[str, Any] = {"taints": [*_without(TO_BE_DELETED, spec), _taint(TO_BE_DELETED, now)]}
-            if self._cordon:
-                change["unschedulable"] = True
+        If somebody else has cordoned it before, an annotation says so, and the cordon stays when the taint comes off.
+        """
+
+        def marked(node: dict[str, Any]) -> dict[str, Any]:
             # Right before each write, so that failed attempts do not count.
             self._latency.writing(name)
+            spec = node.get("spec", {})
+            change: dict[str, Any] = {
+                "spec": {"taints": [*_without(TO_BE_DELETED, spec), _taint(TO_BE_DELETED, now)]},
+            }
+            if self._cordon:
+                change["spec"]["unschedulable"] = True
+            if self._cordon and not _has(TO_BE_DELETED, spec):
+                before = "true" if spec.get("unschedulable") else None
+                change["metadata"] = {"annotations": {CORDONED_BEFORE: before}}
             return change
 
         try:
@@ -92,13 +100,16 @@ class NodeWriter:
             raise
 
     def unmark(self, name: str) -> None:
-        """Remove taint and cordon; a node that is gone is fine."""
+        """Remove the taint, and the cordon unless it was there before; a node that is gone is fine."""
         self._latency.forget(name)
 
-        def unmarked(spec: dict[str, Any]) -> dict[str, Any]:
+        def unmarked(node: dict[str, Any]) -> dict[str, Any]:
+            spec, annotations = node.get("spec", {}), node["metadata"].get("annotations") or {}
             change = _removal(TO_BE_DELETED, spec)
-            if self._cordon and spec.get("unschedulable"):
-                change["unschedulable"] = None
+            if CORDONED_BEFORE in annotations:
+                change["metadata"] = {"annotations": {CORDONED_BEFORE: None}}
+            elif self._cordon and spec.get("unschedulable"):
+                change.setdefault("spec", {})["unschedulable"] = None
             return change
 
         self._change_if_there(name, unmarked)
@@ -106,15 +117,15 @@ class NodeWriter:
     def soft_taint(self, name: str, since: datetime) -> None:
         """Have the scheduler prefer other nodes to this one, unneeded *since* then; a node that is gone is fine."""
 
-        def hinted(spec: dict[str, Any]) -> dict[str, Any]:
+        def hinted(node: dict[str, Any]) -> dict[str, Any]:
             hint = _taint(DELETION_CANDIDATE, since, effect=PREFER_NO_SCHEDULE)
-            return {"taints": [*_without(DELETION_CANDIDATE, spec), hint]}
+            return {"spec": {"taints": [*_without(DELETION_CANDIDATE, node.get("spec", {})), hint]}}
 
         self._change_if_there(name, hinted)
 
     def soft_untaint(self, name: str) -> None:
         """Have the scheduler treat a node like any other again; a node that is gone is fine."""
-        self._change_if_there(name, lambda spec: _removal(DELETION_CANDIDATE, spec))
+        self._change_if_there(name, lambda node: _removal(DELETION_CANDIDATE, node.get("spec", {})))
 
     def _change_if_there(self, name: str, change: _Change) -> None:
         try:
@@ -124,14 +135,15 @@ class NodeWriter:
                 raise
 
     def _change(self, name: str, change: _Change) -> None:
-        """Change a node's current spec; tries again if someone else changes the node in between."""
+        """Change a node as it is now; tries again if someone else changes the node in between."""
         path = f"/api/v1/nodes/{name}"
         for attempt in range(1, _ATTEMPTS + 1):
-            node = msgspec.json.decode(self._transport.get(path))
-            spec = change(node.get("spec", {}))
-            if not spec:
+            node = object_in(self._transport.get(path))
+            patch = change(node)
+            if not patch:
                 return
-            body = {"metadata": {"resourceVersion": node["metadata"]["resourceVersion"]}, "spec": spec}
+            version = {"resourceVersion": node["metadata"]["resourceVersion"]}
+            body = {**patch, "metadata": {**patch.get("metadata", {}), **version}}
             try:
                 self._transport.patch(path, body)
             except ConflictError:
@@ -176,8 +188,11 @@ def _taint(key: str, at: datetime, *, effect: str = NO_SCHEDULE) -> dict[str, An
 
 
 def _removal(key: str, spec: dict[str, Any]) -> dict[str, Any]:
-    left = _without(key, spec)
-    return {"taints": left or None} if len(left) < len(spec.get("taints") or []) else {}
+    return {"spec": {"taints": _without(key, spec) or None}} if _has(key, spec) else {}
+
+
+def _has(key: str, spec: dict[str, Any]) -> bool:
+    return any(taint["key"] == key for taint in spec.get("taints") or [])
 
 
 def _without(key: str, spec: dict[str, Any]) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ import logging
 import random
 from collections.abc import Iterable
 from contextlib import suppress
-from threading import Event, Thread
+from threading import Event, Thread, Timer
 from time import monotonic
 
 import msgspec
@@ -25,10 +25,15 @@ _WATCH_SECONDS = 300
 #: An API server sends something at least once a minute, if only a bookmark. After this silence the watch is opened
 #: again, which costs little and detects a dead connection.
 _SILENCE_SECONDS = 90.0
+#: After failures for this long, everything is listed again: then it is known at once what is there now, not only once
+#: the watch has something to tell.
+_STALE_SECONDS = 90.0
 #: A watch that ends sooner without an event has failed.
 _SHORT_SECONDS = 1.0
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 30.0
+#: All kinds are tried again within this time after an outage.
+_AFTER_OUTAGE_SECONDS = 0.5
 #: Seconds of failures before they are logged: by then it is known whether all kinds fail.
 _QUIET_SECONDS = 4.0
 
@@ -60,6 +65,8 @@ class Reflector:
         #: When the first of a row of failures happened, and whether the row was logged.
         self._failing_since: float | None = None
         self._logged = False
+        #: How many outages were over when it last began to try.
+        self._outages_over = 0
         self._listed = False
         self._absent = False
         self._stop = Event()
@@ -73,6 +80,7 @@ class Reflector:
     def halt(self) -> None:
         """Make the thread end soon; does not wait for it."""
         self._stop.set()
+        self._transport.outage.notify()
         response = self._response
         if response is not None:
             with suppress(Exception):
@@ -86,6 +94,7 @@ class Reflector:
 
     def _run(self) -> None:
         while not self._stop.is_set():
+            self._outages_over = self._transport.outage.over
             try:
                 if not self._version:
                     self._list()
@@ -95,7 +104,7 @@ class Reflector:
             except Exception as error:
                 # The thread survives any error, as only it keeps this kind up to date. A kind that we may list but not
                 # watch is listed again from time to time.
-                if loses_version(error) or isinstance(error, AccessDeniedError):
+                if loses_version(error) or isinstance(error, AccessDeniedError) or self._is_stale:
                     self._version = ""
                 if self._stop.is_set():
                     return
@@ -103,6 +112,10 @@ class Reflector:
                     self._do_without(error)
                 else:
                     self._note_failure(error)
+
+    @property
+    def _is_stale(self) -> bool:
+        return self._failing_since is not None and monotonic() - self._failing_since > _STALE_SECONDS
 
     def _can_do_without(self, error: Exception) -> bool:
         refused = isinstance(error, AccessDeniedError | ApiServerError) and error.status in (403, 404)
@@ -131,8 +144,12 @@ class Reflector:
         _log.log(level, "cannot watch %s, trying again: %s", self._kind.name, error)
         asked = getattr(error, "retry_after", None) or 0.0
         # A random part, so that kinds that failed together do not retry together.
-        self._stop.wait(max(self._pause, asked) * random.uniform(1.0, 1.5))
-        self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+        pause = max(self._pause, asked) * random.uniform(1.0, 1.5)
+        if self._transport.outage.wait(pause, self._stop, self._outages_over):
+            self._stop.wait(random.uniform(0, _AFTER_OUTAGE_SECONDS))
+            self._pause = _FIRST_PAUSE
+        else:
+            self._pause = min(self._pause * 2, _LONGEST_PAUSE)
 
     def _note_success(self) -> None:
         if self._logged:
@@ -160,7 +177,7 @@ class Reflector:
                 if error.status == 410 and "continue" in query and not last_try:
                     raise _ExpiredError from error
                 raise
-            self._feed.note_contact(self._kind)
+            self._feed.note_progress(self._kind)
             for raw in page.items or ():
                 self._put(batch, raw)
             if not page.metadata.continue_:
@@ -182,6 +199,11 @@ class Reflector:
         opened, before, broken = monotonic(), self._version, ""
         response = self._transport.watch(self._kind.path, query, read_timeout=_SILENCE_SECONDS)
         self._response = response
+        # Nothing may change for long. That it stays open is a sign of life, too.
+        open_again = Timer(_SHORT_SECONDS, self._note_success)
+        open_again.daemon = True
+        if self._failing_since is not None:
+            open_again.start()
         try:
             # `halt` may have run while the watch was being opened, when there was no response to shut down.
             if not self._stop.is_set():
@@ -195,6 +217,7 @@ class Reflector:
         except (urllib3.exceptions.HTTPError, OSError) as error:
             broken = f": {error}"
         finally:
+            open_again.cancel()
             self._response = None
             with suppress(Exception):
                 response.close()

@@ -12,6 +12,8 @@ _VERBS = {"GET": "get", "POST": "create", "PATCH": "patch", "PUT": "update", "DE
 #: Seconds that an API server may need after its start to know all roles.
 _WARM_UP_SECONDS = 10.0
 
+_MISSING = "may not "
+
 _log = logging.getLogger(__name__)
 
 
@@ -37,6 +39,12 @@ def right_to(method: str, path: str, query: Mapping[str, str] | None = None) -> 
     return Right(verb=verb, resource=resource, group=group, namespace=namespace, name=name)
 
 
+def missing_right(error: Exception) -> str:
+    """Return which right *error* says is missing, in short, as people have been told in full; empty if it says none."""
+    right = error.right if isinstance(error, AccessDeniedError) else None
+    return "" if right is None else f"{_MISSING}{right}"
+
+
 class Rights:
     """The missing rights; logs each once when it is found and when it is granted. Safe to use from any thread."""
 
@@ -52,6 +60,11 @@ class Rights:
         """The missing rights in order, such as ``list poddisruptionbudgets.policy``."""
         with self._lock:
             return tuple(sorted(self._missing))
+
+    def told(self, error: str) -> bool:
+        """Tell whether *error* says no more than that a right is missing, which was logged."""
+        with self._lock:
+            return error.removeprefix(_MISSING) in self._missing
 
     def news(self) -> tuple[AccessDeniedError, ...]:
         """Return the rights found missing since the last call."""

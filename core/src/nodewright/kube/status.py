@@ -1,6 +1,5 @@
 """The status ConfigMap: written on a thread of its own, so that a slow API server delays no loop."""
 
-import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from threading import Condition, Thread
 from typing import Any
 
 from nodewright.api.errors import ApiServerError, ConflictError, NodewrightError, NotLeaderError
+from nodewright.kube.answer import object_in
 from nodewright.kube.transport import Transport
 
 #: Attempts for one write if someone else changes the ConfigMap in between.
@@ -137,7 +137,7 @@ class StatusWriter:
 
     def _read(self) -> dict[str, Any] | None:
         try:
-            found: dict[str, Any] = json.loads(self._transport.get(self._path))
+            found = object_in(self._transport.get(self._path))
         except ApiServerError as error:
             if error.status == 404:
                 return None
@@ -153,8 +153,7 @@ class StatusWriter:
         body: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap"} | (known or {})
         body |= {"metadata": metadata, "data": {**(body.get("data") or {}), **text.data}}
         answer = self._transport.put(self._path, body) if known else self._transport.post(self._folder, body)
-        seen: dict[str, Any] = json.loads(answer)
-        return seen
+        return object_in(answer)
 
     def _note(self, seen: dict[str, Any]) -> None:
         self._known = seen

@@ -1,23 +1,22 @@
-"""Requests to the API server, with the official client's TLS and credentials but without its object models."""
+"""Requests to the API server."""
 
 import json
 import logging
 from collections.abc import Callable, Mapping
 from copy import copy
-from threading import Event, Lock
+from threading import Condition, Event
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from urllib.parse import urlencode
 
 import urllib3
 
 from nodewright.api.errors import AccessDeniedError, ApiServerError, WithheldError
-from nodewright.kube.credentials import Credentials, load_configuration
+from nodewright.kube.connections import Connections
+from nodewright.kube.credentials import Credentials
+from nodewright.kube.kubeconfig import Access, find_access
 from nodewright.kube.request_errors import no_answer_text, refusal_error, unready_error
 from nodewright.kube.rights import Rights, right_to
-
-if TYPE_CHECKING:
-    from kubernetes.client import Configuration
 
 #: Seconds: to connect, between two reads, and for all retries that the API server asks for.
 _CONNECT_SECONDS = 5.0
@@ -28,6 +27,8 @@ _LEAST_PAUSE_SECONDS = 1.0
 _QUIET_SECONDS = 3.0
 #: Seconds for which an API server counts as just back.
 _BACK_SECONDS = 10.0
+#: Seconds between the requests of all who wait for the end of an outage together.
+_PROBE_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
 
@@ -36,12 +37,16 @@ class Outage:
 
     def __init__(self, host: str) -> None:
         self._host = host
-        self._lock = Lock()
+        self._changed = Condition()
         #: When the first request of a row without an answer failed; None if the last one was answered.
         self._since: float | None = None
         self._logged = False
         #: When the last one ended.
         self._ended = float("-inf")
+        #: How many have ended that were logged.
+        self.over = 0
+        #: When one of those who wait may ask whether it is over.
+        self._next_probe = 0.0
 
     @property
     def just_over(self) -> bool:
@@ -56,11 +61,13 @@ class Outage:
     def failed(self, why: str) -> None:
         """Note that a request got no answer, or an error that is the API server's own."""
         now = monotonic()
-        with self._lock:
+        with self._changed:
             if self._since is None:
                 self._since = now
             begins = not self._logged and now - self._since >= _QUIET_SECONDS
             self._logged = self._logged or begins
+            if begins:
+                self._changed.notify_all()
         if begins:
             _log.warning("%s; everything that needs it waits until it answers again", why)
 
@@ -68,11 +75,36 @@ class Outage:
         """Note that a request was answered."""
         if self._since is None:
             return
-        with self._lock:
+        with self._changed:
             since, logged = self._since, self._logged
             self._since, self._logged, self._ended = None, False, monotonic()
+            if logged:
+                self.over += 1
+                self._changed.notify_all()
         if logged and since is not None:
             _log.warning("the API server at %s answers again, after %.0f s", self._host, monotonic() - since)
+
+    def wait(self, seconds: float, stop: Event, over: int) -> bool:
+        """Wait before a failed request is tried again; return whether an outage ended since *over* were over.
+
+        That ends the wait early, as does *stop*, if `notify` is called after it. While an outage lasts, those who wait
+        take turns to ask, so that its end is found soon and by few requests.
+        """
+        until = monotonic() + seconds
+        with self._changed:
+            while not stop.is_set() and self.over == over:
+                now = monotonic()
+                due = min(until, self._next_probe) if self._logged else until
+                if due <= now:
+                    self._next_probe = now + _PROBE_SECONDS
+                    break
+                self._changed.wait(due - now)
+            return self.over != over
+
+    def notify(self) -> None:
+        """Have all who wait look whether they have to stop."""
+        with self._changed:
+            self._changed.notify_all()
 
 
 class Transport:
@@ -85,26 +117,24 @@ class Transport:
 
     def __init__(
         self,
-        configuration: "Configuration",
+        access: Access,
         user_agent: str,
         patience: float | None = None,
-        reload: Callable[[], "Configuration"] | None = None,
+        reload: Callable[[], Access] | None = None,
     ) -> None:
-        from kubernetes.client import ApiClient
-
-        self._configuration = configuration
-        if not configuration.verify_ssl:
+        self._host = access.server.url
+        if not access.server.verified:
             _log.warning("certificates are not checked: any server at %s is taken for the API server", self.host)
             # One warning is enough; urllib3 would repeat it with each request.
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
-        self._pool = ApiClient(configuration).rest_client.pool_manager
         self._user_agent = user_agent
         self._read_only = False
         self._gate: Callable[[], None] = _open
         #: Seconds for which temporary refusals are tried again.
         self._retry_budget = 0.0
         self._closed = Event()
-        self._credentials = Credentials(configuration, reload)
+        self._credentials = Credentials(access, reload)
+        self._connections = Connections(access.server, self._credentials.proof())
         self._rights = Rights()
         self._outage = Outage(self.host)
         silence = _SILENCE_SECONDS if patience is None else patience
@@ -113,7 +143,7 @@ class Transport:
     @property
     def host(self) -> str:
         """The address of the API server."""
-        return str(self._configuration.host)
+        return self._host
 
     @property
     def rights(self) -> Rights:
@@ -203,15 +233,17 @@ class Transport:
         if self._read_only and method != "GET":
             raise WithheldError(f"{method} {path} was not sent: this is a dry run, which changes nothing")
         right = right_to(method, path, query)
-        url = self._configuration.host + path + (f"?{urlencode(query)}" if query else "")
+        url = self._host + path + (f"?{urlencode(query)}" if query else "")
         headers = {"Accept": "application/json", "User-Agent": self._user_agent}
         data = None
         if body is not None:
             headers["Content-Type"] = content_type
             data = json.dumps(body).encode()
         try:
-            headers |= self._credentials.headers()
-            response = self._pool.request(
+            proof = self._credentials.proof()
+            if proof.authorization:
+                headers["Authorization"] = proof.authorization
+            response = self._connections.pool(proof).request(
                 method,
                 url,
                 body=data,
@@ -262,11 +294,8 @@ def connect(
     these can be used.
     """
 
-    def load() -> "Configuration":
-        configuration = load_configuration(kubeconfig, server)
-        if server:
-            configuration.host = server.rstrip("/")
-        return configuration
+    def load() -> Access:
+        return find_access(kubeconfig, server)
 
     return Transport(load(), user_agent, patience, reload=load)
 

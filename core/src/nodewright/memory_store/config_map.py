@@ -4,9 +4,8 @@ import binascii
 from base64 import b64decode, b64encode
 from typing import Any
 
-import msgspec
-
 from nodewright.api.errors import ApiServerError, ConflictError
+from nodewright.kube.answer import object_in
 from nodewright.kube.transport import Transport
 from nodewright.memory_store.store import Stored
 
@@ -35,7 +34,7 @@ class ConfigMapStore:
     def read(self) -> Stored | None:
         """Return the ConfigMap's content; b"" if it is empty, as when an administrator created it in advance."""
         try:
-            found = msgspec.json.decode(self._transport.get(self._path(self._name)))
+            found = object_in(self._transport.get(self._path(self._name)))
         except ApiServerError as error:
             if error.status == 404:
                 return None
@@ -110,4 +109,4 @@ def _content(document: dict[str, Any]) -> bytes:
 
 
 def _version(answer: bytes) -> str:
-    return str(msgspec.json.decode(answer)["metadata"]["resourceVersion"])
+    return str(object_in(answer)["metadata"]["resourceVersion"])

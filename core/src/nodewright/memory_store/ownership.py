@@ -9,6 +9,7 @@ from time import monotonic, sleep
 from nodewright.api.clock import Clock
 from nodewright.api.errors import AccessDeniedError, ApiServerError, ConflictError, NodewrightError
 from nodewright.decision.memory import Memory
+from nodewright.kube.rights import missing_right
 from nodewright.memory_store.envelope import (
     Envelope,
     NewerFormatError,
@@ -100,7 +101,8 @@ class Ownership:
             stored = self._store.read()
             decoded = decode(stored.content) if stored is not None and stored.content else None
         except (NodewrightError, UnusableError) as error:
-            _log.warning("continuing without memory: %s can't be read: %s", self._store.place, error)
+            why = missing_right(error) or error
+            _log.warning("continuing without memory: %s can't be read: %s", self._store.place, why)
             return Memory()
         return Memory() if decoded is None else self._still_valid(decoded.envelope)
 
@@ -246,7 +248,8 @@ class Ownership:
             return
         self._trouble = trouble
         again = "" if self.blocked else " It is tried again."
-        _log.warning("memory can't be %s in %s, and %s: %s.%s", what, self._store.place, _LOSS, error, again)
+        why = missing_right(error) or error
+        _log.warning("memory can't be %s in %s, and %s: %s.%s", what, self._store.place, _LOSS, why, again)
 
 
 def differ(one: Memory, other: Memory) -> bool:

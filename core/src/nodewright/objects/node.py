@@ -14,6 +14,8 @@ from nodewright.objects.taint import Taint
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 #: The soft taint of an unneeded node: its value is the time since when it is unneeded.
 DELETION_CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
+#: The annotation of a node that was cordoned already when its removal began.
+CORDONED_BEFORE = "nodewright.dev/cordoned-before"
 #: The taint that a controller of Kubernetes sets on cordoned nodes.
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 #: The annotation of a node that is not to be removed, with the value ``true``.

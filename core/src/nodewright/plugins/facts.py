@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from nodewright.api import Capability, GroupFacts, GroupOptions, NodeGroup, PricingModel, Provider, ResourceLimits
 from nodewright.plugins.plain_values import ShapeError
-from nodewright.plugins.results import instance_of, optional, sequence_of, words
+from nodewright.plugins.results import instance_of, optional, sequence_of, whole_number, words
 from nodewright.plugins.shapes import Shape, check_of
 
 T = TypeVar("T")
@@ -90,6 +90,15 @@ def group_facts(
     if checked.min_size > checked.max_size:
         raise ValueError(f"min_size is {checked.min_size}, above max_size, which is {checked.max_size}")
     return checked
+
+
+def limits_of(group: NodeGroup) -> tuple[int, int]:
+    """Return the minimum and the maximum of a *group* that can't be read; both are 0 if they can't be used either."""
+    try:
+        low, high = whole_number(group.min_size), whole_number(group.max_size)
+    except Exception:  # a group can raise anything; that it can't be read is known by now
+        return 0, 0
+    return (low, high) if low <= high else (0, 0)
 
 
 def _attribute(provider: Provider, name: str, hint: Any) -> Any:

@@ -260,7 +260,7 @@ def _normal(distribution: str) -> str:
 def advice(kind: str, name: str, names: Sequence[str]) -> str:
     """Say what to do about *name*, which is none of *names*, those installed of *kind* (a key of `PLUGIN_KINDS`)."""
     if distribution := DISTRIBUTIONS.get((kind, name)):
-        return f"install it with: pip install {distribution}"
+        return f"install it {_from_sources(distribution)}"
     if (kind, name) in COMING:
         return "it is still to come; until then, you would have to write it"
     elsewhere = [known for of_kind, known in (*DISTRIBUTIONS, *COMING) if of_kind == kind]
@@ -270,8 +270,13 @@ def advice(kind: str, name: str, names: Sequence[str]) -> str:
     if (kind, near) in COMING:
         return f"did you mean {near!r}? It is still to come"
     if near:
-        return f"did you mean {near!r}? Install it with: pip install {DISTRIBUTIONS[kind, near]}"
+        return f"did you mean {near!r}? Install it {_from_sources(DISTRIBUTIONS[kind, near])}"
     return f"there is {', '.join(names)}" if names else "none is installed"
+
+
+def _from_sources(distribution: str) -> str:
+    # No index has it yet, and anyone might take its name there.
+    return f"in Nodewright's folder with: pip install ./plugins/{distribution.removeprefix('nodewright-')}"
 
 
 def _mistake(location: tuple[str | int, ...], message: str) -> str:

@@ -1,10 +1,13 @@
 """The files of the record: one JSON document in each line. Their size and number are bounded."""
 
 import logging
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from nodewright.api.errors import NodewrightError
 
 _log = logging.getLogger(__name__)
 
@@ -54,6 +57,19 @@ def parts_of(path: Path) -> list[Path]:
         if (number := file.name.removeprefix(f"{path.name}.")).isdecimal()
     ]
     return [*(file for _, file in sorted(aside, reverse=True)), *([path] if path.exists() else [])]
+
+
+def lines_of(parts: Iterable[Path]) -> Iterator[bytes]:
+    """Yield the lines of the files of a record. Raises `NodewrightError` that names the file that can't be read."""
+    for part in parts:
+        try:
+            with part.open("rb") as file:
+                yield from file
+        except FileNotFoundError:
+            # It was set aside meanwhile: it is read under its new name, or it was deleted because of its age.
+            continue
+        except OSError as error:
+            raise NodewrightError(f"the record {part} can't be read: {error.strerror}") from error
 
 
 def _aside(path: Path, number: int) -> Path:

@@ -11,11 +11,13 @@ from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
 from nodewright.config.watch import ConfigFile
 from nodewright.decision.memory import Memory
-from nodewright.explain.explanation import Look
+from nodewright.explain.look import Look
 from nodewright.kube.feed import Feed
 from nodewright.kube.lease import Lease
+from nodewright.kube.lookup import find_pod
 from nodewright.kube.transport import Transport
 from nodewright.memory_store import keeper_for
+from nodewright.objects import Pod
 from nodewright.plugins import Faults, Registry
 from nodewright.runtime.cycle import Cycle
 from nodewright.runtime.dry_run import DryRunCycle
@@ -63,6 +65,7 @@ class Autoscaler:
         #: Address of the API server.
         self.host = transport.host
         self._wake = wake
+        self._transport = transport
         self._leadership = leadership = Leadership(lease)
         self._informer = informer = Informer(transport, clock, wake.set)
         self._reporter = reporter = Reporter(settings, transport, clock, leadership, informer.feed.troubles)
@@ -114,6 +117,16 @@ class Autoscaler:
     def busy(self) -> bool:
         """Whether an action of an earlier loop is still under way: it took longer than `loop.actionTimeout`."""
         return self._cycle.session.busy
+
+    @property
+    def active(self) -> bool:
+        """Whether any action is under way. Safe to ask from any thread."""
+        return self._cycle.session.active
+
+    @property
+    def obstacle(self) -> str:
+        """Why this replica runs no loops; empty if it does. Safe to ask from any thread."""
+        return self._leadership.obstacle or ("no loop has begun yet" if self.liveness.idle else "")
 
     def patience_with(self, where: str) -> timedelta:
         """Return how long a plugin's call in this place may last before it is named: its deadline, if it has one."""
@@ -176,6 +189,10 @@ class Autoscaler:
         """Decide as in a loop, but do, report and remember nothing of it."""
         world, now = self._cycle.observe()
         return self._cycle.session.look(world, self.memory, now)
+
+    def find_pod(self, key: str) -> Pod | None:
+        """Return the pod ``namespace/name`` as the API server has it now, also if it has ended; None if it is gone."""
+        return find_pod(self._transport, key)
 
     def picture(self) -> Picture:
         """Return all that the next decision would go by. Write it on this thread, before anything else is done."""

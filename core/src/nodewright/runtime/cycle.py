@@ -7,17 +7,21 @@ from time import perf_counter
 
 from nodewright.api.clock import Clock
 from nodewright.api.decision import Decision, Outcome
+from nodewright.api.reasons import Reason
 from nodewright.decision.execution import Execution, to_be_kept
 from nodewright.decision.memory import Memory
 from nodewright.decision.recovery import adopt, recover
 from nodewright.decision.world import World
 from nodewright.explain.conditions import note_conditions
-from nodewright.explain.explanation import Look
+from nodewright.explain.look import Look
 from nodewright.memory_store import MemoryKeeper
 from nodewright.runtime.informer import Informer
 from nodewright.runtime.reload import Reloader
 from nodewright.runtime.reporting import Reporter
 from nodewright.runtime.session import Session
+
+#: What is said of pods that wait for nodes to become as they are expected, or fit to serve.
+_ON_NODES = frozenset([Reason.FITS, Reason.WAITING])
 
 
 class Cycle:
@@ -74,6 +78,7 @@ class Cycle:
         decision, self.memory, findings = self.session.decide(world, before, now)
         self._took(observe=observed - started, decide=perf_counter() - observed)
         self._reporter.decided(decision, before, self.memory, world, findings)
+        self._informer.await_nodes(any(verdict.reason in _ON_NODES for verdict in decision.pods.values()))
         self._act(decision, world, before, now)
         self.memory = note_conditions(world, findings, self.memory, self.session.settings, now)
         self._keeper.keep(self._memory_to_keep())

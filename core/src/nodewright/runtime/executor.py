@@ -24,6 +24,7 @@ from nodewright.api.group import NodeGroup
 from nodewright.api.instance import InstanceError
 from nodewright.decision.execution import Execution, Hold
 from nodewright.kube.nodes import Evictor, NodeWriter
+from nodewright.kube.rights import missing_right
 from nodewright.objects import Node, NodeSpec, ObjectMeta
 from nodewright.plugins.error_text import describe, text_of
 from nodewright.plugins.faults import Faults
@@ -102,6 +103,11 @@ class Executor:
     def busy(self) -> bool:
         """Whether an action that took too long is still under way."""
         return self._lanes.busy
+
+    @property
+    def active(self) -> bool:
+        """Whether any action is under way. Safe to ask from any thread."""
+        return self._lanes.active or self._hints.active
 
     def carry_out(self, decision: Decision, nodes: Mapping[str, Node]) -> Execution:
         """Carry *decision* out, which was made on *nodes*. Blocks until that is done, or has taken too long."""
@@ -256,7 +262,7 @@ class Executor:
             return self._outcome(task, describe(error), temporary=True, not_before=asked)
         except NodewrightError as error:
             passes = self._faults.call(provider, task.action, _temporary, error, default=False)
-            return self._outcome(task, describe(error), temporary=passes)
+            return self._outcome(task, missing_right(error) or describe(error), temporary=passes)
         except Exception as error:
             _log.exception("%s %s failed", task.action, task.target)
             return self._outcome(task, describe(error))
@@ -334,7 +340,7 @@ class Executor:
 class DryRunExecutor:
     """Takes the place of `Executor` in a dry run and does nothing: it has no provider and no writer."""
 
-    busy = False
+    busy = active = False
 
     def carry_out(self, decision: Decision, nodes: Mapping[str, Node]) -> Execution:
         """Try nothing of *decision*."""

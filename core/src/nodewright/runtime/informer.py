@@ -28,14 +28,15 @@ _log = logging.getLogger(__name__)
 class Informer:
     """Watches everything that decisions look at. For the loop's thread, the only one that may read `cluster`.
 
-    *on_unschedulable* is called on another thread as soon as a pod is seen that has become unschedulable.
+    *on_news* is called on another thread as soon as a pod is seen that has become unschedulable, or a node that has
+    changed while nodes are awaited.
     """
 
-    def __init__(self, transport: Transport, clock: Clock, on_unschedulable: Callable[[], None]) -> None:
+    def __init__(self, transport: Transport, clock: Clock, on_news: Callable[[], None]) -> None:
         self.cluster = Cluster()
         self.taint_latency = TaintLatency(clock)
         #: What was seen and is not in the cluster yet.
-        self.feed = Feed(on_unschedulable=on_unschedulable, on_nodes=self.taint_latency.saw)
+        self.feed = Feed(on_news=on_news, on_nodes=self.taint_latency.saw)
         self._transport = transport
         self._reflectors: dict[str, Reflector] = {}
         self._config_maps = ConfigMapWatch(transport, self.feed)
@@ -94,6 +95,10 @@ class Informer:
         self.feed.check_listed()
         self.catch_up()
         return self.cluster
+
+    def await_nodes(self, awaited: bool) -> None:
+        """Say whether pods count on nodes as `look` has shown them: then changes of nodes are news."""
+        self.feed.await_nodes(awaited)
 
     def catch_up(self) -> None:
         """Take up what was seen. A standby does that too, or the changes of months would pile up."""

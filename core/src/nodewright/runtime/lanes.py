@@ -37,15 +37,23 @@ class Lanes(Generic[T]):
     def __init__(self) -> None:
         self._pools: dict[str, ThreadPoolExecutor] = {}
         self._late: dict[str, list[Future[Sequence[T]]]] = {}
+        #: Those of the last run.
+        self._latest: tuple[Future[Sequence[T]], ...] = ()
 
     @property
     def busy(self) -> bool:
         """Whether a late job is still under way."""
-        return not all(future.done() for futures in self._late.values() for future in futures)
+        return not all(future.done() for futures in list(self._late.values()) for future in futures)
+
+    @property
+    def active(self) -> bool:
+        """Whether any job is under way, late or not. Safe to ask from any thread."""
+        return self.busy or any(future.running() for future in self._latest)
 
     def run(self, jobs: Mapping[str, Job[T]], timeout: timedelta | None = None) -> Results[T]:
         """Run *jobs* by lane, all at once, and wait for them; no longer than *timeout* if that is given."""
         futures = {lane: self._submit(lane, job) for lane, job in jobs.items()}
+        self._latest = tuple(futures.values())
         wait(futures.values(), None if timeout is None else timeout.total_seconds())
         done, late, cancelled = {}, set(), set()
         for lane, future in futures.items():

@@ -21,6 +21,15 @@ class Leadership:
         """Whether this replica may act now. Safe to ask from any thread."""
         return self._lease is None or self._lease.held
 
+    @property
+    def obstacle(self) -> str:
+        """Why this replica may not act; empty if it may. Safe to ask from any thread."""
+        if self._lease is None or self._lease.held:
+            return ""
+        holder = self._lease.holder
+        other = holder if holder != self._lease.identity else ""
+        return f"this replica does not lead: lease {self._lease.name} is held by {other or 'no replica yet'}"
+
     def look(self) -> None:
         """See who leads: the time until another replica may take over counts from here."""
         if self._lease is not None:

@@ -30,6 +30,11 @@ class Liveness:
         #: The thread of the loop.
         self._thread = 0
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing has begun yet."""
+        return self._began is None
+
     def began(self) -> None:
         """Note that a loop begins, or that this replica begins to lead."""
         now, self._thread = self._now(), get_ident()

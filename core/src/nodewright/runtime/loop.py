@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from threading import Event
 from time import perf_counter
 
@@ -96,11 +97,15 @@ class ControlLoop:
         interval = settings.scan_interval.total_seconds()
         # A cloud that has just refused a call is given a moment.
         gather = max(min(_GATHER_SECONDS, interval), self._cycle.session.breather.total_seconds())
+        due = None
         if decision is not None and decision.again is not None:
             interval = min(interval, max(gather, (decision.again - self._clock.now()).total_seconds()))
+            due = self._clock.now() + timedelta(seconds=interval)
         if not settings.frequent:
             self._clock.wait(stop, interval)
             return
         # Only a cycle that did something is followed by the next at once: what is refused is not asked for in a rush.
         if self._cycle.productive or self._clock.wait(self._wake, interval):
-            self._clock.wait(stop, gather)
+            # What is due at a certain time is not put off by what comes just before.
+            left = gather if due is None else (due - self._clock.now()).total_seconds()
+            self._clock.wait(stop, min(gather, max(left, 0.0)))

@@ -16,7 +16,7 @@ from nodewright.api.pricing import PricingModel
 from nodewright.api.provider import Capability, GpuConfig, Provider, ResourceLimits
 from nodewright.objects import Node
 from nodewright.plugins.error_text import describe, text_of
-from nodewright.plugins.facts import ProviderFacts, group_facts, provider_facts
+from nodewright.plugins.facts import ProviderFacts, group_facts, limits_of, provider_facts
 from nodewright.plugins.faults import Faults
 from nodewright.plugins.isolation import foresee
 from nodewright.plugins.pricing import GuardedPricing, layered
@@ -189,14 +189,16 @@ class Providers:
     def _facts(
         self, provider: str, name: str, said: ProviderFacts, defaults: GroupOptions, before: GroupFacts | None
     ) -> GroupFacts:
-        """Return what a group says of itself. If that can't be used, it stays as it was *before*, with the error."""
+        """Return what a group says of itself. If that can't be used, it stays as it was *before*, with the error.
+
+        Of one that could not be read before either, the limits are kept: people are told of them.
+        """
         try:
             with self._faults.calling(provider, f"group {name}"):
                 return group_facts(provider, name, said, defaults, before)
         except Exception as error:
             self._faults.note(provider, f"group {name}", error)
-            known = before or GroupFacts(id=name, provider=provider, min_size=0, max_size=0, target_size=0)
-            return replace(known, error=text_of(error) or type(error).__name__)
+            return replace(before or _unread(provider, name, said), error=text_of(error) or type(error).__name__)
 
     def _await(self, state: _ProviderState, timeout: timedelta) -> str:
         """Wait for a refresh and return what went wrong, empty if nothing did. The next loop asks for a late one.
@@ -279,6 +281,12 @@ class Providers:
 
 def _state(name: str, provider: Provider) -> _ProviderState:
     return _ProviderState(name=name, provider=provider, thread=ThreadPoolExecutor(1, f"provider-{name}"))
+
+
+def _unread(provider: str, name: str, said: ProviderFacts) -> GroupFacts:
+    """Return what is known of a group that could never be read: its limits, if it tells them."""
+    low, high = limits_of(said.groups[name])
+    return GroupFacts(id=name, provider=provider, min_size=low, max_size=high, target_size=0)
 
 
 def _one_of(groups: Container[str]) -> Callable[[object], str | None]:

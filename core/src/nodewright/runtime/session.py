@@ -17,7 +17,7 @@ from nodewright.decision.execution import Execution, Hold
 from nodewright.decision.memory import Memory
 from nodewright.decision.policy import Policy
 from nodewright.decision.world import World
-from nodewright.explain.explanation import Look
+from nodewright.explain.look import Look
 from nodewright.kube.nodes import Evictor, NodeWriter, TaintLatency
 from nodewright.kube.rate_limiter import BlockingRateLimiter
 from nodewright.kube.transport import Transport
@@ -107,6 +107,11 @@ class Session:
     def busy(self) -> bool:
         """Whether an action that took too long is still under way."""
         return self._executor.busy
+
+    @property
+    def active(self) -> bool:
+        """Whether any action is under way. Safe to ask from any thread."""
+        return self._executor.active
 
     @property
     def unreadable(self) -> str:

@@ -15,7 +15,7 @@ from nodewright.config.model import Settings
 from nodewright.decision.health.readiness import is_ready
 from nodewright.decision.scaledown.removable import Removable
 from nodewright.explain.advice import advice, informative_verdict
-from nodewright.explain.explanation import Look
+from nodewright.explain.look import Look
 from nodewright.objects import Resources, format_resource
 from nodewright.scenario.rehearsal import Rehearsed
 from nodewright.scheduling.blank_node import blank_node
@@ -28,6 +28,8 @@ _FILTERED_OUT = {
 }
 #: Verdicts on nodes that could go later: to Cluster Autoscaler they are unneeded and nothing else.
 _LATER = (Reason.COOLING_DOWN, Reason.BUDGET, Reason.DISRUPTION_BUDGET, Reason.EVICTION_LIMIT)
+#: Verdicts on nodes that go now.
+_GOING = (Reason.EMPTY, Reason.MOVABLE, Reason.CONSOLIDATED)
 #: Verdicts on nodes that Cluster Autoscaler does not examine.
 _NO_CANDIDATES = (Reason.NOT_OURS, Reason.GROUP_AT_MIN, Reason.NOT_STARTED)
 
@@ -201,15 +203,16 @@ def _scale_down(look: Look, settings: Settings) -> dict[str, Any]:
             "scaleDownDrain",
         )
         return {**{field: [] for field in nothing}, "nodeVerdicts": _verdicts(look)}
-    unneeded = look.memory.unneeded.since
+    removable = look.findings.removable_now
+    # Nodes that are replaced may go without having been unneeded.
+    unneeded = look.memory.unneeded.since.keys() | {each.node.name for each in removable}
     cooling = _is_cooling(look, settings)
     kept = {
         name: verdict
         for name, verdict in look.decision.nodes.items()
         if verdict.reason not in (*_LATER, Reason.NOT_OURS)
-        and (name not in unneeded or (verdict.reason not in (Reason.EMPTY, Reason.MOVABLE) and not cooling))
+        and (name not in unneeded or (verdict.reason not in _GOING and not cooling))
     }
-    removable = look.findings.removable_now
     drains = sorted(look.decision.drain, key=lambda drain: drain.node)
     return {
         "unneededNodes": sorted(unneeded),
@@ -281,10 +284,10 @@ def _verdict(look: Look, name: str, verdict: Verdict) -> dict[str, Any]:
 
 def _upcoming(look: Look) -> dict[str, int]:
     """Return the number of upcoming nodes by group, with those that were just asked for."""
-    upcoming = dict(look.findings.upcoming)
+    upcoming, owed = dict(look.findings.upcoming), look.findings.owed
     for grow in look.decision.grow:
-        # In a group without upcoming nodes, nodes that are starting count as upcoming from now on.
-        upcoming[grow.group] = upcoming.get(grow.group, look.findings.readiness[grow.group].not_started) + grow.count
+        # With its order, all machines that the group still has to get count as upcoming.
+        upcoming[grow.group] = owed.get(grow.group, 0) + grow.count
     return dict(sorted(upcoming.items()))
 
 

@@ -57,6 +57,8 @@ class Plain(Form):
             return found if self._parse is None else self._parse(found)
         except ValueError as error:
             raise wrong(place, str(error)) from None
+        except RecursionError:
+            raise wrong(place, "is nested too deeply") from None
 
     def write(self, value: Any, names: Names) -> Any:
         """Return what is shown of *value*."""

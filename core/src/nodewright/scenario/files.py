@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import sys
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -37,6 +38,17 @@ def read_documents(file: str) -> Iterator[tuple[str, str]]:
             yield from _one_by_one(file, lines)
         else:
             yield ("standard input" if file == STANDARD_INPUT else file), lines.read()
+
+
+def count_documents(file: str) -> int:
+    """Return how many scenarios *file* has, a line each; 0 if it has but one, or if that can't be known beforehand."""
+    if not file.endswith((".jsonl", ".jsonl.gz")):
+        return 0
+    try:
+        with _opened(file) as lines:
+            return sum(not line.isspace() for line in lines)
+    except ScenarioError:
+        return 0
 
 
 def parse_document(text: str, place: str) -> dict[str, Any]:
@@ -118,7 +130,7 @@ def _opened(file: str) -> Iterator[TextIO]:
                 yield lines
     except UnicodeDecodeError:
         raise ScenarioError(f"{file}: is no text in UTF-8") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise ScenarioError(f"{file}: can't be read: {getattr(error, 'strerror', None) or error}") from None
 
 
@@ -135,15 +147,22 @@ def _is_json(text: str, place: str) -> bool:
 def _parse_json(text: str, place: str) -> dict[str, Any]:
     try:
         document = msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        # The other parser is slower, and names the line.
-        try:
-            document = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ScenarioError(f"{place}: not valid JSON: {error}") from None
+    except RecursionError:
+        raise ScenarioError(f"{place}: not valid JSON: it is nested too deeply") from None
+    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+        raise ScenarioError(f"{place}: not valid JSON: {_place_of_mistake(text) or error}") from None
     if not isinstance(document, dict):
         raise ScenarioError(f"{place}: write a scenario as a mapping, not as a {type(document).__name__}")
     return document
+
+
+def _place_of_mistake(text: str) -> str:
+    """Return what the standard library's parser says, which names the line; empty if it takes what is no JSON."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return ""
 
 
 def _parse_yaml(text: str, place: str) -> dict[str, Any]:

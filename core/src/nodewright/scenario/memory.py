@@ -161,6 +161,7 @@ MEMORY = record(
         failed_since=keyed(_machine),
         respites=keyed(_group),
     ),
+    demand=record(arrivals=keyed(_pod_key)),
     orders=record(
         "turn",
         requests=keyed(_group),
@@ -171,7 +172,7 @@ MEMORY = record(
     unneeded=record(
         since=keyed(_node), unremovable_until=keyed(_node), unexamined=each(_node), hints=keyed(_node, _hint)
     ),
-    verdicts=record(last=keyed(_node, record("reason since cause", pod=_pod_key))),
+    verdicts=record(last=keyed(_node, record("reason since cause", pod=_pod_key, detail=hidden_as("")))),
     cooldown=record("cluster", groups=keyed(_group)),
     consolidation=record(
         "no_search_until", replacements=each(_REPLACEMENT), left_alone_until=keyed(_node), examined=_node

@@ -14,7 +14,7 @@ from nodewright.decision.decide import decide
 from nodewright.decision.memory import Memory
 from nodewright.decision.policy import Policy
 from nodewright.decision.world import World
-from nodewright.explain.explanation import Look
+from nodewright.explain.look import Look
 from nodewright.scenario.scenario import Scenario
 
 #: How often a decision is timed,

@@ -190,6 +190,12 @@ class Picture:
         """The settings of plugins that are not shown, as they may be secrets."""
         return show_settings(self.settings, self.classes).left_out
 
+    @property
+    def size(self) -> int:
+        """About how many objects are in it."""
+        cluster = self.world.cluster
+        return len(cluster.nodes) + len(cluster.pods) + len(self.world.groups)
+
     def entries(self, *, anonymize: bool = False) -> Iterator[Entry]:
         """Yield the keys of the scenario in order, each with its value.
 

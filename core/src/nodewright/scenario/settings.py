@@ -213,7 +213,7 @@ def _hide_budgets(data: Mapping[str, Any], hidden: Mapping[str, str]) -> None:
 def hide_priorities(text: str, hidden: Mapping[str, str]) -> str:
     """Return *text*, the data of the ConfigMap, with the *hidden* names of groups in place of patterns."""
     try:
-        found = priority.parse(text)
+        found = priority.parse(text).priorities
     except ValueError:
         # The expander can't use it either.
         return ""
@@ -257,6 +257,8 @@ class _Plugins:
 def _hidden(priorities: priority.Priorities, hidden: Mapping[str, str]) -> dict[int, list[str]]:
     """Return *priorities* with the *hidden* names of the groups that patterns match."""
     return {
-        number: [f"^{shown}$" for real, shown in hidden.items() if any(each.search(real) for each in patterns)]
+        number: [
+            f"^{shown}$" for real, shown in hidden.items() if any(priority.matches(each, real) for each in patterns)
+        ]
         for number, patterns in priorities.items()
     }

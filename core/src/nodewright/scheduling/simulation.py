@@ -1,6 +1,6 @@
 """The cluster in simulation: pods can be placed and nodes added, and the end of a fork undoes everything."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -12,9 +12,9 @@ from nodewright.api.simulation import PlacementRule
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, Rows
 from nodewright.cluster.columns import Fork
-from nodewright.objects import Resources
+from nodewright.objects import Node, Resources
 from nodewright.scheduling import placement
-from nodewright.scheduling.blank_node import blank_node
+from nodewright.scheduling.blank_node import blank_node, started_node
 from nodewright.scheduling.filters import refusal, volumes
 from nodewright.scheduling.rules import rules
 
@@ -57,15 +57,25 @@ class ClusterSimulation:
         self.cluster.add_nodes(names, blank.marks, blank.allocatable, blank.companions, blank.attach_limits)
         return names
 
+    def start_nodes(self, group: GroupFacts, nodes: Iterable[Node]) -> Sequence[str]:
+        """Treat *nodes* of a group with a template, which are starting, as they will be; return their names."""
+        names = []
+        for node in nodes:
+            started = started_node(self.cluster, group, node)
+            self.cluster.start_node(
+                node.name, started.marks, started.allocatable, started.companions, started.attach_limits
+            )
+            names.append(node.name)
+        return names
+
     def remove_nodes(self, names: Sequence[str]) -> None:
         """Take nodes out, with everything that runs on them."""
         for name in names:
             self.cluster.hide_node(name)
 
-    def spare_nodes(self, names: Sequence[str], *, uncordon: bool) -> None:
-        """Treat nodes as if their marks for deletion were removed already, and with *uncordon* also their cordons."""
-        for name in names:
-            self.cluster.spare_node(name, uncordon=uncordon)
+    def spare_node(self, name: str, *, uncordon: bool) -> None:
+        """Treat a node as if its mark for deletion were removed already, and with *uncordon* its cordon as well."""
+        self.cluster.spare_node(name, uncordon=uncordon)
 
     def place(self, pods: PodSet, *, on: Sequence[str] | None = None) -> Mapping[str, str]:
         """Put as many of *pods* as fit onto nodes; see `nodewright.api.Simulation`."""

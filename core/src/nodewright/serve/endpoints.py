@@ -11,7 +11,7 @@ from nodewright.serve import profiler
 from nodewright.serve.metrics import Metrics
 from nodewright.serve.snapshots import BusyError, Snapshots
 
-#: Seconds that a client waits for the end of a loop; a standby runs none.
+#: Seconds that a client waits for the end of a loop.
 _PATIENCE = 120.0
 _PROFILE_SECONDS, _MOST_PROFILE_SECONDS = 30.0, 120.0
 #: Shorter bodies are not worth compressing.
@@ -60,8 +60,8 @@ class Response:
 class Endpoints:
     """All endpoints. Safe to use from any thread; nothing raises.
 
-    *trouble* returns what is wrong with the process, empty if nothing is. Snapshots and profiles exist only if
-    *snapshots* or *profiling* are given.
+    *trouble* returns what is wrong with the process, *obstacle* why it runs no loops; empty if nothing is. Snapshots
+    and profiles exist only if *snapshots* or *profiling* are given.
     """
 
     def __init__(
@@ -69,11 +69,13 @@ class Endpoints:
         metrics: Metrics,
         *,
         trouble: Callable[[], str] = lambda: "",
+        obstacle: Callable[[], str] = lambda: "",
         snapshots: Snapshots | None = None,
         profiling: bool = False,
     ) -> None:
         self._metrics = metrics
         self._trouble = trouble
+        self._obstacle = obstacle
         self._snapshots = snapshots
         self._profiling = Lock()
         self._pages: dict[str, Callable[[Request], Response]] = {
@@ -108,12 +110,14 @@ class Endpoints:
 
     def _show_snapshot(self, request: Request) -> Response:
         assert self._snapshots is not None
+        if obstacle := self._obstacle():
+            return _text(f"no snapshot can be taken, as no loop runs here: {obstacle}", 503)
         try:
             taken = self._snapshots.wait(_PATIENCE, request.gone)
         except BusyError:
             return _text("another client is waiting for a snapshot; only one is taken at a time", 429)
         if taken is None:
-            return _text(f"no loop has ended within {_PATIENCE:g} s; a replica that does not lead runs none", 503)
+            return _text(f"no loop has ended within {_PATIENCE:g} s", 503)
         return Response(body=taken, content_type="application/json")
 
     def _show_profile(self, request: Request) -> Response:

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+import msgspec
+
 from nodewright.config.model.base import camel_case
 from nodewright.objects.duration import format_duration
 
@@ -55,7 +57,8 @@ class JudgementKind(StrEnum):
     UNJUDGED = "unjudged", Category.NOTE, "not watched for long enough to judge"
 
 
-_KINDS = {kind.value: kind for kind in JudgementKind}
+#: Seconds; a thousand years.
+_LONGEST_LAG = 3e10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,10 +84,12 @@ class Judgement:
 
     @classmethod
     def from_json(cls, entry: Mapping[str, Any], at: datetime) -> "Judgement":
-        """Read what `to_json` wrote. Raises `KeyError` if something is missing or the kind is unknown."""
-        optional = {each.name: each.default for each in fields(cls) if each.name not in ("at", "kind", "group")}
-        rest = {name: entry.get(camel_case(name), default) for name, default in optional.items()}
-        return cls(at=at, kind=_KINDS[entry["kind"]], group=entry["group"], **rest)
+        """Read what `to_json` wrote. Raises `ValueError` if something is missing, unknown or of another type."""
+        values = {each.name: entry[key] for each in fields(cls) if (key := camel_case(each.name)) in entry}
+        found = msgspec.convert({**values, "at": at}, cls)
+        if found.lag is not None and not abs(found.lag) <= _LONGEST_LAG:
+            raise ValueError(f"lag: {found.lag} s are more than any autoscaler runs")
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """Return the entry for the record, without its time; what is empty is left out."""

@@ -65,7 +65,7 @@ class RemovalComparison:
             self._proposals.close([name])
         for name, known in self._proposals.renew(proposed, actions.at).items():
             lag = (actions.at - known.since).total_seconds()
-            yield self._of(known, name, actions.at, JudgementKind.OVER, lag=lag)
+            yield self._of(known, name, actions.at, JudgementKind.OVER, ours="would have removed it", lag=lag)
         for name, known in self._proposals.overdue(actions.at, not_before=self._settled).items():
             since = unneeded_since(nodes[name]) if name in nodes else None
             yield self._of(
@@ -88,20 +88,22 @@ class RemovalComparison:
             return self._of(known, name, now, kind, theirs="removed it", lag=lag)
         verdict = views.of(name)
 
-        def found(kind: JudgementKind, *, ours: str = "", why: str = "", lag: float | None = None) -> Judgement:
+        def found(
+            kind: JudgementKind, *, ours: str = "", why: str | None = None, lag: float | None = None
+        ) -> Judgement:
             return Judgement(
                 at=now,
                 kind=kind,
                 group=going.group,
                 node=name,
                 ours=ours,
-                why=why or (str(verdict) if verdict is not None else ""),
+                why=str(verdict or "") if why is None else why,
                 theirs="removed it",
                 lag=lag,
             )
 
         if verdict is None or verdict.reason is Reason.GROUP_FAULTY:
-            return found(JudgementKind.UNJUDGED, why="" if verdict else "it was not there a loop before")
+            return found(JudgementKind.UNJUDGED, why=None if verdict else "it was not there a loop before")
         rival = self._rival(going.group, proposed)
         if verdict.reason in _REPLACED:
             return found(JudgementKind.REMOVAL, ours="would replace it")
@@ -114,13 +116,16 @@ class RemovalComparison:
         if verdict.reason in (*_UNRIPE, Reason.COOLING_DOWN) and due is not None:
             lag = (going.since - due).total_seconds()
             if due <= going.since + self._patience:
-                return found(JudgementKind.REMOVAL, ours="would remove it", lag=min(lag, 0.0))
+                # Why it could not go yet, in the loop before, is no reason to remove it.
+                return found(
+                    JudgementKind.REMOVAL, ours=f"would remove it at {due:%H:%M:%S}", why="", lag=min(lag, 0.0)
+                )
             if now < self._settled:
                 return found(JudgementKind.UNJUDGED, ours=f"would wait until {due:%H:%M:%S}", lag=lag)
             return found(JudgementKind.REMOVAL_EARLY, ours=f"would wait until {due:%H:%M:%S}", lag=lag)
         if rival is not None:
             self._proposals.close([rival])
-            return found(JudgementKind.REMOVAL_NODE, ours=f"would remove {rival}")
+            return found(JudgementKind.REMOVAL_NODE, ours=f"would keep it and remove {rival}")
         return found(JudgementKind.REMOVAL_EXTRA, ours="would keep it")
 
     def _rival(self, group: str, proposed: Mapping[str, ProposedAction]) -> str | None:
@@ -141,6 +146,7 @@ class RemovalComparison:
         now: datetime,
         kind: JudgementKind,
         *,
+        ours: str = "",
         theirs: str = "",
         their_why: str = "",
         lag: float | None = None,
@@ -150,7 +156,7 @@ class RemovalComparison:
             kind=kind,
             group=known.action.group,
             node=name,
-            ours=known.action.what,
+            ours=ours or known.action.what,
             why=known.action.why,
             theirs=theirs,
             their_why=their_why,

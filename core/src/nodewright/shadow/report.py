@@ -1,13 +1,14 @@
 """The report of a dry run: a summary of its record."""
 
-import json
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from statistics import median
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from nodewright.objects.duration import format_duration
 from nodewright.shadow.judgement import Category, Judgement, JudgementKind
@@ -53,29 +54,44 @@ class Summary:
         return 100 * self.differences / total if total else 0.0
 
 
+class _Line(msgspec.Struct, rename="camel"):
+    """What the report reads of a line of the record."""
+
+    event: str
+    at: Annotated[datetime, msgspec.Meta(tz=True)]
+    cluster: str = ""
+    dry_run: bool | None = None
+    loops: int = 0
+    findings: tuple[dict[str, Any], ...] = ()
+
+
+_read = msgspec.json.Decoder(_Line).decode
+
+
 def summarize(lines: Iterable[bytes], since: datetime | None = None) -> Summary:
     """Sum up a record; with *since*, without what is older. Lines that can't be read are counted and left out."""
     summary = Summary()
     for line in lines:
         try:
-            document = json.loads(line)
-            at = datetime.fromisoformat(document["at"])
-            if since is None or at >= since:
-                _add(summary, document, at)
-        except (ValueError, KeyError, TypeError, AttributeError):
+            entry = _read(line)
+            judgements = [Judgement.from_json(each, entry.at) for each in entry.findings]
+        except (ValueError, RecursionError):
             summary.damaged += bool(line.strip())
+        else:
+            if since is None or entry.at >= since:
+                _add(summary, entry, judgements)
     return summary
 
 
-def _add(summary: Summary, document: Mapping[str, Any], at: datetime) -> None:
-    summary.judgements += [Judgement.from_json(entry, at) for entry in document.get("findings", [])]
-    if document["event"] == "began":
+def _add(summary: Summary, line: _Line, judgements: Sequence[Judgement]) -> None:
+    summary.judgements += judgements
+    if line.event == "began":
         summary.starts += 1
-        summary.acting += document.get("dryRun") is False
-        summary.cluster = document.get("cluster", "")
-    summary.began = min(summary.began or at, at)
-    summary.ended = max(summary.ended or at, at)
-    summary.loops += document.get("loops", 0)
+        summary.acting += line.dry_run is False
+        summary.cluster = line.cluster
+    summary.began = min(summary.began or line.at, line.at)
+    summary.ended = max(summary.ended or line.at, line.at)
+    summary.loops += line.loops
 
 
 def page(summary: Summary, *, width: int | None = None, most: int | None = None) -> Iterator[str]:
@@ -96,6 +112,23 @@ def page(summary: Summary, *, width: int | None = None, most: int | None = None)
     for entries in shown:
         yield ""
         yield from _place(entries, width)
+
+
+def as_data(summary: Summary) -> dict[str, Any]:
+    """Return the report as plain data, with all judgements."""
+    return {
+        "cluster": summary.cluster,
+        "began": summary.began.isoformat() if summary.began else None,
+        "ended": summary.ended.isoformat() if summary.ended else None,
+        "starts": summary.starts,
+        "loops": summary.loops,
+        "damagedLines": summary.damaged,
+        "agreements": summary.agreements,
+        "differences": summary.differences,
+        "differencePercentage": round(summary.share, 3),
+        "kinds": dict(Counter(entry.kind.value for entry in summary.judgements).most_common()),
+        "findings": [{"at": entry.at.isoformat(), **entry.to_json()} for entry in summary.judgements],
+    }
 
 
 def _head(summary: Summary) -> Iterator[str]:

@@ -60,22 +60,34 @@ class AddReturningPods(PendingPodsProcessor):
 class FilterSchedulable(PendingPodsProcessor):
     """Takes off pods that fit on nodes that exist or are on their way; in the simulation they keep their places.
 
-    Pods of higher priority are placed first. Before all of them come the pods for which nodes were ordered: they go
-    onto these nodes, so that nothing is ordered for them again, whatever the order of the list.
+    Pods of higher priority are placed first, as the scheduler does it. Within one priority, those come first for which
+    nodes were ordered: they go onto these nodes, so that nothing is ordered for them again, whatever the order of the
+    list.
     """
 
     reason = Reason.FITS
 
     def process(self, pods: Sequence[PodSet], context: ProcessorContext) -> Sequence[PodSet]:
         """Return the pods that fit nowhere."""
-        expected = _on_ordered_nodes(pods, context) if context.intended else set()
-        by_priority = sorted(pods, key=lambda same: -(same.pod.spec.priority or 0))
-        waiting = [rest for same in by_priority if (rest := same.without(expected) if expected else same)]
-        left = _placed_once(waiting, context.simulation)
+        waiting: list[PodSet] = []
+        left: list[PodSet] = []
+        for level in _by_priority(pods):
+            expected = _on_ordered_nodes(level, context)
+            level = [rest for same in level if (rest := same.without(expected) if expected else same)]
+            waiting += level
+            left += _placed_once(level, context.simulation)
         # A pod that has just been placed may be the neighbour that another pod needs.
         while _count(left) < _count(waiting) and any(map(_minds_others, left)):
             waiting, left = left, _placed_once(left, context.simulation, _minds_others)
         return left
+
+
+def _by_priority(pods: Sequence[PodSet]) -> list[list[PodSet]]:
+    """Return *pods* by levels of priority, the highest first."""
+    levels: dict[int, list[PodSet]] = {}
+    for same in pods:
+        levels.setdefault(same.pod.spec.priority or 0, []).append(same)
+    return [levels[priority] for priority in sorted(levels, reverse=True)]
 
 
 def _placed_once(
@@ -98,9 +110,12 @@ def _minds_others(pods: PodSet) -> bool:
     return hard or bool(near and near.required)
 
 
-def _on_ordered_nodes(pods: Sequence[PodSet], context: ProcessorContext) -> set[str]:
-    waiting = {key for same in pods for key in same.keys}
+def _on_ordered_nodes(level: Sequence[PodSet], context: ProcessorContext) -> set[str]:
+    """Place those pods of one *level* of priority for which nodes were ordered on these, and return their keys."""
     placed: set[str] = set()
+    if not context.intended:
+        return placed
+    waiting = {key for same in level for key in same.keys}
     for intended in context.intended:
         still = intended.pods.only(waiting.__contains__)
         if still is not None:

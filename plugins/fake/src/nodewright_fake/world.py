@@ -77,7 +77,9 @@ class World:
         self.agenda = Agenda(self.clock)
         self.store = Store(self.clock)
         self.cluster = Cluster(self.store)
-        self.controllers = build_controllers(self.store, self.agenda, adopt=adopt)
+        self.controllers = build_controllers(
+            self.store, self.agenda, adopt=adopt, node_monitor_period=scenario.node_monitor_period
+        )
         self.cloud = Cloud(
             agenda=self.agenda,
             hosts=KubeletHosts(self.controllers.kubelets),

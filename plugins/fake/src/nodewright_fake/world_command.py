@@ -5,11 +5,12 @@ import os
 import sys
 import time
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from contextlib import ExitStack
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from nodewright.api import Command, ConfigurationError, NodewrightError
 
@@ -53,6 +54,11 @@ class WorldCommand(Command):
     """Runs a world, changes one that runs, or prints a scenario to begin with."""
 
     summary = "run a fake world: cloud, API server and everything that acts in a cluster"
+    examples: ClassVar[Mapping[str, str]] = {
+        "nodewright world scenario": "print a scenario to begin with",
+        "nodewright world up --scenario world.yaml --speed 10": "run it, ten times as fast",
+        "nodewright world control --url http://127.0.0.1:8000 heal": "end all faults in a world that runs",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare ``up``, ``control`` and ``scenario``."""

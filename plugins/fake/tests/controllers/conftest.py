@@ -16,11 +16,11 @@ GIB = 1024**3
 class Cluster:
     """Store and controllers on a stepped clock, with builders for what tests put into it."""
 
-    def __init__(self) -> None:
+    def __init__(self, **options: float) -> None:
         self.clock = SteppedClock()
         self.store = Store(self.clock)
         self.agenda = Agenda(self.clock)
-        self.controllers = build_controllers(self.store, self.agenda)
+        self.controllers = build_controllers(self.store, self.agenda, **options)
         self.kubelets = self.controllers.kubelets
         self._numbers = count(1)
 

@@ -27,7 +27,7 @@ def test_a_node_is_tainted_until_it_is_ready(cluster) -> None:
     assert ("node.kubernetes.io/not-ready", "NoSchedule") in keys
     assert cluster.condition("nodes", "a", "Ready", "")["status"] == "False"
 
-    cluster.advance(10)
+    cluster.advance(15)
     assert cluster.condition("nodes", "a", "Ready", "")["status"] == "True"
     taints = cluster.store.get("nodes", "a")["spec"]["taints"]
     assert taints == [{"key": "dedicated", "value": "db", "effect": "NoExecute"}]
@@ -104,7 +104,7 @@ def test_a_silent_kubelet_makes_its_node_unreachable_and_stops_no_pods(cluster) 
     cluster.pod("p")
     cluster.advance(5)
     cluster.kubelets.stop_reporting("a")
-    cluster.settle()
+    cluster.advance(5)
     ready = cluster.condition("nodes", "a", "Ready", "")
     assert (ready["status"], ready["reason"]) == ("Unknown", "NodeStatusUnknown")
     taints = [(taint["key"], taint["effect"]) for taint in cluster.store.get("nodes", "a")["spec"]["taints"]]
@@ -128,7 +128,7 @@ def test_a_kubelet_that_reports_again_does_what_it_missed(cluster) -> None:
     cluster.store.delete("pods", "p", "default")
     cluster.advance(60)
     cluster.kubelets.resume_reporting("a")
-    cluster.advance(1)
+    cluster.advance(5)
     assert cluster.condition("nodes", "a", "Ready", "")["status"] == "True"
     assert cluster.store.get("nodes", "a")["spec"]["taints"] == []
     assert cluster.store.find("pods", "p", "default") is None

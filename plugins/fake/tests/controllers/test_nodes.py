@@ -39,8 +39,42 @@ def test_cordoning_adds_a_taint_and_uncordoning_takes_it_away(cluster) -> None:
 def test_a_bad_condition_becomes_a_taint_until_it_is_good_again(cluster, kind, status, key, effects) -> None:
     cluster.boot("a")
     say(cluster, kind, status)
+    assert taints(cluster) == [(f"node.kubernetes.io/{key}", "NoSchedule")]
+    cluster.advance(5)
     assert taints(cluster) == [(f"node.kubernetes.io/{key}", effect) for effect in effects]
     say(cluster, kind, "True" if kind == "Ready" else "False")
+    assert taints(cluster) == [(f"node.kubernetes.io/{key}", effect) for effect in effects if effect == "NoExecute"]
+    cluster.advance(5)
+    assert taints(cluster) == []
+
+
+def test_nodes_are_looked_at_together_and_not_each_in_its_own_time(cluster) -> None:
+    for name, second in (("a", 1), ("b", 2)):
+        cluster.advance(1)
+        cluster.boot(name, ready_after=7 - second)
+    cluster.advance(3)
+    assert [len(taints(cluster, name)) for name in "ab"] == [2, 2]
+    cluster.advance(4)
+    assert [taints(cluster, name) for name in "ab"] == [[("node.kubernetes.io/not-ready", "NoExecute")]] * 2
+    cluster.advance(1)
+    assert [taints(cluster, name) for name in "ab"] == [[], []]
+
+
+def test_a_node_that_is_ready_takes_pods_before_the_last_taint_of_its_start_is_gone(cluster) -> None:
+    cluster.pod("p")
+    cluster.boot("a", ready_after=6)
+    cluster.advance(6)
+    assert taints(cluster) == [("node.kubernetes.io/not-ready", "NoExecute")]
+    assert cluster.node_of("p") == "a"
+    cluster.advance(60)
+    assert cluster.node_of("p") == "a"
+
+
+def test_without_a_period_all_taints_follow_at_once(cluster) -> None:
+    cluster = type(cluster)(node_monitor_period=0)
+    cluster.boot("a", ready_after=6)
+    assert len(taints(cluster)) == 2
+    cluster.advance(6)
     assert taints(cluster) == []
 
 
@@ -92,7 +126,7 @@ def test_pods_leave_an_unreachable_node_after_five_minutes_and_come_back_elsewhe
     cluster.advance(5)
     cluster.boot("b")
     cluster.kubelets.stop_reporting("a")
-    cluster.advance(299)
+    cluster.advance(5 + 299)
     assert [pod["spec"]["nodeName"] for pod in cluster.pods("web")] == ["a"]
     cluster.advance(5)
     assert [pod["spec"]["nodeName"] for pod in cluster.pods("web")] == ["b"]

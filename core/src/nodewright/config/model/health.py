@@ -12,7 +12,7 @@ class Loop(Section):
     scan_interval: PositiveDuration = timedelta(seconds=10)
     """How long to wait between two loops."""
     frequent: Switch = True
-    """Begin the next loop at once if the last one did something or a pod has become pending."""
+    """Begin the next loop at once if something was done, a pod has become pending, or nodes changed that pods need."""
     refresh_timeout: PositiveDuration = timedelta(seconds=60)
     """How long a provider may take to read its cloud. If it takes longer, the loop leaves its groups alone."""
     action_timeout: PositiveDuration = timedelta(seconds=60)

@@ -1,7 +1,7 @@
 """Pending pods: which of them need a node that is not there, and which pods will be pending soon."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
 from operator import attrgetter
@@ -15,7 +15,7 @@ from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
 from nodewright.cluster import Cluster, PodClass, PodRow, PodSort, Rows
 from nodewright.config.model import ScaleUp
-from nodewright.decision.demand.pod_age import GPU_RESOURCES, all_new_until, grown_up
+from nodewright.decision.demand.pod_age import GPU_RESOURCES, find_burst, grown_up
 from nodewright.decision.steps import Steps
 from nodewright.decision.world import World
 from nodewright.objects import Pod
@@ -37,30 +37,33 @@ class PendingPods:
     verdicts: dict[str, Verdict]
     #: Whether there are pods to help, but all are so new that more may follow at once.
     all_new: bool = False
+    #: When these were first seen, by pod.
+    arrivals: Mapping[str, datetime] = field(default_factory=dict)
     #: When some of the pods that are too young will be old enough; None if there are none.
     again: datetime | None = None
     notices: tuple[Notice, ...] = ()
 
 
-def find_pending(world: World, steps: Steps) -> PendingPods:
-    """Return the pods to help. All processors and hooks have their say."""
+def find_pending(world: World, steps: Steps, seen: Mapping[str, datetime]) -> PendingPods:
+    """Return the pods to help, some of which were *seen* before. All processors and hooks have their say."""
     settings, context = steps.policy.settings.scale_up, steps.context
     sieve = _Sieve(world.cluster, steps)
     sets = sieve.processed(in_turn(world.cluster, settings))
     old = grown_up(sets, world.cluster, settings.new_pod_delay, context.now)
     sieve.note(sets, old.sets, Verdict(reason=Reason.TOO_YOUNG))
-    until = None
+    burst = None
     # Where the scheduler is not waited for, further pods are not either.
     if not settings.bypassed_schedulers:
         gpu_resources = GPU_RESOURCES | {gpu.resource for gpu in world.gpus.values()}
-        until = all_new_until(old.sets, world.cluster, gpu_resources, context.now)
-    if until is not None:
+        burst = find_burst(old.sets, world.cluster, seen, gpu_resources, context.now)
+    if burst is not None:
         sieve.note(old.sets, (), Verdict(reason=Reason.JUST_CREATED))
     return PendingPods(
-        sets=tuple(_united(old.sets, world.cluster)) if until is None else (),
+        sets=tuple(_united(old.sets, world.cluster)) if burst is None else (),
         verdicts=sieve.verdicts,
-        all_new=until is not None,
-        again=min((time for time in (until, old.next_at) if time is not None), default=None),
+        all_new=burst is not None,
+        arrivals=burst.arrivals if burst is not None else {},
+        again=min((time for time in (burst and burst.until, old.next_at) if time is not None), default=None),
         notices=old.notices,
     )
 

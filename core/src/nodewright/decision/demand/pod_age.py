@@ -1,6 +1,6 @@
 """Pod age: new pods wait a little, until more is known about them and others have followed."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -17,8 +17,10 @@ GPU_RESOURCES = frozenset(
 )
 
 _BURST = timedelta(seconds=2)
-#: A burst ends sooner if no pod has followed for so long. Creation times are full seconds.
+#: A burst ends sooner if no pod has followed for so long.
 _LULL = timedelta(seconds=1)
+#: What creation times leave out is less than this.
+_FRACTION = timedelta(seconds=1)
 #: Pods with GPUs often come one after the other, and their nodes are expensive.
 _GPU_BURST = timedelta(seconds=30)
 _TICK = timedelta(milliseconds=1)
@@ -33,6 +35,15 @@ class GrownUp:
     next_at: datetime | None = None
     #: About annotations that can't be read.
     notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Burst:
+    """Pods that have only just come, so that more may follow."""
+
+    until: datetime
+    #: When each of them was first seen; empty if it is the age of pods with GPUs that counts.
+    arrivals: Mapping[str, datetime]
 
 
 def grown_up(sets: Sequence[PodSet], cluster: Cluster, delay: timedelta, now: datetime) -> GrownUp:
@@ -57,36 +68,49 @@ def grown_up(sets: Sequence[PodSet], cluster: Cluster, delay: timedelta, now: da
     return GrownUp(sets=tuple(kept), next_at=next_at, notices=tuple(notices))
 
 
-def all_new_until(
-    sets: Iterable[PodSet], cluster: Cluster, gpu_resources: Collection[str], now: datetime
-) -> datetime | None:
-    """Return until when all of *sets* count as new, so that more of their kind may follow; None if some do not.
+def find_burst(
+    sets: Iterable[PodSet],
+    cluster: Cluster,
+    seen: Mapping[str, datetime],
+    gpu_resources: Collection[str],
+    now: datetime,
+) -> Burst | None:
+    """Return the burst that all of *sets* belong to, so that more of their kind may follow; None if some do not.
 
-    They do until the oldest is two seconds old, or no pod has followed for a second. If some of them request GPUs,
-    those alone decide, and count as new for longer.
+    They do until the oldest is two seconds old, or no pod has followed for a second since the last was *seen*. If some
+    of them request GPUs, those alone decide, and count as new for longer.
     """
     sets = list(sets)
     with_gpus = [pods for pods in sets if not pods.pod.requests.keys().isdisjoint(gpu_resources)]
-    ends = (
-        _end_of_burst(sets, cluster, now, longest=_BURST, lull=_LULL),
-        _end_of_burst(with_gpus, cluster, now, longest=_GPU_BURST, lull=_GPU_BURST),
-    )
-    return max((end for end in ends if end is not None), default=None)
+    # Most of the time some pod is older: then no arrival counts.
+    oldest = _oldest(sets, cluster, now - _BURST)
+    oldest_with_gpus = _oldest(with_gpus, cluster, now - _GPU_BURST)
+    arrivals: dict[str, datetime] = {}
+    ends = []
+    if oldest is not None:
+        arrivals = {key: seen.get(key, now) for pods in sets for key in pods.keys}
+        births = ((key, born) for pods in sets for key, born in zip(pods.keys, _births(pods, cluster), strict=True))
+        newest = max(_came(born, arrivals[key]) for key, born in births if born is not None)
+        ends.append(min(oldest + _BURST, newest + _LULL))
+    if oldest_with_gpus is not None:
+        ends.append(oldest_with_gpus + _GPU_BURST)
+    end = max(ends, default=now)
+    return Burst(until=end, arrivals=arrivals) if end > now else None
 
 
-def _end_of_burst(
-    sets: Iterable[PodSet], cluster: Cluster, now: datetime, *, longest: timedelta, lull: timedelta
-) -> datetime | None:
-    oldest = newest = None
+def _oldest(sets: Iterable[PodSet], cluster: Cluster, after: datetime) -> datetime | None:
+    """Return when the oldest pod was created if all were created *after* that; None if not, or if there is none."""
+    oldest = None
     for born in (born for pods in sets for born in _births(pods, cluster)):
-        if born is None or born + longest <= now:
+        if born is None or born <= after:
             return None
         oldest = born if oldest is None else min(oldest, born)
-        newest = born if newest is None else max(newest, born)
-    if oldest is None or newest is None:
-        return None
-    end = min(oldest + longest, newest + lull)
-    return end if end > now else None
+    return oldest
+
+
+def _came(born: datetime, seen: datetime) -> datetime:
+    """Return when a pod came that was first *seen* then: its time of creation leaves out the fraction of a second."""
+    return min(max(seen, born), born + _FRACTION)
 
 
 def _all_older(pods: PodSet, cluster: Cluster, than: datetime) -> bool:

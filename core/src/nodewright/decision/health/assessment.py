@@ -38,10 +38,17 @@ class GroupHealth:
     acceptable: AcceptableRange = field(default_factory=AcceptableRange)
     #: How many ordered nodes are not usable yet, with those that are starting.
     upcoming: int = 0
+    #: How many nodes that it should have are not usable yet, whether or not they were ordered and are counted on.
+    owed: int = 0
     #: Names of the nodes that are starting.
     starting: tuple[str, ...] = ()
     #: Why the group can't grow now; None if it can.
     blocked: Verdict | None = None
+
+    @property
+    def missing(self) -> int:
+        """How many ordered nodes are not there at all yet."""
+        return self.upcoming - len(self.starting)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,6 +256,7 @@ class _Assessor:
             readiness=census.readiness,
             acceptable=wanted,
             upcoming=len(census.starting) + max(0, expected) if request else 0,
+            owed=len(census.starting) + census.missing,
             starting=census.starting if request else (),
             blocked=self._blocked(facts, census, wanted),
         )

@@ -2,6 +2,7 @@
 
 from nodewright.decision.memory.consolidation import ConsolidationMemory, Replacement
 from nodewright.decision.memory.cooldown import Changes, CooldownMemory
+from nodewright.decision.memory.demand import DemandMemory
 from nodewright.decision.memory.health import LONGEST_RESPITE, Backoff, HealthMemory, Shortage
 from nodewright.decision.memory.memory import Memory
 from nodewright.decision.memory.orders import Intention, OrderMemory, ScaleUpRequest
@@ -20,6 +21,7 @@ __all__ = [
     "Conditions",
     "ConsolidationMemory",
     "CooldownMemory",
+    "DemandMemory",
     "Evictions",
     "HealthMemory",
     "Intention",

@@ -8,6 +8,7 @@ import msgspec
 
 from nodewright.decision.memory.consolidation import ConsolidationMemory
 from nodewright.decision.memory.cooldown import CooldownMemory
+from nodewright.decision.memory.demand import DemandMemory
 from nodewright.decision.memory.health import HealthMemory
 from nodewright.decision.memory.orders import OrderMemory
 from nodewright.decision.memory.removals import RemovalMemory
@@ -54,6 +55,7 @@ class Memory:
 
     learnt: TemplateMemory = field(default_factory=TemplateMemory)
     health: HealthMemory = field(default_factory=HealthMemory)
+    demand: DemandMemory = field(default_factory=DemandMemory)
     orders: OrderMemory = field(default_factory=OrderMemory)
     leaving: RemovalMemory = field(default_factory=RemovalMemory)
     unneeded: UnneededMemory = field(default_factory=UnneededMemory)

@@ -51,6 +51,15 @@ class UnneededMemory(Slice):
         """Return the memory with nodes that could not be removed after all."""
         return replace(self, unremovable_until={**self.unremovable_until, **dict.fromkeys(names, until)})
 
+    def looked_at(self, names: Iterable[str]) -> Self:
+        """Return the memory with these nodes looked at again, whenever they could not go."""
+        again = frozenset(names)
+        if not again:
+            return self
+        return replace(
+            self, unremovable_until={name: at for name, at in self.unremovable_until.items() if name not in again}
+        )
+
     def recalled(self, since: Mapping[str, datetime]) -> Self:
         """Return the memory with what an earlier process wrote on nodes; what is remembered has precedence."""
         return replace(self, since={**since, **self.since})

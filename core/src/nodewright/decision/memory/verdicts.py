@@ -24,6 +24,8 @@ class LastVerdict:
     #: As in the verdict: the pod that is in the way, and what is the matter with it.
     pod: str = ""
     cause: str = ""
+    #: What failed, if a removal did.
+    detail: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +49,8 @@ class VerdictMemory(Slice):
         Nodes of no group have none. *failed* are the nodes whose removal failed, with the reason.
         """
         last = self.last
-        verdicts = {**verdicts, **dict(failed)}
+        failures = dict(failed)
+        verdicts = {**verdicts, **failures}
         # This looks at every node of the cluster in every loop.
         news = {
             name: verdict
@@ -58,6 +61,8 @@ class VerdictMemory(Slice):
             or verdict.cause != known.cause
         }
         changed = {name: _next(verdict, last.get(name), now) for name, verdict in news.items()}
+        # What failed anew is told anew.
+        changed |= {name: _failure(each, now) for name, each in failures.items()}
         gone = [name for name in last if name not in verdicts]
         if not gone and all(last.get(name) is new for name, new in changed.items()):
             return self
@@ -70,8 +75,10 @@ class VerdictMemory(Slice):
         return replace(self, last=merged)
 
     def without_details(self) -> Self:
-        """Return the memory without the pods that are in the way."""
-        return replace(self, last={name: replace(each, pod="", cause="") for name, each in self.last.items()})
+        """Return the memory without the pods that are in the way, and without what failed."""
+        return replace(
+            self, last={name: replace(each, pod="", cause="", detail="") for name, each in self.last.items()}
+        )
 
 
 def _next(verdict: Verdict, known: LastVerdict | None, now: datetime) -> LastVerdict | None:
@@ -81,6 +88,10 @@ def _next(verdict: Verdict, known: LastVerdict | None, now: datetime) -> LastVer
         return known
     since = known.since if known is not None and known.reason is verdict.reason else now
     return _last_verdict(verdict.reason, since, verdict.pod, verdict.cause)
+
+
+def _failure(failed: Verdict, now: datetime) -> LastVerdict:
+    return LastVerdict(reason=failed.reason, since=now, pod=failed.pod, cause=failed.cause, detail=failed.detail)
 
 
 @lru_cache(maxsize=4096)

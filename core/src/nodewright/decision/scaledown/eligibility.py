@@ -1,6 +1,6 @@
 """Eligibility: which nodes are worth a closer look."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
 from functools import lru_cache
 
@@ -33,12 +33,22 @@ def filter_candidates(candidates: list[Node], verdicts: dict[str, Verdict], step
 
 
 class Eligibility:
-    """What a node has to pass at *now* to be worth a closer look."""
+    """What a node has to pass at *now* to be worth a closer look.
+
+    *growing* is by how much groups grow in this loop: their nodes are judged by the size that they will have.
+    """
 
     def __init__(
-        self, world: World, unneeded: UnneededMemory, leaving: RemovalMemory, policy: Policy, now: datetime
+        self,
+        world: World,
+        unneeded: UnneededMemory,
+        leaving: RemovalMemory,
+        growing: Mapping[str, int],
+        policy: Policy,
+        now: datetime,
     ) -> None:
         self._world = world
+        self._growing = growing
         self._unremovable_until = unneeded.unremovable_until
         self._removals = leaving.removals
         self._policy = policy
@@ -54,7 +64,7 @@ class Eligibility:
         verdicts: dict[str, Verdict] = {}
         found: list[Node] = []
         for name, node in self._world.cluster.nodes.items():
-            verdict = _NOT_STARTED if name in excluded else self._objection(node)
+            verdict = self._objection(node, starting=name in excluded)
             if verdict is None:
                 found.append(node)
             else:
@@ -63,7 +73,7 @@ class Eligibility:
         found.sort(key=lambda node: node.name)
         return filter_candidates(found, verdicts, steps), verdicts
 
-    def _objection(self, node: Node) -> Verdict | None:
+    def _objection(self, node: Node, *, starting: bool) -> Verdict | None:
         """Return why *node* is not worth a closer look; None if it is."""
         world, group = self._world, self._world.group_on(node.name)
         if group is None:
@@ -72,13 +82,16 @@ class Eligibility:
         if removal is not None or node.spec.provider_id in world.deleting:
             waits_for = removal.put_off if removal is not None and removal.deleted_at is None else ""
             return Verdict(reason=Reason.BEING_DELETED, detail=waits_for)
+        if starting:
+            return _NOT_STARTED
         if group.error:
             return Verdict(reason=Reason.GROUP_FAULTY, detail=group.error)
         until = self._unremovable_until.get(node.name)
         if until is not None and self._now <= until:
             return Verdict(reason=Reason.RECENTLY_UNREMOVABLE, detail=f"until {until:%H:%M:%S}", until=until)
-        if group.target_size <= group.min_size:
-            return Verdict(reason=Reason.GROUP_AT_MIN, detail=f"{group.target_size} of {group.min_size}")
+        size = group.target_size + self._growing.get(group.id, 0)
+        if size <= group.min_size:
+            return Verdict(reason=Reason.GROUP_AT_MIN, detail=f"{size} of {group.min_size}")
         protected = protection(node, self._now)
         if protected is not None:
             return protected

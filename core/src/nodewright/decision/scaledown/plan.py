@@ -8,8 +8,9 @@ from nodewright.api.decision import Drain
 from nodewright.api.processor import ProcessorContext
 from nodewright.api.reasons import Reason
 from nodewright.api.verdict import Verdict
-from nodewright.decision.memory import CooldownMemory, Removal, RemovalMemory, UnneededMemory
+from nodewright.decision.memory import CooldownMemory, Removal, RemovalMemory, UnneededMemory, VerdictMemory
 from nodewright.decision.policy import Policy
+from nodewright.decision.scaledown.causes import no_longer_kept
 from nodewright.decision.scaledown.drain.drainability import Drainability
 from nodewright.decision.scaledown.eligibility import Eligibility
 from nodewright.decision.scaledown.removable import Removable
@@ -18,6 +19,9 @@ from nodewright.decision.scaledown.selection.selector import Selector
 from nodewright.decision.steps import Steps
 from nodewright.decision.world import World
 from nodewright.scheduling import ClusterSimulation
+
+#: Verdicts on nodes that are looked at again in the next loop: no search was needed for them.
+_BRIEF = (Reason.NOT_EXAMINED, Reason.BUDGETS_UNSEEN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,12 +48,14 @@ class ScaleDown:
         unneeded: UnneededMemory,
         leaving: RemovalMemory,
         cooldown: CooldownMemory,
+        verdicts: VerdictMemory,
         simulation: ClusterSimulation,
         policy: Policy,
         now: datetime,
     ) -> None:
         self._world = world
-        self._unneeded = unneeded
+        self._drainability = Drainability(world, policy, now)
+        self._unneeded = unneeded.looked_at(no_longer_kept(unneeded, verdicts, world.cluster, self._drainability))
         self._leaving = leaving
         self._cooldown = cooldown
         self._simulation = simulation
@@ -57,16 +63,24 @@ class ScaleDown:
         self._settings = policy.settings.scale_down
         self._now = now
 
-    def plan(self, excluded: Set[str], *, pause: str = "", replaced: Sequence[Removable] = ()) -> ScaleDownPlan:
+    def plan(
+        self,
+        excluded: Set[str],
+        *,
+        growing: Mapping[str, int],
+        pause: str = "",
+        replaced: Sequence[Removable] = (),
+    ) -> ScaleDownPlan:
         """Return which removals start; *excluded* nodes are not looked at.
 
-        *pause* is the reason why no node may go in this loop, if there is one. *replaced* nodes may go as well: their
-        pods have been moved in the simulation already.
+        *growing* is by how much groups grow in this loop. Their nodes may be unneeded for that, but none goes below the
+        minimum before the order is certain. *pause* is the reason why no node may go in this loop, if there is one.
+        *replaced* nodes may go as well: their pods have been moved in the simulation already.
         """
         if not self._settings.enabled:
             return ScaleDownPlan(memory=self._unneeded.needed(), leaving=self._leaving)
         with self._policy.timings.time("findUnneeded"):
-            found, verdicts = self._search(excluded)
+            found, verdicts = self._search(excluded, growing)
         memory = self._remembered(found, verdicts)
         removable = [*found.removable, *replaced]
         selector = Selector(self._world, memory, self._leaving, self._cooldown, self._policy, self._now)
@@ -83,15 +97,15 @@ class ScaleDown:
             leaving=self._begun(selection.chosen),
         )
 
-    def _search(self, excluded: Set[str]) -> tuple[Found, dict[str, Verdict]]:
+    def _search(self, excluded: Set[str], growing: Mapping[str, int]) -> tuple[Found, dict[str, Verdict]]:
         """Return what the search finds, and the verdicts on the nodes that it does not look at."""
         world, simulation, policy = self._world, self._simulation, self._policy
         context = ProcessorContext(now=self._now, simulation=simulation, groups=world.groups)
-        eligibility = Eligibility(world, self._unneeded, self._leaving, policy, self._now)
+        eligibility = Eligibility(world, self._unneeded, self._leaving, growing, policy, self._now)
         candidates, verdicts = eligibility.candidates(excluded, Steps(policy, simulation, context))
         deadline = policy.stopwatch() + self._settings.simulation_timeout.total_seconds()
         with simulation.fork():
-            search = Search(world, Drainability(world, policy, self._now), simulation, policy)
+            search = Search(world, self._drainability, simulation, policy)
             return search.among(candidates, self._unneeded, deadline=deadline), verdicts
 
     def _remembered(self, found: Found, verdicts: Mapping[str, Verdict]) -> UnneededMemory:
@@ -106,8 +120,7 @@ class ScaleDown:
         unseen = [name for name in (*found.unexamined, *unread) if name in memory.since]
         since |= {name: memory.since[name] for name in unseen}
         recheck = self._now + self._settings.unremovable_recheck
-        unexamined = frozenset(found.unexamined)
-        unremovable = {name: recheck for name in found.verdicts if name not in unexamined}
+        unremovable = {name: recheck for name, verdict in found.verdicts.items() if verdict.reason not in _BRIEF}
         hints = {
             **{name: memory.hints[name] for name in unseen if name in memory.hints},
             **{entry.node.name: entry.hints for entry in found.removable if entry.hints},

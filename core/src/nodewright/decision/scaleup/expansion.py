@@ -80,9 +80,9 @@ class Expansion:
         #: How many options were taken.
         self.taken = 0
         self.pods: dict[str, Verdict] = {}
+        #: Why pods fit no new node of groups; of pods that have a place by now, only what still holds.
         self.rejections: dict[str, dict[str, Verdict]] = {}
-        #: Why groups took no part.
-        self.groups: Mapping[str, Verdict] = {}
+        self._closed: Mapping[str, Verdict] = {}
         self.options: list[OptionVerdict] = []
         self.intentions: list[Intention] = []
 
@@ -91,6 +91,11 @@ class Expansion:
         """The pods that have a place or will have one."""
         served = (Reason.HELPED, Reason.FITS)
         return frozenset(key for key, verdict in self.pods.items() if verdict.reason in served)
+
+    @property
+    def groups(self) -> dict[str, Verdict]:
+        """Why groups took no part."""
+        return {group: verdict for group, verdict in self._closed.items() if group not in self._growth}
 
     @property
     def grow(self) -> tuple[Grow, ...]:
@@ -127,21 +132,23 @@ class Expansion:
             offered = self._policy.hooks.adjust_options(found.options)
             context = replace(self._context, room=self._limits.room, pending=sets, turn=self._context.turn + self.taken)
             choice = self._chooser.choose(offered, context, most=most)
-            self.options += [_judge(option, choice, offered, number) for option in found.options]
+            judged = [_judge(option, choice, offered, number) for option in found.options]
             # A plan already says which groups it is spread over.
             wanted = [replace(option, similar=()) for option in choice.taken] if choice.planned_by else choice.taken
             helped = self._take(wanted, _why(choice, len(offered), self._policy))
             self.taken += len({option.group.id for option in choice.taken})
             if helped or not choice.taken:
+                self.options += judged
                 return helped
-            # The estimate was too good: other options may do better.
+            # The estimate was too good: other options may do better, and are judged again.
             no_help = Verdict(reason=Reason.NO_HELP)
             self._blocked.update({option.group.id: no_help for option in choice.taken})
+            self.options += [replace(each, verdict=no_help) for each in judged if each.verdict.reason is Reason.CHOSEN]
 
     def _note(self, found: Options, sets: Sequence[PodSet]) -> None:
         if not self.taken:
             # The reason at the beginning says more than that the group has become full in this scale-up.
-            self.groups = found.groups
+            self._closed = found.groups
         self._found = found
         for pods in sets:
             reasons = frozen(
@@ -239,6 +246,9 @@ class Expansion:
         for pods in sets:
             placed = self._simulation.place(pods)
             self._help(pods, placed)
+            # Groups were asked before the last option was taken, which changed the answer.
+            for key in placed:
+                self.rejections.pop(key, None)
             rest = pods.without(placed) if placed else pods
             if rest is not None:
                 left.append(rest)

@@ -1,6 +1,6 @@
 """The scale-up of one loop: which groups grow for pending pods, and up to their minimum sizes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from random import Random
@@ -47,6 +47,8 @@ class ScaleUpPlan:
     intentions: tuple[Intention, ...] = ()
     #: Whether pods have only just come, so that neither nodes for them nor removals are begun.
     pods_just_came: bool = False
+    #: When these were first seen, by pod.
+    arrivals: Mapping[str, datetime] = field(default_factory=dict)
     #: When pods will be old enough to be looked at again.
     again: datetime | None = None
 
@@ -64,11 +66,19 @@ class ScaleUp:
         self._settings = policy.settings.scale_up
         self._now = now
 
-    def plan(self, turn: int, *, leaving: Iterable[str] = (), intended: Sequence[Intended] = ()) -> ScaleUpPlan:
+    def plan(
+        self,
+        turn: int,
+        seen: Mapping[str, datetime],
+        *,
+        leaving: Iterable[str] = (),
+        intended: Sequence[Intended] = (),
+    ) -> ScaleUpPlan:
         """Return which groups grow.
 
-        Equal options take turns: *turn* counts how many were taken so far. Pods on nodes that are *leaving*, which are
-        not in the simulation, will be pending soon. Nodes on their way were ordered for pods that are *intended*.
+        Equal options take turns: *turn* counts how many were taken so far. New pods may have been *seen* before.
+        Pods on nodes that are *leaving*, which are not in the simulation, will be pending soon. Nodes on their way were
+        ordered for pods that are *intended*.
         """
         context = ProcessorContext(
             now=self._now,
@@ -79,13 +89,14 @@ class ScaleUp:
             returning=returning_pods(self._world.cluster, leaving, self._settings.allowed_schedulers),
         )
         with self._policy.timings.time("filterOutSchedulable"):
-            pending = find_pending(self._world, Steps(self._policy, self._simulation, context))
+            pending = find_pending(self._world, Steps(self._policy, self._simulation, context), seen)
         plan = self._for_pods(pending, turn)
         return replace(
             plan,
             grow=self._with_minimums(plan.grow) if self._settings.enforce_min_size else plan.grow,
             notices=pending.notices + plan.notices,
             pods_just_came=pending.all_new,
+            arrivals=pending.arrivals,
             again=pending.again,
         )
 
@@ -136,7 +147,7 @@ class ScaleUp:
             taken=expansion.taken,
             pods={**pending.verdicts, **left_out, **expansion.pods},
             rejections={key: reasons for key, reasons in expansion.rejections.items() if reasons},
-            groups=dict(expansion.groups),
+            groups=expansion.groups,
             options=tuple(expansion.options),
             notices=tuple(dict.fromkeys(context.notices)),
             answers=chooser.answers.given,

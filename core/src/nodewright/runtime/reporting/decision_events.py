@@ -1,6 +1,7 @@
 """What people read of decisions and their outcomes: log lines and events."""
 
 import logging
+from collections.abc import Callable
 
 from nodewright.api.decision import Decision, Grow, Outcome
 from nodewright.api.notice import Notice
@@ -24,10 +25,14 @@ _log = logging.getLogger("nodewright.decision")
 
 
 class DecisionEvents:
-    """Writes one log line per action, and events on pods, nodes and the autoscaler's status. For the loop's thread."""
+    """Writes one log line per action, and events on pods, nodes and the autoscaler's status. For the loop's thread.
 
-    def __init__(self, events: EventWriter) -> None:
+    *told* says of an error whether it was logged in full elsewhere.
+    """
+
+    def __init__(self, events: EventWriter, told: Callable[[str], bool] = lambda error: False) -> None:
         self._events = events
+        self._told = told
         self._pods = PodEvents(events)
         self._groups = GroupEvents(events)
         self._removals = RemovalEvents(events, self._pods)
@@ -67,6 +72,7 @@ class DecisionEvents:
             if not outcome.ok:
                 # That a budget holds a pod back is normal.
                 level = logging.INFO if outcome.action == "evict" and outcome.temporary else logging.WARNING
+                level = logging.DEBUG if self._told(outcome.error) else level
                 _log.log(level, "%s", describe_failure(outcome), extra={"action": outcome.action})
             if outcome.action == "grow":
                 self._grown(outcome, triggered)

@@ -10,7 +10,7 @@ from nodewright.config.model import Settings
 from nodewright.decision.findings import Findings
 from nodewright.decision.memory import Conditions, Memory
 from nodewright.decision.world import World
-from nodewright.explain.explanation import Look
+from nodewright.explain.look import Look
 from nodewright.explain.status import Status, absence, initializing, status_of
 from nodewright.kube.events import EventWriter
 from nodewright.kube.lease import Lease
@@ -60,7 +60,7 @@ class Reporter:
         self._events = EventWriter(
             transport, clock, settings, status_uid=self._status_uid, on_drop=self.metrics.events_dropped.inc
         )
-        self._decision_events = DecisionEvents(self._events)
+        self._decision_events = DecisionEvents(self._events, transport.rights.told)
         self._node_events = NodeEvents(self._events)
         self._record = DecisionRecord(settings)
 

@@ -8,7 +8,7 @@ A subclass in a plugin's own tests overrides one fixture::
             with MyShed() as cloud:
                 yield cloud
 
-Needs pytest: ``pip install nodewright[conformance]``.
+Needs pytest: ``pip install './core[conformance]'``, in the folder of Nodewright.
 """
 
 from nodewright.api.attribute_docs import show_attributes

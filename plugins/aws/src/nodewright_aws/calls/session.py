@@ -121,7 +121,7 @@ def _without_stack(record: logging.LogRecord) -> bool:
 
 @cache
 def _service_models(path: str | None) -> Any:
-    """Load the SDK's service models: megabytes of JSON, read once for all providers of a process."""
-    from botocore.loaders import create_loader
+    """Return what loads the SDK's service models, once for all providers of a process."""
+    from nodewright_aws.calls.models import loader
 
-    return create_loader(path)
+    return loader(path)

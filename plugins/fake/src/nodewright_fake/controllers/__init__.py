@@ -14,7 +14,7 @@ from nodewright_fake.controllers.garbage import GarbageCollector, Namespaces, Or
 from nodewright_fake.controllers.nodes.adoption import NodeAdoption
 from nodewright_fake.controllers.nodes.eviction import TaintEviction
 from nodewright_fake.controllers.nodes.kubelets import Kubelets
-from nodewright_fake.controllers.nodes.lifecycle import NodeLifecycle
+from nodewright_fake.controllers.nodes.lifecycle import MONITOR_PERIOD, NodeLifecycle
 from nodewright_fake.controllers.pods import PodIndex
 from nodewright_fake.controllers.scheduling.scheduler import Scheduler
 from nodewright_fake.controllers.workloads.daemonsets import DaemonSets
@@ -62,15 +62,20 @@ class Controllers:
     kubelets: Kubelets
 
 
-def build_controllers(store: Store, agenda: Agenda, *, adopt: bool = False) -> Controllers:
-    """Return the actors of a cluster, subscribed to *store*. With *adopt*, they run nodes that others make, too."""
+def build_controllers(
+    store: Store, agenda: Agenda, *, adopt: bool = False, node_monitor_period: float = MONITOR_PERIOD
+) -> Controllers:
+    """Return the actors of a cluster, subscribed to *store*. With *adopt*, they run nodes that others make, too.
+
+    NoExecute taints of nodes follow their state every *node_monitor_period* seconds, or at once if it is 0.
+    """
     pods = PodIndex()
     kubelets = Kubelets(store, agenda, pods)
     controllers: tuple[Controller, ...] = (
         Namespaces(store),
         GarbageCollector(store),
         *((NodeAdoption(store, kubelets),) if adopt else ()),
-        NodeLifecycle(store),
+        NodeLifecycle(store, agenda, node_monitor_period),
         OrphanedPods(store, agenda, pods),
         TaintEviction(store, agenda, pods),
         Deployments(store, pods),

@@ -4,12 +4,12 @@ import math
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from nodewright.api import Command
 
@@ -28,6 +28,10 @@ class DemoCommand(Command):
     """Plays a story in a fake world with the real autoscaler in it, and sums it up."""
 
     summary = "watch a small cluster breathe: a story of a minute, in a fake world"
+    examples: ClassVar[Mapping[str, str]] = {
+        "nodewright demo": "a minute on the screen",
+        "nodewright demo --plain --duration 10m": "lines for a log, and an early end",
+    }
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what is played, and how it is shown."""

@@ -37,10 +37,14 @@ def parse_scenario(text: str, *, source: str = "scenario") -> Scenario:
         ) from error
     except yaml.YAMLError as error:
         raise ConfigurationError(Problem(source=source, message=f"is not YAML: {error}")) from error
+    except (RecursionError, ValueError) as error:
+        # Values that YAML can express and Python can't read: numbers of thousands of digits, dates that do not exist.
+        reason = "is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise ConfigurationError(Problem(source=source, message=reason)) from error
     if root is None or not isinstance(document, dict):
         raise ConfigurationError(Problem(source=source, message=f"is not a mapping; {_HINT}"))
 
-    found = list(_repeated(root, ()))
+    found = list(_repeated(root, (), set()))
     scenario = None
     try:
         scenario = Scenario.model_validate(document, context=known_names(document))
@@ -72,11 +76,17 @@ def _line(node: yaml.Node, location: tuple[int | str, ...]) -> int:
     return line + 1
 
 
-def _repeated(node: Any, location: tuple[int | str, ...]) -> Iterator[Mistake]:
-    """Keys that are written twice in one mapping, of which YAML would silently forget the first."""
+def _repeated(node: Any, location: tuple[int | str, ...], seen: set[int]) -> Iterator[Mistake]:
+    """Keys that are written twice in one mapping, of which YAML would silently forget the first.
+
+    Nodes that were *seen* are looked at once, however many aliases refer to them.
+    """
+    if id(node) in seen:
+        return
+    seen.add(id(node))
     if isinstance(node, yaml.SequenceNode):
         for index, item in enumerate(node.value):
-            yield from _repeated(item, (*location, index))
+            yield from _repeated(item, (*location, index), seen)
     if isinstance(node, yaml.MappingNode):
         keys = set()
         for key, value in node.value:
@@ -84,7 +94,7 @@ def _repeated(node: Any, location: tuple[int | str, ...]) -> Iterator[Mistake]:
             if key.value in keys:
                 yield Mistake(location=here, message="is written twice")
             keys.add(key.value)
-            yield from _repeated(value, here)
+            yield from _repeated(value, here, seen)
 
 
 def known_names(document: Mapping[str, Any]) -> Known:

@@ -11,6 +11,8 @@ from nodewright_fake.cloud.actions import CloudAction
 from nodewright_fake.cloud.group import GroupSettings
 from nodewright_fake.cloud.instance_type import InstanceType
 from nodewright_fake.cloud.limits import Bounds
+from nodewright_fake.controllers.nodes.lifecycle import MONITOR_PERIOD
+from nodewright_fake.duration import Duration
 from nodewright_fake.scenario.manifest import Manifest, Object
 from nodewright_fake.scenario.story import Step
 from nodewright_fake.scenario.workloads import Workloads
@@ -47,6 +49,8 @@ class Scenario(Settings):
     groups: tuple[GroupSettings, ...] = ()
     #: Limits of the provider on the total of all nodes, by resource or accelerator type.
     limits: dict[str, Bounds] = Field(default={})
+    #: How often NoExecute taints are brought into line with the state of nodes; at once if 0.
+    node_monitor_period: Duration = MONITOR_PERIOD
     #: What is wrong from the beginning.
     faults: tuple[CloudAction, ...] = ()
     workloads: Workloads = Workloads()

@@ -94,6 +94,14 @@ class Drainability:
             risky=bool(claims) and not self._budgets.suffice(claims),
         )
 
+    def keeps(self, row: PodRow) -> bool:
+        """Tell whether the pod must not move, so that its node stays."""
+        try:
+            part = self._kept[row.pod_class]["" if row.owner is None else row.owner.name]
+        except KeyError:
+            part = self._ask(row, self._kept, budgets_block=True)
+        return isinstance(part, str)
+
     def spend(self, drainable: Drainable) -> None:
         """Let the pods of a removable node use up their budgets, so that less is left for other nodes."""
         if drainable.budgeted:

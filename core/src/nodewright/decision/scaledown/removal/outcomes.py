@@ -50,7 +50,7 @@ class RemovalOutcomes:
         if mark is None:
             return ""
         if not mark.ok:
-            return mark.error
+            return f"it could not be marked: {mark.error}"
         failed = self._unmarked.get(removal.drains)
         return "" if failed is None else f"{failed.target}, which was to go with it, was not marked: {failed.error}"
 

@@ -198,7 +198,7 @@ class _Steps:
     def _follow_deletion(self, node: Node, removal: Removal) -> None:
         assert removal.deleted_at is not None
         if removal.error and not self._leftovers.may_be_going(node):
-            self._give_up(node.name, removal.error)
+            self._give_up(node.name, f"its machine could not be deleted: {removal.error}")
         elif self._leftovers.may_be_going(node) or self._now - removal.deleted_at < _VANISH_TIME:
             self.removals[node.name] = removal
 
@@ -282,7 +282,9 @@ class _Steps:
     def _evict(self, name: str, removal: Removal, wave: Wave, pods: tuple[PodRow, ...]) -> None:
         if pods:
             graces = {row.key: int(wave.grace(row).total_seconds()) for row in pods}
-            self.evict[name] = Evict(node=name, pods=graces, uids={row.key: row.uid for row in pods if row.uid})
+            uids = {row.key: row.uid for row in pods if row.uid}
+            daemons = sum(row.pod_class.pod.is_daemon for row in pods)
+            self.evict[name] = Evict(node=name, pods=graces, uids=uids, daemons=daemons)
         self._keep(name, replace(removal, evicted_at=self._now), until=self._now + _LOOK_AGAIN)
 
     def _let_go(self, node: Node, removal: Removal) -> None:

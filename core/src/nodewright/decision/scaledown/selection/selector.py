@@ -18,6 +18,7 @@ from nodewright.decision.scaledown.selection.budgets import DisruptionBudgets
 from nodewright.decision.scaledown.selection.floors import Floors
 from nodewright.decision.scaledown.selection.protection import protection
 from nodewright.decision.world import World
+from nodewright.objects.node import TO_BE_DELETED
 
 #: Returns why some nodes, which go together or not at all, can't go beside those chosen before; None if they can.
 Confirm = Callable[[Sequence[Removable], Sequence[Removable]], Verdict | None]
@@ -104,6 +105,9 @@ class Selector:
     def _objection(self, entry: Removable, pause: str | None) -> Verdict | None:
         if pause is not None:
             return Verdict(reason=Reason.COOLING_DOWN, detail=pause)
+        if entry.node.taint(TO_BE_DELETED) is not None:
+            # The mark is on its way off.
+            return Verdict(reason=Reason.LEFTOVER)
         protected = protection(entry.node, self._now)
         if protected is not None:
             return protected
@@ -223,6 +227,8 @@ class _DueNodes:
             lacking = self._lacking(items, may_exceed=may_exceed)
             if lacking is not None:
                 self._refuse(items, lacking.refusal)
+                if not lacking.parallel:
+                    incomplete.add(facts.id)
             elif self._take(items):
                 may_exceed = False
         return frozenset(incomplete)

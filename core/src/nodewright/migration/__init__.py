@@ -1,0 +1,1 @@
+"""From Cluster Autoscaler's set-up to values for our chart: what is carried over, what differs, what is left."""

@@ -1,0 +1,1 @@
+"""Makes a release of all distributions together: ``python -m release VERSION``."""
