@@ -14,6 +14,7 @@ from nodewright.objects import LabelSelector
 from nodewright.objects.affinity import TopologySpreadConstraint
 from nodewright.objects.node import ZONE
 from nodewright.scenario.rehearsal import carry_out
+from nodewright.strategies.expanders import LeastNodes
 from nodewright.testing.builders import a_group, a_node, a_pod, a_template
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
@@ -117,6 +118,16 @@ def test_equal_options_have_their_turns_from_loop_to_loop() -> None:
         memory = Memory(orders=OrderMemory(turn=after.orders.turn))
         chosen += [grow.group for grow in decision.grow]
     assert chosen == ["a", "b", "c", "a"]
+
+
+def test_of_equally_good_options_the_one_that_helps_most_pods_is_taken() -> None:
+    groups = [
+        a_group("a", max_size=1, template=a_template(cpu="4")),
+        a_group("b", max_size=1, template=a_template(cpu="8")),
+    ]
+    world = a_world(groups=groups, pods=[a_pod(f"web-{n}", cpu="2") for n in range(4)])
+    policy = a_policy(expanders={"least-nodes": LeastNodes(LeastNodes.Config())})
+    assert grown(decide(world, Memory(), policy, NOW)[0]) == {"b": (1, 4)}
 
 
 def test_growth_is_spread_over_similar_groups() -> None:

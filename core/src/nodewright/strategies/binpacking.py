@@ -7,8 +7,8 @@ from nodewright.api import Estimate, Estimator, GroupFacts, PodSet, Simulation
 from nodewright.strategies.least_nodes import least_nodes
 from nodewright.strategies.packing import Packing, count_by_pod
 
-#: Nodes are filled one by one only if that takes at most so many steps, of a set of pods and a node each.
-_MOST_STEPS = 2000
+#: Nodes are filled in blocks, of as many nodes as it takes to have no more steps: one for each set and each block.
+_MOST_STEPS = 200
 
 
 class Binpacking(Estimator):
@@ -39,11 +39,12 @@ def _ways(packing: Packing, pods: Sequence[PodSet], first: Estimate) -> Iterator
     # Pods that must be together need a node that is empty, and those that need most nodes decide how many there are.
     order = sorted(pods, key=lambda same: (not _wants_company(same), -len(same) / packing.most_on_one(same)))
     yield lambda: packing.growing(order)
-    yield lambda: packing.on_nodes(packing.least(first.pods), order)
+    least = packing.least(first.pods)
+    yield lambda: packing.on_nodes(least, order)
     yield lambda: packing.on_nodes(first.nodes, order)
-    if first.nodes * len(order) <= _MOST_STEPS:
-        yield lambda: packing.node_by_node(order, even=False)
-        yield lambda: packing.node_by_node(order, even=True)
+    block = -(-least * len(order) // _MOST_STEPS)
+    yield lambda: packing.in_blocks(block, order, even=False)
+    yield lambda: packing.in_blocks(block, order, even=True)
 
 
 def _wants_company(pods: PodSet) -> bool:

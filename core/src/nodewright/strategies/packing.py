@@ -19,6 +19,8 @@ class Packing:
         self._limit = limit
         #: How many of a set one node holds, by the set's pod.
         self._most: dict[int, int] = {}
+        #: How many of a set find room on so many nodes.
+        self._alone: dict[tuple[int, int], int] = {}
 
     @cached_property
     def room(self) -> Resources:
@@ -29,8 +31,12 @@ class Packing:
 
     def alone(self, pods: PodSet, count: int) -> int:
         """Return how many of *pods* find room on *count* nodes that they have for themselves."""
+        count = min(count, self._limit)
+        if (known := self._alone.get((id(pods.pod), count))) is not None:
+            return known
         with self._simulation.fork() as fork:
-            return len(fork.place(pods, on=fork.add_nodes(self._group, min(count, self._limit))))
+            found = self._alone[id(pods.pod), count] = len(fork.place(pods, on=fork.add_nodes(self._group, count)))
+        return found
 
     def most_on_one(self, pods: PodSet) -> int:
         """Return how many pods like *pods* a node holds."""
@@ -63,26 +69,26 @@ class Packing:
             used = {node for _, here in placed for node in here.values()}
         return Estimate(nodes=len(used), pods=_helped(placed))
 
-    def node_by_node(self, order: Order, *, even: bool) -> Estimate:
-        """Fill one node after the other with what needs most nodes for its rest, the first of *order* among equals.
+    def in_blocks(self, size: int, order: Order, *, even: bool) -> Estimate:
+        """Fill one block of *size* nodes after the other, with what needs most nodes for its rest.
 
-        If the nodes are to be *even*, each first takes its share of every set.
+        If the nodes are to be *even*, each block first takes its share of every set.
         """
         rest = {id(pods.pod): pods for pods in order}
         parts: list[PodSet] = []
         count = 0
         with self._simulation.fork() as fork:
             while rest and count < self._limit:
-                node = fork.add_nodes(self._group, 1)
+                block = fork.add_nodes(self._group, min(size, self._limit - count))
                 before = len(parts)
                 if even:
                     nodes = self.least(list(rest.values()))
-                    parts += _moved(fork, node, [_share(pods, nodes) for pods in rest.values()], rest)
+                    parts += _moved(fork, block, [_share(pods, len(block), nodes) for pods in rest.values()], rest)
                 urgent = sorted(rest.values(), key=lambda pods: -len(pods) / self.most_on_one(pods))
-                parts += _moved(fork, node, urgent, rest)
+                parts += _moved(fork, block, urgent, rest)
                 if len(parts) == before:
                     break
-                count += 1
+                count += len(block)
         return self.on_nodes(count, parts)
 
 
@@ -137,13 +143,13 @@ def _helped(placed: Sequence[tuple[PodSet, Mapping[str, str] | Sequence[str]]]) 
     return tuple(PodSet(pod=pods.pod, keys=tuple(here)) for pods, here in placed if here)
 
 
-def _share(pods: PodSet, nodes: int) -> PodSet:
-    return PodSet(pod=pods.pod, keys=pods.keys[: -(-len(pods) // nodes)])
+def _share(pods: PodSet, block: int, nodes: int) -> PodSet:
+    return PodSet(pod=pods.pod, keys=pods.keys[: -(-len(pods) * block // nodes)])
 
 
-def _moved(simulation: Simulation, node: Sequence[str], order: Order, rest: dict[int, PodSet]) -> Sequence[PodSet]:
-    """Place what fits of each set in *order* on a node, take it out of *rest* and return it."""
-    parts = _helped([(pods, simulation.place(pods, on=node)) for pods in order])
+def _moved(simulation: Simulation, block: Sequence[str], order: Order, rest: dict[int, PodSet]) -> Sequence[PodSet]:
+    """Place what fits of each set in *order* on a block of nodes, take it out of *rest* and return it."""
+    parts = _helped([(pods, simulation.place(pods, on=block)) for pods in order])
     for part in parts:
         left = rest.pop(id(part.pod)).without(frozenset(part.keys))
         if left is not None:

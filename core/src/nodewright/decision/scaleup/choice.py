@@ -63,7 +63,7 @@ class Chooser:
                 break
             planned_by, failed = narrowed.planned_by, narrowed.failed
             if not planned_by:
-                wanted = [context.whose_turn(narrowed.options)]
+                wanted = [context.whose_turn(_most_helpful(narrowed.options))]
             else:
                 wanted = list(narrowed.options) if most is None else most_helpful(narrowed.options, most)
             vetoes = {option.group.id: veto for option in wanted if (veto := self._veto(option, context.now))}
@@ -116,3 +116,9 @@ class Chooser:
     def _veto(self, option: Option, now: datetime) -> Verdict | None:
         veto = self._policy.hooks.veto_scale_up(option, now)
         return None if veto is None else Verdict(reason=Reason.VETOED, detail=f"{veto.plugin}: {veto.reason}")
+
+
+def _most_helpful(options: Sequence[Option]) -> Sequence[Option]:
+    """Return those of equally good *options* that help most pods."""
+    most = max(option.pod_count for option in options)
+    return [option for option in options if option.pod_count == most]
