@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from nodewright.api import Estimate, Estimator, GroupFacts, PodSet, Simulation
 from nodewright.strategies.least_nodes import least_nodes
-from nodewright.strategies.packing import Packing, count_by_pod
+from nodewright.strategies.packing import Packing, count_by_pod, share_of_node
 
-#: Nodes are filled in blocks, of as many nodes as it takes to have no more steps: one for each set and each block.
+#: Nodes are filled one by one only if that takes at most so many steps, of a set of pods and a node each.
 _MOST_STEPS = 200
 
 
@@ -22,29 +22,34 @@ class Binpacking(Estimator):
     def estimate(self, group: GroupFacts, pods: Sequence[PodSet], simulation: Simulation, limit: int) -> Estimate:
         """Return the nodes that got a pod, and those pods, in an order in which they fit."""
         packing = Packing(group, simulation, limit)
-        first = best = packing.growing(sorted(pods, key=lambda same: _size(group, same), reverse=True))
+        largest_first = sorted(pods, key=lambda same: share_of_node(group, same), reverse=True)
+        first = best = packing.growing(largest_first)
         if sum(map(len, best.pods)) == sum(map(len, pods)) and best.nodes <= least_nodes(pods, packing.room):
             return best
-        for way in _ways(packing, pods, first):
-            if _is_best(best, packing, pods):
-                break
+        if _is_best(best, packing, pods):
+            return best
+        for way in _ways(packing, largest_first, first):
             found = way()
             if _worth(found) > _worth(best) and _helps_as_many_of_each(found, best):
                 best = found
+                if _is_best(best, packing, pods):
+                    break
         return best
 
 
-def _ways(packing: Packing, pods: Sequence[PodSet], first: Estimate) -> Iterator[Callable[[], Estimate]]:
+def _ways(packing: Packing, largest_first: Sequence[PodSet], first: Estimate) -> Iterator[Callable[[], Estimate]]:
     """Yield other ways to pack; those that keep equal pods together come first."""
     # Pods that must be together need a node that is empty, and those that need most nodes decide how many there are.
-    order = sorted(pods, key=lambda same: (not _wants_company(same), -len(same) / packing.most_on_one(same)))
-    yield lambda: packing.growing(order)
+    order = sorted(largest_first, key=lambda same: (not _wants_company(same), -len(same) / packing.most_on_one(same)))
     least = packing.least(first.pods)
+    yield lambda: packing.growing(order)
     yield lambda: packing.on_nodes(least, order)
+    yield lambda: packing.evenly(least, largest_first)
+    yield lambda: packing.evenly(least, order)
     yield lambda: packing.on_nodes(first.nodes, order)
-    block = -(-least * len(order) // _MOST_STEPS)
-    yield lambda: packing.in_blocks(block, order, even=False)
-    yield lambda: packing.in_blocks(block, order, even=True)
+    if least * len(order) <= _MOST_STEPS:
+        yield lambda: packing.node_by_node(order, even=False)
+        yield lambda: packing.node_by_node(order, even=True)
 
 
 def _wants_company(pods: PodSet) -> bool:
@@ -54,11 +59,13 @@ def _wants_company(pods: PodSet) -> bool:
 
 def _is_best(estimate: Estimate, packing: Packing, pods: Sequence[PodSet]) -> bool:
     """Tell whether no other order can do better."""
+    # The first bound costs nothing.
+    if estimate.nodes > least_nodes(estimate.pods, packing.room) and estimate.nodes > packing.least(estimate.pods):
+        return False
     helped = count_by_pod(estimate.pods)
-    waiting = [(same, count) for same in pods if (count := helped.get(id(same.pod), 0)) < len(same)]
-    return estimate.nodes <= packing.least(estimate.pods) and all(
-        count >= packing.alone(same, len(same)) for same, count in waiting
-    )
+    waiting = [same for same in pods if helped.get(id(same.pod), 0) < len(same)]
+    most = packing.alone(waiting, [len(same) for same in waiting])
+    return all(helped.get(id(same.pod), 0) >= count for same, count in zip(waiting, most, strict=True))
 
 
 def _helps_as_many_of_each(estimate: Estimate, other: Estimate) -> bool:
@@ -69,12 +76,3 @@ def _helps_as_many_of_each(estimate: Estimate, other: Estimate) -> bool:
 
 def _worth(estimate: Estimate) -> tuple[int, int]:
     return sum(map(len, estimate.pods)), -estimate.nodes
-
-
-def _size(group: GroupFacts, pods: PodSet) -> float:
-    """How much of a node one pod takes: cpu and memory as shares of what a node has, added up."""
-    allocatable = group.template.allocatable if group.template else {}
-    requests = pods.pod.requests
-    return sum(
-        requests.get(resource, 0) / allocatable[resource] for resource in ("cpu", "memory") if allocatable.get(resource)
-    )
