@@ -27,9 +27,11 @@ def no_longer_kept(
 
 def _keeps(node: str, last: LastVerdict, cluster: Cluster, drainability: Drainability) -> bool:
     row = cluster.pods.get(last.pod)
-    if row is None or row.node != node or row.finished:
+    if row is None or row.finished:
         return False
-    # Budgets may be spent only by the nodes that go before, and whether there is room takes a simulation to find out.
-    if last.reason is Reason.NO_PLACE or last.cause == Reason.NOT_ENOUGH_BUDGET:
+    if last.reason is Reason.NO_PLACE:
+        # It may be a pod of another node, which was to come here and finds no place either. Whether there is room by
+        # now takes a simulation to find out.
         return True
-    return drainability.keeps(row)
+    # Budgets may be spent only by the nodes that go before.
+    return row.node == node and (last.cause == Reason.NOT_ENOUGH_BUDGET or drainability.keeps(row))
