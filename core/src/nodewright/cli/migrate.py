@@ -28,7 +28,9 @@ _HELP = """\
 FILE is what your set-up is made of, in one file or several (- is standard input):
   values of Cluster Autoscaler's chart, also as `helm get values` prints them
   manifests: its Deployment, with whatever stands beside it
-  an Application of Argo CD, a HelmRelease of Flux, a HelmChart of K3s and RKE2
+  an Application of Argo CD, a HelmRelease of Flux, a HelmChart of K3s and RKE2, a
+  bundle of Fleet, a Helmfile, a kustomization, each with the files of values that
+  it names
   what `terraform show -json` prints
 
 Exit status: 0 all is carried over, 3 something has to be done by hand, 1 the cluster can't be read, 2 wrong usage, \

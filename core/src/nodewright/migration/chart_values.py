@@ -44,6 +44,11 @@ _LONGEST_NAME = 63
 _TEMPLATE = re.compile(r"\{\{-?\s*\.Values\.([\w.]+)\s*-?\}\}")
 
 
+def is_known(name: str) -> bool:
+    """Return whether Cluster Autoscaler's chart has a value of this *name*, besides what every chart has."""
+    return name != "global" and (name in KNOWN or name.startswith(tuple(_WITHOUT)))
+
+
 def migrate_values(given: Document, release: Release) -> Migration:
     """Return what the values *given* of Cluster Autoscaler's chart become, in the place of its *release*."""
     values = copy.deepcopy(given)
