@@ -216,6 +216,8 @@ def test_the_image_is_left_out_unless_one_of_nodewright_is_named() -> None:
     for image, named in (
         ("registry.example:5000/nodewright", {"repository": "registry.example:5000/nodewright"}),
         ("registry.example:5000/nodewright:v9", {"repository": "registry.example:5000/nodewright", "tag": "v9"}),
+        ("nodewright:v9@sha256:12ab", {"repository": "nodewright", "tag": "v9@sha256:12ab"}),
+        ("nodewright@sha256:12ab", {"repository": "nodewright@sha256", "tag": "12ab"}),
     ):
         assert of(text, image=image).values["image"] == {"pullSecrets": ["mirror"], **named}
 
