@@ -198,6 +198,13 @@ def test_flags_that_would_end_the_process_are_left_out_and_told() -> None:
     assert "leave it out" in told(found, Matter.CHECK)["--node-autoprovisioning-enabled"]
 
 
+def test_a_flag_without_a_value_does_not_take_the_next_one_for_it() -> None:
+    found = of("extraArgs: {expander: null, write-status-configmap: null, v: 2}")
+    assert told(found, Matter.HAND) == {"extraArgs.expander": "left out: it has no value"}
+    assert found.values["extraArgs"] == {"write-status-configmap": None, "v": 2}
+    assert "expanders" not in found.configuration
+
+
 def test_settings_that_exclude_each_other_are_left_to_people() -> None:
     found = of("extraArgs: {leader-elect-lease-duration: 5s, leader-elect-renew-deadline: 10s, v: 3}")
     assert not found.complete
