@@ -146,7 +146,7 @@ def place_evenly(
     That is how the scheduler goes about it. Sets of which a node takes few pods leave room on every node for the next.
     """
     load = dict.fromkeys(nodes, 0.0)
-    placed = []
+    placed: list[Mapping[str, str]] = []
     for pods in order:
         emptiest = sorted(nodes, key=load.__getitem__)
         with simulation.fork() as fork:
