@@ -223,7 +223,8 @@ def test_without_the_rights_it_goes_on_and_names_them(begin, caplog) -> None:
     life.until(lambda: len(life.pods("Running")) == 8)
     told = [record.message for record in caplog.records if "memory" in record.name]
     assert len(told) == 1
-    assert 'cannot get resource "configmaps" in API group "" in the namespace "kube-system"' in told[0]
+    assert "kube-system/nodewright-memory" in told[0]
+    assert "may not get configmaps" in told[0]
     assert "timers, back-offs and open orders would not survive a restart" in told[0]
 
 

@@ -94,7 +94,7 @@ def test_a_node_that_could_not_be_marked_is_not_told_to_be(begin) -> None:
     life.until(lambda: any("restore" in line for line in life.diary.lines))
     life.go_on(10)
     told = {event["reason"]: event["message"] for event in life.world.store.list("events", "default")}
-    assert 'cannot patch resource "nodes"' in told["ScaleDownFailed"]
+    assert "may not patch nodes" in told["ScaleDownFailed"]
     assert "ScaleDown" not in told
 
 

@@ -96,6 +96,7 @@ def test_a_node_whose_deletion_is_put_off_twice_is_put_back(begin) -> None:
     throttle(life, "delete-instances", retry_after=15, times=2)
     life.until(lambda: restored(life))
     assert calls(life, "delete-instances") == 2
-    assert "its removal failed (too many requests: delete-instances was throttled)" in restored(life)[0]
+    why = "its machine could not be deleted: too many requests: delete-instances was throttled"
+    assert f"its removal failed ({why})" in restored(life)[0]
     life.go_on(10)
     assert life.marked == []

@@ -18,7 +18,7 @@ class ExitStatus(IntEnum):
     DONE = 0, "done; what was asked about is as it should be"
     FAILED = 1, "not done, or what was asked about is not as it should be"
     WRONG = 2, "wrong usage, configuration, plugin or input: nothing was tried"
-    UNFINISHED = 3, "`migrate`: something is left to be done by hand"
+    UNFINISHED = 3, "`migrate`: printed, but something has to be done by hand"
     INTERRUPTED = 130, "ended by Ctrl-C"
     BROKEN_PIPE = 141, "whoever read the output has gone"
     LOST = 255, "`run`: the lease was lost, another replica may act. `cluster-autoscaler`: can't go on"

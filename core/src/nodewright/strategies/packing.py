@@ -141,8 +141,8 @@ class _GrowingNodes:
 def place_well(simulation: Simulation, order: Order, nodes: Sequence[str]) -> list[Mapping[str, str]]:
     """Place set after set on *nodes*, filling one node after the other, or all evenly if more pods find a place then.
 
-    Return the node by pod of each set. Estimates, orders and what is kept for ordered nodes go by this alike: otherwise,
-    pods would find no room on nodes that were ordered for them.
+    Return the node by pod of each set. Estimates, orders and what is kept for ordered nodes go by this alike, so that
+    pods find the room that was ordered for them.
     """
     if mind_each_other(order) and len(nodes) > 1:
         with simulation.fork() as fork:
@@ -163,7 +163,7 @@ def place_evenly(simulation: Simulation, order: Order, nodes: Sequence[str]) -> 
     room = {node: simulation.free(node) for node in nodes}
     most = {name: max(1, *(free.get(name, 0) for free in room.values())) for name in ("cpu", "memory")}
     free = {node: sum(here.get(name, 0) / most[name] for name in most) for node, here in room.items()}
-    placed = []
+    placed: list[Mapping[str, str]] = []
     for pods in order:
         roomiest = sorted(nodes, key=lambda node: -free[node])
         with simulation.fork() as fork:
