@@ -21,14 +21,19 @@ def no_longer_kept(
         if (last := verdicts.last.get(name)) is not None
         and last.pod
         and last.reason in _KEPT_BY_A_POD
-        and not _keeps(name, last, cluster, drainability)
+        and not _keeps(name, last, unneeded, cluster, drainability)
     ]
 
 
-def _keeps(node: str, last: LastVerdict, cluster: Cluster, drainability: Drainability) -> bool:
+def _keeps(
+    node: str, last: LastVerdict, unneeded: UnneededMemory, cluster: Cluster, drainability: Drainability
+) -> bool:
     row = cluster.pods.get(last.pod)
-    if row is None or row.node != node or row.finished:
+    if row is None or row.finished:
         return False
+    if row.node != node:
+        # It was counted on this node, and still is if it waits, or if its own node could go.
+        return last.reason is Reason.NO_PLACE and (not row.node or row.node in unneeded.since)
     # Budgets may be spent only by the nodes that go before, and whether there is room takes a simulation to find out.
     if last.reason is Reason.NO_PLACE or last.cause == Reason.NOT_ENOUGH_BUDGET:
         return True
