@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 from nodewright.api import Estimate, Estimator, GroupFacts, PodSet, Simulation
-from nodewright.strategies.least_nodes import least_nodes
-from nodewright.strategies.packing import Packing, count_by_pod
+from nodewright.strategies.packing import Order, Packing, count_by_pod
 
 #: Nodes are filled in blocks, of as many nodes as it takes to have no more steps: one for each set and each block.
 _MOST_STEPS = 200
+#: That takes longest. It is not done to save less than one node of so many.
+_ONE_OF = 50
 
 
 class Binpacking(Estimator):
@@ -23,26 +24,32 @@ class Binpacking(Estimator):
         """Return the nodes that got a pod, and those pods, in an order in which they fit."""
         packing = Packing(group, simulation, limit)
         first = best = packing.growing(sorted(pods, key=lambda same: _size(group, same), reverse=True))
-        if sum(map(len, best.pods)) == sum(map(len, pods)) and best.nodes <= least_nodes(pods, packing.room):
+        if _is_best(best, packing, pods):
             return best
-        for way in _ways(packing, pods, first):
-            if _is_best(best, packing, pods):
-                break
-            found = way()
-            if _worth(found) > _worth(best) and _helps_as_many_of_each(found, best):
-                best = found
+        order = sorted(pods, key=lambda same: (not _wants_company(same), -len(same) / packing.most_on_one(same)))
+        for ways, spare in ((_in_order, 0), (_in_blocks, best.nodes // _ONE_OF)):
+            for way in ways(packing, order, first):
+                if _is_best(best, packing, pods, spare):
+                    return best
+                found = way()
+                if _worth(found) > _worth(best) and _helps_as_many_of_each(found, best):
+                    best = found
         return best
 
 
-def _ways(packing: Packing, pods: Sequence[PodSet], first: Estimate) -> Iterator[Callable[[], Estimate]]:
-    """Yield other ways to pack; those that keep equal pods together come first."""
-    # Pods that must be together need a node that is empty, and those that need most nodes decide how many there are.
-    order = sorted(pods, key=lambda same: (not _wants_company(same), -len(same) / packing.most_on_one(same)))
+def _in_order(packing: Packing, order: Order, first: Estimate) -> Iterator[Callable[[], Estimate]]:
+    """Yield ways that keep equal pods together, where all in need of company or of most nodes come first.
+
+    Pods that must be together need a node that is empty, and those that need most nodes decide how many there are.
+    """
     yield lambda: packing.growing(order)
-    least = packing.least(first.pods)
-    yield lambda: packing.on_nodes(least, order)
+    yield lambda: packing.on_nodes(packing.least(first.pods), order)
     yield lambda: packing.on_nodes(first.nodes, order)
-    block = -(-least * len(order) // _MOST_STEPS)
+
+
+def _in_blocks(packing: Packing, order: Order, first: Estimate) -> Iterator[Callable[[], Estimate]]:
+    """Yield ways that fill one block of nodes after the other."""
+    block = -(-packing.least(first.pods) * len(order) // _MOST_STEPS)
     yield lambda: packing.in_blocks(block, order, even=False)
     yield lambda: packing.in_blocks(block, order, even=True)
 
@@ -52,12 +59,13 @@ def _wants_company(pods: PodSet) -> bool:
     return bool(affinity and affinity.pod_affinity and affinity.pod_affinity.required)
 
 
-def _is_best(estimate: Estimate, packing: Packing, pods: Sequence[PodSet]) -> bool:
-    """Tell whether no other order can do better."""
+def _is_best(estimate: Estimate, packing: Packing, pods: Sequence[PodSet], spare: int = 0) -> bool:
+    """Tell whether no other order can help more pods, or do with fewer nodes by more than *spare*."""
     helped = count_by_pod(estimate.pods)
     waiting = [(same, count) for same in pods if (count := helped.get(id(same.pod), 0)) < len(same)]
-    return estimate.nodes <= packing.least(estimate.pods) and all(
-        count >= packing.alone(same, len(same)) for same, count in waiting
+    # As many nodes as pods are enough to tell whether one more could be helped.
+    return packing.needs(estimate.nodes - spare, estimate.pods) and all(
+        count >= packing.alone(same, count + 1) for same, count in waiting
     )
 
 

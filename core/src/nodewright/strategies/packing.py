@@ -54,6 +54,11 @@ class Packing:
         needs = [-(-counts[id(pods.pod)] // self.most_on_one(pods)) for pods in sets]
         return max([least_nodes(sets, self.room), *needs])
 
+    def needs(self, count: int, sets: Order) -> bool:
+        """Tell whether *sets* need so many nodes at least."""
+        # What requests add up to is known without a simulation.
+        return count <= least_nodes(sets, self.room) or count <= self.least(sets)
+
     def growing(self, order: Order) -> Estimate:
         """Place set after set, adding nodes as long as that helps."""
         with self._simulation.fork() as fork:
