@@ -261,8 +261,8 @@ def _watched(cluster: Cluster) -> Iterator[Course]:
         original_serve(self, sets)
         course.steps, course.groups, course.home = list(steps), dict(self._groups), dict(self._home)
 
-    def plan(self: ScaleUp, turn: int, **more: Any) -> ScaleUpPlan:
-        found = original_plan(self, turn, **more)
+    def plan(self: ScaleUp, *given: Any, **more: Any) -> ScaleUpPlan:
+        found = original_plan(self, *given, **more)
         course.steps = course.steps or list(steps)
         return found
 

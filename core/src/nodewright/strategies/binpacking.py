@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 from nodewright.api import Estimate, Estimator, GroupFacts, PodSet, Simulation
-from nodewright.strategies.packing import Order, Packing, count_by_pod
+from nodewright.strategies.least_nodes import least_nodes
+from nodewright.strategies.packing import Packing, count_by_pod, share_of_node
 
-#: Nodes are filled in blocks, of as many nodes as it takes to have no more steps: one for each set and each block.
+#: Nodes are filled one by one only if that takes at most so many steps, of a set of pods and a node each.
 _MOST_STEPS = 200
-#: That takes longest. It is not done to save less than one node of so many.
-_ONE_OF = 50
 
 
 class Binpacking(Estimator):
@@ -23,35 +22,34 @@ class Binpacking(Estimator):
     def estimate(self, group: GroupFacts, pods: Sequence[PodSet], simulation: Simulation, limit: int) -> Estimate:
         """Return the nodes that got a pod, and those pods, in an order in which they fit."""
         packing = Packing(group, simulation, limit)
-        first = best = packing.growing(sorted(pods, key=lambda same: _size(group, same), reverse=True))
+        largest_first = sorted(pods, key=lambda same: share_of_node(group, same), reverse=True)
+        first = best = packing.growing(largest_first)
+        if sum(map(len, best.pods)) == sum(map(len, pods)) and best.nodes <= least_nodes(pods, packing.room):
+            return best
         if _is_best(best, packing, pods):
             return best
-        order = sorted(pods, key=lambda same: (not _wants_company(same), -len(same) / packing.most_on_one(same)))
-        for ways, spare in ((_in_order, 0), (_in_blocks, best.nodes // _ONE_OF)):
-            for way in ways(packing, order, first):
-                if _is_best(best, packing, pods, spare):
-                    return best
-                found = way()
-                if _worth(found) > _worth(best) and _helps_as_many_of_each(found, best):
-                    best = found
+        for way in _ways(packing, largest_first, first):
+            found = way()
+            if _worth(found) > _worth(best) and _helps_as_many_of_each(found, best):
+                best = found
+                if _is_best(best, packing, pods):
+                    break
         return best
 
 
-def _in_order(packing: Packing, order: Order, first: Estimate) -> Iterator[Callable[[], Estimate]]:
-    """Yield ways that keep equal pods together, where all in need of company or of most nodes come first.
-
-    Pods that must be together need a node that is empty, and those that need most nodes decide how many there are.
-    """
+def _ways(packing: Packing, largest_first: Sequence[PodSet], first: Estimate) -> Iterator[Callable[[], Estimate]]:
+    """Yield other ways to pack; those that keep equal pods together come first."""
+    # Pods that must be together need a node that is empty, and those that need most nodes decide how many there are.
+    order = sorted(largest_first, key=lambda same: (not _wants_company(same), -len(same) / packing.most_on_one(same)))
+    least = packing.least(first.pods)
     yield lambda: packing.growing(order)
-    yield lambda: packing.on_nodes(packing.least(first.pods), order)
+    yield lambda: packing.on_nodes(least, order)
+    yield lambda: packing.evenly(least, largest_first)
+    yield lambda: packing.evenly(least, order)
     yield lambda: packing.on_nodes(first.nodes, order)
-
-
-def _in_blocks(packing: Packing, order: Order, first: Estimate) -> Iterator[Callable[[], Estimate]]:
-    """Yield ways that fill one block of nodes after the other."""
-    block = -(-packing.least(first.pods) * len(order) // _MOST_STEPS)
-    yield lambda: packing.in_blocks(block, order, even=False)
-    yield lambda: packing.in_blocks(block, order, even=True)
+    if least * len(order) <= _MOST_STEPS:
+        yield lambda: packing.node_by_node(order, even=False)
+        yield lambda: packing.node_by_node(order, even=True)
 
 
 def _wants_company(pods: PodSet) -> bool:
@@ -59,14 +57,15 @@ def _wants_company(pods: PodSet) -> bool:
     return bool(affinity and affinity.pod_affinity and affinity.pod_affinity.required)
 
 
-def _is_best(estimate: Estimate, packing: Packing, pods: Sequence[PodSet], spare: int = 0) -> bool:
-    """Tell whether no other order can help more pods, or do with fewer nodes by more than *spare*."""
+def _is_best(estimate: Estimate, packing: Packing, pods: Sequence[PodSet]) -> bool:
+    """Tell whether no other order can do better."""
+    # The first bound costs nothing.
+    if estimate.nodes > least_nodes(estimate.pods, packing.room) and estimate.nodes > packing.least(estimate.pods):
+        return False
     helped = count_by_pod(estimate.pods)
-    waiting = [(same, count) for same in pods if (count := helped.get(id(same.pod), 0)) < len(same)]
-    # As many nodes as pods are enough to tell whether one more could be helped.
-    return packing.needs(estimate.nodes - spare, estimate.pods) and all(
-        count >= packing.alone(same, count + 1) for same, count in waiting
-    )
+    waiting = [same for same in pods if helped.get(id(same.pod), 0) < len(same)]
+    most = packing.alone(waiting, [len(same) for same in waiting])
+    return all(helped.get(id(same.pod), 0) >= count for same, count in zip(waiting, most, strict=True))
 
 
 def _helps_as_many_of_each(estimate: Estimate, other: Estimate) -> bool:
@@ -77,12 +76,3 @@ def _helps_as_many_of_each(estimate: Estimate, other: Estimate) -> bool:
 
 def _worth(estimate: Estimate) -> tuple[int, int]:
     return sum(map(len, estimate.pods)), -estimate.nodes
-
-
-def _size(group: GroupFacts, pods: PodSet) -> float:
-    """How much of a node one pod takes: cpu and memory as shares of what a node has, added up."""
-    allocatable = group.template.allocatable if group.template else {}
-    requests = pods.pod.requests
-    return sum(
-        requests.get(resource, 0) / allocatable[resource] for resource in ("cpu", "memory") if allocatable.get(resource)
-    )

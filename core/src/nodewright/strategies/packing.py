@@ -29,35 +29,35 @@ class Packing:
             (name,) = fork.add_nodes(self._group, 1)
             return fork.free(name)
 
-    def alone(self, pods: PodSet, count: int) -> int:
-        """Return how many of *pods* find room on *count* nodes that they have for themselves."""
-        count = min(count, self._limit)
-        if (known := self._alone.get((id(pods.pod), count))) is not None:
-            return known
+    def alone(self, sets: Order, counts: Sequence[int]) -> list[int]:
+        """Return how many pods of each set find room on its number of nodes, if it has these for itself."""
+        found = []
         with self._simulation.fork() as fork:
-            found = self._alone[id(pods.pod), count] = len(fork.place(pods, on=fork.add_nodes(self._group, count)))
+            # Nodes are added once, as that takes longer than anything else here.
+            nodes = fork.add_nodes(self._group, min(max(counts, default=0), self._limit))
+            for pods, count in zip(sets, counts, strict=True):
+                with fork.fork() as inner:
+                    found.append(len(inner.place(pods, on=nodes[:count])))
         return found
 
     def most_on_one(self, pods: PodSet) -> int:
         """Return how many pods like *pods* a node holds."""
-        most = self._most.get(id(pods.pod))
-        if most is None:
-            most = self.alone(pods, 1)
-            if most == len(pods):
-                most = max(most, most_by_requests(pods, self.room))
-            self._most[id(pods.pod)] = most
-        return most
+        if id(pods.pod) not in self._most:
+            self._meet([pods])
+        return self._most[id(pods.pod)]
+
+    def _meet(self, sets: Order) -> None:
+        """Find out how many pods like those of *sets* a node holds."""
+        for pods, most in zip(sets, self.alone(sets, [1] * len(sets)), strict=True):
+            whole = most == len(pods)
+            self._most[id(pods.pod)] = max(most, most_by_requests(pods, self.room)) if whole else most
 
     def least(self, sets: Order) -> int:
         """Return how many nodes *sets* need at least; a set may come in parts."""
+        self._meet([pods for pods in sets if id(pods.pod) not in self._most])
         counts = count_by_pod(sets)
         needs = [-(-counts[id(pods.pod)] // self.most_on_one(pods)) for pods in sets]
         return max([least_nodes(sets, self.room), *needs])
-
-    def needs(self, count: int, sets: Order) -> bool:
-        """Tell whether *sets* need so many nodes at least."""
-        # What requests add up to is known without a simulation.
-        return count <= least_nodes(sets, self.room) or count <= self.least(sets)
 
     def growing(self, order: Order) -> Estimate:
         """Place set after set, adding nodes as long as that helps."""
@@ -74,26 +74,34 @@ class Packing:
             used = {node for _, here in placed for node in here.values()}
         return Estimate(nodes=len(used), pods=_helped(placed))
 
-    def in_blocks(self, size: int, order: Order, *, even: bool) -> Estimate:
-        """Fill one block of *size* nodes after the other, with what needs most nodes for its rest.
+    def evenly(self, count: int, order: Order) -> Estimate:
+        """Place set after set on *count* nodes, each on those that are least full."""
+        with self._simulation.fork() as fork:
+            nodes = fork.add_nodes(self._group, min(count, self._limit))
+            placed = list(zip(order, place_evenly(fork, self._group, order, nodes), strict=True))
+            used = {node for _, here in placed for node in here.values()}
+        return Estimate(nodes=len(used), pods=_helped(placed))
 
-        If the nodes are to be *even*, each block first takes its share of every set.
+    def node_by_node(self, order: Order, *, even: bool) -> Estimate:
+        """Fill one node after the other with what needs most nodes for its rest, the first of *order* among equals.
+
+        If the nodes are to be *even*, each first takes its share of every set.
         """
         rest = {id(pods.pod): pods for pods in order}
         parts: list[PodSet] = []
         count = 0
         with self._simulation.fork() as fork:
             while rest and count < self._limit:
-                block = fork.add_nodes(self._group, min(size, self._limit - count))
+                node = fork.add_nodes(self._group, 1)
                 before = len(parts)
                 if even:
                     nodes = self.least(list(rest.values()))
-                    parts += _moved(fork, block, [_share(pods, len(block), nodes) for pods in rest.values()], rest)
+                    parts += _moved(fork, node, [_share(pods, nodes) for pods in rest.values()], rest)
                 urgent = sorted(rest.values(), key=lambda pods: -len(pods) / self.most_on_one(pods))
-                parts += _moved(fork, block, urgent, rest)
+                parts += _moved(fork, node, urgent, rest)
                 if len(parts) == before:
                     break
-                count += len(block)
+                count += 1
         return self.on_nodes(count, parts)
 
 
@@ -130,6 +138,38 @@ class _GrowingNodes:
         return placed
 
 
+def place_evenly(
+    simulation: Simulation, group: GroupFacts, order: Order, nodes: Sequence[str]
+) -> list[Mapping[str, str]]:
+    """Place set after set on *nodes* of *group*, each on those that are least full; return the node by pod of each set.
+
+    That is how the scheduler goes about it. Sets of which a node takes few pods leave room on every node for the next.
+    """
+    load = dict.fromkeys(nodes, 0.0)
+    placed = []
+    for pods in order:
+        emptiest = sorted(nodes, key=load.__getitem__)
+        with simulation.fork() as fork:
+            each = len(fork.place(pods, on=emptiest[:1]))
+        here = dict(simulation.place(pods, on=emptiest[: -(-len(pods) // max(1, each))]))
+        if (rest := pods.without(here)) is not None:
+            here |= simulation.place(rest, on=nodes)
+        share = share_of_node(group, pods)
+        for node in here.values():
+            load[node] += share
+        placed.append(here)
+    return placed
+
+
+def share_of_node(group: GroupFacts, pods: PodSet) -> float:
+    """How much of a node one pod takes: cpu and memory as shares of what a node has, added up."""
+    allocatable = group.template.allocatable if group.template else {}
+    requests = pods.pod.requests
+    return sum(
+        requests.get(resource, 0) / allocatable[resource] for resource in ("cpu", "memory") if allocatable.get(resource)
+    )
+
+
 def count_by_pod(sets: Iterable[PodSet]) -> dict[int, int]:
     """Return how many pods there are of each set, by the identity of its pod; a set may come in parts."""
     counts: dict[int, int] = {}
@@ -148,13 +188,13 @@ def _helped(placed: Sequence[tuple[PodSet, Mapping[str, str] | Sequence[str]]]) 
     return tuple(PodSet(pod=pods.pod, keys=tuple(here)) for pods, here in placed if here)
 
 
-def _share(pods: PodSet, block: int, nodes: int) -> PodSet:
-    return PodSet(pod=pods.pod, keys=pods.keys[: -(-len(pods) * block // nodes)])
+def _share(pods: PodSet, nodes: int) -> PodSet:
+    return PodSet(pod=pods.pod, keys=pods.keys[: -(-len(pods) // nodes)])
 
 
-def _moved(simulation: Simulation, block: Sequence[str], order: Order, rest: dict[int, PodSet]) -> Sequence[PodSet]:
-    """Place what fits of each set in *order* on a block of nodes, take it out of *rest* and return it."""
-    parts = _helped([(pods, simulation.place(pods, on=block)) for pods in order])
+def _moved(simulation: Simulation, node: Sequence[str], order: Order, rest: dict[int, PodSet]) -> Sequence[PodSet]:
+    """Place what fits of each set in *order* on a node, take it out of *rest* and return it."""
+    parts = _helped([(pods, simulation.place(pods, on=node)) for pods in order])
     for part in parts:
         left = rest.pop(id(part.pod)).without(frozenset(part.keys))
         if left is not None:

@@ -22,6 +22,7 @@ from nodewright.decision.scaleup.gangs import gang_of
 from nodewright.decision.scaleup.options import OptionFinder, Options
 from nodewright.objects.frozen import frozen
 from nodewright.scheduling import ClusterSimulation
+from nodewright.strategies.packing import place_evenly
 
 
 @dataclass(kw_only=True)
@@ -168,7 +169,7 @@ class Expansion:
         for option in options:
             fresh = self._order(option, why)
             ordered += fresh
-            left += self._place([(pods, fresh) for pods in option.pods if fresh], placed)
+            left += self._carry_out(option, fresh, placed) if fresh else ()
         # Pods with spread constraints need their count to rise in all groups together.
         before = 0
         while left and len(placed) > before and len({self._home[name] for name in ordered}) > 1:
@@ -179,13 +180,42 @@ class Expansion:
         self._give_up([name for name in ordered if name not in used and self._home[name] not in kept])
         return set(placed)
 
+    def _carry_out(
+        self, option: Option, fresh: Sequence[str], placed: dict[str, str]
+    ) -> list[tuple[PodSet, Sequence[str]]]:
+        """Place the pods of *option* on its nodes, add them to *placed*, and return the rest.
+
+        One node is filled after the other, unless more pods find a place if all nodes are filled evenly.
+        """
+        wanted = [(pods, fresh) for pods in option.pods]
+        with self._simulation.fork() as fork:
+            found = [fork.place(pods, on=fresh) for pods in option.pods]
+            helped = sum(map(len, found))
+            if helped == option.pod_count:
+                fork.keep()
+                return self._note_placed(wanted, found, placed)
+        with self._simulation.fork() as fork:
+            found = place_evenly(fork, option.group, option.pods, fresh)
+            if sum(map(len, found)) > helped:
+                fork.keep()
+                return self._note_placed(wanted, found, placed)
+        return self._place(wanted, placed)
+
     def _place(
         self, wanted: Sequence[tuple[PodSet, Sequence[str]]], placed: dict[str, str]
     ) -> list[tuple[PodSet, Sequence[str]]]:
         """Place each set of pods on its nodes, add it to *placed*, and return the rest."""
+        return self._note_placed(wanted, [self._simulation.place(pods, on=nodes) for pods, nodes in wanted], placed)
+
+    def _note_placed(
+        self,
+        wanted: Sequence[tuple[PodSet, Sequence[str]]],
+        found: Sequence[Mapping[str, str]],
+        placed: dict[str, str],
+    ) -> list[tuple[PodSet, Sequence[str]]]:
+        """Note the node that each pod of *wanted* got, add it to *placed*, and return the rest."""
         rest = []
-        for pods, nodes in wanted:
-            here = self._simulation.place(pods, on=nodes)
+        for (pods, nodes), here in zip(wanted, found, strict=True):
             self._help(pods, here)
             placed.update(here)
             if (waiting := pods.without(here)) is not None:
