@@ -4,7 +4,7 @@ _FIRST_FIT = "first fit finds room for one pod more"
 _PLACED_ELSEWHERE = "a pod that waits is counted on another node"
 _PACKED_OTHERWISE = "of runs that end with 10 and with 12 nodes to spare, ours has 11"
 _PACKED_BETTER = "a group whose nodes are packed better wins, with more pods"
-_HELPS_MORE = "of options that are equally good, the one that helps most pods wins"
+_MOST_PODS = "of equally good options, the one that helps more pods is taken"
 _HALTED = "there, what was found in an earlier loop is told again in one that looks at no node"
 
 #: Reason by vector, iteration and field. For a field with ``*`` all fields of the iteration may differ.
@@ -21,8 +21,8 @@ EXCEPTIONS: dict[tuple[str, int, str], str] = {
     ("scaledown-basic/2", 1, "unneededNodes"): _PLACED_ELSEWHERE,
     ("scaledown-basic/2", 1, "removableNow"): _PLACED_ELSEWHERE,
     ("scaleup-basic/7", 0, "scaleDownResult"): _FIRST_FIT,
-    ("upcoming/9", 0, "scaleUp"): _HELPS_MORE,
     ("upcoming/1", 1, "unremovableNodes"): _HALTED,
+    ("upcoming/9", 0, "scaleUp"): _MOST_PODS,
     ("upcoming/17", 1, "unremovableNodes"): _HALTED,
 }
 

@@ -158,6 +158,11 @@ class TestANodeThatCouldNotGo:
             decision, memory = decide_on(world, memory, now=NOW + timedelta(minutes=minute))
             assert decision.nodes[kept].reason is Reason.RECENTLY_UNREMOVABLE
 
+    def test_is_looked_at_again_once_the_pod_is_on_a_node_that_stays(self) -> None:
+        # As pods of a StatefulSet, it keeps its name.
+        before, after = (a_pod("x", node=node, cpu=cpu) for node, cpu in (("n1", "1"), ("n0", "100m")))
+        assert self.then([before], [after]) is Reason.NOT_LONG_ENOUGH
+
     def test_is_looked_at_again_once_budgets_can_be_seen(self) -> None:
         world = a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0"), a_pod("x", node="n1", cpu="10m")])
         world.cluster.see_budgets(False)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from nodewright.api import Estimate, Estimator, GroupFacts, PodSet, Simulation
 from nodewright.strategies.least_nodes import least_nodes
-from nodewright.strategies.packing import Packing, count_by_pod, share_of_node
+from nodewright.strategies.packing import Packing, count_by_pod, mind_each_other, share_of_node
 
 #: Nodes are filled one by one only if that takes at most so many steps, of a set of pods and a node each.
 _MOST_STEPS = 200
@@ -44,8 +44,9 @@ def _ways(packing: Packing, largest_first: Sequence[PodSet], first: Estimate) ->
     least = packing.least(first.pods)
     yield lambda: packing.growing(order)
     yield lambda: packing.on_nodes(least, order)
-    yield lambda: packing.evenly(least, largest_first)
-    yield lambda: packing.evenly(least, order)
+    if mind_each_other(order):
+        yield lambda: packing.evenly(least, largest_first)
+        yield lambda: packing.evenly(least, order)
     yield lambda: packing.on_nodes(first.nodes, order)
     if least * len(order) <= _MOST_STEPS:
         yield lambda: packing.node_by_node(order, even=False)

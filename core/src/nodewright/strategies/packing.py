@@ -78,7 +78,7 @@ class Packing:
         """Place set after set on *count* nodes, each on those that are least full."""
         with self._simulation.fork() as fork:
             nodes = fork.add_nodes(self._group, min(count, self._limit))
-            placed = list(zip(order, place_evenly(fork, self._group, order, nodes), strict=True))
+            placed = list(zip(order, place_evenly(fork, order, nodes), strict=True))
             used = {node for _, here in placed for node in here.values()}
         return Estimate(nodes=len(used), pods=_helped(placed))
 
@@ -138,27 +138,58 @@ class _GrowingNodes:
         return placed
 
 
-def place_evenly(
-    simulation: Simulation, group: GroupFacts, order: Order, nodes: Sequence[str]
-) -> list[Mapping[str, str]]:
-    """Place set after set on *nodes* of *group*, each on those that are least full; return the node by pod of each set.
+def place_well(simulation: Simulation, order: Order, nodes: Sequence[str]) -> list[Mapping[str, str]]:
+    """Place set after set on *nodes*, filling one node after the other, or all evenly if more pods find a place then.
+
+    Return the node by pod of each set. Estimates, orders and what is kept for ordered nodes go by this alike:
+    otherwise, pods would find no room on nodes that were ordered for them.
+    """
+    if mind_each_other(order) and len(nodes) > 1:
+        with simulation.fork() as fork:
+            missing = sum(len(pods) - len(fork.place(pods, on=nodes)) for pods in order)
+        if missing:
+            with simulation.fork() as fork:
+                evenly = sum(map(len, place_evenly(fork, order, nodes)))
+            if evenly > sum(map(len, order)) - missing:
+                return place_evenly(simulation, order, nodes)
+    return [simulation.place(pods, on=nodes) for pods in order]
+
+
+def place_evenly(simulation: Simulation, order: Order, nodes: Sequence[str]) -> list[Mapping[str, str]]:
+    """Place set after set on *nodes*, each on those that have most room; return the node by pod of each set.
 
     That is how the scheduler goes about it. Sets of which a node takes few pods leave room on every node for the next.
     """
-    load = dict.fromkeys(nodes, 0.0)
+    room = {node: simulation.free(node) for node in nodes}
+    most = {name: max(1, *(free.get(name, 0) for free in room.values())) for name in ("cpu", "memory")}
+    free = {node: sum(here.get(name, 0) / most[name] for name in most) for node, here in room.items()}
     placed = []
     for pods in order:
-        emptiest = sorted(nodes, key=load.__getitem__)
+        roomiest = sorted(nodes, key=lambda node: -free[node])
         with simulation.fork() as fork:
-            each = len(fork.place(pods, on=emptiest[:1]))
-        here = dict(simulation.place(pods, on=emptiest[: -(-len(pods) // max(1, each))]))
+            each = len(fork.place(pods, on=roomiest[:1]))
+        here = dict(simulation.place(pods, on=roomiest[: -(-len(pods) // max(1, each))]))
         if (rest := pods.without(here)) is not None:
             here |= simulation.place(rest, on=nodes)
-        share = share_of_node(group, pods)
+        share = sum(pods.pod.requests.get(name, 0) / most[name] for name in most)
         for node in here.values():
-            load[node] += share
+            free[node] -= share
         placed.append(here)
     return placed
+
+
+def mind_each_other(order: Order) -> bool:
+    """Tell whether a node may have room for pods of these sets and yet not take them, because of others."""
+    for pods in order:
+        spec = pods.pod.spec
+        apart = spec.affinity.pod_anti_affinity if spec.affinity else None
+        if (
+            spec.topology_spread_constraints
+            or (apart and apart.required)
+            or any(port.host_port for each in spec.containers for port in each.ports)
+        ):
+            return True
+    return False
 
 
 def share_of_node(group: GroupFacts, pods: PodSet) -> float:

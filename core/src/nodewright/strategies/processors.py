@@ -1,10 +1,13 @@
 """The built-in steps of ``processors.pendingPods``, in the order in which the chain has them by default."""
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
+from operator import attrgetter
 
 from msgspec.structs import replace
 
 from nodewright.api import PendingPodsProcessor, Pod, PodSet, ProcessorContext, Reason, Simulation
+from nodewright.strategies.packing import place_well
 
 _TPU = "cloud-tpus.google.com/"
 
@@ -116,11 +119,23 @@ def _on_ordered_nodes(level: Sequence[PodSet], context: ProcessorContext) -> set
     if not context.intended:
         return placed
     waiting = {key for same in level for key in same.keys}
-    for intended in context.intended:
-        still = intended.pods.only(waiting.__contains__)
-        if still is not None:
-            placed.update(context.simulation.place(still, on=intended.nodes))
+    # Those that were ordered for together are placed together.
+    left = [
+        (nodes, [still for each in together if (still := each.pods.only(waiting.__contains__)) is not None])
+        for nodes, together in groupby(context.intended, key=attrgetter("nodes"))
+    ]
+    before = -1
+    # Pods that are spread need their count to rise elsewhere, too.
+    while left and len(placed) > before:
+        before = len(placed)
+        for nodes, sets in left:
+            placed.update(*place_well(context.simulation, sets, nodes))
+        left = [(nodes, rest) for nodes, sets in left if (rest := _without(sets, placed))]
     return placed
+
+
+def _without(sets: Sequence[PodSet], keys: set[str]) -> list[PodSet]:
+    return [rest for same in sets if (rest := same.without(keys)) is not None]
 
 
 class FilterDaemonSetPods(PendingPodsProcessor):

@@ -14,6 +14,7 @@ from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
 
 NOW = EPOCH + timedelta(hours=1)
+_UNDELETED = "its machine could not be deleted: "
 MARK = Taint(key="ToBeDeletedByClusterAutoscaler", value="0")
 DELAY = "delay-deletion.cluster-autoscaler.kubernetes.io/backup"
 DS_EVICTION = "cluster-autoscaler.kubernetes.io/enable-ds-eviction"
@@ -141,7 +142,7 @@ class TestTheMark:
         outcomes = [done("drain", "n1"), failed("drain", "n2"), done("drain", "n3")]
         assert undone(going.at(1, outcomes=outcomes)) == {
             "n1": "n2, which was to go with it, was not marked: no",
-            "n2": "no",
+            "n2": "it could not be marked: no",
         }
         assert going.memory.leaving.removals.keys() == {"n3"}
 
@@ -393,13 +394,16 @@ class TestADeletion:
     def test_that_fails_gives_all_nodes_of_the_call_back(self) -> None:
         going = Going("n1", "n2", drains=False)
         going.at(5)
-        assert undone(going.at(6, outcomes=[failed("delete-instances", "n1")])) == {"n1": "no", "n2": "no"}
+        assert undone(going.at(6, outcomes=[failed("delete-instances", "n1")])) == {
+            "n1": f"{_UNDELETED}no",
+            "n2": f"{_UNDELETED}no",
+        }
 
     def test_that_fails_after_it_took_some_machines_gives_the_others_back(self) -> None:
         going = Going("n1", "n2", drains=False)
         going.at(5)
         going.deleting = {"n1"}
-        assert undone(going.at(6, outcomes=[failed("delete-instances", "n1")])) == {"n2": "no"}
+        assert undone(going.at(6, outcomes=[failed("delete-instances", "n1")])) == {"n2": f"{_UNDELETED}no"}
         assert going.memory.leaving.removals.keys() == {"n1"}
 
     def test_that_failed_while_the_cloud_can_not_be_read_is_undone_when_it_can(self) -> None:
@@ -407,7 +411,7 @@ class TestADeletion:
         going.at(5)
         assert not going.at(6, outcomes=[failed("delete-instances", "n1")], error="cloud down").restore
         assert not going.at(300, error="cloud down").restore
-        assert undone(going.at(310)) == {"n1": "no"}
+        assert undone(going.at(310)) == {"n1": f"{_UNDELETED}no"}
 
     def test_that_the_cloud_puts_off_is_ordered_once_more_before_its_drained_node_is_given_back(self) -> None:
         going = Going("n1")
@@ -415,13 +419,13 @@ class TestADeletion:
         assert deleted(going.at(10)) == [("n1",)]
         plan = going.at(20, outcomes=[put_off("n1")])
         assert (undone(plan), deleted(plan)) == ({}, [("n1",)])
-        assert undone(going.at(30, outcomes=[put_off("n1")])) == {"n1": "too many calls"}
+        assert undone(going.at(30, outcomes=[put_off("n1")])) == {"n1": f"{_UNDELETED}too many calls"}
 
     def test_that_the_cloud_puts_off_and_then_refuses_gives_its_node_back_at_once(self) -> None:
         going = Going("n1", drains=False)
         going.at(5)
         going.at(6, outcomes=[put_off("n1")])
-        assert undone(going.at(7, outcomes=[failed("delete-instances", "n1")])) == {"n1": "no"}
+        assert undone(going.at(7, outcomes=[failed("delete-instances", "n1")])) == {"n1": f"{_UNDELETED}no"}
 
     def test_that_the_cloud_puts_off_waits_as_long_as_the_cloud_asked_for(self) -> None:
         going = Going("n1", drains=False)

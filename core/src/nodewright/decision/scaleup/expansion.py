@@ -22,7 +22,7 @@ from nodewright.decision.scaleup.gangs import gang_of
 from nodewright.decision.scaleup.options import OptionFinder, Options
 from nodewright.objects.frozen import frozen
 from nodewright.scheduling import ClusterSimulation
-from nodewright.strategies.packing import place_evenly
+from nodewright.strategies.packing import place_well
 
 
 @dataclass(kw_only=True)
@@ -183,23 +183,9 @@ class Expansion:
     def _carry_out(
         self, option: Option, fresh: Sequence[str], placed: dict[str, str]
     ) -> list[tuple[PodSet, Sequence[str]]]:
-        """Place the pods of *option* on its nodes, add them to *placed*, and return the rest.
-
-        One node is filled after the other, unless more pods find a place if all nodes are filled evenly.
-        """
-        wanted = [(pods, fresh) for pods in option.pods]
-        with self._simulation.fork() as fork:
-            found = [fork.place(pods, on=fresh) for pods in option.pods]
-            helped = sum(map(len, found))
-            if helped == option.pod_count:
-                fork.keep()
-                return self._note_placed(wanted, found, placed)
-        with self._simulation.fork() as fork:
-            found = place_evenly(fork, option.group, option.pods, fresh)
-            if sum(map(len, found)) > helped:
-                fork.keep()
-                return self._note_placed(wanted, found, placed)
-        return self._place(wanted, placed)
+        """Place the pods of *option* on its nodes, add them to *placed*, and return the rest."""
+        found = place_well(self._simulation, option.pods, fresh)
+        return self._note_placed([(pods, fresh) for pods in option.pods], found, placed)
 
     def _place(
         self, wanted: Sequence[tuple[PodSet, Sequence[str]]], placed: dict[str, str]
