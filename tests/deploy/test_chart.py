@@ -335,15 +335,22 @@ def test_without_cluster_scope_only_the_rights_in_its_namespace_are_granted(rend
         ("{repository: cluster-autoscaler}", "is Cluster Autoscaler's image"),
         ("{tag: v1.30.2}", "image.tag: v1.30.2 is a version of Cluster Autoscaler"),
         ("{repository: registry.example/nodewright, tag: v1.30.2}", "is a version of Cluster Autoscaler"),
+        ("{repository: 'registry.example:5000/nodewright:0.1.0'}", "has a tag or a digest: give it as image.tag"),
+        ("{repository: 'nodewright@sha256:12ab'}", "has a tag or a digest: give it as image.tag"),
     ],
 )
-def test_the_image_of_cluster_autoscaler_is_refused(render, image, told) -> None:
+def test_an_image_that_can_not_be_meant_is_refused(render, image, told) -> None:
     assert told in render.refused(f"cloudProvider: fake\nimage: {image}")
 
 
 def test_an_image_of_ones_own_may_be_anywhere(render) -> None:
-    for repository, tag in (("registry.example/cluster-autoscaler/nodewright", "v1.2.3"), ("nodewright", "1.30.2")):
-        values = f"cloudProvider: fake\nimage: {{repository: {repository}, tag: {tag}}}"
+    for repository, tag in (
+        ("registry.example:5000/cluster-autoscaler/nodewright", "v1.2.3"),
+        ("nodewright", "1.30.2"),
+        ("nodewright", "0.1.0@sha256:12ab"),
+        ("nodewright@sha256", "12ab"),
+    ):
+        values = f"cloudProvider: fake\nimage: {{repository: '{repository}', tag: '{tag}'}}"
         assert container(render(values))["image"] == f"{repository}:{tag}"
 
 

@@ -45,6 +45,11 @@ def of(name, stage=FILE):
     return [text for word, text in re.findall(r"^([A-Z]+) (.*(?:\\\n.*)*)", stage, re.MULTILINE) if word == name]
 
 
+def test_building_without_a_name_tells_how_it_is_used() -> None:
+    done = subprocess.run([ROOT / "deploy/image"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "usage: deploy/image ARCHIVE [PLUGIN...]\n")
+
+
 def test_everything_that_is_copied_is_there_and_not_ignored() -> None:
     sources = [word for text in of("COPY") if "--from" not in text for word in text.split()[:-1]]
     assert sources == ["core", "plugins", "deploy/install", "deploy/tools.lock", "deploy/remove_installers.py"]

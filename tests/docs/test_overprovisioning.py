@@ -19,7 +19,7 @@ PAGE = Path(__file__).parents[2] / "docs/overprovisioning.md"
 
 @pytest.fixture(scope="module")
 def objects():
-    """The priority class and the Deployment of the page."""
+    """The namespace, the priority class and the Deployment of the page."""
     text = PAGE.read_text().split("```yaml\n")[1].split("```")[0]
     return list(yaml.safe_load_all(text))
 
@@ -27,7 +27,7 @@ def objects():
 @pytest.fixture
 def room(objects):
     """A pause pod of the page, which waits."""
-    priority_class, deployment = objects
+    _, priority_class, deployment = objects
     requests = deployment["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]
     return a_pod("room", owner="ReplicaSet/room", priority=priority_class["value"], **requests)
 
@@ -65,3 +65,8 @@ def test_a_pause_pod_that_runs_keeps_its_node(room) -> None:
     node = a_node("n", cpu="4", memory="8Gi", provider_id="fake://pool-0")
     running = a_pod("room", owner="ReplicaSet/room", priority=-10, cpu="3500m", memory="6Gi", node="n")
     assert decided(running, nodes=[node]).nodes["n"].reason is Reason.NEEDED
+
+
+def test_the_page_makes_the_namespace_that_it_uses(objects) -> None:
+    made = {each["metadata"]["name"] for each in objects if each["kind"] == "Namespace"}
+    assert {each["metadata"]["namespace"] for each in objects if "namespace" in each["metadata"]} == made

@@ -43,7 +43,7 @@ def told(migration, matter):
 
 def test_values_are_known_by_any_shape_that_keeps_them() -> None:
     values = {"autoDiscovery": {"clusterName": "prod"}, "extraArgs": {"v": 2}}
-    text = yaml.safe_dump(values)
+    text, listed = yaml.safe_dump(values), {"values": [values]}
     shapes = {
         "a file": text,
         "helm get values": f"USER-SUPPLIED VALUES:\n{text}",
@@ -64,10 +64,43 @@ def test_values_are_known_by_any_shape_that_keeps_them() -> None:
                 "spec": {"chart": "cluster-autoscaler", "valuesContent": text},
             }
         ),
+        "K3s, with a HelmChartConfig": yaml.safe_dump_all(
+            [
+                {
+                    "apiVersion": "helm.cattle.io/v1",
+                    "kind": "HelmChart",
+                    "metadata": {"name": "ca"},
+                    "spec": {"chart": "cluster-autoscaler", "valuesContent": "extraArgs: {v: 4}"},
+                },
+                {
+                    "apiVersion": "helm.cattle.io/v1",
+                    "kind": "HelmChartConfig",
+                    "metadata": {"name": "ca"},
+                    "spec": {"valuesContent": text},
+                },
+            ]
+        ),
+        "Fleet": yaml.safe_dump({"helm": {"chart": "cluster-autoscaler", "releaseName": "ca", "values": values}}),
+        "Helmfile": yaml.safe_dump(
+            {"releases": [{"name": "web", "chart": "x/web"}, {"name": "ca", "chart": "x/cluster-autoscaler", **listed}]}
+        ),
+        "Kustomize": yaml.safe_dump(
+            {
+                "apiVersion": "kustomize.config.k8s.io/v1beta1",
+                "kind": "Kustomization",
+                "helmCharts": [{"name": "cluster-autoscaler", "releaseName": "ca", "valuesInline": values}],
+            }
+        ),
+        "Argo CD, with a file of values": f"{application({'valueFiles': ['prod.yaml']})}---\n{text}",
     }
     for shape, written in shapes.items():
         found = of(written).values
         assert (found["autoDiscovery"], found["extraArgs"]) == (values["autoDiscovery"], {"v": 2}), shape
+
+
+def test_a_file_in_which_no_value_is_known_is_not_taken_for_values() -> None:
+    with pytest.raises(ConfigurationError, match="nothing in it runs Cluster Autoscaler"):
+        of("stages: [build]\nglobal: {}\n")
 
 
 def application(helm):
@@ -89,6 +122,19 @@ def test_files_that_only_the_git_repository_has_are_asked_for() -> None:
     assert told(found, Matter.HAND) == {"valueFiles": "prod.yaml is read, too: nodewright migrate takes several files"}
 
 
+def test_values_of_a_release_are_above_those_of_files_given_beside_it() -> None:
+    release = application({"valueFiles": ["prod.yaml"], "values": "awsRegion: eu-west-1"})
+    found = of(f"{release}---\nawsRegion: us-east-1\nreplicaCount: 2\n")
+    assert found.complete
+    assert (found.values["awsRegion"], found.values["replicaCount"]) == ("eu-west-1", 2)
+    assert told(found, Matter.CHECK)["valueFiles"] == "prod.yaml is among the values given beside it"
+
+
+def test_a_release_without_a_name_is_left_to_people() -> None:
+    found = of(yaml.safe_dump({"helm": {"chart": "cluster-autoscaler"}}), image="r/n:1")
+    assert set(told(found, Matter.HAND)) == {"releaseName"}
+
+
 def test_terraform_sets_values_as_helm_reads_them() -> None:
     settings = [
         {"name": "autoDiscovery.clusterName", "value": "prod"},
@@ -98,8 +144,9 @@ def test_terraform_sets_values_as_helm_reads_them() -> None:
         {"name": "autoDiscovery.tags", "value": "{one,two}"},
         {"name": "extraArgs.max-nodes-total", "value": "40"},
     ]
+    lists = {"set_list": [{"name": "extraObjects", "value": ["one"]}]}
     release = {"chart": "cluster-autoscaler", "name": "ca", "namespace": "ns", "values": ["awsRegion: a"]}
-    resource = {"type": "helm_release", "address": "helm_release.ca", "values": {**release, "set": settings}}
+    resource = {"type": "helm_release", "address": "helm_release.ca", "values": {**release, "set": settings, **lists}}
     state = {"terraform_version": "1.9", "values": {"root_module": {"resources": [resource]}}}
     found = of(json.dumps(state))
     assert (found.release.name, found.release.namespace) == ("ca", "ns")
@@ -111,6 +158,7 @@ def test_terraform_sets_values_as_helm_reads_them() -> None:
             "podAnnotations": {"example.com/on": "true"},
             "tolerations": [{"key": "a"}, {"key": "b"}],
             "extraArgs": {"max-nodes-total": 40},
+            "extraObjects": ["one"],
         }.items()
     )
 
@@ -150,6 +198,13 @@ def test_flags_that_would_end_the_process_are_left_out_and_told() -> None:
     assert "leave it out" in told(found, Matter.CHECK)["--node-autoprovisioning-enabled"]
 
 
+def test_a_flag_without_a_value_does_not_take_the_next_one_for_it() -> None:
+    found = of("extraArgs: {expander: null, write-status-configmap: null, v: 2}")
+    assert told(found, Matter.HAND) == {"extraArgs.expander": "left out: it has no value"}
+    assert found.values["extraArgs"] == {"write-status-configmap": None, "v": 2}
+    assert "expanders" not in found.configuration
+
+
 def test_settings_that_exclude_each_other_are_left_to_people() -> None:
     found = of("extraArgs: {leader-elect-lease-duration: 5s, leader-elect-renew-deadline: 10s, v: 3}")
     assert not found.complete
@@ -168,6 +223,8 @@ def test_the_image_is_left_out_unless_one_of_nodewright_is_named() -> None:
     for image, named in (
         ("registry.example:5000/nodewright", {"repository": "registry.example:5000/nodewright"}),
         ("registry.example:5000/nodewright:v9", {"repository": "registry.example:5000/nodewright", "tag": "v9"}),
+        ("nodewright:v9@sha256:12ab", {"repository": "nodewright", "tag": "v9@sha256:12ab"}),
+        ("nodewright@sha256:12ab", {"repository": "nodewright@sha256", "tag": "12ab"}),
     ):
         assert of(text, image=image).values["image"] == {"pullSecrets": ["mirror"], **named}
 

@@ -47,6 +47,9 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- if regexMatch "(^|/)cluster-autoscaler[^/]*$" $repository -}}
 {{- fail (printf "image.repository: %s is Cluster Autoscaler's image: name your image of Nodewright, or leave image out" $repository) -}}
 {{- end -}}
+{{- if regexMatch ":[^/]*$" $repository -}}
+{{- fail (printf "image.repository: %s has a tag or a digest: give it as image.tag, a digest as TAG@sha256:..." $repository) -}}
+{{- end -}}
 {{- if regexMatch "^v1\\.[1-9][0-9]\\.[0-9]+$" $tag -}}
 {{- fail (printf "image.tag: %s is a version of Cluster Autoscaler: name the tag of your image of Nodewright, or leave it out" $tag) -}}
 {{- end -}}

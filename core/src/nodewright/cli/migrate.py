@@ -29,7 +29,9 @@ FILE is what your set-up is made of, in one file or several (- is standard input
   values of Cluster Autoscaler's chart, also as `helm get values` prints them
   manifests: its Deployment, with whatever stands beside it
   an Application of Argo CD, a HelmRelease of Flux, a HelmChart of K3s and RKE2
+  a bundle of Fleet, a Helmfile, a kustomization
   what `terraform show -json` prints
+  after any of these, the files of values that it names
 
 Exit status: 0 all is carried over, 3 something has to be done by hand, 1 the cluster can't be read, 2 wrong usage, \
 or nothing in the input runs Cluster Autoscaler."""

@@ -5,10 +5,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from nodewright.config.flag_table import FLAGS
 from nodewright.migration.documents import Document, entries, mappings, section, unfilled, word
 from nodewright.migration.flagged import read_flags
 from nodewright.migration.migration import Migration, Release
-from nodewright.migration.note import Note, check, differs
+from nodewright.migration.note import Note, check, differs, hand
 from nodewright.migration.privilege import over_strict
 from nodewright.migration.sizing import raised
 from nodewright.migration.trust import trusts
@@ -44,11 +45,17 @@ _LONGEST_NAME = 63
 _TEMPLATE = re.compile(r"\{\{-?\s*\.Values\.([\w.]+)\s*-?\}\}")
 
 
+def is_known(name: str) -> bool:
+    """Return whether Cluster Autoscaler's chart has a value of this *name*, besides what every chart has."""
+    return name != "global" and (name in KNOWN or name.startswith(tuple(_WITHOUT)))
+
+
 def migrate_values(given: Document, release: Release) -> Migration:
     """Return what the values *given* of Cluster Autoscaler's chart become, in the place of its *release*."""
     values = copy.deepcopy(given)
     notes: list[Note] = []
     notes += unfilled(values)
+    notes += _drop_empty_flags(values)
     flagged = read_flags(list(_words(values)))
     _drop_unknown(values, notes)
     _drop_image(values, notes)
@@ -90,6 +97,19 @@ def _drop_image(values: Document, notes: list[Note]) -> None:
         values["image"] = kept
     if dropped:
         notes.append(differs("image", f"{dropped} is left out: it is Cluster Autoscaler's"))
+
+
+def _drop_empty_flags(values: Document) -> list[Note]:
+    """Leave out the flags without a value that need one: the next flag would be taken for it."""
+    extra = section(values, "extraArgs")
+    empty = [
+        name
+        for name, value in extra.items()
+        if value is None and (flag := FLAGS.get(name.partition("_")[0])) and flag.type != "bool"
+    ]
+    if empty:
+        values["extraArgs"] = {name: value for name, value in extra.items() if name not in empty}
+    return [hand(f"extraArgs.{name}", "left out: it has no value") for name in empty]
 
 
 def _drop_flags(values: Document, effective: frozenset[str]) -> None:

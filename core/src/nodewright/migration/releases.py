@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nodewright.migration.chart_values import CHART, KNOWN
+from nodewright.migration.chart_values import CHART, KNOWN, is_known
 from nodewright.migration.documents import Document, entries, mappings, read_documents, section, word
 from nodewright.migration.migration import Release
 from nodewright.migration.note import Note, check, hand
@@ -22,27 +22,49 @@ class Given:
     release: Release
     values: Document
     notes: list[Note] = field(default_factory=list)
+    #: Files and objects with values below these: the field that names each, and its name.
+    elsewhere: list[tuple[str, str]] = field(default_factory=list)
 
 
 def releases_in(documents: Sequence[Document], *, name: str = "", namespace: str = "") -> Iterator[Given]:
-    """Yield the releases of Cluster Autoscaler's chart in *documents*; bare values get *name* and *namespace*."""
+    """Yield the releases of Cluster Autoscaler's chart in *documents*.
+
+    Bare values are those of the files that a release names, or of a release of their own with *name* and *namespace*.
+    """
     values: Document = {}
+    found: list[Given] = []
     for each in documents:
         match str(each.get("apiVersion", "")).partition("/")[0], each.get("kind"):
             case "argoproj.io", "Application":
-                yield from _of_application(each, documents)
+                found += _of_application(each)
             case "argoproj.io", "ApplicationSet":
-                yield from _of_application(section(each, "spec", "template"), documents)
+                found += _of_application(section(each, "spec", "template"))
             case "helm.toolkit.fluxcd.io", "HelmRelease":
-                yield from _of_flux(each, documents)
+                found += _of_flux(each, documents)
             case "helm.cattle.io", "HelmChart":
-                yield from _of_rancher(each)
-            case "", None if "terraform_version" in each or "resource_changes" in each:
-                yield from _of_terraform(each)
+                found += _of_rancher(each, documents)
+            case _, "Kustomization" | None if "helmCharts" in each:
+                found += _of_kustomization(each)
+            case "", None if "releases" in each:
+                found += _of_helmfile(each)
+            case "", None if isinstance(each.get("helm"), dict):
+                found += _of_fleet(each)
+            case "", None if each.keys() & {"format_version", "terraform_version", "resource_changes"}:
+                found += _of_terraform(each)
             case "", None:
                 values = merged(values, _without_parent(each))
-    if values:
+    yield from (_with_files(each, values) for each in found)
+    if not found and any(map(is_known, values)):
         yield _bare(values, name, namespace)
+
+
+def _with_files(given: Given, values: Document) -> Given:
+    """Return *given* with *values* as those of the files that it names, and notes about these files."""
+    if not values:
+        notes = [hand(at, f"{who} is read, too: nodewright migrate takes several files") for at, who in given.elsewhere]
+    else:
+        notes = [check(at, f"{who} is among the values given beside it") for at, who in given.elsewhere]
+    return replace(given, values=merged(values, given.values), notes=[*given.notes, *notes])
 
 
 def merged(below: Document, above: Document) -> Document:
@@ -108,17 +130,13 @@ def _helm(name: str, namespace: str, keeper: str) -> Release:
     )
 
 
-def _of_application(each: Document, documents: Sequence[Document]) -> Iterator[Given]:
+def _of_application(each: Document) -> Iterator[Given]:
     spec = section(each, "spec")
     title = word(each, "metadata", "name") or CHART
     for source in [*mappings(spec, "sources"), section(spec, "source")]:
         helm = section(source, "helm")
         if source.get("chart") != CHART and CHART not in word(source, "path"):
             continue
-        notes = [
-            hand("valueFiles", f"{file} is read, too: nodewright migrate takes several files")
-            for file in entries(helm, "valueFiles")
-        ]
         values = merged(_parsed(helm.get("values"), "helm.values"), section(helm, "valuesObject"))
         for parameter in mappings(helm, "parameters"):
             text = word(parameter, "value")
@@ -131,12 +149,12 @@ def _of_application(each: Document, documents: Sequence[Document]) -> Iterator[G
                 keeper=keeper,
                 steps=(
                     f"in {keeper}, let the source be our chart, and helm.valuesObject these values",
-                    "leave out helm.values and helm.parameters, and sync it",
+                    "leave out helm.valueFiles, helm.values and helm.parameters, and sync it",
                     "the way back: revert that commit, and sync again",
                 ),
             ),
             values=_without_parent(values),
-            notes=notes,
+            elsewhere=[("valueFiles", str(file)) for file in entries(helm, "valueFiles")],
         )
 
 
@@ -146,12 +164,11 @@ def _of_flux(each: Document, documents: Sequence[Document]) -> Iterator[Given]:
     if chart and not chart.rstrip("/").endswith(CHART):
         return
     values: Document = {}
-    notes: list[Note] = []
+    elsewhere = []
     for reference in mappings(spec, "valuesFrom"):
         found = _values_from(reference, documents)
         if found is None:
-            place = f"{word(reference, 'kind')} {word(reference, 'name')}"
-            notes.append(hand("valuesFrom", f"{place} has values, too: give it in the same file"))
+            elsewhere.append(("valuesFrom", f"{word(reference, 'kind')} {word(reference, 'name')}"))
         else:
             values = merged(values, found)
     title, target = word(metadata, "name") or CHART, word(spec, "targetNamespace")
@@ -167,7 +184,7 @@ def _of_flux(each: Document, documents: Sequence[Document]) -> Iterator[Given]:
             ),
         ),
         values=_without_parent(merged(values, section(spec, "values"))),
-        notes=notes,
+        elsewhere=elsewhere,
     )
 
 
@@ -180,11 +197,14 @@ def _values_from(reference: Document, documents: Sequence[Document]) -> Document
     return None
 
 
-def _of_rancher(each: Document) -> Iterator[Given]:
+def _of_rancher(each: Document, documents: Sequence[Document]) -> Iterator[Given]:
     spec, metadata = section(each, "spec"), section(each, "metadata")
     if not word(spec, "chart").rstrip("/").endswith(CHART):
         return
     values = merged(_parsed(spec.get("valuesContent"), "spec.valuesContent"), section(spec, "values"))
+    for config in documents:
+        if config.get("kind") == "HelmChartConfig" and word(config, "metadata", "name") == word(metadata, "name"):
+            values = merged(values, _parsed(section(config, "spec").get("valuesContent"), "HelmChartConfig"))
     for path, value in section(spec, "set").items():
         put(values, path, _read(value) if isinstance(value, str) else value)
     name = word(metadata, "name") or CHART
@@ -201,6 +221,73 @@ def _of_rancher(each: Document) -> Iterator[Given]:
             ),
         ),
         values=values,
+    )
+
+
+def _of_kustomization(each: Document) -> Iterator[Given]:
+    for chart in mappings(each, "helmCharts"):
+        if word(chart, "name") == CHART:
+            files = [*entries(chart, "additionalValuesFiles"), *filter(None, [chart.get("valuesFile")])]
+            yield Given(
+                release=_in_file(
+                    "the kustomization's helmCharts",
+                    word(chart, "releaseName"),
+                    word(chart, "namespace") or word(each, "namespace"),
+                    "valuesInline these values, without valuesFile",
+                ),
+                values=_without_parent(section(chart, "valuesInline")),
+                notes=_named_by_default(word(chart, "releaseName")),
+                elsewhere=[("valuesFile", str(file)) for file in files],
+            )
+
+
+def _of_helmfile(each: Document) -> Iterator[Given]:
+    for release in mappings(each, "releases"):
+        if word(release, "chart").rstrip("/").endswith(CHART):
+            values: Document = {}
+            given = entries(release, "values")
+            for own in given:
+                values = merged(values, own) if isinstance(own, dict) else values
+            for setting in mappings(release, "set"):
+                put(values, word(setting, "name"), _read(word(setting, "value")))
+            title = word(release, "name") or CHART
+            yield Given(
+                release=_in_file(
+                    f"the Helmfile's release {title}", title, word(release, "namespace"), "values these, without set"
+                ),
+                values=_without_parent(values),
+                elsewhere=[("values", own) for own in given if isinstance(own, str)],
+            )
+
+
+def _of_fleet(each: Document) -> Iterator[Given]:
+    helm = section(each, "helm")
+    if word(helm, "chart").rstrip("/").endswith(CHART):
+        home = next(filter(None, (word(each, key) for key in ("namespace", "defaultNamespace"))), "")
+        yield Given(
+            release=_in_file(
+                "Fleet's bundle", word(helm, "releaseName"), home, "helm.values these, without valuesFiles"
+            ),
+            values=_without_parent(section(helm, "values")),
+            notes=_named_by_default(word(helm, "releaseName")),
+            elsewhere=[("helm.valuesFiles", str(file)) for file in entries(helm, "valuesFiles")],
+        )
+
+
+def _named_by_default(name: str) -> list[Note]:
+    return [] if name else [hand("releaseName", "not given: helm list -A shows the name; write it there")]
+
+
+def _in_file(keeper: str, name: str, namespace: str, values: str) -> Release:
+    """Return a release that *keeper* keeps, in whose file *values* says where the values go."""
+    return Release(
+        name=name or CHART,
+        namespace=namespace or _NAMESPACE,
+        keeper=keeper,
+        steps=(
+            f"in {keeper}, let chart, repo and version be those of our chart, and {values}; apply it",
+            "the way back: revert that, and apply again",
+        ),
     )
 
 
@@ -228,6 +315,8 @@ def _terraform_release(attributes: Document, address: str) -> Given:
         for each in mappings(attributes, block):
             text = word(each, "value")
             put(values, word(each, "name"), text if each.get("type") == "string" else _read(text))
+    for each in mappings(attributes, "set_list"):
+        put(values, word(each, "name"), entries(each, "value"))
     return Given(
         release=Release(
             name=word(attributes, "name") or CHART,

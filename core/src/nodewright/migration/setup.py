@@ -39,9 +39,12 @@ def _with_image(migration: Migration, image: str) -> Migration:
         note = check("image", "nodewright, of this version: push it to your registry, and name it with --image")
         return replace(migration, notes=(*migration.notes, note))
     named = {"repository": image}
-    name, colon, tag = image.rpartition(":")
+    without, at, digest = image.partition("@")
+    name, colon, tag = without.rpartition(":")
     if colon and "/" not in tag:
-        named = {"repository": name, "tag": tag}
+        named = {"repository": name, "tag": f"{tag}{at}{digest}"}
+    elif at:
+        named = {"repository": f"{without}@{digest.partition(':')[0]}", "tag": digest.partition(":")[2]}
     given = migration.values.get("image") or {}
     return replace(migration, values=migration.values | {"image": given | named})
 
