@@ -48,7 +48,10 @@ def judged_vector(vector: Vector) -> list[Judgement]:
 def test_no_estimate_for_made_up_queues_is_worse_than_first_fit(first) -> None:
     found = {seed: judged(queue(seed), Memory(), a_policy()) for seed in range(first, first + _AT_ONCE)}
     assert {seed: told for seed, judgements in found.items() if (told := worse(judgements))} == {}
-    assert any(each.better for told in found.values() for each in told)
+
+
+def test_some_estimates_for_made_up_queues_are_better_than_first_fit() -> None:
+    assert any(each.better for seed in range(2 * _AT_ONCE) for each in judged(queue(seed), Memory(), a_policy()))
 
 
 @pytest.mark.parametrize("vector", list(sample()), ids=lambda vector: vector.name)

@@ -148,6 +148,21 @@ class TestANodeThatCouldNotGo:
         alone = [a_pod("x", node="n1", owner="", cpu="10m", annotations=each) for each in ({}, safe)]
         assert self.then(alone[:1], alone[1:]) is Reason.NOT_LONG_ENOUGH
 
+    @pytest.mark.parametrize("size", ["1", "1500m"])
+    def test_is_left_alone_while_a_pod_would_come_from_another_node_that_could_go(self, size) -> None:
+        pods = [a_pod("x", node="n0", cpu=size), a_pod("y", node="n1", cpu="1")]
+        world = a_world(groups=[group_of(2)], nodes=nodes(2), pods=pods)
+        first, memory = decide_on(world)
+        (kept,) = (name for name, verdict in first.nodes.items() if verdict.reason is Reason.NO_PLACE)
+        for minute in (1, 2):
+            decision, memory = decide_on(world, memory, now=NOW + timedelta(minutes=minute))
+            assert decision.nodes[kept].reason is Reason.RECENTLY_UNREMOVABLE
+
+    def test_is_looked_at_again_once_the_pod_is_on_a_node_that_stays(self) -> None:
+        # As pods of a StatefulSet, it keeps its name.
+        before, after = (a_pod("x", node=node, cpu=cpu) for node, cpu in (("n1", "1"), ("n0", "100m")))
+        assert self.then([before], [after]) is Reason.NOT_LONG_ENOUGH
+
     def test_is_looked_at_again_once_budgets_can_be_seen(self) -> None:
         world = a_world(groups=[group_of(2)], nodes=nodes(2), pods=[busy("n0"), a_pod("x", node="n1", cpu="10m")])
         world.cluster.see_budgets(False)

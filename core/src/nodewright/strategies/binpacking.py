@@ -65,8 +65,10 @@ def _is_best(estimate: Estimate, packing: Packing, pods: Sequence[PodSet]) -> bo
         return False
     helped = count_by_pod(estimate.pods)
     waiting = [same for same in pods if helped.get(id(same.pod), 0) < len(same)]
-    most = packing.alone(waiting, [len(same) for same in waiting])
-    return all(helped.get(id(same.pod), 0) >= count for same, count in zip(waiting, most, strict=True))
+    had = [helped.get(id(same.pod), 0) for same in waiting]
+    # One node for each of them, and one more: that is enough to see whether one more could be helped.
+    most = packing.alone(waiting, [count + 1 for count in had])
+    return all(count >= possible for count, possible in zip(had, most, strict=True))
 
 
 def _helps_as_many_of_each(estimate: Estimate, other: Estimate) -> bool:

@@ -21,17 +21,20 @@ def no_longer_kept(
         if (last := verdicts.last.get(name)) is not None
         and last.pod
         and last.reason in _KEPT_BY_A_POD
-        and not _keeps(name, last, cluster, drainability)
+        and not _keeps(name, last, unneeded, cluster, drainability)
     ]
 
 
-def _keeps(node: str, last: LastVerdict, cluster: Cluster, drainability: Drainability) -> bool:
+def _keeps(
+    node: str, last: LastVerdict, unneeded: UnneededMemory, cluster: Cluster, drainability: Drainability
+) -> bool:
     row = cluster.pods.get(last.pod)
     if row is None or row.finished:
         return False
-    if last.reason is Reason.NO_PLACE:
-        # It may be a pod of another node, which was to come here and finds no place either. Whether there is room by
-        # now takes a simulation to find out.
+    if row.node != node:
+        # It was counted on this node, and still is if it waits, or if its own node could go.
+        return last.reason is Reason.NO_PLACE and (not row.node or row.node in unneeded.since)
+    # Budgets may be spent only by the nodes that go before, and whether there is room takes a simulation to find out.
+    if last.reason is Reason.NO_PLACE or last.cause == Reason.NOT_ENOUGH_BUDGET:
         return True
-    # Budgets may be spent only by the nodes that go before.
-    return row.node == node and (last.cause == Reason.NOT_ENOUGH_BUDGET or drainability.keeps(row))
+    return drainability.keeps(row)
