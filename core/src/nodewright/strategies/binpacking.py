@@ -9,6 +9,8 @@ from nodewright.strategies.packing import Packing, count_by_pod, mind_each_other
 
 #: Nodes are filled one by one only if that takes at most so many steps, of a set of pods and a node each.
 _MOST_STEPS = 200
+#: The search for fewer nodes ends where less than one in so many could be saved.
+_NEAR = 50
 
 
 class Binpacking(Estimator):
@@ -59,9 +61,11 @@ def _wants_company(pods: PodSet) -> bool:
 
 
 def _is_best(estimate: Estimate, packing: Packing, pods: Sequence[PodSet]) -> bool:
-    """Tell whether no other order can do better."""
+    """Tell whether no other order can do better, or not by much."""
     # The first bound costs nothing.
-    if estimate.nodes > least_nodes(estimate.pods, packing.room) and estimate.nodes > packing.least(estimate.pods):
+    if not _is_near(estimate.nodes, least_nodes(estimate.pods, packing.room)) and not _is_near(
+        estimate.nodes, packing.least(estimate.pods)
+    ):
         return False
     helped = count_by_pod(estimate.pods)
     waiting = [same for same in pods if helped.get(id(same.pod), 0) < len(same)]
@@ -69,6 +73,11 @@ def _is_best(estimate: Estimate, packing: Packing, pods: Sequence[PodSet]) -> bo
     # One node for each of them, and one more: that is enough to see whether one more could be helped.
     most = packing.alone(waiting, [count + 1 for count in had])
     return all(count >= possible for count, possible in zip(had, most, strict=True))
+
+
+def _is_near(nodes: int, bound: int) -> bool:
+    """Tell whether *nodes* are hardly more than the *bound*, which is seldom reached: a search would gain little."""
+    return nodes <= bound + bound // _NEAR
 
 
 def _helps_as_many_of_each(estimate: Estimate, other: Estimate) -> bool:
