@@ -376,3 +376,32 @@ class TestTurns:
             ("default/b",),
             ("default/c",),
         ]
+
+
+class TestNodesThatStay:
+    """On which nodes waiting pods are counted."""
+
+    NODES = (a_node("idle", cpu="4"), a_node("used", cpu="4"))
+    RUNNING = a_pod("running", cpu="1500m", node="used", owner="ReplicaSet/web")
+    UNNEEDED = Memory(unneeded=UnneededMemory(since={"idle": ago(60)}))
+
+    def after(self, *pods, memory):
+        group = a_group("a", size=2, template=a_template(cpu="4"))
+        world = a_world(groups=[group], nodes={"a": list(self.NODES)}, pods=[self.RUNNING, *pods])
+        return decide(world, memory, a_policy(), NOW)[:2]
+
+    def test_a_pod_is_counted_on_a_node_that_stays_so_that_an_unneeded_one_can_go(self) -> None:
+        decision, memory = self.after(told(a_pod("new", cpu="2200m"), "Unschedulable"), memory=self.UNNEEDED)
+        assert reasons(decision) == {"new": Reason.FITS}
+        assert memory.unneeded.since == {"idle": ago(60)}
+
+    def test_a_pod_that_fits_nowhere_else_keeps_an_unneeded_node(self) -> None:
+        decision, memory = self.after(told(a_pod("new", cpu="3"), "Unschedulable"), memory=self.UNNEEDED)
+        assert reasons(decision) == {"new": Reason.FITS}
+        assert memory.unneeded.since == {}
+
+    def test_pods_that_are_more_than_the_nodes_that_stay_hold_fill_these_first(self) -> None:
+        pods = [told(a_pod(f"new-{n}", cpu="1", owner="ReplicaSet/new"), "Unschedulable") for n in range(3)]
+        decision, _ = self.after(*pods, memory=self.UNNEEDED)
+        assert set(reasons(decision).values()) == {Reason.FITS}
+        assert decision.grow == ()

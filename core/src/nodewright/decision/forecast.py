@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nodewright.decision.consolidation.replacements import reserved_nodes
 from nodewright.decision.health import Assessment, GroupHealth
-from nodewright.decision.memory import ConsolidationMemory, RemovalMemory
+from nodewright.decision.memory import ConsolidationMemory, RemovalMemory, UnneededMemory
 from nodewright.decision.policy import Policy
 from nodewright.decision.scaledown.removal.leftovers import coming_back
 from nodewright.decision.world import World
@@ -31,11 +31,17 @@ class ExistingNodes:
 
 
 def foresee(
-    world: World, health: Assessment, leaving: RemovalMemory, consolidation: ConsolidationMemory, policy: Policy
+    world: World,
+    health: Assessment,
+    leaving: RemovalMemory,
+    unneeded: UnneededMemory,
+    consolidation: ConsolidationMemory,
+    policy: Policy,
 ) -> Forecast:
     """Return the cluster without nodes that are leaving, and with those that are coming or coming back.
 
-    A node that is starting is there as it will be, with the pods that it has already.
+    A node that is starting is there as it will be, with the pods that it has already. Pods get nodes that are unneeded
+    last: the scheduler may do otherwise, but a guess must not keep a node that could go.
     """
     # Nodes that were ordered to replace others are for the pods of those: pending pods don't count on them.
     reserved = reserved_nodes(world, consolidation, policy)
@@ -59,6 +65,7 @@ def foresee(
         ]
         if names:
             upcoming[facts.id] = names
+    simulation.save_for_last(unneeded.since)
     return Forecast(simulation=simulation, upcoming=upcoming)
 
 
@@ -71,6 +78,7 @@ def drop_uncertain(forecast: Forecast, world: World, health: Assessment, leaving
         doomed = [name for name, node in nodes if node.spec.provider_id in world.deleting and name not in absent]
     uncertain = [name for names in forecast.upcoming.values() for name in names]
     forecast.simulation.remove_nodes([*uncertain, *doomed])
+    forecast.simulation.save_for_last(())
     return ExistingNodes(simulation=forecast.simulation)
 
 

@@ -19,14 +19,21 @@ from nodewright.scheduling.filters.pod_topology_spread import Spread
 _Numbers = npt.NDArray[np.int64]
 
 
-def next_rows(cluster: Cluster, pod: PodClass, wanted: int, on: Rows | None = None) -> tuple[Rows, bool]:
+def next_rows(
+    cluster: Cluster, pod: PodClass, wanted: int, on: Rows | None = None, *, but: Rows | None = None
+) -> tuple[Rows, bool]:
     """Return the rows for the next pods of a class, at most *wanted*, and whether that is all that fit.
 
-    There is one row for each pod; the pods may be placed in this order. *on* are the rows to examine, by default all.
+    There is one row for each pod; the pods may be placed in this order. *on* are the rows to examine, by default all
+    *but* some.
     If these may not be all that fit, call again after they are taken. No rows means that no more pods fit.
     """
     if on is None:
-        rows = node_resources_fit.fitting(cluster, pod, static.allowed(cluster, pod))
+        allowed = static.allowed(cluster, pod)
+        if but is not None:
+            allowed = allowed.copy()
+            allowed[but] = False
+        rows = node_resources_fit.fitting(cluster, pod, allowed)
     else:
         rows = node_resources_fit.fitting_of(cluster, pod, static.allowed_of(cluster, pod, on))
     if not len(rows):

@@ -27,6 +27,8 @@ class ClusterSimulation:
         self.cluster = cluster
         self._added = 0
         self._forks: list[Fork] = []
+        #: The rows of nodes that pods get last.
+        self._spare: Rows | None = None
 
     @property
     def size(self) -> int:
@@ -77,15 +79,25 @@ class ClusterSimulation:
         """Treat a node as if its mark for deletion were removed already, and with *uncordon* its cordon as well."""
         self.cluster.spare_node(name, uncordon=uncordon)
 
+    def save_for_last(self, names: Iterable[str]) -> None:
+        """Have pods that may go anywhere get these nodes last; replaces what was said before."""
+        rows = self._rows([name for name in names if name in self.cluster.table.rows])
+        self._spare = rows if len(rows) else None
+
     def place(self, pods: PodSet, *, on: Sequence[str] | None = None) -> Mapping[str, str]:
         """Put as many of *pods* as fit onto nodes; see `nodewright.api.Simulation`."""
         cluster = self.cluster
         pod_class = cluster.pod_classes.of(pods.pod)
         where = None if on is None else self._rows(on)
+        but = self._spare if on is None else None
         rows: list[int] = []
         full = False
         while len(rows) < len(pods) and not full:
-            fresh, full = placement.next_rows(cluster, pod_class, len(pods) - len(rows), where)
+            fresh, full = placement.next_rows(cluster, pod_class, len(pods) - len(rows), where, but=but)
+            if but is not None and (full or not len(fresh)):
+                but, full = None, False
+                if not len(fresh):
+                    continue
             if not len(fresh):
                 break
             for row in np.unique(fresh).tolist() if volumes.matter(pod_class) else ():
