@@ -1,6 +1,7 @@
 """A release is of a clean tree and of all distributions together, checked and signed, or it is none."""
 
 import re
+import os
 import shutil
 import subprocess
 import sys
@@ -150,6 +151,7 @@ def test_a_distribution_that_was_not_built_is_named(tmp_path) -> None:
 
 @pytest.mark.install
 @pytest.mark.timeout(600)
+@pytest.mark.skipif(not os.environ.get("NODEWRIGHT_RELEASE"), reason="takes a minute: set NODEWRIGHT_RELEASE=1")
 def test_a_release_has_all_distributions_checked_and_signed(clone, tmp_path) -> None:
     if shutil.which("ssh-keygen") is None:
         pytest.skip("signing needs ssh-keygen")
