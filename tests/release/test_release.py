@@ -1,7 +1,7 @@
 """A release is of a clean tree and of all distributions together, checked and signed, or it is none."""
 
-import re
 import os
+import re
 import shutil
 import subprocess
 import sys
