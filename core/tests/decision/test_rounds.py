@@ -15,7 +15,7 @@ from nodewright.objects.affinity import TopologySpreadConstraint
 from nodewright.objects.node import ZONE
 from nodewright.scenario.rehearsal import carry_out
 from nodewright.strategies.expanders import LeastNodes
-from nodewright.testing.builders import a_group, a_node, a_pod, a_template
+from nodewright.testing.builders import a_group, a_node, a_pod, a_template, keeping_apart
 from nodewright.testing.clock import EPOCH
 from nodewright.testing.worlds import a_policy, a_world
 
@@ -248,3 +248,17 @@ def test_nothing_is_ordered_for_an_estimate_that_comes_to_nothing(whole) -> None
     policy = a_policy(estimator=Optimist(Optimist.Config()))
     decision, _, _ = decide(a_world(groups=[group], pods=[big, a_pod("small")]), Memory(), policy, NOW)
     assert decision.grow == ()
+
+
+def test_nodes_that_were_ordered_for_pods_that_keep_apart_hold_all_of_them_in_the_next_loop_too() -> None:
+    kinds = [keeping_apart(a_pod(f"web-{app}", cpu="1", owner=f"ReplicaSet/web-{app}")) for app in range(30)]
+    pods = [
+        struct_replace(pod, metadata=struct_replace(pod.metadata, name=f"{pod.metadata.name}-{number}"))
+        for pod in kinds
+        for number in range(20)
+    ]
+    world = a_world(groups=[a_group("a", max_size=200, template=a_template(cpu="8", memory="32Gi"))], pods=pods)
+    decision, memory = decided(world)
+    assert grown(decision) == {"a": (75, 600)}
+    again, _ = decided(carry_out(decision, world), memory)
+    assert again.grow == ()

@@ -73,3 +73,9 @@ def test_nodes_that_were_no_help_for_some_pods_do_not_count_for_the_spread_of_ot
 def test_where_not_all_can_be_helped_the_larger_pods_are() -> None:
     large, small = pods_like(a_pod("large", cpu="5"), 2), pods_like(a_pod("small", cpu="2"), 8)
     assert helped(estimate([small, large], limit=2)) == {"large": 2, "small": 2}
+
+
+def test_many_sets_that_each_keep_apart_fill_their_nodes_evenly() -> None:
+    sets = [pods_like(keeping_apart(a_pod(f"web-{number}", cpu="1")), 20) for number in range(30)]
+    found = estimate(sets, limit=200)
+    assert (found.nodes, sum(helped(found).values())) == (75, 600)
