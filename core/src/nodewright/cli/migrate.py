@@ -136,11 +136,12 @@ def _readable(values: "Document") -> str:
 
 
 def _report(migration: "Migration") -> str:
-    from nodewright.cli.table import aligned, screen_width
+    from nodewright.cli.table import aligned, folded, screen_width
     from nodewright.migration.note import Matter
 
     release = migration.release
-    parts = [f"From {release.keeper} to the release {release.name} in {release.namespace}."]
+    begin = f"From {release.keeper} to the release {release.name} in {release.namespace}."
+    parts = [folded(begin, screen_width())]
     for matter, title in _TITLES:
         rows = [(f"  {each.place}", each.text) for each in migration.of(Matter(matter))]
         if rows:

@@ -80,7 +80,7 @@ def _drop_unknown(values: Document, notes: list[Note]) -> None:
         note = (
             differs(name, f"has no effect: {reason}")
             if reason
-            else check(name, "left out: the chart has no such value")
+            else hand(name, "left out: no such value is known: misspelt, or newer than this command?")
         )
         notes.append(note)
         del values[name]
