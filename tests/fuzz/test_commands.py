@@ -9,7 +9,7 @@ import pytest
 from tests.fuzz.commands import attempt, fault
 
 #: How many attempts are made; FUZZ_ATTEMPTS=2000 for a whole run, FUZZ_FIRST for others.
-_ATTEMPTS = int(os.environ.get("FUZZ_ATTEMPTS", "280"))
+_ATTEMPTS = int(os.environ.get("FUZZ_ATTEMPTS", "200"))
 _FIRST = int(os.environ.get("FUZZ_FIRST", "0"))
 _PARTS = 4
 

@@ -21,7 +21,7 @@ from tests.parity.vectors import FOLDER, Vector, families, read, sample
 
 #: How many made-up queues are packed: if it is set, with all vectors, and not with a quarter. 1,000 take a minute.
 _ALL = os.environ.get("NODEWRIGHT_QUEUES")
-_QUEUES = int(_ALL or 80)
+_QUEUES = int(_ALL or 60)
 _AT_ONCE = 20
 
 
