@@ -69,14 +69,14 @@ def test_the_densest_day_is_the_one_with_most_arrivals_but_for_the_first(trace_o
 def test_a_replay_counts_waiting_machines_and_pods_that_move(trace_of) -> None:
     trace = trace_of(
         a_row("resident", 0, 9 * DAY),
-        # Finds room beside the resident. The third has none: a machine takes 50 seconds, after 1 since it was seen, in
-        # case others follow.
+        # Finds room beside the resident. The third has none: a machine takes 50 seconds, after 0.6 since it was
+        # seen, in case others follow.
         a_row("second", START + 60, 9 * DAY),
         a_row("third", START + 120, START + 400),
         a_row("brief", START + 600, START + 610, gpus=1, models="P100"),
     )
     day = replay_day(trace, START, length=2400)
-    assert day.waits == [0, 0, 10, 51.5]
+    assert day.waits == [0, 0, 10, 51.1]
     assert (day.without_node, day.nodes_removed, day.evictions) == (1, 1, 0)
     assert day.failures == []
     # The second machine is there for the third pod, until it may be looked at again, and ten minutes more.

@@ -108,17 +108,17 @@ class TestPodsThatHaveJustCome:
         assert decision.again == ago(1.8) + timedelta(seconds=2)
         assert reasons(decide_on(*pods, now=decision.again)) == {"first": Reason.HELPED, "last": Reason.HELPED}
 
-    def test_a_second_in_which_none_followed_ends_the_waiting(self) -> None:
-        pods = [a_pod("first", created=ago(1.2)), a_pod("last", created=ago(0.7))]
+    def test_a_lull_in_which_none_followed_ends_the_waiting(self) -> None:
+        pods = [a_pod("first", created=ago(1.2)), a_pod("last", created=ago(0.3))]
         decision = decide_on(*pods)
         assert set(reasons(decision).values()) == {Reason.JUST_CREATED}
-        assert decision.again == ago(1.2) + timedelta(seconds=2)
-        seen = Memory(demand=DemandMemory(arrivals={"default/first": ago(1.2), "default/last": ago(0.7)}))
+        assert decision.again == NOW + timedelta(seconds=0.6)
+        seen = Memory(demand=DemandMemory(arrivals={"default/first": ago(1.2), "default/last": ago(0.3)}))
         decision = decide_on(*pods, memory=seen)
-        assert decision.again == ago(0.7) + timedelta(seconds=1)
+        assert decision.again == ago(0.3) + timedelta(seconds=0.6)
         assert set(reasons(decide_on(*pods, now=decision.again, memory=seen)).values()) == {Reason.HELPED}
 
-    def test_the_second_counts_from_when_the_last_pod_was_first_seen(self) -> None:
+    def test_the_lull_counts_from_when_the_last_pod_was_first_seen(self) -> None:
         # Both came 0.1 s ago, at the end of the second that the API server notes.
         pods = [a_pod("first", created=ago(1)), a_pod("last", created=ago(1))]
         world = a_world(groups=[a_group("a", template=a_template())], pods=pods)
@@ -127,14 +127,14 @@ class TestPodsThatHaveJustCome:
         memory = Memory.from_json(memory.to_json())
         assert memory.demand.arrivals == {"default/first": NOW, "default/last": NOW}
         later, memory, _ = decide(world, memory, a_policy(), NOW + timedelta(seconds=0.5))
-        assert later.again == NOW + timedelta(seconds=1)
+        assert later.again == NOW + timedelta(seconds=0.6)
         last, memory, _ = decide(world, memory, a_policy(), later.again)
         assert set(reasons(last).values()) == {Reason.HELPED}
         assert memory.demand.arrivals == {}
 
     def test_a_pod_that_is_seen_late_does_not_make_the_burst_longer_than_its_creation_allows(self) -> None:
-        pods = [a_pod("web", created=ago(1.6))]
-        assert decide_on(*pods).again == ago(1.6) + timedelta(seconds=2)
+        pods = [a_pod("web", created=ago(1.5))]
+        assert decide_on(*pods).again == ago(1.5) + timedelta(seconds=1.6)
         assert reasons(decide_on(a_pod("web", created=ago(2)))) == {"web": Reason.HELPED}
 
     def test_one_older_pod_is_enough_for_all(self) -> None:

@@ -17,8 +17,8 @@ GPU_RESOURCES = frozenset(
 )
 
 _BURST = timedelta(seconds=2)
-#: A burst ends sooner if no pod has followed for so long.
-_LULL = timedelta(seconds=1)
+#: A burst ends sooner if no pod has followed for so long: controllers create pods within milliseconds of each other.
+_LULL = timedelta(milliseconds=600)
 #: What creation times leave out is less than this.
 _FRACTION = timedelta(seconds=1)
 #: Pods with GPUs often come one after the other, and their nodes are expensive.
@@ -77,7 +77,7 @@ def find_burst(
 ) -> Burst | None:
     """Return the burst that all of *sets* belong to, so that more of their kind may follow; None if some do not.
 
-    They do until the oldest is two seconds old, or no pod has followed for a second since the last was *seen*. If some
+    They do until the oldest is two seconds old, or none has followed for 0.6 s since the last was *seen*. If some
     of them request GPUs, those alone decide, and count as new for longer.
     """
     sets = list(sets)
