@@ -26,8 +26,6 @@ class Binpacking(Estimator):
         packing = Packing(group, simulation, limit)
         largest_first = sorted(pods, key=lambda same: share_of_node(group, same), reverse=True)
         first = best = packing.growing(largest_first)
-        if sum(map(len, best.pods)) == sum(map(len, pods)) and best.nodes <= least_nodes(pods, packing.room):
-            return best
         if _is_best(best, packing, pods):
             return best
         for way in _ways(packing, largest_first, first):
@@ -69,6 +67,8 @@ def _is_best(estimate: Estimate, packing: Packing, pods: Sequence[PodSet]) -> bo
         return False
     helped = count_by_pod(estimate.pods)
     waiting = [same for same in pods if helped.get(id(same.pod), 0) < len(same)]
+    if not waiting:
+        return True
     had = [helped.get(id(same.pod), 0) for same in waiting]
     # One node for each of them, and one more: that is enough to see whether one more could be helped.
     most = packing.alone(waiting, [count + 1 for count in had])
