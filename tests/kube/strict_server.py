@@ -23,8 +23,29 @@ class Seen:
     path: str = ""
 
 
+class _Served:
+    """A server on a thread, until its block ends."""
+
+    def _serve(self, handler, context=None):
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._http.daemon_threads = True
+        if context is not None:
+            self._http.socket = context.wrap_socket(self._http.socket, server_side=True, do_handshake_on_connect=False)
+        self._thread = Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01})
+        self._thread.start()
+
+    def __exit__(self, *error):
+        self._http.shutdown()
+        self._thread.join()
+        self._http.server_close()
+
+    @property
+    def port(self):
+        return self._http.server_port
+
+
 @dataclass
-class StrictServer:
+class StrictServer(_Served):
     """Serves empty lists over TLS as *names*; *seen* are the requests."""
 
     names: tuple[str, ...] = ("127.0.0.1",)
@@ -40,22 +61,9 @@ class StrictServer:
         self.clients.configure_trust(context)
         context.verify_mode = ssl.CERT_OPTIONAL
         context.sni_callback = self._note_name
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._http.daemon_threads = True
-        self._http.socket = context.wrap_socket(self._http.socket, server_side=True, do_handshake_on_connect=False)
         self._asked_for = ""
-        self._thread = Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01})
-        self._thread.start()
+        self._serve(_handler(self), context)
         return self
-
-    def __exit__(self, *error):
-        self._http.shutdown()
-        self._thread.join()
-        self._http.server_close()
-
-    @property
-    def port(self):
-        return self._http.server_port
 
     @property
     def url(self):
@@ -119,7 +127,7 @@ def _handler(server):
     return Handler
 
 
-class Proxy:
+class Proxy(_Served):
     """Tunnels to wherever it is asked to; notes the targets and what it was told about the client."""
 
     def __enter__(self):
@@ -142,20 +150,12 @@ class Proxy:
             def log_message(self, *args):
                 pass
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-        self._thread = Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01})
-        self._thread.start()
+        self._serve(Handler)
         return self
-
-    def __exit__(self, *error):
-        self._http.shutdown()
-        self._thread.join()
-        self._http.server_close()
 
     @property
     def address(self):
-        return f"127.0.0.1:{self._http.server_port}"
+        return f"127.0.0.1:{self.port}"
 
 
 def _pump(source: socket, sink: socket) -> None:
