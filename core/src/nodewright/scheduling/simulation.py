@@ -10,7 +10,7 @@ from nodewright.api.option import PodSet
 from nodewright.api.placement import Placement
 from nodewright.api.simulation import PlacementRule
 from nodewright.api.verdict import Verdict
-from nodewright.cluster import Cluster, Rows
+from nodewright.cluster import Cluster, PodClass, Rows
 from nodewright.cluster.columns import Fork
 from nodewright.objects import Node, Resources
 from nodewright.scheduling import placement
@@ -88,23 +88,30 @@ class ClusterSimulation:
         """Put as many of *pods* as fit onto nodes; see `nodewright.api.Simulation`."""
         cluster = self.cluster
         pod_class = cluster.pod_classes.of(pods.pod)
-        where = None if on is None else self._rows(on)
-        but = self._spare if on is None else None
+        if on is not None:
+            rows = self._fill(pod_class, pods.keys, self._rows(on))
+        else:
+            rows = self._fill(pod_class, pods.keys, but=self._spare)
+            if self._spare is not None and len(rows) < len(pods):
+                rows += self._fill(pod_class, pods.keys[len(rows) :])
+        return Placement(pods.keys, rows, cluster.table.names)
+
+    def _fill(
+        self, pod_class: PodClass, keys: Sequence[str], on: Rows | None = None, *, but: Rows | None = None
+    ) -> list[int]:
+        """Put as many pods as fit onto the rows *on*, by default all *but* some; return the row of each."""
+        cluster = self.cluster
         rows: list[int] = []
         full = False
-        while len(rows) < len(pods) and not full:
-            fresh, full = placement.next_rows(cluster, pod_class, len(pods) - len(rows), where, but=but)
-            if but is not None and (full or not len(fresh)):
-                but, full = None, False
-                if not len(fresh):
-                    continue
+        while len(rows) < len(keys) and not full:
+            fresh, full = placement.next_rows(cluster, pod_class, len(keys) - len(rows), on, but=but)
             if not len(fresh):
                 break
             for row in np.unique(fresh).tolist() if volumes.matter(pod_class) else ():
                 volumes.assume(cluster, pod_class, row)
-            cluster.take(pod_class, pods.keys[len(rows) : len(rows) + len(fresh)], fresh)
+            cluster.take(pod_class, keys[len(rows) : len(rows) + len(fresh)], fresh)
             rows += fresh.tolist()
-        return Placement(pods.keys, rows, cluster.table.names)
+        return rows
 
     def why_not(self, pods: PodSet, node: str) -> Verdict | None:
         """Return why a pod of *pods* does not fit on *node* now; None if it does."""
