@@ -1,0 +1,103 @@
+"""Instance templates: what the machines of a MIG are made of."""
+
+from collections.abc import Mapping
+
+from nodewright_gce.resources.resource import Resource
+
+
+class MetadataItem(Resource):
+    """One entry of metadata."""
+
+    key: str = ""
+    value: str = ""
+
+
+class Metadata(Resource):
+    """Metadata of a machine."""
+
+    items: tuple[MetadataItem, ...] = ()
+
+
+class DiskParameters(Resource):
+    """How a disk is made."""
+
+    disk_size_gb: int | str = 0
+    disk_type: str = ""
+    source_image: str = ""
+    architecture: str = ""
+
+
+class Disk(Resource):
+    """A disk of a machine."""
+
+    boot: bool = False
+    #: ``PERSISTENT``, or ``SCRATCH`` for a local SSD.
+    type: str = "PERSISTENT"
+    interface: str = ""
+    disk_size_gb: int | str = 0
+    initialize_params: DiskParameters = DiskParameters()
+
+
+class Accelerator(Resource):
+    """Accelerators that are attached. The type is a bare name here."""
+
+    accelerator_type: str = ""
+    accelerator_count: int = 0
+
+
+class SchedulingPolicy(Resource):
+    """How a machine may be interrupted and when it ends."""
+
+    preemptible: bool = False
+    #: ``STANDARD``, ``SPOT``, ``FLEX_START`` or ``RESERVATION_BOUND``.
+    provisioning_model: str = "STANDARD"
+    instance_termination_action: str = ""
+
+
+class ReservationAffinity(Resource):
+    """Which reservations machines are taken from."""
+
+    consume_reservation_type: str = ""
+    key: str = ""
+    values: tuple[str, ...] = ()
+
+
+class AdvancedMachineFeatures(Resource):
+    """Features that change what the machine shows."""
+
+    threads_per_core: int = 0
+    visible_core_count: int = 0
+
+
+class TemplateProperties(Resource):
+    """What machines are made of."""
+
+    #: A bare name.
+    machine_type: str = ""
+    min_cpu_platform: str = ""
+    labels: Mapping[str, str] = {}
+    metadata: Metadata = Metadata()
+    disks: tuple[Disk, ...] = ()
+    guest_accelerators: tuple[Accelerator, ...] = ()
+    scheduling: SchedulingPolicy = SchedulingPolicy()
+    reservation_affinity: ReservationAffinity = ReservationAffinity()
+    advanced_machine_features: AdvancedMachineFeatures = AdvancedMachineFeatures()
+
+
+class InstanceTemplate(Resource):
+    """An instance template, global or of a region."""
+
+    name: str
+    self_link: str = ""
+    properties: TemplateProperties = TemplateProperties()
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """The metadata by key."""
+        return {item.key: item.value for item in self.properties.metadata.items}
+
+    @property
+    def spot(self) -> bool:
+        """Whether Google may stop the machines at any time."""
+        scheduling = self.properties.scheduling
+        return scheduling.preemptible or scheduling.provisioning_model == "SPOT"

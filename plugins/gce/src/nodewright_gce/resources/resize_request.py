@@ -1,0 +1,22 @@
+"""Resize requests: so many machines together or none, now or when they can be had."""
+
+from nodewright_gce.resources.managed_instance import AttemptErrors, LastAttempt
+from nodewright_gce.resources.resource import Resource
+
+
+class ResizeRequestStatus(Resource):
+    """What became of a request."""
+
+    error: AttemptErrors = AttemptErrors()
+    last_attempt: LastAttempt = LastAttempt()
+
+
+class ResizeRequest(Resource):
+    """A resize request of a MIG."""
+
+    name: str = ""
+    #: ``CREATING``, ``ACCEPTED``, ``SUCCEEDED``, ``FAILED`` or ``CANCELLED``.
+    state: str = ""
+    resize_by: int = 0
+    status: ResizeRequestStatus = ResizeRequestStatus()
+    creation_timestamp: str = ""
