@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import google.auth
-from google.auth.credentials import Credentials
+from google.auth.credentials import Credentials, with_scopes_if_required
 from google.auth.exceptions import DefaultCredentialsError, RefreshError, TransportError
 
 from nodewright_gce.calls.cloud_config import CloudConfig
@@ -73,7 +73,7 @@ class MetadataServer:
         return answer.data.decode()
 
 
-class MetadataCredentials(Credentials):  # type: ignore[misc]
+class MetadataCredentials(Credentials):
     """The service account of the machine, or of the pod with GKE's workload identity."""
 
     def __init__(self, server: MetadataServer) -> None:
@@ -87,7 +87,7 @@ class MetadataCredentials(Credentials):  # type: ignore[misc]
         self.expiry = _now() + timedelta(seconds=float(body["expires_in"]))
 
 
-class TokenUrlCredentials(Credentials):  # type: ignore[misc]
+class TokenUrlCredentials(Credentials):
     """The tokens that a URL of ``gce.conf`` gives to *own* credentials."""
 
     def __init__(self, own: Credentials, url: str, body: str) -> None:
@@ -146,8 +146,8 @@ def _gcloud_file() -> str:
 def _impersonate(own: Credentials, settings: "GceConfig") -> Credentials:
     from google.auth.impersonated_credentials import Credentials as Impersonated
 
-    if hasattr(own, "with_scopes") and own.requires_scopes is not None:
-        own = own.with_scopes(_ANY_SCOPE)
+    # A token for another account takes a wider scope than ours.
+    own = with_scopes_if_required(own, _ANY_SCOPE)
     endpoint = settings.endpoints.get("iam")
     account = settings.impersonate
     url = f"{endpoint}/v1/projects/-/serviceAccounts/{account}:generateAccessToken" if endpoint else None

@@ -75,24 +75,24 @@ class Call:
         return f"{self.verb.replace('_', ' ')} of {self.path}"
 
 
-class _Reason(Resource):
+class _Reason(Resource, frozen=True, kw_only=True):
     reason: str = ""
     message: str = ""
 
 
-class _Detail(Resource):
+class _Detail(Resource, frozen=True, kw_only=True):
     reason: str = ""
     metadata: Mapping[str, object] = {}
 
 
-class _Error(Resource):
+class _Error(Resource, frozen=True, kw_only=True):
     message: str = ""
     status: str = ""
     errors: tuple[_Reason, ...] = ()
     details: tuple[_Detail, ...] = ()
 
 
-class _Body(Resource):
+class _Body(Resource, frozen=True, kw_only=True):
     error: _Error = _Error()
 
 

@@ -34,22 +34,24 @@ _SERVICE = "services/6F81-5844-456A"
 _PAGE = 500
 _PAGE_OF_PRICES = 5000
 
+_Query = Mapping[str, str | int]
+
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-class _Page(Resource):
+class _Page(Resource, frozen=True, kw_only=True):
     next_page_token: str = ""
 
 
-class _ItemsPage(_Page, Generic[T]):
+class _ItemsPage(_Page, Generic[T], frozen=True, kw_only=True):
     items: tuple[T, ...] = ()
 
 
-class _MachinesPage(_Page):
+class _MachinesPage(_Page, frozen=True, kw_only=True):
     managed_instances: tuple[ManagedInstance, ...] = ()
 
 
-class _PricesPage(_Page):
+class _PricesPage(_Page, frozen=True, kw_only=True):
     skus: tuple[Sku, ...] = ()
 
 
@@ -90,10 +92,7 @@ class GoogleCompute:
 
     def managed_instances(self, address: Address) -> Sequence[ManagedInstance]:
         """``instanceGroupManagers.listManagedInstances``."""
-        query = {
-            "maxResults": _PAGE,
-            "fields": f"nextPageToken,managedInstances({fields_of(ManagedInstance)})",
-        }
+        query: _Query = {"maxResults": _PAGE, **_fields("managedInstances", ManagedInstance)}
         call = _about(address, "list_managed_instances")
         url = f"{self._compute}{address.path}/listManagedInstances"
         pages = self._pages(call, "POST", url, _MachinesPage, query)
@@ -121,7 +120,7 @@ class GoogleCompute:
 
     def resize(self, address: Address, size: int, *, request_id: str) -> Operation:
         """``instanceGroupManagers.resize``."""
-        query = {"size": size, "requestId": request_id}
+        query: _Query = {"size": size, "requestId": request_id}
         return self._change(_about(address, "resize"), f"{address.path}/resize", query)
 
     def resize_requests(self, address: Address) -> Sequence[ResizeRequest]:
@@ -180,7 +179,7 @@ class GoogleCompute:
     def skus(self, currency: str) -> Sequence[Sku]:
         """``services.skus.list``."""
         call = Call(resource="skus", verb="list", path=_SERVICE)
-        query = {"currencyCode": currency, "pageSize": _PAGE_OF_PRICES} | _fields("skus", Sku)
+        query: _Query = {"currencyCode": currency, "pageSize": _PAGE_OF_PRICES, **_fields("skus", Sku)}
         pages = self._pages(call, "GET", f"{self._billing}{_SERVICE}/skus", _PricesPage, query)
         return [sku for page in pages for sku in page.skus]
 
@@ -192,12 +191,12 @@ class GoogleCompute:
         query = urlencode({"fields": fields_of(kind)})
         return _decoded(self._session.send(call, "GET", f"{self._compute}{path}?{query}").data, kind, call)
 
-    def _items(self, call: Call, path: str, kind: type[T], query: Mapping[str, str | int] | None = None) -> Sequence[T]:
+    def _items(self, call: Call, path: str, kind: type[T], query: _Query | None = None) -> Sequence[T]:
         query = {"maxResults": _PAGE, **(query or {}), **_fields("items", kind)}
         pages = self._pages(call, "GET", self._compute + path, _ItemsPage[kind], query)  # type: ignore[valid-type]
         return [item for page in pages for item in page.items]
 
-    def _pages(self, call: Call, method: str, url: str, kind: type[P], query: Mapping[str, str | int]) -> Iterator[P]:
+    def _pages(self, call: Call, method: str, url: str, kind: type[P], query: _Query) -> Iterator[P]:
         token = ""
         while True:
             asked = {**query, "pageToken": token} if token else query
@@ -211,9 +210,7 @@ class GoogleCompute:
                 )
             token = page.next_page_token
 
-    def _change(
-        self, call: Call, path: str, query: Mapping[str, str | int], body: Mapping[str, object] | None = None
-    ) -> Operation:
+    def _change(self, call: Call, path: str, query: _Query, body: Mapping[str, object] | None = None) -> Operation:
         url = f"{self._compute}{path}?{urlencode(query)}"
         data = msgspec.json.encode(body or {})
         answer = self._session.send(call, "POST", url, data, is_change=True)
@@ -232,7 +229,7 @@ def _requests_of(address: Address, verb: str) -> Call:
     return Call(resource=_of("instance_group_manager_resize_requests", address.place), verb=verb, path=address.path)
 
 
-def _fields(items: str, kind: type[msgspec.Struct]) -> dict[str, str | int]:
+def _fields(items: str, kind: type[msgspec.Struct]) -> _Query:
     return {"fields": f"nextPageToken,{items}({fields_of(kind)})"}
 
 
