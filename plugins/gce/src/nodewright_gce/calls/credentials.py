@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import google.auth
-from google.auth.credentials import Credentials, with_scopes_if_required
+from google.auth.credentials import Credentials, Scoped
 from google.auth.exceptions import DefaultCredentialsError, RefreshError, TransportError
 
 from nodewright_gce.calls.cloud_config import CloudConfig
@@ -77,7 +77,7 @@ class MetadataCredentials(Credentials):
     """The service account of the machine, or of the pod with GKE's workload identity."""
 
     def __init__(self, server: MetadataServer) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._server = server
 
     def refresh(self, request: Any) -> None:
@@ -91,7 +91,7 @@ class TokenUrlCredentials(Credentials):
     """The tokens that a URL of ``gce.conf`` gives to *own* credentials."""
 
     def __init__(self, own: Credentials, url: str, body: str) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._own = own
         self._url = url
         self._body = body
@@ -147,7 +147,8 @@ def _impersonate(own: Credentials, settings: "GceConfig") -> Credentials:
     from google.auth.impersonated_credentials import Credentials as Impersonated
 
     # A token for another account takes a wider scope than ours.
-    own = with_scopes_if_required(own, _ANY_SCOPE)
+    if isinstance(own, Scoped):
+        own = own.with_scopes(_ANY_SCOPE)  # type: ignore[no-untyped-call]
     endpoint = settings.endpoints.get("iam")
     account = settings.impersonate
     url = f"{endpoint}/v1/projects/-/serviceAccounts/{account}:generateAccessToken" if endpoint else None
