@@ -46,8 +46,10 @@ class NodeSetup:
     storage_ssd_gib: int = 375
     #: What kubelets keep is as GKE's formulas say.
     reserved_by_gke: bool = False
-    #: What kubelets keep, in place of these formulas; in the units of `nodewright.api.Resources`.
-    reserved: Mapping[str, int] = field(default_factory=dict)
+    #: What kubelets keep for themselves, in place of these formulas; in the units of `nodewright.api.Resources`.
+    kube_reserved: Mapping[str, int] = field(default_factory=dict)
+    #: What they keep for the system, on top.
+    system_reserved: Mapping[str, int] = field(default_factory=dict)
     eviction: Mapping[str, str] = field(default_factory=dict)
     #: Percent of the memory sold that is not there; by default an estimate.
     memory_overhead: float | None = None

@@ -45,6 +45,18 @@ class Accelerator(Resource):
     accelerator_count: int = 0
 
 
+class AccessConfig(Resource):
+    """An external address of a network interface."""
+
+    type: str = ""
+
+
+class NetworkInterface(Resource):
+    """A network interface of a machine."""
+
+    access_configs: tuple[AccessConfig, ...] = ()
+
+
 class SchedulingPolicy(Resource):
     """How a machine may be interrupted and when it ends."""
 
@@ -79,6 +91,7 @@ class TemplateProperties(Resource):
     metadata: Metadata = Metadata()
     disks: tuple[Disk, ...] = ()
     guest_accelerators: tuple[Accelerator, ...] = ()
+    network_interfaces: tuple[NetworkInterface, ...] = ()
     scheduling: SchedulingPolicy = SchedulingPolicy()
     reservation_affinity: ReservationAffinity = ReservationAffinity()
     advanced_machine_features: AdvancedMachineFeatures = AdvancedMachineFeatures()
