@@ -133,7 +133,7 @@ class Templates:
         if len(zones) > 1:
             troubles[group.address.id, "zones"] = (
                 f"group {group.address.name} has several zones ({', '.join(zones)}), so the zone of its next machine "
-                "is uncertain: for pods that need a certain zone, such as those with volumes, make a group for each zone"
+                "is uncertain: for pods that need a certain zone, as those with volumes do, make a group for each zone"
             )
         metadata = {**template.metadata, **group.mig.all_instances_config.properties.metadata}
         return TemplateInputs(
