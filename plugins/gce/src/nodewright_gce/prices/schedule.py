@@ -32,7 +32,7 @@ class RefreshSchedule:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Read it in the block. An error of Google ends the block; it is logged if it is new, and put off for a while."""
+        """Read it in the block. An error of Google ends the block and puts it off; it is logged if it is new."""
         try:
             yield
         except NodewrightError as error:

@@ -9,7 +9,7 @@ from typing import Any
 from nodewright_gce.prices.rates import Item, Kind, Rate, Rates
 
 #: The file has whole numbers of this many dollars per hour.
-UNIT = 1e-9
+UNIT = 1e-7
 FILE = "rates.json"
 
 
@@ -29,8 +29,8 @@ class RateTable:
         }
 
     def date(self, region: str) -> str:
-        """Return the date of the rates of *region*; empty if the table has none."""
-        return str(self._regions.get(region, {}).get("date", ""))
+        """Return the date of the newest rates of *region*; empty if the table has none."""
+        return max(self._regions.get(region, {}).get("sources", {}).values(), default="")
 
 
 @cache
