@@ -1,0 +1,1 @@
+"""Machine types and what they have."""
