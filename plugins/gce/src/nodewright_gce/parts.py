@@ -48,6 +48,12 @@ class Parts:
             self._try("reservations", lambda: self.supply.refresh_reservations(groups))
         self._try("prices", lambda: self.prices.refresh(self._pools(groups)))
 
+    def limits(self, group: ManagedGroup) -> tuple[int | None, int | None]:
+        """The limits in the metadata of *group*, as far as they are known."""
+        with suppress(NodewrightError):
+            return self.templates.limits(group)
+        return None, None
+
     def _has_queue(self, group: ManagedGroup) -> bool:
         return self.queues.is_waiting(group.address.id) or any(map(is_queued, group.members))
 

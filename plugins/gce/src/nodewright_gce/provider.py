@@ -105,8 +105,7 @@ class GceProvider(Provider):
             names=self._names,
             touch=self._migs.touch,
         )
-        limits = {each.address: limits_of(each, parts.templates.limits(each)) for each in groups}
-        node_groups = [GceNodeGroup(each, limits[each.address], services) for each in groups]
+        node_groups = [GceNodeGroup(each, limits_of(each, parts.limits(each)), services) for each in groups]
         self._groups = {group.id: group for group in node_groups}
         told = {
             (group.id, note): f"group {group.id}: {note}"

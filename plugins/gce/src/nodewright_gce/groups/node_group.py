@@ -156,9 +156,10 @@ class GceNodeGroup(NodeGroup):
     @property
     def has_queue(self) -> bool:
         """Whether the group takes resize requests, which may wait for machines."""
-        mig = self._group.mig
-        repairs = mig.instance_lifecycle_policy.default_action_on_failure != "DO_NOTHING"
-        return not repairs and self._services.templates.queued(self._group)
+        repairs = self._group.mig.instance_lifecycle_policy.default_action_on_failure != "DO_NOTHING"
+        with suppress(NodewrightError):
+            return not repairs and self._services.templates.queued(self._group)
+        return False
 
     def options(self, defaults: GroupOptions) -> GroupOptions:
         """The defaults, overridden by the metadata of its template."""
