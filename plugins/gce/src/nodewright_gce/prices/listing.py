@@ -69,11 +69,14 @@ _WHOLE = ("f1-micro", "g1-small", "g4-", "a3-megagpu-")
 def rates_of(on_demand: Mapping[str, float], spot: Mapping[str, float]) -> Rates:
     """Return the rates of a region behind its prices by machine type.
 
-    A spot price that is no lower than the on-demand price is a mistake of the listing.
+    What costs nothing, and spot that is no cheaper, are mistakes of the listing: such rates are unknown.
     """
-    lower = {name: price for name, price in spot.items() if price < on_demand.get(name, 0.0)}
-    dear, cheap = _solved(on_demand), _solved(lower)
-    return {item: Rate(on_demand=dear[item], spot=cheap.get(item)) for item in dear}
+    dear, cheap = _solved(on_demand), _solved(spot)
+    return {
+        item: Rate(on_demand=rate, spot=cheap[item] if 0 < cheap.get(item, 0) < rate else None)
+        for item, rate in dear.items()
+        if rate > 0
+    }
 
 
 def _solved(prices: Mapping[str, float]) -> dict[Item, float]:
