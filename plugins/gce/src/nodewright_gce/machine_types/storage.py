@@ -6,8 +6,8 @@ from nodewright_gce.config.templates import OsDistribution
 
 _KIB, _MIB, _GIB = 1024, 1024**2, 1024**3
 
-#: What file system and partitions take of a boot disk: a share of it, and GiB. Flatcar has the largest partitions of the
-#: other systems.
+#: What file system and partitions take of a boot disk: a share of it, and GiB. Flatcar has the largest partitions
+#: of the other systems.
 _BOOT_OVERHEAD = {
     OsDistribution.COS: (0.015635, 4.148),
     OsDistribution.UBUNTU: (0.03083, 0.171),
