@@ -474,6 +474,24 @@ def test_machines_of_a_reservation_come_from_it_only(templates, a_template, a_gr
     ]
 
 
+@pytest.mark.parametrize(
+    ("machine_type", "properties", "queued"),
+    [
+        ("n2-standard-8", {}, False),
+        ("a2-highgpu-1g", {}, True),
+        ("n1-standard-8", {"guestAccelerators": [{"acceleratorType": "nvidia-tesla-t4", "acceleratorCount": 1}]}, True),
+        ("n2-standard-8", {"scheduling": {"provisioningModel": "FLEX_START"}}, True),
+        ("n2-standard-8", {"scheduling": {"provisioningModel": "SPOT"}}, False),
+    ],
+)
+def test_machines_with_accelerators_or_of_limited_life_may_be_waited_for(
+    templates, a_template, a_group, machine_type, properties, queued
+) -> None:
+    group = a_group(a_template(machine_type=machine_type, **properties))
+    templates.refresh([group])
+    assert templates.queued(group) is queued
+
+
 def test_a_group_that_may_use_any_reservation_has_ordinary_pools(templates, a_template, a_group) -> None:
     group = a_group(a_template(reservationAffinity={"consumeReservationType": "ANY_RESERVATION"}))
     templates.refresh([group])

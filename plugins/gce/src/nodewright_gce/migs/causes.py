@@ -63,9 +63,7 @@ _MEANINGS: tuple[_Meaning, ...] = (
         code=r"^CONDITION_NOT_MET$",
         message="constraints/compute.vmExternalIpAccess violated for project",
     ),
-    _Meaning(
-        error_class=_OTHER, name="RESERVATION_NOT_READY", message="requires reservation to be in READY state"
-    ),
+    _Meaning(error_class=_OTHER, name="RESERVATION_NOT_READY", message="requires reservation to be in READY state"),
     # It comes among errors of reservations, and is none.
     _Meaning(
         error_class=_STOCK_OUT,
