@@ -46,8 +46,10 @@ class NodeSetup:
     storage_ssd_gib: int = 375
     #: What kubelets keep is as GKE's formulas say.
     reserved_by_gke: bool = False
-    #: What kubelets keep, in place of these formulas; in the units of `nodewright.api.Resources`.
-    reserved: Mapping[str, int] = field(default_factory=dict)
+    #: What kubelets keep for themselves, in place of these formulas; in the units of `nodewright.api.Resources`.
+    kube_reserved: Mapping[str, int] = field(default_factory=dict)
+    #: What they keep for the system, on top.
+    system_reserved: Mapping[str, int] = field(default_factory=dict)
     eviction: Mapping[str, str] = field(default_factory=dict)
     #: Percent of the memory sold that is not there; by default an estimate.
     memory_overhead: float | None = None
@@ -72,9 +74,9 @@ def capacity_and_allocatable(info: MachineTypeInfo, setup: NodeSetup) -> tuple[d
 
 def allocatable_of(capacity: Resources, info: MachineTypeInfo, setup: NodeSetup) -> dict[str, int]:
     """Return what is left for pods of *capacity*."""
-    kept = {**(_gke_reserved(info, setup) if setup.reserved_by_gke else {}), **setup.reserved}
-    evicted = _evicted(capacity, setup)
-    return {name: max(0, amount - kept.get(name, 0) - evicted.get(name, 0)) for name, amount in capacity.items()}
+    own = {**(_gke_reserved(info, setup) if setup.reserved_by_gke else {}), **setup.kube_reserved}
+    kept = (own, setup.system_reserved, _evicted(capacity, setup))
+    return {name: max(0, amount - sum(each.get(name, 0) for each in kept)) for name, amount in capacity.items()}
 
 
 def _storage(info: MachineTypeInfo, setup: NodeSetup) -> int | None:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zlib import crc32
 
@@ -84,7 +84,7 @@ class Catalogue:
             raise
         except PermanentError:
             return _Answer(info=None, until=now + _earlier(_UNKNOWN_FOR, name))
-        return _Answer(info=info, until=now + _earlier(_KNOWN_FOR, name))
+        return _Answer(info=_with_gpus(info), until=now + _earlier(_KNOWN_FOR, name))
 
     def _failed(self, error: NodewrightError, now: datetime) -> None:
         if self.trouble is None:
@@ -100,6 +100,14 @@ class Catalogue:
         if self.trouble is not None and asked:
             _log.info("Google describes machine types again")
             self._silent_until = self.trouble = None
+
+
+def _with_gpus(info: MachineTypeInfo) -> MachineTypeInfo:
+    """Return *info* with the GPUs of the bundled table, if the answer has none."""
+    known = bundled().get(info.name)
+    if info.gpus or known is None:
+        return info
+    return replace(info, gpus=known.gpus, gpu_type=known.gpu_type)
 
 
 def _earlier(span: timedelta, name: str) -> timedelta:

@@ -24,8 +24,8 @@ def parse_custom(name: str) -> MachineTypeInfo:
     match = _NAME.fullmatch(name)
     if match is None:
         raise ValueError(
-            f"{name!r} is no custom machine type: write FAMILY-custom-VCPUS-MIB, or custom-VCPUS-MIB for n1, with -ext at "
-            "its end for extended memory"
+            f"{name!r} is no custom machine type: write FAMILY-custom-VCPUS-MIB, or custom-VCPUS-MIB for n1, "
+            "with -ext at its end for extended memory"
         )
     family, mib = match["family"] or "n1", int(match["mib"])
     vcpus, shared = _vcpus(name, family, match["size"])

@@ -26,7 +26,7 @@ class MachineTypeInfo:
     """A machine type, with the parts of the API's ``machineTypes`` that count here."""
 
     name: str
-    #: In thousandths, as `nodewright.api.Resources` counts them. Shared cores count as Google shows them: as whole ones.
+    #: In thousandths, as `nodewright.api.Resources` counts them. Types that share a core have as many as Google shows.
     vcpus: int
     #: What Google sells; the booted system sees a bit less.
     memory_mib: int

@@ -18,7 +18,7 @@ from nodewright_gce.resources.resource import Resource
 FILE = "table.json"
 
 
-class TableFile(Resource):
+class TableFile(Resource, frozen=True):
     """The file: a page of ``machineTypes.list``, and where it is from."""
 
     #: When and from what the table was made, for people.

@@ -61,6 +61,13 @@ class TargetSizePolicy(Resource, frozen=True, kw_only=True):
     mode: str = "INDIVIDUAL"
 
 
+class LifecyclePolicy(Resource, frozen=True, kw_only=True):
+    """What a MIG does about machines that fail."""
+
+    #: ``REPAIR`` or ``DO_NOTHING``.
+    default_action_on_failure: str = "REPAIR"
+
+
 class StandbyPolicy(Resource, frozen=True, kw_only=True):
     """How a MIG uses its stopped and suspended machines."""
 
@@ -101,6 +108,7 @@ class Mig(Resource, frozen=True, kw_only=True):
     instance_flexibility_policy: FlexibilityPolicy = FlexibilityPolicy()
     distribution_policy: DistributionPolicy = DistributionPolicy()
     update_policy: UpdatePolicy = UpdatePolicy()
+    instance_lifecycle_policy: LifecyclePolicy = LifecyclePolicy()
     standby_policy: StandbyPolicy = StandbyPolicy()
     stateful_policy: Mapping[str, object] | None = None
     all_instances_config: AllInstancesConfig = AllInstancesConfig()
