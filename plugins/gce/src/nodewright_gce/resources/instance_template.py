@@ -45,6 +45,18 @@ class Accelerator(Resource, frozen=True, kw_only=True):
     accelerator_count: int = 0
 
 
+class AccessConfig(Resource, frozen=True, kw_only=True):
+    """An external address of a network interface."""
+
+    type: str = ""
+
+
+class NetworkInterface(Resource, frozen=True, kw_only=True):
+    """A network interface of a machine."""
+
+    access_configs: tuple[AccessConfig, ...] = ()
+
+
 class SchedulingPolicy(Resource, frozen=True, kw_only=True):
     """How a machine may be interrupted and when it ends."""
 
@@ -79,6 +91,7 @@ class TemplateProperties(Resource, frozen=True, kw_only=True):
     metadata: Metadata = Metadata()
     disks: tuple[Disk, ...] = ()
     guest_accelerators: tuple[Accelerator, ...] = ()
+    network_interfaces: tuple[NetworkInterface, ...] = ()
     scheduling: SchedulingPolicy = SchedulingPolicy()
     reservation_affinity: ReservationAffinity = ReservationAffinity()
     advanced_machine_features: AdvancedMachineFeatures = AdvancedMachineFeatures()
