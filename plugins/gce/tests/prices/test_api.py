@@ -98,3 +98,11 @@ def test_types_without_a_price_are_told_once(google, clock, caplog) -> None:
         prices.refresh([a_pool(), a_pool("x9-large", zone), a_pool("x8-large")])
     assert prices.unpriced == {"x8-large", "x9-large"}
     assert caplog.text.count("no price is known for 2 of 3 machine types in use (x8-large, x9-large)") == 1
+
+
+def test_a_catalogue_of_another_form_is_told_and_the_table_holds(google, clock, caplog) -> None:
+    google.entries[0]["pricingInfo"][0]["pricingExpression"]["tieredRates"][0]["unitPrice"]["units"] = "many"
+    prices = prices_of(google, clock, onDemand="api")
+    prices.refresh([a_pool()])
+    assert price_of(prices, a_machine()) == pytest.approx(N2)
+    assert "can't be parsed (ValueError" in caplog.text
