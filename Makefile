@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := $(BIN)/uv
 DISTRIBUTIONS := -e core -e plugins/fake
-OPTIONAL := -e plugins/aws[testing] -e plugins/grpc -e plugins/least-cost
+OPTIONAL := -e plugins/aws[testing] -e plugins/gce[testing] -e plugins/grpc -e plugins/least-cost
 SITE := .venv/site/bin
 EXPORT := $(UV) export --quiet --no-emit-workspace --no-header --format requirements.txt
 EXAMPLES := -e examples/near-data -e examples/shed
@@ -30,7 +30,7 @@ $(UV):
 	$(UV) pip install --quiet --python $(BIN)/python $(DISTRIBUTIONS)
 	@touch $@
 
-.venv/.dev: .venv/.run requirements-dev.lock plugins/aws/pyproject.toml plugins/grpc/pyproject.toml plugins/least-cost/pyproject.toml examples/near-data/pyproject.toml examples/shed/pyproject.toml
+.venv/.dev: .venv/.run requirements-dev.lock plugins/aws/pyproject.toml plugins/gce/pyproject.toml plugins/grpc/pyproject.toml plugins/least-cost/pyproject.toml examples/near-data/pyproject.toml examples/shed/pyproject.toml
 	$(UV) pip install --quiet --python $(BIN)/python --requirement requirements-dev.lock $(DISTRIBUTIONS) $(OPTIONAL) $(EXAMPLES)
 	@touch $@
 

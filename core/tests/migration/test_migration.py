@@ -212,7 +212,7 @@ def test_settings_that_exclude_each_other_are_left_to_people() -> None:
 
 
 def test_a_cloud_without_a_plugin_is_told() -> None:
-    for cloud in ("rancher", "gce"):
+    for cloud in ("rancher", "azure"):
         found = of(f"cloudProvider: {cloud}")
         assert f"there is no plugin for {cloud} yet" in told(found, Matter.HAND)["--cloud-provider"]
 

@@ -13,7 +13,7 @@ from nodewright.config.paths import planned
 from nodewright.migration.note import Note, check, differs, hand
 
 #: Clouds that a plugin of ours serves.
-_SERVED = {"aws", "fake"}
+_SERVED = {"aws", "fake", "gce"}
 
 
 @dataclass(frozen=True, kw_only=True)
