@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from nodewright.api.instance import Instance, InstanceError
@@ -226,3 +226,14 @@ class GroupFacts:
 
     def __post_init__(self) -> None:
         freeze_fields(self, "quotas")
+
+    @property
+    def room(self) -> int:
+        """How many more machines scale-up may order: up to `max_size`, and no more than are `available`."""
+        most = self.max_size - self.target_size
+        return most if self.available is None else min(most, self.available)
+
+    def grown(self, count: int) -> "GroupFacts":
+        """Return the facts of the group after an order of *count* machines, or after so many were taken back."""
+        available = None if self.available is None else self.available - count
+        return replace(self, target_size=self.target_size + count, available=available)

@@ -15,6 +15,11 @@ class InstanceState(StrEnum):
     #: deallocated. No node of it is expected before the cloud starts it for an order.
     STOPPED = "Stopped"
 
+    @property
+    def counted(self) -> bool:
+        """Whether the target size counts the machine."""
+        return self in (InstanceState.CREATING, InstanceState.RUNNING)
+
 
 class ErrorClass(StrEnum):
     """Why a machine could not be made. The back-off of its group goes by it."""
@@ -47,6 +52,9 @@ class InstanceError:
     #: ``eu-a/c5.large``, or one of `NodeGroup.pools`; other groups of the provider stay away from it as well. With
     #: class Quota, one of `NodeGroup.quotas`: other groups whose machines take at least as much of it wait as well.
     pool: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}" if self.message else self.code
 
 
 @dataclass(frozen=True, kw_only=True)

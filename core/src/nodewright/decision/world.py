@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 
 from nodewright.api.decision import DeleteInstances, Outcome, Shrink
@@ -107,6 +107,61 @@ class World:
     @cached_property
     def _groups(self) -> Mapping[str, GroupFacts]:
         return {facts.id: facts for facts in self.groups}
+
+    def ending(self, now: datetime) -> dict[str, datetime]:
+        """Return when the machines of nodes end that end sooner than new nodes would be there, by the nodes' names."""
+        if not self._ends:
+            return {}
+        ending = {}
+        for name, node in self.cluster.nodes.items():
+            end, facts = self._ends.get(node.spec.provider_id), self.group_on(name)
+            if end is not None and facts is not None and end - now <= facts.options.max_node_provision_time:
+                ending[name] = end
+        return ending
+
+    def is_another(self, machine: str, incarnation: str) -> bool:
+        """Tell whether the provider ID *machine* is that of another machine than the one of *incarnation* by now."""
+        return bool(incarnation) and self.incarnations.get(machine, incarnation) != incarnation
+
+    def is_stopped(self, node: Node) -> bool:
+        """Tell whether the machine of *node* is stopped."""
+        return node.spec.provider_id in self.stopped
+
+    @cached_property
+    def stopped_nodes(self) -> frozenset[str]:
+        """Names of the nodes whose machines are stopped."""
+        if not self.stopped:
+            return frozenset()
+        return frozenset(name for name, node in self.cluster.nodes.items() if node.spec.provider_id in self.stopped)
+
+    @cached_property
+    def stopped(self) -> frozenset[str]:
+        """Provider IDs of the machines that are stopped."""
+        return frozenset(
+            instance.id
+            for facts in self.groups
+            for instance in facts.instances
+            if instance.state is InstanceState.STOPPED
+        )
+
+    @cached_property
+    def incarnations(self) -> Mapping[str, str]:
+        """The incarnations of machines that have one, by provider ID."""
+        return {
+            instance.id: instance.incarnation
+            for facts in self.groups
+            for instance in facts.instances
+            if instance.incarnation
+        }
+
+    @cached_property
+    def _ends(self) -> Mapping[str, datetime]:
+        return {
+            instance.id: instance.ends_at
+            for facts in self.groups
+            for instance in facts.instances
+            if instance.ends_at is not None
+        }
 
     @cached_property
     def deleting(self) -> frozenset[str]:

@@ -88,6 +88,9 @@ def group_document(look: Look, group_id: str) -> dict[str, Any]:
             "blocked": blocked.reason.value if blocked else "",
             "hourlyPrice": group.hourly_price,
             "pools": list(group.pools),
+            "available": group.available,
+            "paused": group.pause.why if group.pause else "",
+            "errors": [str(error) for error in group.errors],
             "nodes": sorted(nodes),
             "nodeReasons": dict(reasons.most_common()),
             "template": None

@@ -151,8 +151,12 @@ def explain_group(look: Look, group_id: str) -> list[str]:
     lines = [
         f"group {group.id} of provider {group.provider}: {_size(group)}",
         *([f"  it can't be read, so it is left alone: {group.error}"] if group.error else ()),
+        *([f"  it is left alone: {group.pause.why}"] if group.pause and not group.pause.shrinks else ()),
+        *([f"  it does not grow: {group.pause.why}"] if group.pause and group.pause.shrinks else ()),
         *_price(group),
         *_pools(group),
+        *([f"  its cloud could deliver {group.available} more now"] if group.available is not None else ()),
+        *(f"  machines do not come: {error}" for error in group.errors),
         f"  machines: {_machines(look.findings.readiness.get(group.id))}",
         f"  on their way: {look.findings.upcoming.get(group.id, 0)}",
         f"  growth: {_growth(look, group.id)}",

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+#: Annotation of a template with the names of the pools that its group launches from, separated by commas.
+POOLS_ANNOTATION = "gce.nodewright.dev/pools"
+
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Pool:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from prometheus_client import Metric
 
 from nodewright.api.group import GroupFacts
-from nodewright.api.instance import InstanceState
 from nodewright.api.reasons import Reason
 from nodewright.cluster import Cluster
 from nodewright.config.model import Settings
@@ -185,7 +184,7 @@ def cost_gauges(loop: LoopResult, *, per_group: bool) -> Iterator[Metric]:
 
 def _paid_machines(facts: GroupFacts) -> int:
     """Count the machines that exist or are being created."""
-    return sum(each.state is not InstanceState.DELETING and each.error is None for each in facts.instances)
+    return sum(each.state.counted and each.error is None for each in facts.instances)
 
 
 def _currency(provider: str, loop: LoopResult) -> str:

@@ -25,6 +25,16 @@ class Compute(Protocol):
     *request_id* when its answer is lost, so it is made once.
     """
 
+    @property
+    def project(self) -> str:
+        """The project of the configuration. Determined once; may ask the machine."""
+
+    def zone(self) -> str:
+        """Return the zone that the configuration, or else the machine that this runs on, is in.
+
+        ``gce.conf`` may have a region in its place.
+        """
+
     def migs(self, place: Place, name_pattern: str = "") -> Sequence[Mig]:
         """``instanceGroupManagers.list``; *name_pattern* is a regular expression of RE2 for the whole name."""
 

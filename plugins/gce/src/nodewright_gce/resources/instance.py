@@ -3,7 +3,7 @@
 from nodewright_gce.resources.resource import Resource
 
 
-class ComputeInstance(Resource):
+class ComputeInstance(Resource, frozen=True, kw_only=True):
     """A machine of a zone, whichever group it is in."""
 
     name: str

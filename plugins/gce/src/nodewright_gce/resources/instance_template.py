@@ -5,20 +5,20 @@ from collections.abc import Mapping
 from nodewright_gce.resources.resource import Resource
 
 
-class MetadataItem(Resource):
+class MetadataItem(Resource, frozen=True, kw_only=True):
     """One entry of metadata."""
 
     key: str = ""
     value: str = ""
 
 
-class Metadata(Resource):
+class Metadata(Resource, frozen=True, kw_only=True):
     """Metadata of a machine."""
 
     items: tuple[MetadataItem, ...] = ()
 
 
-class DiskParameters(Resource):
+class DiskParameters(Resource, frozen=True, kw_only=True):
     """How a disk is made."""
 
     disk_size_gb: int | str = 0
@@ -27,7 +27,7 @@ class DiskParameters(Resource):
     architecture: str = ""
 
 
-class Disk(Resource):
+class Disk(Resource, frozen=True, kw_only=True):
     """A disk of a machine."""
 
     boot: bool = False
@@ -38,14 +38,26 @@ class Disk(Resource):
     initialize_params: DiskParameters = DiskParameters()
 
 
-class Accelerator(Resource):
+class Accelerator(Resource, frozen=True, kw_only=True):
     """Accelerators that are attached. The type is a bare name here."""
 
     accelerator_type: str = ""
     accelerator_count: int = 0
 
 
-class SchedulingPolicy(Resource):
+class AccessConfig(Resource, frozen=True, kw_only=True):
+    """An external address of a network interface."""
+
+    type: str = ""
+
+
+class NetworkInterface(Resource, frozen=True, kw_only=True):
+    """A network interface of a machine."""
+
+    access_configs: tuple[AccessConfig, ...] = ()
+
+
+class SchedulingPolicy(Resource, frozen=True, kw_only=True):
     """How a machine may be interrupted and when it ends."""
 
     preemptible: bool = False
@@ -54,7 +66,7 @@ class SchedulingPolicy(Resource):
     instance_termination_action: str = ""
 
 
-class ReservationAffinity(Resource):
+class ReservationAffinity(Resource, frozen=True, kw_only=True):
     """Which reservations machines are taken from."""
 
     consume_reservation_type: str = ""
@@ -62,14 +74,14 @@ class ReservationAffinity(Resource):
     values: tuple[str, ...] = ()
 
 
-class AdvancedMachineFeatures(Resource):
+class AdvancedMachineFeatures(Resource, frozen=True, kw_only=True):
     """Features that change what the machine shows."""
 
     threads_per_core: int = 0
     visible_core_count: int = 0
 
 
-class TemplateProperties(Resource):
+class TemplateProperties(Resource, frozen=True, kw_only=True):
     """What machines are made of."""
 
     #: A bare name.
@@ -79,12 +91,13 @@ class TemplateProperties(Resource):
     metadata: Metadata = Metadata()
     disks: tuple[Disk, ...] = ()
     guest_accelerators: tuple[Accelerator, ...] = ()
+    network_interfaces: tuple[NetworkInterface, ...] = ()
     scheduling: SchedulingPolicy = SchedulingPolicy()
     reservation_affinity: ReservationAffinity = ReservationAffinity()
     advanced_machine_features: AdvancedMachineFeatures = AdvancedMachineFeatures()
 
 
-class InstanceTemplate(Resource):
+class InstanceTemplate(Resource, frozen=True, kw_only=True):
     """An instance template, global or of a region."""
 
     name: str

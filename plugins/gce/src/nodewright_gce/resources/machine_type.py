@@ -3,21 +3,21 @@
 from nodewright_gce.resources.resource import Resource
 
 
-class BuiltInAccelerator(Resource):
+class BuiltInAccelerator(Resource, frozen=True, kw_only=True):
     """Accelerators that every machine of the type has."""
 
     guest_accelerator_type: str = ""
     guest_accelerator_count: int = 0
 
 
-class BundledLocalSsds(Resource):
+class BundledLocalSsds(Resource, frozen=True, kw_only=True):
     """Local SSDs that every machine of the type has."""
 
     default_interface: str = ""
     partition_count: int = 0
 
 
-class MachineType(Resource):
+class MachineType(Resource, frozen=True, kw_only=True):
     """A machine type in a zone."""
 
     name: str

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from nodewright_gce.resources.resource import Resource
 
 
-class ErrorInfo(Resource):
+class ErrorInfo(Resource, frozen=True, kw_only=True):
     """Details of an error."""
 
     reason: str = ""
@@ -13,7 +13,7 @@ class ErrorInfo(Resource):
     metadatas: Mapping[str, str] = {}
 
 
-class QuotaInfo(Resource):
+class QuotaInfo(Resource, frozen=True, kw_only=True):
     """The quota that was exceeded."""
 
     metric_name: str = ""
@@ -22,14 +22,14 @@ class QuotaInfo(Resource):
     dimensions: Mapping[str, str] = {}
 
 
-class ErrorDetail(Resource):
+class ErrorDetail(Resource, frozen=True, kw_only=True):
     """One detail of an error: at most one of these is set."""
 
     error_info: ErrorInfo | None = None
     quota_info: QuotaInfo | None = None
 
 
-class AttemptError(Resource):
+class AttemptError(Resource, frozen=True, kw_only=True):
     """Why the last attempt to act on a machine failed."""
 
     code: str = ""
@@ -38,38 +38,38 @@ class AttemptError(Resource):
     error_details: tuple[ErrorDetail, ...] = ()
 
 
-class AttemptErrors(Resource):
+class AttemptErrors(Resource, frozen=True, kw_only=True):
     """All errors of the last attempt."""
 
     errors: tuple[AttemptError, ...] = ()
 
 
-class LastAttempt(Resource):
+class LastAttempt(Resource, frozen=True, kw_only=True):
     """The last attempt to act on a machine; empty if there was none, or it went well."""
 
     errors: AttemptErrors = AttemptErrors()
 
 
-class InstanceVersion(Resource):
+class InstanceVersion(Resource, frozen=True, kw_only=True):
     """The version that a machine is made of."""
 
     name: str = ""
     instance_template: str = ""
 
 
-class Flexibility(Resource):
+class Flexibility(Resource, frozen=True, kw_only=True):
     """What a flexible MIG chose for a machine."""
 
     machine_type: str = ""
 
 
-class Scheduling(Resource):
+class Scheduling(Resource, frozen=True, kw_only=True):
     """When a machine ends."""
 
     termination_timestamp: str = ""
 
 
-class ManagedInstance(Resource):
+class ManagedInstance(Resource, frozen=True, kw_only=True):
     """A machine of a MIG, which is listed before it exists."""
 
     name: str = ""
@@ -87,7 +87,7 @@ class ManagedInstance(Resource):
     scheduling: Scheduling = Scheduling()
 
 
-class InstanceActionDetails(Resource):
+class InstanceActionDetails(Resource, frozen=True, kw_only=True):
     """The action that failed, and of which machine."""
 
     action: str = ""
@@ -95,7 +95,7 @@ class InstanceActionDetails(Resource):
     version: InstanceVersion = InstanceVersion()
 
 
-class MigError(Resource):
+class MigError(Resource, frozen=True, kw_only=True):
     """An entry of a MIG's history of errors."""
 
     error: AttemptError = AttemptError()

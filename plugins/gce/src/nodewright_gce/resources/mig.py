@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from nodewright_gce.resources.resource import Resource
 
 
-class Version(Resource):
+class Version(Resource, frozen=True, kw_only=True):
     """A template of a MIG with several. The one without a target size makes all other machines."""
 
     instance_template: str = ""
@@ -13,7 +13,7 @@ class Version(Resource):
     target_size: Mapping[str, int | str] | None = None
 
 
-class MigStatus(Resource):
+class MigStatus(Resource, frozen=True, kw_only=True):
     """How a MIG is doing."""
 
     is_stable: bool = False
@@ -22,65 +22,72 @@ class MigStatus(Resource):
     stateful: Mapping[str, object] = {}
 
 
-class InstanceSelection(Resource):
+class InstanceSelection(Resource, frozen=True, kw_only=True):
     """Machine types that a flexible MIG may take. Lower ranks come first."""
 
     machine_types: tuple[str, ...] = ()
     rank: int = 0
 
 
-class FlexibilityPolicy(Resource):
+class FlexibilityPolicy(Resource, frozen=True, kw_only=True):
     """What a flexible MIG chooses from, by the name of the selection."""
 
     instance_selections: Mapping[str, InstanceSelection] = {}
 
 
-class ZoneOfDistribution(Resource):
+class ZoneOfDistribution(Resource, frozen=True, kw_only=True):
     """A zone of a regional MIG."""
 
     zone: str = ""
 
 
-class DistributionPolicy(Resource):
+class DistributionPolicy(Resource, frozen=True, kw_only=True):
     """How a regional MIG spreads its machines."""
 
     zones: tuple[ZoneOfDistribution, ...] = ()
     target_shape: str = "EVEN"
 
 
-class UpdatePolicy(Resource):
+class UpdatePolicy(Resource, frozen=True, kw_only=True):
     """How a MIG replaces machines."""
 
     type: str = ""
     instance_redistribution_type: str = ""
 
 
-class TargetSizePolicy(Resource):
+class TargetSizePolicy(Resource, frozen=True, kw_only=True):
     """Whether a MIG grows machine by machine (``INDIVIDUAL``) or all or nothing (``BULK``)."""
 
     mode: str = "INDIVIDUAL"
 
 
-class StandbyPolicy(Resource):
+class LifecyclePolicy(Resource, frozen=True, kw_only=True):
+    """What a MIG does about machines that fail."""
+
+    #: ``REPAIR`` or ``DO_NOTHING``.
+    default_action_on_failure: str = "REPAIR"
+
+
+class StandbyPolicy(Resource, frozen=True, kw_only=True):
     """How a MIG uses its stopped and suspended machines."""
 
     mode: str = "MANUAL"
 
 
-class AllInstancesProperties(Resource):
+class AllInstancesProperties(Resource, frozen=True, kw_only=True):
     """Metadata and labels on top of those of the template."""
 
     metadata: Mapping[str, str] = {}
     labels: Mapping[str, str] = {}
 
 
-class AllInstancesConfig(Resource):
+class AllInstancesConfig(Resource, frozen=True, kw_only=True):
     """What holds for all machines besides the template."""
 
     properties: AllInstancesProperties = AllInstancesProperties()
 
 
-class Mig(Resource):
+class Mig(Resource, frozen=True, kw_only=True):
     """A managed instance group."""
 
     name: str
@@ -101,6 +108,7 @@ class Mig(Resource):
     instance_flexibility_policy: FlexibilityPolicy = FlexibilityPolicy()
     distribution_policy: DistributionPolicy = DistributionPolicy()
     update_policy: UpdatePolicy = UpdatePolicy()
+    instance_lifecycle_policy: LifecyclePolicy = LifecyclePolicy()
     standby_policy: StandbyPolicy = StandbyPolicy()
     stateful_policy: Mapping[str, object] | None = None
     all_instances_config: AllInstancesConfig = AllInstancesConfig()

@@ -4,7 +4,7 @@ from nodewright_gce.resources.managed_instance import AttemptErrors
 from nodewright_gce.resources.resource import Resource
 
 
-class Operation(Resource):
+class Operation(Resource, frozen=True, kw_only=True):
     """A change that Google works on."""
 
     name: str = ""

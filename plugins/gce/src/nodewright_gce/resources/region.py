@@ -3,7 +3,7 @@
 from nodewright_gce.resources.resource import Resource
 
 
-class Quota(Resource):
+class Quota(Resource, frozen=True, kw_only=True):
     """A quota of a project in a region."""
 
     metric: str = ""
@@ -11,7 +11,7 @@ class Quota(Resource):
     usage: float = 0
 
 
-class Region(Resource):
+class Region(Resource, frozen=True, kw_only=True):
     """A region."""
 
     name: str

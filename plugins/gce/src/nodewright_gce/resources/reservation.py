@@ -3,13 +3,13 @@
 from nodewright_gce.resources.resource import Resource
 
 
-class ReservedProperties(Resource):
+class ReservedProperties(Resource, frozen=True, kw_only=True):
     """What is reserved."""
 
     machine_type: str = ""
 
 
-class SpecificReservation(Resource):
+class SpecificReservation(Resource, frozen=True, kw_only=True):
     """How many machines are reserved, and how many of these are in use."""
 
     count: int | str = 0
@@ -17,7 +17,7 @@ class SpecificReservation(Resource):
     instance_properties: ReservedProperties = ReservedProperties()
 
 
-class Reservation(Resource):
+class Reservation(Resource, frozen=True, kw_only=True):
     """A reservation in a zone."""
 
     name: str

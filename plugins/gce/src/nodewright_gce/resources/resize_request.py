@@ -4,14 +4,14 @@ from nodewright_gce.resources.managed_instance import AttemptErrors, LastAttempt
 from nodewright_gce.resources.resource import Resource
 
 
-class ResizeRequestStatus(Resource):
+class ResizeRequestStatus(Resource, frozen=True, kw_only=True):
     """What became of a request."""
 
     error: AttemptErrors = AttemptErrors()
     last_attempt: LastAttempt = LastAttempt()
 
 
-class ResizeRequest(Resource):
+class ResizeRequest(Resource, frozen=True, kw_only=True):
     """A resize request of a MIG."""
 
     name: str = ""

@@ -3,7 +3,7 @@
 from nodewright_gce.resources.resource import Resource
 
 
-class SkuCategory(Resource):
+class SkuCategory(Resource, frozen=True, kw_only=True):
     """What kind of thing is sold."""
 
     resource_family: str = ""
@@ -12,7 +12,7 @@ class SkuCategory(Resource):
     usage_type: str = ""
 
 
-class UnitPrice(Resource):
+class UnitPrice(Resource, frozen=True, kw_only=True):
     """An amount of money."""
 
     currency_code: str = ""
@@ -20,27 +20,27 @@ class UnitPrice(Resource):
     nanos: int = 0
 
 
-class TieredRate(Resource):
+class TieredRate(Resource, frozen=True, kw_only=True):
     """A price from an amount on."""
 
     start_usage_amount: float = 0
     unit_price: UnitPrice = UnitPrice()
 
 
-class PricingExpression(Resource):
+class PricingExpression(Resource, frozen=True, kw_only=True):
     """A price by unit: ``h``, ``GiBy.h``, ``GiBy.mo``."""
 
     usage_unit: str = ""
     tiered_rates: tuple[TieredRate, ...] = ()
 
 
-class PricingInfo(Resource):
+class PricingInfo(Resource, frozen=True, kw_only=True):
     """The present price."""
 
     pricing_expression: PricingExpression = PricingExpression()
 
 
-class Sku(Resource):
+class Sku(Resource, frozen=True, kw_only=True):
     """Something that is sold."""
 
     name: str = ""

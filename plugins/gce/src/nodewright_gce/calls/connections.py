@@ -1,0 +1,130 @@
+"""Connections: HTTP with a deadline for each request, through the environment's proxy."""
+
+import os
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+if TYPE_CHECKING:
+    from urllib3 import BaseHTTPResponse, PoolManager
+
+CONNECT_TIMEOUT = 3.0
+_CONNECTIONS = 16
+_CHUNK = 1 << 16
+#: Files of certificates to trust, as other clients for Python name them. OpenSSL itself reads SSL_CERT_FILE.
+_CA_BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+
+
+class LostError(Exception):
+    """No whole answer came: the request may have been carried out or not."""
+
+
+class LateError(LostError):
+    """The deadline passed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """An answer, whatever its status. Its fields are as google-auth wants them."""
+
+    status: int
+    #: Names in lower case.
+    headers: Mapping[str, str]
+    data: bytes
+
+
+class Connections:
+    """Sends requests over connections that are kept open. Any thread may call."""
+
+    def __init__(self, user_agent: str) -> None:
+        self._user_agent = user_agent
+        #: By proxy; empty for none.
+        self._pools: dict[str, PoolManager] = {}
+
+    def send(
+        self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | None = None, timeout: float
+    ) -> Answer:
+        """Send one request and read its answer, all within *timeout* seconds; raises `LostError`."""
+        from urllib3 import Timeout
+        from urllib3.exceptions import HTTPError
+        from urllib3.exceptions import TimeoutError as Timeouts
+
+        until = monotonic() + timeout
+        response = None
+        try:
+            response = self._pool(url).urlopen(
+                method,
+                url,
+                headers={"user-agent": self._user_agent, **headers},
+                body=body,
+                timeout=Timeout(connect=min(CONNECT_TIMEOUT, timeout), read=timeout),
+                retries=False,
+                redirect=False,
+                preload_content=False,
+            )
+            data = _read(response, until, timeout)
+        except (HTTPError, OSError) as error:
+            _drop(response)
+            if isinstance(error, Timeouts):
+                raise LateError(f"no answer within {timeout:g} s") from error
+            raise LostError(_reason(error)) from error
+        except LateError:
+            _drop(response)
+            raise
+        response.release_conn()
+        return Answer(
+            status=response.status, headers={name.lower(): value for name, value in response.headers.items()}, data=data
+        )
+
+    def close(self) -> None:
+        """Close all connections."""
+        for pool in self._pools.values():
+            pool.clear()
+
+    def _pool(self, url: str) -> "PoolManager":
+        proxy = _proxy_for(url)
+        pool = self._pools.get(proxy)
+        return pool or self._pools.setdefault(proxy, _open(proxy))
+
+
+def _open(proxy: str) -> "PoolManager":
+    from urllib3 import PoolManager, ProxyManager
+
+    bundle = next(filter(None, map(os.environ.get, _CA_BUNDLES)), None)
+    trust = ssl.create_default_context(cafile=bundle if bundle and os.path.isfile(bundle) else None)
+    if proxy:
+        return ProxyManager(proxy, num_pools=8, maxsize=_CONNECTIONS, ssl_context=trust)
+    return PoolManager(num_pools=8, maxsize=_CONNECTIONS, ssl_context=trust)
+
+
+def _proxy_for(url: str) -> str:
+    parts = urlsplit(url)
+    proxy = getproxies().get(parts.scheme, "")
+    if not proxy or proxy_bypass(parts.netloc):
+        return ""
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _read(response: "BaseHTTPResponse", until: float, timeout: float) -> bytes:
+    """Read to the end. The socket's own timeout begins anew with each byte."""
+    chunks = []
+    for chunk in response.stream(_CHUNK):
+        chunks.append(chunk)
+        if monotonic() > until:
+            raise LateError(f"no whole answer within {timeout:g} s")
+    return b"".join(chunks)
+
+
+def _drop(response: "BaseHTTPResponse | None") -> None:
+    if response is not None:
+        response.close()
+
+
+def _reason(error: Exception) -> str:
+    """What happened, without the address of the connection's object, which differs each time."""
+    text = str(error)
+    return text.rpartition(">: ")[2] or type(error).__name__

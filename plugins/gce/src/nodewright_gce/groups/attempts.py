@@ -1,0 +1,58 @@
+"""Attempts to order machines whose answer was lost: they are repeated as they were, so that they count once."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from threading import Lock
+
+from nodewright.api import Clock
+
+from nodewright_gce.groups.names import Names
+
+#: An order that is not seen by then was never taken.
+_OPEN_FOR = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """An order of machines by name."""
+
+    names: tuple[str, ...]
+    request_id: str
+    at: datetime
+
+
+class Attempts:
+    """The orders of which nobody knows yet whether Google has taken them. Safe to use from any thread.
+
+    An order that is repeated under its id is made once. One for another number of machines uses the same names as far
+    as these go: Google refuses it if it has made them already.
+    """
+
+    def __init__(self, names: Names, clock: Clock) -> None:
+        self._names = names
+        self._clock = clock
+        self._lock = Lock()
+        #: By the id of the group.
+        self._open: dict[str, Attempt] = {}
+
+    def next(self, group: str, base: str, count: int, taken: Collection[str]) -> Attempt:
+        """Return how to order *count* machines of a group with that base name, none of them with a *taken* name."""
+        now = self._clock.now()
+        with self._lock:
+            last = self._open.get(group)
+        names: tuple[str, ...] = ()
+        if last is not None and now - last.at < _OPEN_FOR and not any(each in taken for each in last.names):
+            if len(last.names) == count:
+                return last
+            names = last.names[:count]
+        names += self._names.machines(base, count - len(names), {*taken, *names})
+        attempt = Attempt(names=names, request_id=self._names.request_id(), at=now)
+        with self._lock:
+            self._open[group] = attempt
+        return attempt
+
+    def over(self, group: str) -> None:
+        """Note that Google has answered the last attempt for a group."""
+        with self._lock:
+            self._open.pop(group, None)

@@ -1,0 +1,164 @@
+"""All groups that are used, read with as few calls as show what has changed."""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from nodewright.api import Clock, GroupNotFoundError, GroupSpec, NodewrightError
+
+from nodewright_gce.calls.compute import Compute
+from nodewright_gce.config.gce import GceConfig
+from nodewright_gce.group_specs import check_any, check_once, named_group, parse_group, parse_rule
+from nodewright_gce.migs.back_off import BackOff
+from nodewright_gce.migs.discovery import Discovery, Limits, Scope
+from nodewright_gce.migs.managed_group import ManagedGroup
+from nodewright_gce.migs.members import Members
+from nodewright_gce.resources.address import Address, Place
+from nodewright_gce.resources.mig import Mig
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Area:
+    """A zone or a region, as it was read last."""
+
+    migs: Mapping[str, Mig] = field(default_factory=dict)
+    used: Mapping[Address, Limits] = field(default_factory=dict)
+    #: Why this refresh could not read it.
+    trouble: NodewrightError | None = None
+
+
+class Migs:
+    """Reads the groups that *nodes* and *discovery*, of Cluster Autoscaler's flags, and *config* ask for.
+
+    A refresh makes one call for each zone, and for each region whose regional groups are used. It is not asked for
+    certain groups only: Google charges for what a filter leaves out, and several rules share one list. Machines are
+    listed only for groups of which that list shows a change, or that are changing: see `Members`.
+
+    Raises `ConfigurationError` if rules and groups can't be used.
+    """
+
+    def __init__(
+        self,
+        compute: Compute,
+        config: GceConfig,
+        nodes: Sequence[GroupSpec],
+        discovery: Sequence[str],
+        clock: Clock,
+    ) -> None:
+        rules = [*map(parse_rule, discovery), *(each.rule for each in config.discover)]
+        named = [*map(parse_group, config.groups), *map(named_group, nodes)]
+        check_any(rules, named)
+        check_once(named)
+        scope = Scope(zones=config.zones, regions=config.regions, regional=config.regional)
+        self._compute = compute
+        self._discovery = Discovery(compute, scope, rules, named, clock)
+        self._members = Members(config.instances_min_refresh_wait)
+        self._back_off = BackOff(clock)
+        self._clock = clock
+        self._workers = config.concurrent_refreshes
+        self._areas: Mapping[Place, _Area] = {}
+        self._missing: frozenset[Address] = frozenset()
+
+    def read(self) -> tuple[ManagedGroup, ...]:
+        """Return all groups that are used, by id. For the provider's thread.
+
+        A zone that can't be read keeps its groups as they were read last, with that trouble; so does a group whose
+        machines can't be listed. A named group that does not exist stays, with a `GroupNotFoundError`. Raises the
+        error of the first zone if none can be read.
+        """
+        areas = self._read_areas()
+        used = {address: limits for area in areas.values() for address, limits in area.used.items()}
+        troubles = self._read_members(areas, used)
+        self._areas = areas
+        groups = [self._group(address, limits, areas[address.place], troubles) for address, limits in used.items()]
+        groups += self._missing_groups(areas)
+        return tuple(sorted(groups, key=lambda group: group.address.id))
+
+    def touch(self, address: Address) -> None:
+        """Have the machines of a group listed at the next refresh: it was just changed. Any thread may call."""
+        self._members.touch(address)
+
+    def seek(self, provider_id: str) -> None:
+        """Have the machines of groups listed that may have made a node that no group has. Any thread may call."""
+        self._members.seek(provider_id)
+
+    def _read_areas(self) -> Mapping[Place, _Area]:
+        places = self._discovery.places()
+        areas = dict(zip(places, self._at_once(self._read_area, places), strict=True))
+        troubles = [area.trouble for area in areas.values() if area.trouble]
+        if troubles and len(troubles) == len(areas):
+            raise troubles[0]
+        return areas
+
+    def _read_area(self, place: Place) -> _Area:
+        before = self._areas.get(place, _Area())
+        try:
+            migs = {mig.name: mig for mig in self._back_off.ask(place, lambda: self._compute.migs(place))}
+            return _Area(migs=migs, used=self._discovery.choose(place, migs))
+        except NodewrightError as error:
+            return _Area(migs=before.migs, used=before.used, trouble=error)
+
+    def _read_members(self, areas: Mapping[Place, _Area], used: Iterable[Address]) -> Mapping[Address, NodewrightError]:
+        readable = [(each, areas[each.place].migs[each.name]) for each in used if areas[each.place].trouble is None]
+        due = self._members.to_list(readable, self._clock.now())
+        results = self._at_once(self._list_members, due)
+        return {address: error for (address, _), error in zip(due, results, strict=True) if error}
+
+    def _list_members(self, group: tuple[Address, Mig]) -> NodewrightError | None:
+        address, mig = group
+        try:
+            machines = self._back_off.ask(address.place, lambda: self._compute.managed_instances(address))
+        except NodewrightError as error:
+            self._members.touch(address)
+            return error
+        self._members.keep(address, mig, machines, self._clock.now())
+        return None
+
+    def _group(
+        self, address: Address, limits: Limits, area: _Area, troubles: Mapping[Address, NodewrightError]
+    ) -> ManagedGroup:
+        return ManagedGroup(
+            address=address,
+            mig=area.migs[address.name],
+            members=self._members.of(address),
+            min_size=limits.min_size,
+            max_size=limits.max_size,
+            trouble=area.trouble or troubles.get(address),
+        )
+
+    def _missing_groups(self, areas: Mapping[Place, _Area]) -> list[ManagedGroup]:
+        """Return the named groups that were not found."""
+        missing = {
+            address: limits
+            for address, limits in self._discovery.named.items()
+            if address not in areas[address.place].used
+        }
+        gone = frozenset(each for each in missing if areas[each.place].trouble is None)
+        for address in sorted(gone - self._missing):
+            _log.warning("there is no managed instance group %s: correct its URL, or leave it out", address.id)
+        self._missing = gone
+        return [
+            ManagedGroup(
+                address=address,
+                mig=Mig(name=address.name),
+                min_size=limits.min_size,
+                max_size=limits.max_size,
+                trouble=areas[address.place].trouble
+                or GroupNotFoundError(f"there is no managed instance group {address.id}: correct its URL"),
+            )
+            for address, limits in missing.items()
+        ]
+
+    def _at_once(self, read: Callable[[T], R], items: Sequence[T]) -> list[R]:
+        """Return what *read* returns for each of *items*, several at a time."""
+        if len(items) < 2 or self._workers == 1:
+            return [read(item) for item in items]
+        with ThreadPoolExecutor(min(self._workers, len(items)), thread_name_prefix="gce") as pool:
+            return list(pool.map(read, items))

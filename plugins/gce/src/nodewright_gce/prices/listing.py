@@ -1,0 +1,124 @@
+"""Rates out of listed prices of whole machine types, for those who can't ask the billing catalogue."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nodewright_gce.prices.rates import ANY_SERIES, Item, Kind, Rate, Rates
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Probe:
+    """A machine type that tells the rates of its series."""
+
+    name: str
+    cores: int
+    gib: float
+    ssd_gib: int = 0
+
+
+def _pair(series: str, *, low: float, high: float) -> tuple[_Probe, _Probe]:
+    """Return the types of 8 vCPUs with *low* and *high* memory."""
+    return (
+        _Probe(name=f"{series}-highcpu-8", cores=8, gib=low),
+        _Probe(name=f"{series}-highmem-8", cores=8, gib=high),
+    )
+
+
+#: Two types for each series, with different shares of memory.
+_PAIRS: Mapping[str, tuple[_Probe, _Probe]] = {
+    "n1": _pair("n1", low=7.2, high=52),
+    **{series: _pair(series, low=8, high=64) for series in ("e2", "n2", "n2d")},
+    **{series: _pair(series, low=16, high=64) for series in ("c2d", "c3", "c3d", "c4a", "n4", "n4a", "n4d")},
+    **{series: _pair(series, low=16, high=62) for series in ("c4", "c4n")},
+    "c4d": _pair("c4d", low=15, high=63),
+    "m1": (_Probe(name="m1-megamem-96", cores=96, gib=1433.6), _Probe(name="m1-ultramem-40", cores=40, gib=961)),
+    "m2": (_Probe(name="m2-megamem-416", cores=416, gib=5888), _Probe(name="m2-ultramem-416", cores=416, gib=11776)),
+    "m3": (_Probe(name="m3-megamem-64", cores=64, gib=976), _Probe(name="m3-ultramem-32", cores=32, gib=976)),
+    "m4": (_Probe(name="m4-megamem-56", cores=56, gib=744), _Probe(name="m4-ultramem-56", cores=56, gib=1488)),
+}
+#: Series whose types all have the same share of memory: only the sum of both rates can be told, and matters.
+_LONE: Mapping[str, _Probe] = {
+    "c2": _Probe(name="c2-standard-8", cores=8, gib=32),
+    "h3": _Probe(name="h3-standard-88", cores=88, gib=352),
+    "m4ultramem224": _Probe(name="m4-ultramem-224", cores=224, gib=5952),
+    "t2a": _Probe(name="t2a-standard-8", cores=8, gib=32),
+    "t2d": _Probe(name="t2d-standard-8", cores=8, gib=32),
+    "z3": _Probe(name="z3-highmem-88-highlssd", cores=88, gib=704, ssd_gib=36000),
+}
+#: A core costs as much as this many GiB, within 0.1 % in n1, n2, n2d, t2d, c2 and e2.
+_GIB_PER_CORE = 7.46
+#: GPUs by the type with one of them, and the series whose rates its cores and memory are reckoned at. All types with
+#: such GPUs have them in the same share, so only their sum matters.
+_GPUS: Mapping[str, tuple[str, str, _Probe]] = {
+    "nvidia-tesla-a100": ("a2", "n2", _Probe(name="a2-highgpu-1g", cores=12, gib=85)),
+    "nvidia-a100-80gb": ("a2", "n2", _Probe(name="a2-ultragpu-1g", cores=12, gib=170, ssd_gib=375)),
+    "nvidia-h100-80gb": ("a3", "n2", _Probe(name="a3-highgpu-1g", cores=26, gib=234, ssd_gib=750)),
+}
+#: Two types with one L4 each.
+_L4 = (_Probe(name="g2-standard-4", cores=4, gib=16), _Probe(name="g2-standard-8", cores=8, gib=32))
+#: Types with and without local SSDs, and how many GiB; several for a series if some regions lack it.
+_SSDS = (
+    (ANY_SERIES, "c3d-standard-8", 375),
+    (ANY_SERIES, "c3-standard-8", 750),
+    ("c4", "c4-standard-8", 375),
+    ("c4a", "c4a-standard-8", 750),
+    ("c4d", "c4d-standard-8", 375),
+)
+#: Types that are listed as they are.
+_WHOLE = ("f1-micro", "g1-small", "g4-")
+
+
+def rates_of(on_demand: Mapping[str, float], spot: Mapping[str, float]) -> Rates:
+    """Return the rates of a region behind its prices by machine type.
+
+    A spot price that is no lower than the on-demand price is a mistake of the listing.
+    """
+    lower = {name: price for name, price in spot.items() if price < on_demand.get(name, 0.0)}
+    dear, cheap = _solved(on_demand), _solved(lower)
+    return {item: Rate(on_demand=dear[item], spot=cheap.get(item)) for item in dear}
+
+
+def _solved(prices: Mapping[str, float]) -> dict[Item, float]:
+    rates: dict[Item, float] = {}
+    for series, name, gib in _SSDS:
+        if name in prices and f"{name}-lssd" in prices:
+            rates[Item(Kind.LOCAL_SSD, series)] = (prices[f"{name}-lssd"] - prices[name]) / gib
+    for series, (one, other) in _PAIRS.items():
+        if one.name in prices and other.name in prices:
+            gib = (prices[other.name] * one.cores - prices[one.name] * other.cores) / (
+                other.gib * one.cores - one.gib * other.cores
+            )
+            rates |= _series(series, (prices[one.name] - gib * one.gib) / one.cores, gib)
+    for series, probe in _LONE.items():
+        price = _without_ssds(probe, prices, rates)
+        if price is not None:
+            core = price / (probe.cores + probe.gib / _GIB_PER_CORE)
+            rates |= _series(series, core, core / _GIB_PER_CORE)
+    for gpu, (series, like, probe) in _GPUS.items():
+        price, core, gib = _without_ssds(probe, prices, rates), *_rates(like, rates)
+        if price is not None and core is not None and gib is not None:
+            rates |= _series(series, core, gib)
+            rates[Item(Kind.GPU, gpu)] = price - probe.cores * core - probe.gib * gib
+    few, many = _L4
+    if few.name in prices and many.name in prices:
+        step = prices[many.name] - prices[few.name]
+        core = step / (many.cores - few.cores + (many.gib - few.gib) / _GIB_PER_CORE)
+        rates |= _series("g2", core, core / _GIB_PER_CORE)
+        rates[Item(Kind.GPU, "nvidia-l4")] = prices[few.name] - step
+    rates |= {Item(Kind.MACHINE, name): price for name, price in prices.items() if name.startswith(_WHOLE)}
+    return rates
+
+
+def _series(name: str, core: float, gib: float) -> dict[Item, float]:
+    return {Item(Kind.CORE, name): core, Item(Kind.MEMORY, name): gib}
+
+
+def _rates(series: str, rates: Mapping[Item, float]) -> tuple[float | None, float | None]:
+    return rates.get(Item(Kind.CORE, series)), rates.get(Item(Kind.MEMORY, series))
+
+
+def _without_ssds(probe: _Probe, prices: Mapping[str, float], rates: Mapping[Item, float]) -> float | None:
+    """Return the price of a type less that of its local SSDs; None if either is unknown."""
+    price = prices.get(probe.name)
+    ssd = rates.get(Item(Kind.LOCAL_SSD, ANY_SERIES), 0.0 if not probe.ssd_gib else None)
+    return None if price is None or ssd is None else price - ssd * probe.ssd_gib

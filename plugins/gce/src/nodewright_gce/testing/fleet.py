@@ -1,0 +1,400 @@
+"""Managed instance groups at work: machines come, fail, are made anew and go; and answers that lag behind."""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from nodewright.api import Clock
+
+from nodewright_gce.pools import Pool
+from nodewright_gce.resources.address import Address
+from nodewright_gce.testing.group import Group, Machine, ResizeRequest
+from nodewright_gce.testing.messages import RefusalError, invalid
+from nodewright_gce.testing.operations import ChangeError
+from nodewright_gce.testing.supply import Shortage, Supply, Trouble, error_of, quota_error
+
+#: Seconds from a failed attempt to the next, and how long that takes to fail: it shows no errors meanwhile.
+RETRY_SECONDS = 60.0
+ATTEMPT_SECONDS = 5.0
+#: Seconds from the notice to a preempted machine until it is made anew.
+_NOTICE_SECONDS = 30.0
+_COMING = ("CREATING", "RECREATING", "CREATING_WITHOUT_RETRIES")
+_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a new machine would be."""
+
+    template: str
+    version: str
+    #: In order of preference; of these, one is in each zone.
+    pools: Sequence[Pool]
+    #: What a machine of a type takes from quotas.
+    takes: Mapping[str, Mapping[str, float]]
+    flexible: bool = False
+
+
+class Plans(Protocol):
+    """What groups make."""
+
+    def plan(self, group: Group) -> Plan:
+        """What the next machine of *group* would be; raises `RefusalError` if its template is gone."""
+        ...
+
+    def available(self, reservation: str, zone: str, used: int) -> bool:
+        """Whether a reservation has room for one more machine."""
+        ...
+
+
+class Fleet:
+    """The groups and machines of a project, by the *clock*. Changes that are due are made at the next look.
+
+    Machines run *boot_seconds* after they were ordered, and are gone *stop_seconds* after they were deleted; None
+    leaves both to `settle`. Failures show *news_seconds* after they happened.
+    """
+
+    def __init__(self, plans: Plans, clock: Clock, *, seed: int = 0) -> None:
+        self.clock = clock
+        self.supply = Supply()
+        self.groups: dict[str, Group] = {}
+        #: Machines of no group any more, which still run.
+        self.abandoned: dict[str, Machine] = {}
+        #: By region and metric.
+        self.quotas: defaultdict[str, dict[str, float]] = defaultdict(dict)
+        self.boot_seconds: float | None = None
+        self.stop_seconds: float | None = None
+        self.news_seconds = 0.0
+        self._plans = plans
+        self._random = random.Random(seed)
+
+    def group(self, address: Address) -> Group:
+        """The group at *address*; raises `RefusalError`."""
+        if address.id not in self.groups:
+            raise RefusalError(404, "notFound", f"The resource '{address.path}' was not found")
+        return self.groups[address.id]
+
+    def machines(self) -> Iterator[Machine]:
+        """All machines, group by group."""
+        for group in self.groups.values():
+            yield from group.machines.values()
+
+    def owner(self, machine: Machine) -> Group:
+        """The group of a machine."""
+        return next(group for group in self.groups.values() if group.machines.get(machine.name) is machine)
+
+    def usage(self, region: str) -> Counter[str]:
+        """What is in use of each quota of a region."""
+        used: Counter[str] = Counter()
+        for machine in [*self.machines(), *self.abandoned.values()]:
+            if machine.granted and machine.zone.startswith(f"{region}-"):
+                used.update(machine.takes)
+        return used
+
+    def add(self, group: Group) -> None:
+        """Add a group."""
+        self.groups[group.id] = group
+        self.work(group)
+
+    def remove(self, group: Group) -> None:
+        """Forget a group and its machines."""
+        del self.groups[group.id]
+
+    # What others order
+
+    def create(self, group: Group, names: Sequence[str]) -> None:
+        """Make machines of these names, all or none; raises `ChangeError`."""
+        taken = {machine.name for machine in self.machines()} | self.abandoned.keys()
+        for name in names:
+            if name in taken:
+                raise ChangeError(
+                    "RESOURCE_ALREADY_EXISTS",
+                    f"The resource '{group.address.place.path}/instances/{name}' already exists",
+                )
+        group.configured = True
+        group.target += len(names)
+        made = [self._make(group, name) for name in names]
+        for machine in made:
+            self._attempt(group, machine)
+
+    def resize(self, group: Group, size: int) -> None:
+        """Change the target size."""
+        group.target = size
+        self.work(group)
+
+    def delete(self, group: Group, machines: Iterable[Machine], action: str = "DELETING") -> None:
+        """Delete machines, or abandon them, and lower the target by those that it counts."""
+        for machine in machines:
+            if machine.going:
+                continue
+            if machine.target_status == "RUNNING":
+                group.target -= 1
+            elif machine.target_status == "STOPPED":
+                group.stopped -= 1
+            else:
+                group.suspended -= 1
+            self._end(machine, action)
+
+    def recreate(self, machine: Machine) -> None:
+        """Make a machine anew under its name."""
+        machine.action, machine.status, machine.id = "RECREATING", "", 0
+        machine.granted, machine.attempting, machine.errors = False, False, ()
+        self._attempt(self.owner(machine), machine)
+
+    def preempt(self, machine: Machine) -> None:
+        """Stop a spot machine; its group makes it anew under its name when the notice has passed."""
+        machine.status = "STOPPING"
+        machine.next_at = self.clock.now() + timedelta(seconds=_NOTICE_SECONDS)
+
+    def insert(self, group: Group, request: ResizeRequest) -> None:
+        """Accept a resize request: the target grows at once, the machines come together."""
+        if request.name in group.requests:
+            raise RefusalError(409, "alreadyExists", f"The resource '{request.name}' already exists")
+        group.requests[request.name] = request
+        group.target += request.count
+        for _ in range(request.count):
+            self._make(group, self._new_name(group)).request = request.name
+        self._attempt(group, self._machines_of(group, request)[0])
+
+    def cancel(self, group: Group, request: ResizeRequest, state: str = "CANCELLED") -> None:
+        """Give a resize request up: its machines are gone, and the target is lower by them."""
+        if not request.open:
+            raise invalid(f"Resize request {request.name} is {request.state}: only accepted ones can be cancelled.")
+        request.state = state
+        for machine in self._machines_of(group, request):
+            group.target -= 1
+            del group.machines[machine.name]
+
+    # The work of the groups
+
+    def settle(self, groups: Iterable[Group] | None = None) -> None:
+        """Finish what is under way."""
+        for group in list(self.groups.values() if groups is None else groups):
+            self.work(group)
+            for machine in list(group.machines.values()):
+                if not machine.granted and machine.action in _COMING:
+                    self._attempt(group, machine)
+                while machine.name in group.machines and self._proceed(group, machine):
+                    pass
+
+    def catch_up(self) -> None:
+        """Make the changes that are due."""
+        now = self.clock.now()
+        for group in list(self.groups.values()):
+            for machine in [each for each in group.machines.values() if each.next_at and each.next_at <= now]:
+                self._go_on(group, machine)
+            for machine in [each for each in group.machines.values() if each.ends_at and each.ends_at <= now]:
+                self.delete(group, [machine])
+
+    def work(self, group: Group) -> None:
+        """Make missing machines, and delete surplus ones."""
+        missing = group.target - len(group.living)
+        if missing < 0:
+            spare = [each for each in group.living if not each.queued]
+            for machine in self._random.sample(spare, min(-missing, len(spare))):
+                self._end(machine, "DELETING")
+            return
+        if group.settings.get("standbyPolicy", {}).get("mode") == "SCALE_OUT_POOL":
+            missing -= self._wake(group, missing)
+        for machine in [self._make(group, self._new_name(group)) for _ in range(missing)]:
+            self._attempt(group, machine)
+        self._stand_by(group)
+
+    def _wake(self, group: Group, count: int) -> int:
+        """Start up to so many machines that stand by; return how many."""
+        idle = [each for each in group.machines.values() if each.target_status != "RUNNING" and each.action == "NONE"]
+        for machine in idle[:count]:
+            machine.action = "RESUMING" if machine.target_status == "SUSPENDED" else "STARTING"
+            machine.target_status = "RUNNING"
+            machine.next_at = self._in(self.boot_seconds)
+        return len(idle[:count])
+
+    def _stand_by(self, group: Group) -> None:
+        """Make the machines that are to stand by and do not yet."""
+        for status, wanted in (("STOPPED", group.stopped), ("SUSPENDED", group.suspended)):
+            there = sum(each.target_status == status and not each.going for each in group.machines.values())
+            for _ in range(wanted - there):
+                machine = self._make(group, self._new_name(group))
+                machine.target_status = status
+                self._attempt(group, machine)
+
+    def _go_on(self, group: Group, machine: Machine) -> None:
+        if not machine.errors:
+            self._proceed(group, machine)
+        elif machine.attempting:
+            self._attempt(group, machine)
+        else:
+            machine.attempting = True
+            machine.next_at = self._in(ATTEMPT_SECONDS)
+
+    def _make(self, group: Group, name: str) -> Machine:
+        plan = self._plans.plan(group)
+        zone = self._next_zone(group)
+        pools = [pool for pool in plan.pools if pool.zone == zone]
+        machine = Machine(
+            name=name,
+            project=group.address.place.project,
+            group=group.name,
+            owner=group.address.place.path.split("/", 2)[2],
+            pool=pools[0],
+            flexible=plan.flexible,
+            template=plan.template,
+            version=plan.version,
+        )
+        group.machines[name] = machine
+        return machine
+
+    def _next_zone(self, group: Group) -> str:
+        count = Counter(machine.zone for machine in group.machines.values())
+        return min(group.zones, key=lambda zone: (count[zone], zone))
+
+    def _new_name(self, group: Group) -> str:
+        while True:
+            name = f"{group.base}-{''.join(self._random.choices(_LETTERS, k=4))}"
+            if name not in group.machines:
+                return name
+
+    def _attempt(self, group: Group, machine: Machine) -> None:
+        """Try to get capacity for a machine, with all that must come together with it."""
+        machines = [machine]
+        request = group.requests.get(machine.request)
+        if request is not None or (group.bulk and machine.action == "CREATING"):
+            machines = [
+                each
+                for each in group.machines.values()
+                if each.request == machine.request and each.action == "CREATING" and not each.granted
+            ]
+        if all(each.granted for each in machines):
+            return
+        error: Mapping[str, Any] | None = None
+        for each in machines:
+            each.errors, each.attempting, each.next_at = (), False, None
+            error = self._grant(group, each)
+            if not each.granted:
+                break
+        if all(each.granted for each in machines):
+            for each in machines:
+                each.next_at = self._in(_half(self.boot_seconds))
+                each.ends_at = self._in(request.seconds) if request else None
+            return
+        for each in machines:
+            if each.granted:
+                self.supply.give_back(group.name, each.pool)
+                each.granted = False
+            if error is not None:
+                self._fail(group, each, error)
+        if request is not None and error is not None:
+            request.errors = [error]
+
+    def _grant(self, group: Group, machine: Machine) -> Mapping[str, Any] | None:
+        """Take capacity for a machine; return why there is none, or None for that as well if nothing tells."""
+        plan = self._plans.plan(group)
+        first: Mapping[str, Any] | None = None
+        silent = False
+        for pool in (pool for pool in plan.pools if pool.zone == machine.zone):
+            takes = plan.takes.get(pool.machine_type, {})
+            shortage = self.supply.shortage(group.name, pool)
+            if shortage is not None:
+                silent = silent or shortage.silent
+                first = first or error_of(shortage, pool, machine.path)
+            elif error := self._over_quota(pool, takes) or self._reservation_used(pool, machine):
+                first = first or error
+            else:
+                self.supply.take(group.name, pool)
+                machine.pool, machine.takes, machine.granted = pool, takes, True
+                return None
+        return None if silent else first
+
+    def _over_quota(self, pool: Pool, takes: Mapping[str, float]) -> Mapping[str, Any] | None:
+        region = pool.zone.rpartition("-")[0]
+        limits = self.quotas[region]
+        used = self.usage(region) if any(metric in limits for metric in takes) else Counter[str]()
+        for metric, amount in takes.items():
+            if metric in limits and used[metric] + amount > limits[metric]:
+                return quota_error(metric, limits[metric], region)
+        return None
+
+    def _reservation_used(self, pool: Pool, machine: Machine) -> Mapping[str, Any] | None:
+        if not pool.reservation:
+            return None
+        used = sum(each.granted and each.pool.reservation == pool.reservation for each in self.machines())
+        if self._plans.available(pool.reservation, pool.zone, used):
+            return None
+        return error_of(Shortage(pools="", trouble=Trouble.RESERVATION_FULL), pool, machine.path)
+
+    def _fail(self, group: Group, machine: Machine, error: Mapping[str, Any]) -> None:
+        now = self.clock.now()
+        machine.errors = [error]
+        machine.shown_at = now + timedelta(seconds=self.news_seconds)
+        machine.next_at = now + timedelta(seconds=RETRY_SECONDS)
+        group.history.append(
+            {
+                "error": {"code": error["code"], "message": error["message"]},
+                "instanceActionDetails": {
+                    "action": machine.action,
+                    "instance": machine.path,
+                    "version": {"instanceTemplate": machine.template, "name": machine.version},
+                },
+                "timestamp": now.isoformat(timespec="milliseconds"),
+            }
+        )
+
+    def _proceed(self, group: Group, machine: Machine) -> bool:
+        """Move a machine to its next state; tell whether there was one."""
+        machine.next_at = None
+        if machine.action == "DELETING":
+            del group.machines[machine.name]
+        elif machine.action == "ABANDONING":
+            del group.machines[machine.name]
+            machine.group, machine.action = "", "NONE"
+            self.abandoned[machine.name] = machine
+        elif machine.action in _COMING and machine.granted:
+            if not machine.id:
+                self._come_to_be(machine)
+            else:
+                self._run(group, machine)
+        elif machine.action in ("STARTING", "RESUMING"):
+            self._run(group, machine)
+        elif machine.action == "NONE" and machine.status == "STOPPING":
+            self.recreate(machine)
+        else:
+            return False
+        return True
+
+    def _come_to_be(self, machine: Machine) -> None:
+        machine.id = self._random.getrandbits(60) + (1 << 60)
+        machine.status = "PROVISIONING"
+        machine.created_at = self.clock.now()
+        machine.next_at = self._in(_half(self.boot_seconds))
+
+    def _run(self, group: Group, machine: Machine) -> None:
+        machine.action = "NONE"
+        machine.status = {"RUNNING": "RUNNING", "STOPPED": "TERMINATED", "SUSPENDED": "SUSPENDED"}[
+            machine.target_status
+        ]
+        request = group.requests.get(machine.request)
+        if (
+            request is not None
+            and request.open
+            and all(each.status == "RUNNING" for each in self._machines_of(group, request))
+        ):
+            request.state = "SUCCEEDED"
+
+    def _end(self, machine: Machine, action: str) -> None:
+        machine.action, machine.errors = action, ()
+        machine.next_at = self._in(self.stop_seconds)
+        if machine.status:
+            machine.status = "STOPPING" if action == "DELETING" else machine.status
+
+    def _machines_of(self, group: Group, request: ResizeRequest) -> list[Machine]:
+        return [machine for machine in group.machines.values() if machine.request == request.name]
+
+    def _in(self, seconds: float | None) -> datetime | None:
+        return None if seconds is None else self.clock.now() + timedelta(seconds=seconds)
+
+
+def _half(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds / 2
