@@ -95,6 +95,15 @@ class Templates:
         inputs = self._of(group).inputs
         return inputs is not None and inputs.template.spot
 
+    def queued(self, group: ManagedGroup) -> bool:
+        """Return whether Google takes resize requests for what *group* launches; False if that is unknown."""
+        inputs = self._of(group).inputs
+        if inputs is None:
+            return False
+        properties = inputs.template.properties
+        has_gpus = bool(properties.guest_accelerators) or any(info.gpus for info in inputs.types)
+        return has_gpus or properties.scheduling.provisioning_model == "FLEX_START"
+
     def machine_types(self, group: ManagedGroup) -> tuple[str, ...]:
         """Return the types that *group* launches, the preferred ones first; nothing if they are unknown."""
         inputs = self._of(group).inputs
