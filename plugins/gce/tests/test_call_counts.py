@@ -69,7 +69,7 @@ def test_5000_machines_at_rest_cost_one_list_for_each_zone(filled, provider) -> 
     assert first["instance_group_managers:list_managed_instances"] == GROUPS
     assert sum(len(group.instances()) for group in provider.groups()) == GROUPS * EACH
 
-    for _ in range(12):
+    for _ in range(6):
         calls = loop(provider, filled)
         assert calls in (LISTS, LISTS | QUOTAS)
 
@@ -108,7 +108,7 @@ def test_a_loop_over_5000_machines_at_rest_is_cheap(filled, make_provider) -> No
     provider = make_provider(concurrentRefreshes=1)
     loop(provider, filled)
     costs = []
-    for _ in range(5):
+    for _ in range(3):
         began = thread_time()
         loop(provider, filled)
         costs.append(thread_time() - began)
