@@ -12,6 +12,7 @@ from nodewright.api import (
     ThrottledError,
 )
 from nodewright.testing import a_node
+from nodewright_gce.testing.urls import url
 
 from .words import CREATE, DELETE, RESIZE, again, asked, node, placeholder, states
 
@@ -105,7 +106,7 @@ def test_a_machine_that_is_gone_since_is_no_error(double, start) -> None:
     double.make_mig("workers", size=3)
     provider = start()
     first, second, _ = double.machines("workers")
-    double.do("instance_group_managers", "delete_instances", "workers", instances=[first.name])
+    double.do("instance_group_managers", "delete_instances", "workers", instances=[url(first.path)])
     double.settle()
     provider.groups()[0].delete_nodes([node(first), node(second)])
     double.settle()
@@ -117,7 +118,7 @@ def test_a_machine_that_was_abandoned_and_lives_on_is_foreign(double, start) -> 
     double.make_mig("workers", size=2)
     provider = start()
     first, _ = double.machines("workers")
-    double.do("instance_group_managers", "abandon_instances", "workers", instances=[first.name])
+    double.do("instance_group_managers", "abandon_instances", "workers", instances=[url(first.path)])
     group = again(provider)
     assert states(group)[first.name] is InstanceState.DELETING
     double.settle()
