@@ -2,7 +2,7 @@
 
 import pytest
 from nodewright.api import ErrorClass
-from nodewright_gce.migs.causes import cause_of, cause_of_machine
+from nodewright_gce.causes import cause_of, cause_of_machine
 from nodewright_gce.pools import Pool
 from nodewright_gce.resources.managed_instance import (
     AttemptError,

@@ -356,7 +356,7 @@ def test_a_group_that_can_not_be_read_says_why_and_keeps_the_others(double, star
 )
 def test_a_group_is_known_by_its_urls_and_its_name(double, start, reference) -> None:
     double.make_mig("workers")
-    assert start().resolve("InstanceGroup", reference) == f"{SITE}/workers"
+    assert start().resolve("GCEInstanceGroup", reference) == f"{SITE}/workers"
 
 
 @pytest.mark.parametrize(
@@ -364,23 +364,28 @@ def test_a_group_is_known_by_its_urls_and_its_name(double, start, reference) -> 
 )
 def test_what_means_none_of_ours_resolves_to_nothing(double, start, reference) -> None:
     double.make_mig("workers")
-    assert start().resolve("InstanceGroup", reference) is None
+    assert start().resolve("GCEInstanceGroup", reference) is None
+
+
+def test_an_object_of_another_kind_resolves_to_nothing(double, start) -> None:
+    double.make_mig("workers")
+    assert start().resolve("InstanceGroup", f"{SITE}/workers") is None
 
 
 def test_a_name_that_two_groups_have_resolves_to_nothing(double, start) -> None:
     double.make_mig("workers")
     double.make_mig("workers", zone="europe-west1-c")
     provider = start(zones=["europe-west1-b", "europe-west1-c"])
-    assert provider.resolve("InstanceGroup", "workers") is None
-    assert provider.resolve("InstanceGroup", "zones/europe-west1-b/instanceGroups/workers") == f"{SITE}/workers"
+    assert provider.resolve("GCEInstanceGroup", "workers") is None
+    assert provider.resolve("GCEInstanceGroup", "zones/europe-west1-b/instanceGroups/workers") == f"{SITE}/workers"
 
 
 def test_a_node_pool_of_gke_resolves_to_its_group(double, start) -> None:
     double.make_mig("gke-shop-pool-1-0a1b2c3d-grp")
     provider = start(discover=[{"namePrefix": "gke-shop-", "max": 5}])
     pool = "https://container.googleapis.com/v1/projects/double/locations/europe-west1/clusters/shop/nodePools/"
-    assert provider.resolve("NodePool", f"{pool}pool-1") == f"{SITE}/gke-shop-pool-1-0a1b2c3d-grp"
-    assert provider.resolve("NodePool", f"{pool}pool") is None
+    assert provider.resolve("GKENodePool", f"{pool}pool-1") == f"{SITE}/gke-shop-pool-1-0a1b2c3d-grp"
+    assert provider.resolve("GKENodePool", f"{pool}pool") is None
 
 
 def test_gpus_are_told_by_the_label(start) -> None:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from nodewright.api import Clock, InstanceError
 
 from nodewright_gce.calls.compute import Compute
-from nodewright_gce.migs.causes import CREATING, cause_of
+from nodewright_gce.causes import CREATING, cause_of
 from nodewright_gce.migs.managed_group import ManagedGroup
 from nodewright_gce.pools import Pool
 from nodewright_gce.resources.managed_instance import MigError
