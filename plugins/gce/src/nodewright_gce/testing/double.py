@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
@@ -109,11 +110,12 @@ class GceDouble:
         if resource not in self._clients:
             name = "".join(part.capitalize() for part in resource.split("_"))
             self._clients[resource] = getattr(compute_v1, f"{name}Client")(
-                credentials=Credentials(token=TOKEN), client_options=ClientOptions(api_endpoint=self.url)
+                credentials=Credentials(token=TOKEN, refresh_handler=lambda request, scopes: (TOKEN, datetime.max)),
+                client_options=ClientOptions(api_endpoint=self.url),
             )
         return self._clients[resource]
 
-    def do(self, resource: str, verb: str, name: str = "", *, place: str = "", **arguments: Any) -> dict[str, Any]:
+    def do(self, resource: str, verb: str, name: str = "", /, *, place: str = "", **arguments: Any) -> dict[str, Any]:
         """Make a call as another user of the project: not counted, and without faults.
 
         In the names of `calls`, with arguments in those of the API. *place* is a zone or region; that of the group if

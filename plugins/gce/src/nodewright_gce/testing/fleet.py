@@ -47,6 +47,8 @@ class Fleet:
         self.stop_seconds: float | None = None
         self.news_seconds = 0.0
         self._plan = plan
+        #: When the change was due that is being made, if that was before now.
+        self._due: datetime | None = None
         self._random = random.Random(seed)
 
     def group(self, address: Address) -> Group:
@@ -169,7 +171,10 @@ class Fleet:
         now = self.clock.now()
         for group in list(self.groups.values()):
             for machine in [each for each in group.machines.values() if each.next_at and each.next_at <= now]:
-                self._go_on(group, machine)
+                while machine.next_at is not None and machine.next_at <= now:
+                    self._due = machine.next_at
+                    self._go_on(group, machine)
+            self._due = None
             for machine in [each for each in group.machines.values() if each.ends_at and each.ends_at <= now]:
                 self.delete(group, [machine])
 
@@ -247,7 +252,7 @@ class Fleet:
         """Try to get capacity for a machine, with all that must come together with it."""
         machines = [machine]
         request = group.requests.get(machine.request)
-        if request is not None or (group.bulk and machine.action == "CREATING"):
+        if machine.action == "CREATING" and (request is not None or group.bulk):
             machines = [
                 each
                 for each in group.machines.values()
@@ -278,7 +283,7 @@ class Fleet:
                 self.cancel(group, request, "FAILED")
 
     def _fail(self, group: Group, machine: Machine, error: Mapping[str, Any]) -> None:
-        now = self.clock.now()
+        now = self._now()
         machine.errors = [error]
         machine.shown_at = now + timedelta(seconds=self.news_seconds)
         group.history.append(
@@ -321,7 +326,7 @@ class Fleet:
     def _come_to_be(self, machine: Machine) -> None:
         machine.id = self._random.getrandbits(60) + (1 << 60)
         machine.status = "PROVISIONING"
-        machine.created_at = self.clock.now()
+        machine.created_at = self._now()
         machine.next_at = self._in(self.boot_seconds)
 
     def _run(self, group: Group, machine: Machine) -> None:
@@ -347,4 +352,7 @@ class Fleet:
         return [machine for machine in group.machines.values() if machine.request == request.name]
 
     def _in(self, seconds: float | None) -> datetime | None:
-        return None if seconds is None else self.clock.now() + timedelta(seconds=seconds)
+        return None if seconds is None else self._now() + timedelta(seconds=seconds)
+
+    def _now(self) -> datetime:
+        return self._due or self.clock.now()
