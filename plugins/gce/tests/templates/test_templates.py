@@ -423,6 +423,17 @@ def test_metadata_sets_limits_and_options(templates, a_template, a_group) -> Non
     )
 
 
+def test_limits_and_options_of_a_group_hold_even_if_its_nodes_can_not_be_foreseen(
+    templates, a_template, a_group
+) -> None:
+    metadata = {"nodewright-max-size": "9", "nodewright-options": "scaledownunneededtime=3m"}
+    group = a_group(a_template(machine_type="x9-standard-4", metadata=metadata), machines="b")
+    templates.refresh([group])
+    assert templates.template(group) is None
+    assert templates.limits(group) == (None, 9)
+    assert templates.options(group, GroupOptions()).scale_down_unneeded_time == timedelta(minutes=3)
+
+
 def test_mistakes_are_told_once_and_name_the_group(templates, a_template, a_group, caplog) -> None:
     group = a_group(a_template(metadata={**env("nonsense"), "nodewright-taints": "a=b"}))
     templates.refresh([group])
