@@ -78,6 +78,10 @@ def test_local_ssds_take_their_size(quotas) -> None:
     assert quotas(local_ssds=3)["LOCAL_SSD_TOTAL_GB"] == 1125
 
 
+def test_local_ssds_of_newer_families_are_counted_by_family(quotas) -> None:
+    assert quotas(machine_type="c3-standard-8-lssd")["LOCAL_SSD_TOTAL_GB_PER_VM_FAMILY/C3"] == 750
+
+
 def test_only_machines_with_external_addresses_take_from_these(quotas) -> None:
     interfaces = [{"network": "default", "accessConfigs": [{"type": "ONE_TO_ONE_NAT"}]}]
     assert quotas(networkInterfaces=interfaces)["IN_USE_ADDRESSES"] == 1

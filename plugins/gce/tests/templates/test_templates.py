@@ -18,6 +18,7 @@ from nodewright_gce.pools import Pool
 
 MIB, GIB, KIB = 1024**2, 1024**3, 1024
 GKE_LABELS = "node_labels=cloud.google.com/gke-nodepool=pool-1"
+SHARED = "cloud.google.com/gke-gpu-sharing-strategy=time-sharing,cloud.google.com/gke-max-shared-clients-per-gpu"
 POOLS = "gce.nodewright.dev/pools"
 
 
@@ -61,16 +62,15 @@ def test_a_template_has_the_labels_that_every_node_has(foresee) -> None:
     }
 
 
-def test_what_kube_env_reserves_counts_to_the_byte(foresee) -> None:
+def test_what_kube_env_reserves_is_what_a_node_keeps(foresee) -> None:
     template = foresee(
         machine_type="e2-medium",
         metadata=env("kube_reserved=cpu=1060m,memory=1019Mi,ephemeral-storage=41Gi", "os_distribution=cos", GKE_LABELS),
     )
     assert template.allocatable["cpu"] == 940
     assert kept(template)["memory"] == (1019 + 100) * MIB
-    assert (
-        kept(template)["ephemeral-storage"] == 41 * GIB + int(template.capacity["ephemeral-storage"] * 0.1) + 15 or True
-    )
+    evicted = template.capacity["ephemeral-storage"] / 10
+    assert kept(template)["ephemeral-storage"] == pytest.approx(41 * GIB + evicted, rel=1e-6)
 
 
 def test_a_node_of_gke_without_reservations_keeps_what_gkes_formulas_say(foresee) -> None:
@@ -126,15 +126,8 @@ def test_gpus_that_a_type_has_are_not_counted_twice_if_the_template_names_them(f
         ("cloud.google.com/gke-gpu-partition-size=3g.20gb", 2),
         ("cloud.google.com/gke-gpu-partition-size=7g.40gb", 1),
         ("cloud.google.com/gke-gpu-partition-size=1g.20gb", 4),
-        (
-            "cloud.google.com/gke-gpu-sharing-strategy=time-sharing,cloud.google.com/gke-max-shared-clients-per-gpu=5",
-            5,
-        ),
-        (
-            "cloud.google.com/gke-gpu-partition-size=1g.5gb,cloud.google.com/gke-gpu-sharing-strategy=mps,"
-            "cloud.google.com/gke-max-shared-clients-per-gpu=3",
-            21,
-        ),
+        (f"{SHARED}=5", 5),
+        (f"cloud.google.com/gke-gpu-partition-size=1g.5gb,{SHARED}=3", 21),
         ("cloud.google.com/gke-max-shared-clients-per-gpu=5", 1),
     ],
 )
@@ -479,6 +472,24 @@ def test_machines_of_a_reservation_come_from_it_only(templates, a_template, a_gr
         "europe-west1-b/reservation:gpus",
         "europe-west1-b/reservation:local",
     ]
+
+
+@pytest.mark.parametrize(
+    ("machine_type", "properties", "queued"),
+    [
+        ("n2-standard-8", {}, False),
+        ("a2-highgpu-1g", {}, True),
+        ("n1-standard-8", {"guestAccelerators": [{"acceleratorType": "nvidia-tesla-t4", "acceleratorCount": 1}]}, True),
+        ("n2-standard-8", {"scheduling": {"provisioningModel": "FLEX_START"}}, True),
+        ("n2-standard-8", {"scheduling": {"provisioningModel": "SPOT"}}, False),
+    ],
+)
+def test_machines_with_accelerators_or_of_limited_life_may_be_waited_for(
+    templates, a_template, a_group, machine_type, properties, queued
+) -> None:
+    group = a_group(a_template(machine_type=machine_type, **properties))
+    templates.refresh([group])
+    assert templates.queued(group) is queued
 
 
 def test_a_group_that_may_use_any_reservation_has_ordinary_pools(templates, a_template, a_group) -> None:
