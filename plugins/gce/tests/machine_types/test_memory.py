@@ -32,6 +32,12 @@ def test_arm_machines_see_less() -> None:
     assert amd - arm == pytest.approx(0.0029 * 16384 * MIB, abs=1024)
 
 
+@pytest.mark.parametrize(("mib", "buffer"), [(1024, 64), (8192, 0.06 * 8192), (65536, 1024)])
+def test_encrypted_memory_needs_a_larger_buffer_within_bounds(mib, buffer) -> None:
+    plain, encrypted = (memory_seen(a_type(mib=mib), OsDistribution.COS, encrypted=each) for each in (False, True))
+    assert plain - encrypted == pytest.approx(buffer * MIB, abs=1024)
+
+
 def test_the_margin_of_measured_families_ends() -> None:
     sold = 1024 * 1024
     seen = memory_seen(a_type("n2-highmem-128", mib=sold), OsDistribution.COS)

@@ -434,6 +434,15 @@ def test_hidden_cores_and_threads_are_no_vcpus(foresee) -> None:
 
 
 @pytest.mark.parametrize(
+    "config", [{"enableConfidentialCompute": True}, {"confidentialInstanceType": "TDX"}], ids=["older", "newer"]
+)
+def test_confidential_machines_see_less_memory(foresee, config) -> None:
+    plain = foresee("plain").capacity["memory"]
+    confidential = foresee("confidential", confidentialInstanceConfig=config).capacity["memory"]
+    assert plain - confidential == pytest.approx(1024 * MIB, abs=1024)
+
+
+@pytest.mark.parametrize(
     ("metadata", "image"), [(env("os=windows"), ""), ({}, "projects/windows-cloud/global/images/windows-server-2022")]
 )
 def test_windows_is_not_foreseen(templates, a_template, a_group, metadata, image) -> None:
@@ -508,6 +517,13 @@ def test_the_next_machine_of_a_regional_group_is_expected_where_there_are_fewest
     assert template.labels["topology.kubernetes.io/zone"] == template.labels["topology.gke.io/zone"] == "europe-west1-d"
     assert template.labels["topology.kubernetes.io/region"] == "europe-west1"
     assert [pool.zone for pool in templates.pools(group)] == list(template.zones)
+
+
+def test_a_group_that_keeps_to_a_single_zone_stays_in_it(templates, a_template, a_group, regional) -> None:
+    policy = {**regional("bcd"), "targetShape": "ANY_SINGLE_ZONE"}
+    group = a_group(a_template(), place="europe-west1", machines="cc", distributionPolicy=policy)
+    templates.refresh([group])
+    assert templates.template(group).labels["topology.kubernetes.io/zone"] == "europe-west1-c"
 
 
 def test_settings_may_name_the_first_zone(make_templates, a_template, a_group, regional) -> None:

@@ -169,10 +169,12 @@ def _refuse_windows(env: KubeEnv, properties: TemplateProperties) -> None:
 def next_zone(group: ManagedGroup, possible: Collection[str]) -> str:
     """Return which of the *possible* zones (at least one) the next machine of *group* is expected in.
 
-    Google evens out the zones of a group, and launches elsewhere if a zone has no capacity.
+    Google evens out the zones of a group, and launches elsewhere if a zone has no capacity. A group that keeps to a
+    single zone stays in it.
     """
     counts = Counter(zone_of(member.instance) for member in group.members)
-    return min(possible, key=lambda zone: (counts[zone], zone))
+    sign = -1 if group.mig.distribution_policy.target_shape == "ANY_SINGLE_ZONE" else 1
+    return min(possible, key=lambda zone: (sign * counts[zone], zone))
 
 
 def zone_of(url: str) -> str:
