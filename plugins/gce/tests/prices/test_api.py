@@ -60,7 +60,7 @@ def test_without_leave_to_read_the_catalogue_the_table_holds_and_the_log_says_so
         prices.refresh([a_pool()])
     assert price_of(prices, a_machine()) == pytest.approx(N2)
     assert len(google.asked) == 1
-    assert caplog.text.count("set prices.onDemand to table") == 1
+    assert caplog.text.count("enable the Cloud Billing API in the project, or set prices.onDemand to table") == 1
 
 
 def test_a_catalogue_that_is_away_for_a_while_is_asked_again_in_a_minute(google, clock, caplog) -> None:
