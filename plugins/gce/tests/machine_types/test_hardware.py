@@ -33,5 +33,5 @@ def test_what_costs_nothing_is_not_written() -> None:
 
 @pytest.mark.parametrize("text", ["{", "{}", '[{"region": "europe-west1"}]', '[{"vcpus": "four"}]'])
 def test_what_nobody_wrote_is_refused(text) -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"Expected|Object missing|truncated"):
         read(text)
