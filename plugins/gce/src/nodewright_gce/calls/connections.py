@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ class Connections:
     ) -> Answer:
         """Send one request and read its answer, all within *timeout* seconds; raises `LostError`."""
         from urllib3 import Timeout
-        from urllib3.exceptions import HTTPError
-        from urllib3.exceptions import TimeoutError as Timeouts
+        from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError, ReadTimeoutError
 
         until = monotonic() + timeout
         response = None
@@ -69,7 +68,8 @@ class Connections:
             data = _read(response, until, timeout)
         except (HTTPError, OSError) as error:
             _drop(response)
-            if isinstance(error, Timeouts):
+            late = isinstance(error, ConnectTimeoutError | ReadTimeoutError)
+            if late and not isinstance(error, NewConnectionError):
                 raise LateError(f"no answer within {timeout:g} s") from error
             raise LostError(_reason(error)) from error
         except LateError:
@@ -92,12 +92,20 @@ class Connections:
 
 
 def _open(proxy: str) -> "PoolManager":
-    from urllib3 import PoolManager, ProxyManager
+    from urllib3 import PoolManager, ProxyManager, make_headers
 
     bundle = next(filter(None, map(os.environ.get, _CA_BUNDLES)), None)
     trust = ssl.create_default_context(cafile=bundle if bundle and os.path.isfile(bundle) else None)
     if proxy:
-        return ProxyManager(proxy, num_pools=8, maxsize=_CONNECTIONS, ssl_context=trust)
+        parts = urlsplit(proxy)
+        account = f"{unquote(parts.username)}:{unquote(parts.password or '')}" if parts.username else None
+        return ProxyManager(
+            proxy,
+            proxy_headers=make_headers(proxy_basic_auth=account),
+            num_pools=8,
+            maxsize=_CONNECTIONS,
+            ssl_context=trust,
+        )
     return PoolManager(num_pools=8, maxsize=_CONNECTIONS, ssl_context=trust)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import google.auth
-from google.auth.credentials import Credentials, Scoped
+from google.auth.credentials import Credentials, Scoped, with_scopes_if_required
 from google.auth.exceptions import DefaultCredentialsError, RefreshError, TransportError
 
 from nodewright_gce.calls.cloud_config import CloudConfig
@@ -82,9 +82,10 @@ class MetadataCredentials(Credentials):
 
     def refresh(self, request: Any) -> None:
         """Ask for a token."""
-        body = _read_json(self._server.read("instance/service-accounts/default/token"), "the metadata server")
+        answer = self._server.read("instance/service-accounts/default/token")
+        body = _read_token(answer, "the metadata server", "access_token", "expires_in")
         self.token = body["access_token"]
-        self.expiry = _now() + timedelta(seconds=float(body["expires_in"]))
+        self.expiry = datetime.now(UTC).replace(tzinfo=None) + timedelta(seconds=int(body["expires_in"]))
 
 
 class TokenUrlCredentials(Credentials):
@@ -103,7 +104,7 @@ class TokenUrlCredentials(Credentials):
         answer = request(self._url, method="POST", body=self._body, headers=headers)
         if answer.status != 200:
             raise RefreshError(f"token-url answers with status {answer.status}")
-        body = _read_json(answer.data, "token-url")
+        body = _read_token(answer.data, "token-url", "accessToken", "expireTime")
         self.token = body["accessToken"]
         self.expiry = datetime.fromisoformat(body["expireTime"]).astimezone(UTC).replace(tzinfo=None)
 
@@ -131,10 +132,11 @@ def _read_file(path: str, transport: Transport) -> tuple[Credentials, str]:
         # A file of any kind is what a user may name.
         warnings.simplefilter("ignore")
         try:
-            credentials, project = google.auth.load_credentials_from_file(path, scopes=SCOPES, request=transport)
-        except ValueError as error:
+            credentials, project = google.auth.load_credentials_from_file(path, request=transport)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise DefaultCredentialsError(f"{path} is no file of credentials ({type(error).__name__})") from error
-    return credentials, str(project or "")
+    # With scopes from the start, google-auth would ask another service for the project of federated credentials.
+    return with_scopes_if_required(credentials, SCOPES), str(project or "")
 
 
 def _gcloud_file() -> str:
@@ -155,16 +157,12 @@ def _impersonate(own: Credentials, settings: "GceConfig") -> Credentials:
     return Impersonated(own, target_principal=account, target_scopes=list(SCOPES), iam_endpoint_override=url)
 
 
-def _read_json(data: str | bytes, where: str) -> dict[str, Any]:
+def _read_token(data: str | bytes, where: str, *needed: str) -> dict[str, Any]:
+    """Return an answer with what is *needed*; the message has nothing of it."""
     try:
         body = json.loads(data)
     except ValueError:
-        raise RefreshError(f"the answer of {where} is no token") from None
-    if not isinstance(body, dict) or not {"access_token", "accessToken"} & body.keys():
-        raise RefreshError(f"the answer of {where} has no token")
+        body = None
+    if not isinstance(body, dict) or not all(body.get(name) for name in needed):
+        raise RefreshError(f"the answer of {where} is no token: {' and '.join(needed)} are missing")
     return body
-
-
-def _now() -> datetime:
-    """As google-auth counts: UTC, without saying so."""
-    return datetime.now(UTC).replace(tzinfo=None)

@@ -21,7 +21,6 @@ from nodewright.api import (
 
 from nodewright_gce.calls.connections import Answer
 from nodewright_gce.calls.rights import right_of
-from nodewright_gce.resources.address import Place
 from nodewright_gce.resources.managed_instance import AttemptError
 from nodewright_gce.resources.operation import Operation
 from nodewright_gce.resources.resource import Resource
@@ -29,9 +28,9 @@ from nodewright_gce.resources.resource import Resource
 _THROTTLED = frozenset(
     {"RATE_LIMIT_EXCEEDED", "rateLimitExceeded", "userRateLimitExceeded", "RESOURCE_EXHAUSTED", "concurrentLimit"}
 )
-_QUOTA = frozenset({"quotaExceeded", "QUOTA_EXCEEDED", "limitExceeded"})
+_QUOTA = frozenset({"quotaExceeded", "QUOTA_EXCEEDED"})
 _DISABLED = frozenset({"accessNotConfigured", "SERVICE_DISABLED", "CONSUMER_INVALID", "BILLING_DISABLED"})
-_SCOPE = "ACCESS_TOKEN_SCOPE_INSUFFICIENT"
+_SCOPES = frozenset({"ACCESS_TOKEN_SCOPE_INSUFFICIENT", "insufficientPermissions"})
 _BUSY = frozenset({"resourceNotReady", "resourceInUseByAnotherResource", "resourceInUse", "operationInProgress"})
 
 _STOCK_OUT = frozenset(
@@ -72,7 +71,7 @@ class Call:
         return right_of(self.resource, self.verb).permission
 
     def __str__(self) -> str:
-        return f"{self.verb.replace('_', ' ')} of {self.path}"
+        return f"{_camel(self.resource)}.{_camel(self.verb)} of {self.path}"
 
 
 class _Reason(Resource, frozen=True, kw_only=True):
@@ -107,12 +106,18 @@ def refusal(answer: Answer, call: Call, now: datetime) -> NodewrightError:
     """Return what an answer with a status from 300 on means; *now* tells when a rate quota begins anew."""
     reasons = frozenset(reasons_of(answer))
     text = _sentence(answer)
-    if answer.status == 429 or reasons & _THROTTLED:
-        return ThrottledError(f"Google asks for fewer calls: {call}: {text}", retry_after=_pause(answer, now))
     if reasons & _QUOTA:
         return CapacityError(_quota_error(_read(answer).message or text, "", {}))
-    if answer.status in (401, 403):
-        return _denied(answer.status, reasons, call, text)
+    if answer.status == 429 or reasons & _THROTTLED:
+        return ThrottledError(f"Google asks for fewer calls: {call}: {text}", retry_after=_pause(answer, now))
+    if answer.status == 401:
+        return AccessDeniedError(
+            f"Google does not accept the credentials ({call}): {text}; renew them, and look at the clock", status=401
+        )
+    if answer.status >= 500 or not reasons:
+        return CloudUnavailableError(f"Google could not answer {call}: {text}")
+    if answer.status == 403:
+        return _denied(reasons, call, text)
     if answer.status == 404:
         if "instanceGroupManagers/" in call.path:
             return GroupNotFoundError(f"Google knows no group {call.path}: {text}; correct its URL, or leave it out")
@@ -121,29 +126,24 @@ def refusal(answer: Answer, call: Call, now: datetime) -> NodewrightError:
         return TemporaryError(f"somebody else changed the group first ({call}): {text}")
     if answer.status in (408, 409) or reasons & _BUSY:
         return TemporaryError(f"Google can't do this now: {call}: {text}")
-    if answer.status >= 500 or not reasons:
-        return CloudUnavailableError(f"Google could not answer {call}: {text}")
     return PermanentError(f"Google refuses {call}: {text}")
 
 
 def failure(operation: Operation, call: Call) -> NodewrightError | None:
     """Return why a change failed that was accepted at first; None if it did not."""
     if not operation.error.errors:
-        if operation.http_error_status_code >= 400:
-            return TemporaryError(
-                f"Google refused {call}: status {operation.http_error_status_code} {operation.http_error_message}"
-            )
         return None
+    what = operation.operation_type.removeprefix("compute.") or str(call)
     first = operation.error.errors[0]
     cause = class_of(first.code)
     text = f"{shown(first.message)} ({first.code})"
     if cause in (ErrorClass.STOCK_OUT, ErrorClass.QUOTA):
         return CapacityError(error_of(first, cause))
     if cause is ErrorClass.PERMISSION:
-        return AccessDeniedError(f"Google may not carry out {call}: {text}; allow {call.permission} in the role")
+        return AccessDeniedError(f"{what} failed: {text}; give Google's own service agent what it lacks")
     if cause is ErrorClass.CONFIGURATION:
-        return PermanentError(f"Google can't carry out {call}: {text}")
-    return TemporaryError(f"Google did not carry out {call}: {text}")
+        return PermanentError(f"{what} failed: {text}; correct the group or its template")
+    return TemporaryError(f"{what} failed: {text}")
 
 
 def class_of(code: str) -> ErrorClass | None:
@@ -179,10 +179,10 @@ def shown(text: str) -> str:
     return _SECRET.sub("…", " ".join(text.split())).rstrip(".")
 
 
-def place_of(path: str) -> Place | None:
-    """Return the zone or region in a path."""
-    found = re.search(r"projects/([^/]+)/(zones|regions)/([^/]+)", path)
-    return Place(project=found[1], name=found[3], regional=found[2] == "regions") if found else None
+def _camel(name: str) -> str:
+    """A name of metrics as Google writes it."""
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
 
 
 def _quota_error(message: str, metric: str, dimensions: Mapping[str, str]) -> InstanceError:
@@ -198,24 +198,19 @@ def _quota_error(message: str, metric: str, dimensions: Mapping[str, str]) -> In
     )
 
 
-def _denied(status: int, reasons: frozenset[str], call: Call, text: str) -> AccessDeniedError:
-    if status == 401:
-        return AccessDeniedError(
-            f"Google does not accept the credentials ({call}): {text}; renew them, and look at the clock", status=status
-        )
-    if _SCOPE in reasons or "insufficientPermissions" in reasons:
+def _denied(reasons: frozenset[str], call: Call, text: str) -> AccessDeniedError:
+    if reasons & _SCOPES:
         return AccessDeniedError(
             f"the token's scopes do not allow {call}: {text}; give the machine the scope cloud-platform or compute-rw, "
             "or the pod an account of its own by workload identity",
-            status=status,
+            status=403,
         )
     if reasons & _DISABLED:
         return AccessDeniedError(
-            f"the project may not use the API for {call}: {text}; enable compute.googleapis.com, and billing",
-            status=status,
+            f"the project may not use the API for {call}: {text}; enable the API, and billing, for it", status=403
         )
-    allow = f"allow {call.permission} in its role" if call.permission else "see what is on the way"
-    return AccessDeniedError(f"Google does not allow the account to {call}: {text}; {allow}", status=status)
+    allow = f"; allow {call.permission} in the role of the account" if call.permission else ""
+    return AccessDeniedError(f"Google does not allow {call}: {text}{allow}", status=403)
 
 
 def _read(answer: Answer) -> _Error:

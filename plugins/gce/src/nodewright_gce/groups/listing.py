@@ -37,10 +37,10 @@ class _Listed:
     def shows(self, group: ManagedGroup, origin: Origin) -> bool:
         """Whether nothing has changed."""
         mig = group.mig
-        return (
-            self.members is group.members
-            and (self.lifecycle, self.template, self.origin)
-            == (mig.instance_lifecycle_policy, mig.template, origin)
+        return self.members is group.members and (self.lifecycle, self.template, self.origin) == (
+            mig.instance_lifecycle_policy,
+            mig.template,
+            origin,
         )
 
 
@@ -70,8 +70,6 @@ def _instance(machine: ManagedInstance, group: ManagedGroup, origin: Origin) -> 
     shown = as_instance(machine, group.mig, group.address.place, origin.machine_types)
     if origin.queued and is_queued(machine):
         return shown
-    pool = Pool(
-        zone=shown.zone, machine_type=shown.instance_type, spot=origin.spot, reservation=origin.reservation
-    )
+    pool = Pool(zone=shown.zone, machine_type=shown.instance_type, spot=origin.spot, reservation=origin.reservation)
     error = cause_of_machine(machine, pool)
     return replace(shown, error=error) if error else shown

@@ -1,6 +1,6 @@
 """A managed instance group as a node group of the core."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from nodewright.api import (
     NodewrightError,
     PartialIncreaseError,
     Pause,
+    PermanentError,
     SizeLimitError,
     TemporaryError,
     ThrottledError,
@@ -27,6 +28,7 @@ from nodewright.api import (
 from nodewright_gce.calls.compute import Compute
 from nodewright_gce.groups.attempts import Attempts
 from nodewright_gce.groups.known_machines import KnownMachines
+from nodewright_gce.groups.limits import SizeLimits
 from nodewright_gce.groups.listing import Listing, Origin
 from nodewright_gce.groups.machines import has_not_come, is_counted, is_queued, name_of, provider_id
 from nodewright_gce.groups.names import Names
@@ -34,8 +36,10 @@ from nodewright_gce.groups.operations import Operations
 from nodewright_gce.groups.orders import RecentOrders, going
 from nodewright_gce.groups.removal import machines_of, reference, requests_for
 from nodewright_gce.groups.steering import pause_of
+from nodewright_gce.migs.causes import CREATING
 from nodewright_gce.migs.managed_group import ManagedGroup
 from nodewright_gce.migs.queues import open_of
+from nodewright_gce.resources.address import Address
 from nodewright_gce.resources.managed_instance import ManagedInstance
 from nodewright_gce.resources.mig import Mig
 
@@ -47,6 +51,8 @@ if TYPE_CHECKING:
 
 #: Google makes no more machines by name in one request. Several requests could be granted in part.
 _MOST_BY_NAME = 1000
+#: Google's code, in the message of an order whose names it has already.
+_NAME_TAKEN = "ALREADY_EXISTS"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,15 +70,17 @@ class GroupServices:
     operations: Operations
     attempts: Attempts
     names: Names
+    #: Has the machines of a group listed at the next refresh.
+    touch: Callable[[Address], None]
 
 
 class GceNodeGroup(NodeGroup):
     """Facts from one refresh. Actions read the size again before they change it, and correct the facts afterwards."""
 
-    def __init__(self, group: ManagedGroup, limits: tuple[int, int], services: GroupServices) -> None:
+    def __init__(self, group: ManagedGroup, limits: SizeLimits, services: GroupServices) -> None:
         self._group = group
-        self._min, self._max = limits
         self._services = services
+        self.limits = limits
 
     @property
     def id(self) -> str:
@@ -87,12 +95,17 @@ class GceNodeGroup(NodeGroup):
     @property
     def min_size(self) -> int:
         """The smallest number of machines."""
-        return self._min
+        return self.limits.min_size
 
     @property
     def max_size(self) -> int:
         """The largest number of machines."""
-        return self._max
+        if self.limits.max_size is None:
+            raise PermanentError(
+                f"group {self.id} has no maximum: write one in its rule, or as nodewright-max-size into the metadata "
+                "of its template"
+            )
+        return self.limits.max_size
 
     @property
     def target_size(self) -> int:
@@ -141,7 +154,15 @@ class GceNodeGroup(NodeGroup):
     @property
     def atomic(self) -> bool:
         """Whether the group grows in bulk, or has a queue."""
-        return _is_bulk(self._group.mig) or self._has_queue
+        return _is_bulk(self._group.mig) or self.has_queue
+
+    @property
+    def has_queue(self) -> bool:
+        """Whether the group takes resize requests, which may wait for machines."""
+        repairs = self._group.mig.instance_lifecycle_policy.default_action_on_failure != "DO_NOTHING"
+        with suppress(NodewrightError):
+            return not repairs and self._services.templates.queued(self._group)
+        return False
 
     def options(self, defaults: GroupOptions) -> GroupOptions:
         """The defaults, overridden by the metadata of its template."""
@@ -181,7 +202,7 @@ class GceNodeGroup(NodeGroup):
 
     def delete_nodes(self, nodes: Sequence[Node]) -> None:
         """Delete machines by name, which lowers the target by as many."""
-        self._remove(nodes, least=self._min)
+        self._remove(nodes, least=self.min_size)
 
     def force_delete_nodes(self, nodes: Sequence[Node]) -> None:
         """Delete machines even below `min_size`."""
@@ -197,7 +218,7 @@ class GceNodeGroup(NodeGroup):
                 f"group {self.id} waits for {unmet} machines, so its target of {now.mig.target_size} can't be lowered "
                 f"by {count} without a deletion"
             )
-        self._check_minimum(now, count, self._min)
+        self._check_minimum(now, count, self.min_size)
         if count > len(to_come) and self._services.orders.is_recent(self.id):
             # Google would choose among machines that a late answer does not list yet.
             raise TemporaryError(
@@ -224,7 +245,7 @@ class GceNodeGroup(NodeGroup):
     def _create(self, now: ManagedGroup, count: int) -> None:
         services = self._services
         taken = {name_of(each) for each in now.members}
-        attempt = services.attempts.next(self.id, now.mig.base_instance_name, count, taken)
+        attempt = services.attempts.next(self.id, now.mig, count, taken)
         try:
             operation = services.compute.create_instances(now.address, attempt.names, request_id=attempt.request_id)
             services.operations.follow(self.id, [operation])
@@ -236,17 +257,21 @@ class GceNodeGroup(NodeGroup):
             raise
         except NodewrightError as error:
             services.attempts.over(self.id)
-            self._take_back(attempt.names, error)
+            # Machines that have these names already are of an earlier order.
+            if _NAME_TAKEN not in str(error):
+                self._take_back(attempt.names, error)
+            raise
         services.attempts.over(self.id)
-        self._now_has(now, now.mig.target_size + count)
+        # The size that was read may include an attempt that is repeated.
+        self._now_has(now, max(now.mig.target_size, attempt.before + count), before=attempt.before)
 
     def _take_back(self, names: Sequence[str], error: NodewrightError) -> None:
-        """Delete what came of an order that failed with *error*, and raise that."""
+        """Delete what came of an order that failed with *error*; raises `PartialIncreaseError` if that fails."""
         begun: Sequence[ManagedInstance] = ()
         services, address, ours = self._services, self._group.address, set(names)
         try:
             listed = services.compute.managed_instances(address)
-            begun = [each for each in listed if name_of(each) in ours and is_counted(each, self._group.mig)]
+            begun = [each for each in listed if name_of(each) in ours and each.current_action in CREATING]
             if begun:
                 operation = services.compute.delete_instances(
                     address, list(map(reference, begun)), request_id=services.names.request_id()
@@ -255,7 +280,6 @@ class GceNodeGroup(NodeGroup):
         except NodewrightError as trouble:
             if begun:
                 raise PartialIncreaseError(len(begun), error) from trouble
-        raise error
 
     def _resize_up(self, now: ManagedGroup, count: int) -> None:
         known, size = self._group.mig.target_size, now.mig.target_size
@@ -325,12 +349,6 @@ class GceNodeGroup(NodeGroup):
     # What is known
 
     @property
-    def _has_queue(self) -> bool:
-        mig = self._group.mig
-        repairs = mig.instance_lifecycle_policy.default_action_on_failure != "DO_NOTHING"
-        return not repairs and self._services.templates.queued(self._group)
-
-    @property
     def _origin(self) -> Origin:
         templates, group = self._services.templates, self._group
         # A group of which nothing is known has machines all the same.
@@ -355,9 +373,10 @@ class GceNodeGroup(NodeGroup):
         members = tuple(self._services.compute.managed_instances(now.address))
         return self._services.orders.applied_to(replace(now, members=members))
 
-    def _now_has(self, now: ManagedGroup, target: int) -> None:
-        """Note that Google has taken an order for so many machines."""
-        self._services.orders.resized(self.id, now.mig.target_size, target)
+    def _now_has(self, now: ManagedGroup, target: int, *, before: int | None = None) -> None:
+        """Note that Google has taken an order for so many machines; *before* is the size that it changed."""
+        self._services.orders.resized(self.id, now.mig.target_size if before is None else before, target)
+        self._services.touch(self._group.address)
         self._group = replace(now, mig=_with_target(now.mig, target))
 
     def _now_without(self, machines: Sequence[ManagedInstance]) -> None:
@@ -368,14 +387,14 @@ class GceNodeGroup(NodeGroup):
         for id_, incarnation in ids.items():
             self._services.orders.deleted(self.id, id_, incarnation)
         self._services.orders.resized(self.id, size, left)
+        self._services.touch(self._group.address)
         members = tuple(going(each) if provider_id(each, place) in ids else each for each in self._group.members)
         self._group = replace(self._group, mig=_with_target(mig, left), members=members)
 
     def _check_maximum(self, group: ManagedGroup, count: int) -> None:
-        if group.mig.target_size + count > self._max:
-            raise SizeLimitError(
-                f"group {self.id} can't grow to {group.mig.target_size + count}: its maximum is {self._max}"
-            )
+        target = group.mig.target_size + count
+        if target > self.max_size:
+            raise SizeLimitError(f"group {self.id} can't grow to {target}: its maximum is {self.max_size}")
 
     def _check_minimum(self, group: ManagedGroup, count: int, least: int) -> None:
         if group.mig.target_size - count < least:

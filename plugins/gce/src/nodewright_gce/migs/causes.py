@@ -63,9 +63,7 @@ _MEANINGS: tuple[_Meaning, ...] = (
         code=r"^CONDITION_NOT_MET$",
         message="constraints/compute.vmExternalIpAccess violated for project",
     ),
-    _Meaning(
-        error_class=_OTHER, name="RESERVATION_NOT_READY", message="requires reservation to be in READY state"
-    ),
+    _Meaning(error_class=_OTHER, name="RESERVATION_NOT_READY", message="requires reservation to be in READY state"),
     # It comes among errors of reservations, and is none.
     _Meaning(
         error_class=_STOCK_OUT,
@@ -173,7 +171,7 @@ def _sentences(errors: Iterable[AttemptError]) -> Iterator[str]:
 
 def _used_up(error: AttemptError, meaning: _Meaning, pool: Pool) -> str:
     if meaning.error_class is _QUOTA:
-        return _exceeded(error, pool)
+        return _exceeded(error)
     if meaning.of_reservation:
         named = _NAMED_RESERVATION.search(error.message)
         name = last_part(named["name"].rstrip(".")) if named else pool.reservation
@@ -195,17 +193,21 @@ def _dry(error: AttemptError, pool: Pool) -> str:
     return str(dry) if dry.zone and dry.machine_type else ""
 
 
-def _exceeded(error: AttemptError, pool: Pool) -> str:
+def _exceeded(error: AttemptError) -> str:
     """Return the quota that is used up, where it is named."""
-    if told := _EXCEEDED.search(error.message):
-        return quota_name(told["region"] or "global", told["metric"])
-    for info in _quotas(error):
+    info = next(_quotas(error), QuotaInfo())
+    told = _EXCEEDED.search(error.message)
+    if told is not None:
+        metric, region = told["metric"], told["region"] or ""
+    else:
         # Such as CPUS-per-project-region.
-        metric, per, _ = info.limit_name.partition("-per-")
-        if per:
-            region = info.dimensions.get("region") or pool.zone.rpartition("-")[0]
-            return quota_name(region or "global", metric.replace("-", "_").upper())
-    return ""
+        name, per, _ = info.limit_name.partition("-per-project")
+        metric = name.replace("-", "_").upper() if per else ""
+        region = info.dimensions.get("region", "")
+    family = info.dimensions.get("vm_family", "")
+    if not metric:
+        return ""
+    return quota_name(region or "global", f"{metric}/{family}" if family else metric)
 
 
 def _figures(info: QuotaInfo) -> str:

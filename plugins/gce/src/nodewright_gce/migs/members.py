@@ -1,7 +1,7 @@
 """The machines of groups, listed when something about a group has changed, and otherwise taken as they were."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Lock
@@ -65,13 +65,18 @@ class Members:
         settled = before is None or before.row == row
         self._listings[address] = _Listing(machines=listed, row=row, settled=settled, at=now)
 
-    def to_list(self, migs: Sequence[tuple[Address, Mig]], now: datetime) -> list[tuple[Address, Mig]]:
-        """Return those of all used groups whose machines have to be listed now, and forget the others."""
+    def forget_others(self, used: Set[Address]) -> None:
+        """Forget the machines of groups that are not *used*."""
         with self._lock:
-            touched, self._touched = self._touched, set()
-            unknown, self._unknown = self._unknown, set()
-        used = {address for address, _ in migs}
+            self._touched &= used
         self._listings = {address: each for address, each in self._listings.items() if address in used}
+
+    def to_list(self, migs: Sequence[tuple[Address, Mig]], now: datetime) -> list[tuple[Address, Mig]]:
+        """Return those of the groups that could be read whose machines have to be listed now."""
+        with self._lock:
+            touched = self._touched & {address for address, _ in migs}
+            self._touched -= touched
+            unknown, self._unknown = self._unknown, set()
         touched |= self._makers(migs, unknown, now)
         return [(address, mig) for address, mig in migs if address in touched or self._is_due(address, mig, now)]
 

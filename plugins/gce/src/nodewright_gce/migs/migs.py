@@ -75,6 +75,7 @@ class Migs:
         """
         areas = self._read_areas()
         used = {address: limits for area in areas.values() for address, limits in area.used.items()}
+        self._members.forget_others(used.keys())
         troubles = self._read_members(areas, used)
         self._areas = areas
         groups = [self._group(address, limits, areas[address.place], troubles) for address, limits in used.items()]

@@ -8,6 +8,7 @@ from nodewright.api import Clock
 from nodewright_gce.calls.compute import Compute
 from nodewright_gce.migs.causes import quota_name
 from nodewright_gce.resources.address import Place
+from nodewright_gce.resources.region import Quota
 
 #: Quotas of a region are not read more often than this.
 _PAUSE = timedelta(minutes=1)
@@ -34,7 +35,7 @@ class Quotas:
             self._read_at[region] = now
             self._left = {each: left for each, left in self._left.items() if each != region}
             quotas = self._compute.region(region).quotas
-            left = {quota_name(region.name, each.metric): each.limit - each.usage for each in quotas}
+            left = {quota_name(region.name, each.metric): each.limit - each.usage for each in quotas if _limits(each)}
             self._left = {**self._left, region: left}
 
     def room(self, place: Place, takes: Mapping[str, int]) -> int | None:
@@ -45,6 +46,11 @@ class Quotas:
         left = self._left.get(_region_of(place), {})
         rooms = [int(left[name] // amount) for name, amount in takes.items() if amount > 0 and name in left]
         return max(0, min(rooms)) if rooms else None
+
+
+def _limits(quota: Quota) -> bool:
+    """Whether a quota counts: without one for what is preemptible, Google takes that from the others."""
+    return quota.limit > 0 or (quota.limit == 0 and not quota.metric.startswith("PREEMPTIBLE_"))
 
 
 def _region_of(place: Place) -> Place:

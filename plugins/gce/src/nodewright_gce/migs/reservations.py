@@ -35,7 +35,10 @@ class Reservations:
             # Also if that fails.
             self._read_at[zone] = now
             self._left = {each: left for each, left in self._left.items() if each != zone}
-            left = {str(Pool(zone=zone.name, reservation=each.name)): _left(each) for each in self._compute.reservations(zone)}
+            left = {
+                str(Pool(zone=zone.name, reservation=each.name)): _left(each)
+                for each in self._compute.reservations(zone)
+            }
             self._left = {**self._left, zone: left}
 
     def room(self, project: str, pools: Iterable[Pool]) -> int | None:

@@ -16,36 +16,32 @@ class _Probe:
     ssd_gib: int = 0
 
 
-def _pair(series: str, *, low: float, high: float) -> tuple[_Probe, _Probe]:
-    """Return the types of 8 vCPUs with *low* and *high* memory."""
-    return (
-        _Probe(name=f"{series}-highcpu-8", cores=8, gib=low),
-        _Probe(name=f"{series}-highmem-8", cores=8, gib=high),
-    )
+def _of_eight(series: str, **gib: float) -> tuple[_Probe, ...]:
+    """Return the types of 8 vCPUs, with the memory of each shape."""
+    return tuple(_Probe(name=f"{series}-{shape}-8", cores=8, gib=each) for shape, each in gib.items())
 
 
-#: Two types for each series, with different shares of memory.
-_PAIRS: Mapping[str, tuple[_Probe, _Probe]] = {
-    "n1": _pair("n1", low=7.2, high=52),
-    **{series: _pair(series, low=8, high=64) for series in ("e2", "n2", "n2d")},
-    **{series: _pair(series, low=16, high=64) for series in ("c2d", "c3", "c3d", "c4a", "n4", "n4a", "n4d")},
-    **{series: _pair(series, low=16, high=62) for series in ("c4", "c4n")},
-    "c4d": _pair("c4d", low=15, high=63),
+#: By series, in the order of memory per core. Regions lack some.
+_PROBES: Mapping[str, tuple[_Probe, ...]] = {
+    "n1": _of_eight("n1", highcpu=7.2, standard=30, highmem=52),
+    **{series: _of_eight(series, highcpu=8, standard=32, highmem=64) for series in ("e2", "n2", "n2d")},
+    **{
+        series: _of_eight(series, highcpu=16, standard=32, highmem=64)
+        for series in ("c2d", "c3", "c3d", "c4a", "n4", "n4a", "n4d")
+    },
+    **{series: _of_eight(series, highcpu=16, standard=30, highmem=62) for series in ("c4", "c4n")},
+    "c4d": _of_eight("c4d", highcpu=15, standard=31, highmem=63),
+    **{series: _of_eight(series, standard=32) for series in ("c2", "t2a", "t2d")},
+    "h3": (_Probe(name="h3-standard-88", cores=88, gib=352),),
     "m1": (_Probe(name="m1-megamem-96", cores=96, gib=1433.6), _Probe(name="m1-ultramem-40", cores=40, gib=961)),
     "m2": (_Probe(name="m2-megamem-416", cores=416, gib=5888), _Probe(name="m2-ultramem-416", cores=416, gib=11776)),
     "m3": (_Probe(name="m3-megamem-64", cores=64, gib=976), _Probe(name="m3-ultramem-32", cores=32, gib=976)),
     "m4": (_Probe(name="m4-megamem-56", cores=56, gib=744), _Probe(name="m4-ultramem-56", cores=56, gib=1488)),
+    "m4ultramem224": (_Probe(name="m4-ultramem-224", cores=224, gib=5952),),
+    "z3": (_Probe(name="z3-highmem-88-highlssd", cores=88, gib=704, ssd_gib=36000),),
 }
-#: Series whose types all have the same share of memory: only the sum of both rates can be told, and matters.
-_LONE: Mapping[str, _Probe] = {
-    "c2": _Probe(name="c2-standard-8", cores=8, gib=32),
-    "h3": _Probe(name="h3-standard-88", cores=88, gib=352),
-    "m4ultramem224": _Probe(name="m4-ultramem-224", cores=224, gib=5952),
-    "t2a": _Probe(name="t2a-standard-8", cores=8, gib=32),
-    "t2d": _Probe(name="t2d-standard-8", cores=8, gib=32),
-    "z3": _Probe(name="z3-highmem-88-highlssd", cores=88, gib=704, ssd_gib=36000),
-}
-#: A core costs as much as this many GiB, within 0.1 % in n1, n2, n2d, t2d, c2 and e2.
+#: A core costs as much as this many GiB, within 0.1 % in n1, n2, n2d, t2d, c2 and e2: for series that are listed with
+#: one share of memory only, which has the right price whatever a core costs.
 _GIB_PER_CORE = 7.46
 #: GPUs by the type with one of them, and the series whose rates its cores and memory are reckoned at. All types with
 #: such GPUs have them in the same share, so only their sum matters.
@@ -56,44 +52,42 @@ _GPUS: Mapping[str, tuple[str, str, _Probe]] = {
 }
 #: Two types with one L4 each.
 _L4 = (_Probe(name="g2-standard-4", cores=4, gib=16), _Probe(name="g2-standard-8", cores=8, gib=32))
-#: Types with and without local SSDs, and how many GiB; several for a series if some regions lack it.
+#: Types with more local SSDs than another, and by how many GiB; several for a series, as regions lack some.
 _SSDS = (
-    (ANY_SERIES, "c3d-standard-8", 375),
-    (ANY_SERIES, "c3-standard-8", 750),
-    ("c4", "c4-standard-8", 375),
-    ("c4a", "c4a-standard-8", 750),
-    ("c4d", "c4d-standard-8", 375),
+    (ANY_SERIES, "z3-highmem-22-highlssd", "z3-highmem-22-standardlssd", 3000),
+    (ANY_SERIES, "c3d-highmem-8-lssd", "c3d-highmem-8", 375),
+    (ANY_SERIES, "c3d-standard-8-lssd", "c3d-standard-8", 375),
+    (ANY_SERIES, "c3-standard-8-lssd", "c3-standard-8", 750),
+    ("c4", "c4-standard-8-lssd", "c4-standard-8", 375),
+    ("c4a", "c4a-standard-8-lssd", "c4a-standard-8", 750),
+    ("c4d", "c4d-standard-8-lssd", "c4d-standard-8", 375),
 )
 #: Types that are listed as they are.
-_WHOLE = ("f1-micro", "g1-small", "g4-")
+_WHOLE = ("f1-micro", "g1-small", "g4-", "a3-megagpu-")
 
 
 def rates_of(on_demand: Mapping[str, float], spot: Mapping[str, float]) -> Rates:
     """Return the rates of a region behind its prices by machine type.
 
-    A spot price that is no lower than the on-demand price is a mistake of the listing.
+    What costs nothing, and spot that is no cheaper, are mistakes of the listing: such rates are unknown.
     """
-    lower = {name: price for name, price in spot.items() if price < on_demand.get(name, 0.0)}
-    dear, cheap = _solved(on_demand), _solved(lower)
-    return {item: Rate(on_demand=dear[item], spot=cheap.get(item)) for item in dear}
+    dear, cheap = _solved(on_demand), _solved(spot)
+    return {
+        item: Rate(on_demand=rate, spot=cheap[item] if 0 < cheap.get(item, 0) < rate else None)
+        for item, rate in dear.items()
+        if rate > 0
+    }
 
 
 def _solved(prices: Mapping[str, float]) -> dict[Item, float]:
     rates: dict[Item, float] = {}
-    for series, name, gib in _SSDS:
-        if name in prices and f"{name}-lssd" in prices:
-            rates[Item(Kind.LOCAL_SSD, series)] = (prices[f"{name}-lssd"] - prices[name]) / gib
-    for series, (one, other) in _PAIRS.items():
-        if one.name in prices and other.name in prices:
-            gib = (prices[other.name] * one.cores - prices[one.name] * other.cores) / (
-                other.gib * one.cores - one.gib * other.cores
-            )
-            rates |= _series(series, (prices[one.name] - gib * one.gib) / one.cores, gib)
-    for series, probe in _LONE.items():
-        price = _without_ssds(probe, prices, rates)
-        if price is not None:
-            core = price / (probe.cores + probe.gib / _GIB_PER_CORE)
-            rates |= _series(series, core, core / _GIB_PER_CORE)
+    for series, more, fewer, gib in _SSDS:
+        if more in prices and fewer in prices:
+            rates[Item(Kind.LOCAL_SSD, series)] = (prices[more] - prices[fewer]) / gib
+    for series, probes in _PROBES.items():
+        known = [(each, price) for each in probes if (price := _without_ssds(each, prices, rates)) is not None]
+        if known:
+            rates |= _series(series, *_core_and_gib(known))
     for gpu, (series, like, probe) in _GPUS.items():
         price, core, gib = _without_ssds(probe, prices, rates), *_rates(like, rates)
         if price is not None and core is not None and gib is not None:
@@ -107,6 +101,16 @@ def _solved(prices: Mapping[str, float]) -> dict[Item, float]:
         rates[Item(Kind.GPU, "nvidia-l4")] = prices[few.name] - step
     rates |= {Item(Kind.MACHINE, name): price for name, price in prices.items() if name.startswith(_WHOLE)}
     return rates
+
+
+def _core_and_gib(known: list[tuple[_Probe, float]]) -> tuple[float, float]:
+    """Return the rates at which the first and the last of the *known* types cost what they do."""
+    (one, price), (other, other_price) = known[0], known[-1]
+    if one is other:
+        core = price / (one.cores + one.gib / _GIB_PER_CORE)
+        return core, core / _GIB_PER_CORE
+    gib = (other_price * one.cores - price * other.cores) / (other.gib * one.cores - one.gib * other.cores)
+    return (price - gib * one.gib) / one.cores, gib
 
 
 def _series(name: str, core: float, gib: float) -> dict[Item, float]:

@@ -33,8 +33,8 @@ class Prices:
         self._schedule = RefreshSchedule(clock, settings.on_demand_interval, chance or Random())
         self._listed: Mapping[str, Rates] = {}
         self._model = GcePricing(PriceBook(settings=settings), currency=self._currency)
-        #: What the model was made from: it is made anew only when that changes.
-        self._basis: object = None
+        #: The model is made anew only when these change, or the catalogue was read.
+        self._in_use: frozenset[Pool] = frozenset()
         #: Machine types in use whose price is unknown.
         self.unpriced: frozenset[str] = frozenset()
 
@@ -44,12 +44,9 @@ class Prices:
         Raises nothing if calls fail: known prices stay, and the failure is logged once.
         """
         in_use = frozenset(pools)
-        if self._settings.on_demand is OnDemandSource.API and in_use and self._schedule.due:
-            with self._schedule.reading():
-                self._listed = rates_in(self._compute.skus(_CURRENCY))
-        basis = in_use, id(self._listed)
-        if basis != self._basis:
-            self._basis = basis
+        was_read = bool(in_use) and self._read_if_due()
+        if was_read or in_use != self._in_use:
+            self._in_use = in_use
             book = PriceBook(settings=self._settings, rates=self._rates({_region(pool) for pool in in_use}))
             self._note_unpriced(book, in_use)
             self._model = GcePricing(book, currency=self._currency, rates=list(_pod_rates(book, in_use)))
@@ -61,6 +58,15 @@ class Prices:
     @property
     def _currency(self) -> str:
         return self._settings.currency or _CURRENCY
+
+    def _read_if_due(self) -> bool:
+        """Read the catalogue if it is time to; return whether that went well."""
+        if self._settings.on_demand is not OnDemandSource.API or not self._schedule.due:
+            return False
+        before = self._listed
+        with self._schedule.reading():
+            self._listed = rates_in(self._compute.skus(_CURRENCY))
+        return self._listed is not before
 
     def _rates(self, regions: Collection[str]) -> dict[str, Rates]:
         if self._settings.on_demand is OnDemandSource.OFF:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from nodewright_gce.machine_types.info import family_of
+
 
 class Kind(StrEnum):
     """A kind of part."""
@@ -54,7 +56,6 @@ Rates = Mapping[Item, Rate]
 
 #: Types whose series is not what their name begins with, by the beginnings of their names.
 _SERIES = {
-    "custom": "n1",
     "m4-ultramem-224": "m4ultramem224",
     "a3-megagpu": "a3plus",
     "a3-ultragpu": "a3ultra",
@@ -66,4 +67,4 @@ def series_of(machine_type: str) -> str:
     for beginning, series in _SERIES.items():
         if machine_type.startswith(beginning):
             return series
-    return machine_type.partition("-")[0]
+    return family_of(machine_type)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import msgspec
-from nodewright.api import SystemClock
 
 from nodewright_gce.calls.google_compute import GoogleCompute
 from nodewright_gce.config.gce import GceConfig
@@ -66,7 +66,7 @@ def read_listing(content: Mapping[str, Any], *, name: str, date: str) -> Source:
 
 
 def read_rates(content: Mapping[str, Any], *, name: str, date: str) -> Source:
-    """Return rates of the form ``{region: {kind: {name: [on demand, spot]}}}``, in USD per hour; spot may be left out."""
+    """Return rates of the form ``{region: {kind: {name: [on demand, spot]}}}``, in USD per hour, spot optional."""
     regions = {
         region: {
             Item(Kind(kind), item): Rate(on_demand=amounts[0], spot=amounts[1] if amounts[1:] else None)
@@ -95,15 +95,25 @@ def _sources(chosen: Namespace) -> Iterable[Source]:
         date, _, path = chosen.catalogue.partition(":")
         yield read_catalogue((each.read_bytes() for each in sorted(Path(path).glob("*.json"))), date=date)
     elif not files:
-        yield _ask()
+        yield ask(GceConfig())
 
 
-def _ask() -> Source:
-    google = GoogleCompute(GceConfig(), SystemClock(), "nodewright")
+def ask(settings: GceConfig) -> Source:
+    """Return Google's rates of today."""
+    clock = _Clock()
+    google = GoogleCompute(settings, clock, "nodewright")
     try:
-        return Source(name=_GOOGLE, date=f"{datetime.now(UTC):%Y-%m-%d}", regions=rates_in(google.skus("USD")))
+        return Source(name=_GOOGLE, date=f"{clock.now():%Y-%m-%d}", regions=rates_in(google.skus("USD")))
     finally:
         google.close()
+
+
+class _Clock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def wait(self, event: Event, timeout: float) -> bool:
+        return event.wait(timeout)
 
 
 def _parse_arguments(arguments: Sequence[str] | None) -> Namespace:

@@ -32,6 +32,9 @@ from nodewright_gce.templates.group_template import (
 from nodewright_gce.templates.instance_templates import InstanceTemplates
 from nodewright_gce.warn_once import WarnOnce
 
+#: Provisioning models of machines that are waited for, with or without accelerators.
+_QUEUED_MODELS = frozenset({"FLEX_START", "RESERVATION_BOUND"})
+
 
 class Templates:
     """What new nodes of groups look like. Only `refresh` asks Google; the rest answers from what it read."""
@@ -94,6 +97,18 @@ class Templates:
         """Return whether Google may stop the machines of *group* at any time; False if that is unknown."""
         inputs = self._of(group).inputs
         return inputs is not None and inputs.template.spot
+
+    def queued(self, group: ManagedGroup) -> bool:
+        """Return whether machines of *group* may be had by a request that waits until all can come.
+
+        Google has such queues for machines with accelerators, and for those that run for a limited time.
+        """
+        found = self._of(group)
+        if found.inputs is None:
+            return False
+        properties = found.inputs.template.properties
+        waits = properties.scheduling.provisioning_model in _QUEUED_MODELS
+        return waits or bool(properties.guest_accelerators) or any(launch.gpus for launch in found.launches)
 
     def machine_types(self, group: ManagedGroup) -> tuple[str, ...]:
         """Return the types that *group* launches, the preferred ones first; nothing if they are unknown."""
