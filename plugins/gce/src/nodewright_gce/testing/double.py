@@ -9,15 +9,17 @@ from nodewright.api import Clock
 from nodewright.testing import FastClock
 
 from nodewright_gce.resources.address import Address, Place
+from nodewright_gce.testing.capacity import Reservation
 from nodewright_gce.testing.faults import Faults
 from nodewright_gce.testing.group import Group, Machine
 from nodewright_gce.testing.identity import TOKEN
 from nodewright_gce.testing.layer import Layer
 from nodewright_gce.testing.messages import Call, Request
-from nodewright_gce.testing.project import REGIONS, Reservation
+from nodewright_gce.testing.project import REGIONS
 from nodewright_gce.testing.recipes import template_of
 from nodewright_gce.testing.server import Server
-from nodewright_gce.testing.supply import Shortage, Trouble
+from nodewright_gce.testing.supply import Shortage
+from nodewright_gce.testing.troubles import Trouble
 from nodewright_gce.testing.urls import template_url, url
 from nodewright_gce.testing.wire import read_reply
 
@@ -129,7 +131,7 @@ class GceDouble:
 
     def shorten_pages(self, entries: int) -> None:
         """Return at most so many entries in one answer from now on, as Google may: a caller asks for a maximum."""
-        self._layer.migs.longest = self._layer.project.longest = entries
+        self._layer.reads.longest = self._layer.project.longest = entries
 
     def make_template(
         self,
@@ -220,9 +222,9 @@ class GceDouble:
             settings["instanceFlexibilityPolicy"] = {"instanceSelections": selections}
         if bulk:
             settings["targetSizePolicy"] = {"mode": "BULK"}
-        where = (zone,)
+        where: Sequence[str] = (zone,)
         if region:
-            where = tuple(zones) or tuple(f"{region}-{letter}" for letter in REGIONS[region])
+            where = zones or self._layer.project.zones_of(place)
             settings["distributionPolicy"] = {
                 "zones": [{"zone": url(Place(project=self.project, name=each).path)} for each in where],
                 "targetShape": "EVEN",
@@ -231,7 +233,7 @@ class GceDouble:
             address=Address(place=place, name=name),
             base=base or name,
             target=size,
-            zones=where,
+            zones=tuple(where),
             stopped=stopped,
             suspended=suspended,
             settings=settings | fields,
@@ -281,6 +283,29 @@ class GceDouble:
         """Let operations be done so many *seconds* after they were begun, by the clock."""
         self._layer.operations.seconds = seconds
 
+    def lags(self, seconds: float) -> None:
+        """Let clients see groups and machines as they were *seconds* ago, by the clock; all else is current."""
+        with self._layer.lock:
+            self._layer.replica.seconds = seconds
+            self._layer.replica.look()
+
+    def trails(self, *, state: bool = False, machines: bool = False) -> None:
+        """Let answers be one read behind: the state of groups (stable or not, actions), or the lists of their machines.
+
+        Target sizes are current. Google's answers may disagree in either way.
+        """
+        parts = {"state": state, "machines": machines}
+        self._layer.reads.trailing = frozenset(part for part, trails in parts.items() if trails)
+
+    def set_rate(self, quota: str, calls_per_minute: int) -> None:
+        """Refuse calls that are charged to a quota such as ``default_per_region`` once a minute has seen so many."""
+        self._layer.rates.limits[quota] = calls_per_minute
+
+    @property
+    def charged(self) -> Counter[str]:
+        """Calls over HTTP by the rate quota that they are charged to."""
+        return self._layer.rates.charged
+
     def run_out(
         self,
         pools: str = "*",
@@ -295,27 +320,28 @@ class GceDouble:
 
         So many machines are still *available*; a *silent* shortage shows nowhere.
         """
-        return self._layer.fleet.supply.add(
+        return self._layer.fleet.capacity.supply.add(
             Shortage(pools=pools, migs=migs, trouble=trouble, available=available, message=message, silent=silent)
         )
 
     def restock(self) -> None:
         """End all shortages."""
-        self._layer.fleet.supply.clear()
+        self._layer.fleet.capacity.supply.clear()
 
     def set_quota(self, region: str, metric: str, limit: float) -> None:
         """Hold machines of a region to a quota, such as ``N2_CPUS``."""
-        self._layer.fleet.quotas[region][metric] = limit
+        self._layer.fleet.capacity.quotas[region][metric] = limit
 
     def reserve(self, name: str, *, zone: str = "europe-west1-b", machine_type: str, count: int) -> None:
         """Reserve capacity, for groups whose template names the reservation."""
         reservation = Reservation(name=name, zone=zone, machine_type=machine_type, count=count)
-        self._layer.project.reservations[zone, name] = reservation
+        self._layer.fleet.capacity.reservations.append(reservation)
 
     def take_away(self, machine: Machine) -> None:
         """Let somebody delete a machine; its group makes it anew, under its name."""
         with self._layer.lock:
-            self._layer.fleet.recreate(machine)
+            fleet = self._layer.fleet
+            fleet.recreate(fleet.owner(machine), machine)
 
     def preempt(self, machine: Machine) -> None:
         """Let Google stop a spot machine; its group makes it anew, under its name, when the notice has passed."""

@@ -11,13 +11,14 @@ from nodewright_gce.testing.messages import HangUpError, RefusalError, Reply, Re
 from nodewright_gce.testing.wire import write_refusal
 
 _ANSWERS_KEPT = 256
+_LOCAL = ("metadata:", "oauth:")
 
 
 @dataclass(kw_only=True)
 class Fault:
     """A fault of calls to an operation, until it is healed or for so many *times*."""
 
-    #: ``resource:verb`` as `GceDouble.calls` has them, with ``*`` and ``|``.
+    #: ``resource:verb`` as `GceDouble.calls` has them, or ``resource:verb@place``, with ``*`` and ``|``.
     calls: str
     #: Called with the request and what answers it.
     happen: Callable[[Request, Callable[[Request], Reply]], Reply]
@@ -25,13 +26,16 @@ class Fault:
     #: How many calls succeed before.
     spared: int = 0
 
+    def concerns(self, name: str) -> bool:
+        """Whether calls of that name and place may fail, such as ``instance_group_managers:list@europe-west1-b``."""
+        # A machine has its metadata server to itself: what is wrong with the cloud does not concern it.
+        patterns = [each for each in self.calls.split("|") if each[0] != "*" or not name.startswith(_LOCAL)]
+        return any(fnmatchcase(name, each if "@" in each else f"{each}@*") for each in patterns)
+
     def takes(self, request: Request) -> bool:
         """Count a call and tell whether it fails."""
-        name = str(request.call)
-        # A machine has its metadata server to itself: what is wrong with the cloud does not concern it.
-        local = request.call.resource in ("metadata", "oauth")
-        patterns = [pattern for pattern in self.calls.split("|") if not (local and pattern == "*")]
-        if self.times == 0 or not any(fnmatchcase(name, pattern) for pattern in patterns):
+        call = request.call
+        if self.times == 0 or not self.concerns(f"{call}@{call.place.name if call.place else ''}"):
             return False
         if self.spared > 0:
             self.spared -= 1
@@ -44,15 +48,19 @@ class Fault:
 class Faults:
     """The present faults; of several faults of a call, the newest counts.
 
-    *calls* are named as ``instance_group_managers:list``, ``zone_operations:*|regions:get`` or ``*``, which is all
-    APIs. Those of the metadata server and the endpoint for tokens, ``metadata:get`` and ``oauth:token``, fail if they are
-    named. Each fault stays until `heal`, or for so many *times*.
+    *calls* are named as ``instance_group_managers:list``, ``zone_operations:*|regions:get``, ``*@europe-west1-b`` for
+    those about one zone or region, or ``*`` for all APIs. Those of the metadata server and for tokens, ``metadata:get``
+    and ``oauth:token``, fail if they are named. Each fault stays until `heal`, or for so many *times*.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._faults: list[Fault] = []
         self._last: OrderedDict[tuple[str, str, bytes], Reply] = OrderedDict()
+
+    def expected(self, name: str) -> bool:
+        """Whether calls of that name and place, ``resource:verb@place``, fail at present."""
+        return any(fault.times != 0 and fault.concerns(name) for fault in self._faults)
 
     def heal(self, calls: str = "*") -> None:
         """Remove the faults with that name, or all."""

@@ -1,20 +1,19 @@
 """Managed instance groups at work: machines come, fail, are made anew and go; and answers that lag behind."""
 
 import random
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from nodewright.api import Clock
 
-from nodewright_gce.pools import Pool
 from nodewright_gce.resources.address import Address
+from nodewright_gce.testing.capacity import Capacity, Plan
 from nodewright_gce.testing.group import Group, Machine, ResizeRequest
 from nodewright_gce.testing.messages import RefusalError, invalid
 from nodewright_gce.testing.operations import ChangeError
-from nodewright_gce.testing.supply import Shortage, Supply, Trouble, error_of, quota_error
+from nodewright_gce.testing.urls import time_of, url
 
 #: Seconds from a failed attempt to the next, and how long that takes to fail: it shows no errors meanwhile.
 RETRY_SECONDS = 60.0
@@ -22,53 +21,30 @@ ATTEMPT_SECONDS = 5.0
 #: Seconds from the notice to a preempted machine until it is made anew.
 _NOTICE_SECONDS = 30.0
 _COMING = ("CREATING", "RECREATING", "CREATING_WITHOUT_RETRIES")
+#: In the codes of errors that keep a resize request waiting; others let it fail.
+_WORTH_WAITING = ("EXHAUSTED", "STOCKOUT", "CAPACITY")
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """What a new machine would be."""
-
-    template: str
-    version: str
-    #: In order of preference; of these, one is in each zone.
-    pools: Sequence[Pool]
-    #: What a machine of a type takes from quotas.
-    takes: Mapping[str, Mapping[str, float]]
-    flexible: bool = False
-
-
-class Plans(Protocol):
-    """What groups make."""
-
-    def plan(self, group: Group) -> Plan:
-        """What the next machine of *group* would be; raises `RefusalError` if its template is gone."""
-        ...
-
-    def available(self, reservation: str, zone: str, used: int) -> bool:
-        """Whether a reservation has room for one more machine."""
-        ...
 
 
 class Fleet:
     """The groups and machines of a project, by the *clock*. Changes that are due are made at the next look.
 
+    *plan* tells what the next machine of a group would be; it raises `RefusalError` if the template is gone.
+
     Machines run *boot_seconds* after they were ordered, and are gone *stop_seconds* after they were deleted; None
     leaves both to `settle`. Failures show *news_seconds* after they happened.
     """
 
-    def __init__(self, plans: Plans, clock: Clock, *, seed: int = 0) -> None:
+    def __init__(self, plan: Callable[[Group], Plan], clock: Clock, *, seed: int = 0) -> None:
         self.clock = clock
-        self.supply = Supply()
+        self.capacity = Capacity(lambda: [*self.machines(), *self.abandoned.values()])
         self.groups: dict[str, Group] = {}
         #: Machines of no group any more, which still run.
         self.abandoned: dict[str, Machine] = {}
-        #: By region and metric.
-        self.quotas: defaultdict[str, dict[str, float]] = defaultdict(dict)
         self.boot_seconds: float | None = None
         self.stop_seconds: float | None = None
         self.news_seconds = 0.0
-        self._plans = plans
+        self._plan = plan
         self._random = random.Random(seed)
 
     def group(self, address: Address) -> Group:
@@ -85,14 +61,6 @@ class Fleet:
     def owner(self, machine: Machine) -> Group:
         """The group of a machine."""
         return next(group for group in self.groups.values() if group.machines.get(machine.name) is machine)
-
-    def usage(self, region: str) -> Counter[str]:
-        """What is in use of each quota of a region."""
-        used: Counter[str] = Counter()
-        for machine in [*self.machines(), *self.abandoned.values()]:
-            if machine.granted and machine.zone.startswith(f"{region}-"):
-                used.update(machine.takes)
-        return used
 
     def add(self, group: Group) -> None:
         """Add a group."""
@@ -120,10 +88,10 @@ class Fleet:
         for machine in made:
             self._attempt(group, machine)
 
-    def resize(self, group: Group, size: int) -> None:
-        """Change the target size."""
+    def resize(self, group: Group, size: int, *, retries: bool = True) -> None:
+        """Change the target size; without *retries*, a machine whose first attempt fails is given up, and lowers it."""
         group.target = size
-        self.work(group)
+        self.work(group, "CREATING" if retries else "CREATING_WITHOUT_RETRIES")
 
     def delete(self, group: Group, machines: Iterable[Machine], action: str = "DELETING") -> None:
         """Delete machines, or abandon them, and lower the target by those that it counts."""
@@ -138,11 +106,11 @@ class Fleet:
                 group.suspended -= 1
             self._end(machine, action)
 
-    def recreate(self, machine: Machine) -> None:
+    def recreate(self, group: Group, machine: Machine) -> None:
         """Make a machine anew under its name."""
         machine.action, machine.status, machine.id = "RECREATING", "", 0
         machine.granted, machine.attempting, machine.errors = False, False, ()
-        self._attempt(self.owner(machine), machine)
+        self._attempt(group, machine)
 
     def preempt(self, machine: Machine) -> None:
         """Stop a spot machine; its group makes it anew under its name when the notice has passed."""
@@ -189,7 +157,7 @@ class Fleet:
             for machine in [each for each in group.machines.values() if each.ends_at and each.ends_at <= now]:
                 self.delete(group, [machine])
 
-    def work(self, group: Group) -> None:
+    def work(self, group: Group, action: str = "CREATING") -> None:
         """Make missing machines, and delete surplus ones."""
         missing = group.target - len(group.living)
         if missing < 0:
@@ -199,7 +167,7 @@ class Fleet:
             return
         if group.settings.get("standbyPolicy", {}).get("mode") == "SCALE_OUT_POOL":
             missing -= self._wake(group, missing)
-        for machine in [self._make(group, self._new_name(group)) for _ in range(missing)]:
+        for machine in [self._make(group, self._new_name(group), action) for _ in range(missing)]:
             self._attempt(group, machine)
         self._stand_by(group)
 
@@ -222,16 +190,17 @@ class Fleet:
                 self._attempt(group, machine)
 
     def _go_on(self, group: Group, machine: Machine) -> None:
-        if not machine.errors:
+        """Make the change to a machine that is due now."""
+        if machine.granted or machine.action not in _COMING:
             self._proceed(group, machine)
-        elif machine.attempting:
-            self._attempt(group, machine)
-        else:
+        elif machine.errors and not machine.attempting:
             machine.attempting = True
             machine.next_at = self._in(ATTEMPT_SECONDS)
+        else:
+            self._attempt(group, machine)
 
-    def _make(self, group: Group, name: str) -> Machine:
-        plan = self._plans.plan(group)
+    def _make(self, group: Group, name: str, action: str = "CREATING") -> Machine:
+        plan = self._plan(group)
         zone = self._next_zone(group)
         pools = [pool for pool in plan.pools if pool.zone == zone]
         machine = Machine(
@@ -243,6 +212,7 @@ class Fleet:
             flexible=plan.flexible,
             template=plan.template,
             version=plan.version,
+            action=action,
         )
         group.machines[name] = machine
         return machine
@@ -272,7 +242,7 @@ class Fleet:
         error: Mapping[str, Any] | None = None
         for each in machines:
             each.errors, each.attempting, each.next_at = (), False, None
-            error = self._grant(group, each)
+            error = self.capacity.grant(group.name, each, self._plan(group))
             if not each.granted:
                 break
         if all(each.granted for each in machines):
@@ -282,65 +252,33 @@ class Fleet:
             return
         for each in machines:
             if each.granted:
-                self.supply.give_back(group.name, each.pool)
-                each.granted = False
+                self.capacity.give_back(group.name, each)
+            each.next_at = self._in(RETRY_SECONDS)
             if error is not None:
                 self._fail(group, each, error)
         if request is not None and error is not None:
             request.errors = [error]
-
-    def _grant(self, group: Group, machine: Machine) -> Mapping[str, Any] | None:
-        """Take capacity for a machine; return why there is none, or None for that as well if nothing tells."""
-        plan = self._plans.plan(group)
-        first: Mapping[str, Any] | None = None
-        silent = False
-        for pool in (pool for pool in plan.pools if pool.zone == machine.zone):
-            takes = plan.takes.get(pool.machine_type, {})
-            shortage = self.supply.shortage(group.name, pool)
-            if shortage is not None:
-                silent = silent or shortage.silent
-                first = first or error_of(shortage, pool, machine.path)
-            elif error := self._over_quota(pool, takes) or self._reservation_used(pool, machine):
-                first = first or error
-            else:
-                self.supply.take(group.name, pool)
-                machine.pool, machine.takes, machine.granted = pool, takes, True
-                return None
-        return None if silent else first
-
-    def _over_quota(self, pool: Pool, takes: Mapping[str, float]) -> Mapping[str, Any] | None:
-        region = pool.zone.rpartition("-")[0]
-        limits = self.quotas[region]
-        used = self.usage(region) if any(metric in limits for metric in takes) else Counter[str]()
-        for metric, amount in takes.items():
-            if metric in limits and used[metric] + amount > limits[metric]:
-                return quota_error(metric, limits[metric], region)
-        return None
-
-    def _reservation_used(self, pool: Pool, machine: Machine) -> Mapping[str, Any] | None:
-        if not pool.reservation:
-            return None
-        used = sum(each.granted and each.pool.reservation == pool.reservation for each in self.machines())
-        if self._plans.available(pool.reservation, pool.zone, used):
-            return None
-        return error_of(Shortage(pools="", trouble=Trouble.RESERVATION_FULL), pool, machine.path)
+            if not any(word in error["code"] for word in _WORTH_WAITING):
+                self.cancel(group, request, "FAILED")
 
     def _fail(self, group: Group, machine: Machine, error: Mapping[str, Any]) -> None:
         now = self.clock.now()
         machine.errors = [error]
         machine.shown_at = now + timedelta(seconds=self.news_seconds)
-        machine.next_at = now + timedelta(seconds=RETRY_SECONDS)
         group.history.append(
             {
                 "error": {"code": error["code"], "message": error["message"]},
                 "instanceActionDetails": {
                     "action": machine.action,
-                    "instance": machine.path,
+                    "instance": url(machine.path),
                     "version": {"instanceTemplate": machine.template, "name": machine.version},
                 },
-                "timestamp": now.isoformat(timespec="milliseconds"),
+                "timestamp": time_of(now),
             }
         )
+        if machine.action == "CREATING_WITHOUT_RETRIES":
+            group.target -= 1
+            del group.machines[machine.name]
 
     def _proceed(self, group: Group, machine: Machine) -> bool:
         """Move a machine to its next state; tell whether there was one."""
@@ -359,7 +297,7 @@ class Fleet:
         elif machine.action in ("STARTING", "RESUMING"):
             self._run(group, machine)
         elif machine.action == "NONE" and machine.status == "STOPPING":
-            self.recreate(machine)
+            self.recreate(group, machine)
         else:
             return False
         return True

@@ -52,6 +52,10 @@ class Machine:
     #: Whether its type was chosen by a flexibility policy.
     flexible: bool = False
 
+    def errors_at(self, now: datetime) -> Sequence[Mapping[str, Any]]:
+        """The errors that answers show: none while another attempt is under way."""
+        return () if self.attempting or self.shown_at is None or self.shown_at > now else self.errors
+
     @property
     def zone(self) -> str:
         """Where it is."""

@@ -28,9 +28,9 @@ class Call:
         return f"{self.resource}:{self.verb}"
 
     @property
-    def reads(self) -> bool:
-        """Whether it changes nothing."""
-        return self.verb.startswith(("get", "list", "aggregated", "wait"))
+    def local(self) -> bool:
+        """Whether it asks the machine's own metadata server, or for a token, and no API."""
+        return self.resource in ("metadata", "oauth")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from nodewright.api import Clock
 
 from nodewright_gce.resources.address import Place
 from nodewright_gce.testing.messages import Call, invalid, not_found
+from nodewright_gce.testing.urls import time_of, url
 
 _NEVER = "00000000-0000-0000-0000-000000000000"
 
@@ -42,10 +43,9 @@ class Operation:
 class Operations:
     """All operations. They are done *seconds* after they were begun, and not before they are read once."""
 
-    def __init__(self, clock: Clock, url: Callable[[str], str]) -> None:
+    def __init__(self, clock: Clock) -> None:
         self.seconds = 0.0
         self._clock = clock
-        self._url = url
         self._known: dict[str, Operation] = {}
         self._by_request: dict[str, Operation] = {}
         self._numbers = count(1)
@@ -108,13 +108,13 @@ class Operations:
             "operationType": operation.kind,
             "status": "DONE" if done else "PENDING" if passed < self.seconds / 2 else "RUNNING",
             "progress": 100 if done else 0,
-            "insertTime": operation.begun_at.isoformat(timespec="milliseconds"),
-            "selfLink": self._url(f"{scope}/operations/{operation.name}"),
-            "targetLink": self._url(f"{scope}/instanceGroupManagers/{operation.target}"),
+            "insertTime": time_of(operation.begun_at),
+            "selfLink": url(f"{scope}/operations/{operation.name}"),
+            "targetLink": url(f"{scope}/instanceGroupManagers/{operation.target}"),
         }
         if operation.place is not None:
             kind = "region" if operation.place.regional else "zone"
-            shown[kind] = self._url(operation.place.path)
+            shown[kind] = url(operation.place.path)
         if done and operation.errors:
             shown["error"] = {"errors": operation.errors}
             shown["httpErrorStatusCode"] = 400

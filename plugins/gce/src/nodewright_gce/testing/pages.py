@@ -1,13 +1,27 @@
 """Lists as the API cuts them: filters, pages and fields."""
 
+import operator
 import re
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from nodewright_gce.testing.messages import invalid
 
-_FILTER = re.compile(r"\s*(?P<field>[\w.]+)\s+(?P<how>eq|ne)\s+(?P<quote>['\"]?)(?P<value>.*?)(?P=quote)\s*")
+_FILTER = re.compile(
+    r"\s*(?P<field>[\w.]+)\s*(?P<how>\beq\b|\bne\b|>=|<=|!=|=|<|>)\s*(?P<quote>['\"]?)(?P<value>.*?)(?P=quote)\s*"
+)
+_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "eq": lambda text, pattern: re.fullmatch(pattern, text) is not None,
+    "ne": lambda text, pattern: re.fullmatch(pattern, text) is None,
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 _LARGEST = 500
 
 
@@ -28,20 +42,28 @@ def page_of(
 
 
 def matches(items: Sequence[Mapping[str, Any]], filter_: str) -> list[Mapping[str, Any]]:
-    """Return the items that a filter lets through; its expression is one of RE2 for the whole value."""
+    """Return the items that a filter lets through; the expression of ``eq`` and ``ne`` is for the whole value."""
     if not filter_:
         return list(items)
     match = _FILTER.fullmatch(filter_)
     if match is None:
         raise invalid(f"Invalid value for field 'filter': '{filter_}'. Invalid list filter expression.")
-    pattern = re.compile(match["value"])
-    wanted = match["how"] == "eq"
-    return [each for each in items if bool(pattern.fullmatch(str(each.get(match["field"], "")))) is wanted]
+    compare = _COMPARISONS[match["how"]]
+    value = _comparable(match["value"])
+    return [each for each in items if compare(_comparable(str(each.get(match["field"], ""))), value)]
 
 
 def select(body: Mapping[str, Any], fields: str) -> Mapping[str, Any]:
     """Return what ``fields`` selects, such as ``items(name,status/isStable),nextPageToken``."""
     return _pick(body, _parse(fields)) if fields else body
+
+
+def _comparable(text: str) -> str | datetime:
+    """The time that *text* is, if it is one."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return text
 
 
 def _start(token: str) -> int:

@@ -1,33 +1,22 @@
 """What a project has besides its groups: places, templates, machine types, quotas, reservations."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from nodewright_gce.pools import Pool
 from nodewright_gce.resources.address import Place
 from nodewright_gce.resources.resource import last_part
-from nodewright_gce.testing.fleet import Fleet, Plan
+from nodewright_gce.testing.capacity import Plan
+from nodewright_gce.testing.fleet import Fleet
 from nodewright_gce.testing.group import Group, Machine
 from nodewright_gce.testing.machine_types import machine_type, machine_types
-from nodewright_gce.testing.messages import Call, invalid, not_found
+from nodewright_gce.testing.messages import Call, RefusalError, invalid, not_found
 from nodewright_gce.testing.pages import page_of
 from nodewright_gce.testing.quotas import LIMITS, takes_of
-from nodewright_gce.testing.urls import path_of, place_url, url
+from nodewright_gce.testing.urls import path_of, place_url, time_of, url
 
 #: Regions, and the letters of their zones.
 REGIONS = {"europe-west1": "bcd", "europe-west4": "abc", "us-central1": "abcf"}
-
-
-@dataclass(kw_only=True)
-class Reservation:
-    """Capacity that is paid for, used or not."""
-
-    name: str
-    zone: str
-    machine_type: str
-    count: int
-    specific: bool = True
 
 
 class Project:
@@ -35,11 +24,14 @@ class Project:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        regions = [Place(project=name, name=region, regional=True) for region in REGIONS]
+        zones = [Place(project=name, name=zone) for region in regions for zone in self.zones_of(region)]
+        #: All zones and regions.
+        self.places = (*zones, *regions)
         #: At most so many entries are on a page.
         self.longest = 500
         #: By path: ``projects/P/global/instanceTemplates/NAME``, or ``…/regions/R/…``.
         self.templates: dict[str, dict[str, Any]] = {}
-        self.reservations: dict[tuple[str, str], Reservation] = {}
 
     # What groups make
 
@@ -72,21 +64,19 @@ class Project:
             flexible=bool(selections),
         )
 
-    def available(self, reservation: str, zone: str, used: int) -> bool:
-        """Whether a reservation has room for one more machine."""
-        reserved = self.reservations.get((zone, reservation))
-        return reserved is not None and used < reserved.count
-
     # What is asked
 
     def handlers(self, fleet: Fleet) -> Mapping[str, Mapping[str, Callable[[Call], Mapping[str, Any]]]]:
         """All calls that it answers, given the machines of *fleet*."""
         templates = {"list": self._list_templates, "get": self._get_template}
         return {
-            "zones": {"list": self._list_zones, "get": lambda call: self._zone(call.name)},
+            "zones": {
+                "list": lambda call: self._page([self._zone(each) for each in self._listed(call)], call),
+                "get": lambda call: self._zone(self._named(call)),
+            },
             "regions": {
-                "list": lambda call: self._page([self._region(fleet, name) for name in REGIONS], call),
-                "get": lambda call: self._region(fleet, call.name),
+                "list": lambda call: self._page([self._region(fleet, each) for each in self._listed(call)], call),
+                "get": lambda call: self._region(fleet, self._named(call)),
             },
             "machine_types": {
                 "list": lambda call: self._page(list(machine_types(self._url_of(call)).values()), call),
@@ -101,12 +91,16 @@ class Project:
             "reservations": {"list": lambda call: self._page(self._reserved(fleet, call), call)},
         }
 
-    def check(self, place: Place) -> None:
-        """Raise `RefusalError` if there is no such place."""
-        known = place.name in REGIONS if place.regional else place.name in zones()
-        if not known:
-            kind = "region" if place.regional else "zone"
-            raise invalid(f"Invalid value for field '{kind}': '{place.name}'. Unknown {kind}.")
+    def check(self, call: Call) -> None:
+        """Raise `RefusalError` unless a call is about this project, and a place that there is."""
+        if call.project and call.project != self.name:
+            raise not_found(f"projects/{call.project}")
+        if call.place is not None and call.place not in self.places:
+            raise _unknown(call.place)
+
+    def zones_of(self, place: Place) -> Sequence[str]:
+        """The zones of a region, or the zone that it is."""
+        return [f"{place.name}-{letter}" for letter in REGIONS[place.name]] if place.regional else [place.name]
 
     def _page(self, items: Sequence[Mapping[str, Any]], call: Call) -> Mapping[str, Any]:
         return page_of(items, call.arguments, longest=self.longest)
@@ -114,27 +108,31 @@ class Project:
     def _url_of(self, call: Call) -> str:
         return place_url(call.place) if call.place else ""
 
-    def _list_zones(self, call: Call) -> Mapping[str, Any]:
-        return self._page([self._zone(name) for name in zones()], call)
-
-    def _zone(self, name: str) -> Mapping[str, Any]:
-        place = Place(project=self.name, name=name)
-        self.check(place)
+    def _zone(self, place: Place) -> Mapping[str, Any]:
         region = Place(project=self.name, name=place.region, regional=True)
-        return {"name": name, "status": "UP", "selfLink": place_url(place), "region": place_url(region)}
+        return {"name": place.name, "status": "UP", "selfLink": place_url(place), "region": place_url(region)}
 
-    def _region(self, fleet: Fleet, name: str) -> Mapping[str, Any]:
-        place = Place(project=self.name, name=name, regional=True)
-        self.check(place)
-        used = fleet.usage(name)
-        limits = LIMITS | fleet.quotas[name]
+    def _region(self, fleet: Fleet, place: Place) -> Mapping[str, Any]:
+        used = fleet.capacity.usage(place.name)
+        limits = {**LIMITS, **fleet.capacity.quotas[place.name]}
+        zones = [Place(project=self.name, name=zone) for zone in self.zones_of(place)]
         return {
-            "name": name,
+            "name": place.name,
             "status": "UP",
             "selfLink": place_url(place),
-            "zones": [place_url(Place(project=self.name, name=f"{name}-{letter}")) for letter in REGIONS[name]],
+            "zones": [place_url(zone) for zone in zones],
             "quotas": [{"metric": metric, "limit": limits[metric], "usage": used[metric]} for metric in sorted(limits)],
         }
+
+    def _named(self, call: Call) -> Place:
+        """The zone or region that a call asks for."""
+        place = Place(project=self.name, name=call.name, regional=call.resource == "regions")
+        if place not in self.places:
+            raise _unknown(place)
+        return place
+
+    def _listed(self, call: Call) -> Sequence[Place]:
+        return [place for place in self.places if place.regional is (call.resource == "regions")]
 
     def _get_template(self, call: Call) -> Mapping[str, Any]:
         path = _template_path(call)
@@ -172,7 +170,7 @@ class Project:
             "id": str(machine.id),
             "name": machine.name,
             "status": machine.status,
-            "creationTimestamp": machine.created_at.isoformat(timespec="milliseconds") if machine.created_at else "",
+            "creationTimestamp": time_of(machine.created_at) if machine.created_at else "",
             "machineType": url(f"{place.path}/machineTypes/{machine.pool.machine_type}"),
             "zone": place_url(place),
             "selfLink": url(machine.path),
@@ -187,23 +185,21 @@ class Project:
                 "name": each.name,
                 "zone": self._url_of(call),
                 "status": "READY",
-                "specificReservationRequired": each.specific,
+                "specificReservationRequired": True,
                 "specificReservation": {
                     "count": str(each.count),
-                    "inUseCount": str(
-                        sum(one.granted and one.pool.reservation == each.name for one in fleet.machines())
-                    ),
+                    "inUseCount": str(fleet.capacity.in_use(each.name, zone)),
                     "instanceProperties": {"machineType": each.machine_type},
                 },
             }
-            for each in self.reservations.values()
+            for each in fleet.capacity.reservations
             if each.zone == zone
         ]
 
 
-def zones() -> list[str]:
-    """Return the names of all zones."""
-    return [f"{region}-{letter}" for region, letters in REGIONS.items() for letter in letters]
+def _unknown(place: Place) -> RefusalError:
+    kind = "region" if place.regional else "zone"
+    return invalid(f"Invalid value for field '{kind}': '{place.name}'. Unknown {kind}.")
 
 
 def _template_path(call: Call) -> str:

@@ -1,4 +1,6 @@
-"""URLs in answers: Google writes them with either host."""
+"""URLs and times in answers. Google writes URLs with either of two hosts."""
+
+from datetime import datetime
 
 from nodewright_gce.resources.address import Place
 
@@ -24,3 +26,8 @@ def place_url(place: Place) -> str:
 def path_of(address: str) -> str:
     """Return what is behind the version of the API in a URL, or a path as it is."""
     return address.rpartition("/compute/v1/")[2]
+
+
+def time_of(moment: datetime) -> str:
+    """Return a time as the API writes it."""
+    return moment.isoformat(timespec="milliseconds")
