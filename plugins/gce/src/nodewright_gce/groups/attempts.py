@@ -8,6 +8,7 @@ from threading import Lock
 from nodewright.api import Clock
 
 from nodewright_gce.groups.names import Names
+from nodewright_gce.resources.mig import Mig
 
 #: An order that is not seen by then was never taken.
 _OPEN_FOR = timedelta(minutes=1)
@@ -20,6 +21,8 @@ class Attempt:
     names: tuple[str, ...]
     request_id: str
     at: datetime
+    #: The size of the group when it was first tried.
+    before: int
 
 
 class Attempts:
@@ -36,8 +39,8 @@ class Attempts:
         #: By the id of the group.
         self._open: dict[str, Attempt] = {}
 
-    def next(self, group: str, base: str, count: int, taken: Collection[str]) -> Attempt:
-        """Return how to order *count* machines of a group with that base name, none of them with a *taken* name."""
+    def next(self, group: str, mig: Mig, count: int, taken: Collection[str]) -> Attempt:
+        """Return how to order *count* machines of a group, which is *mig* now, none of them with a *taken* name."""
         now = self._clock.now()
         with self._lock:
             last = self._open.get(group)
@@ -46,8 +49,8 @@ class Attempts:
             if len(last.names) == count:
                 return last
             names = last.names[:count]
-        names += self._names.machines(base, count - len(names), {*taken, *names})
-        attempt = Attempt(names=names, request_id=self._names.request_id(), at=now)
+        names += self._names.machines(mig.base_instance_name, count - len(names), {*taken, *names})
+        attempt = Attempt(names=names, request_id=self._names.request_id(), at=now, before=mig.target_size)
         with self._lock:
             self._open[group] = attempt
         return attempt

@@ -36,6 +36,7 @@ from nodewright_gce.groups.operations import Operations
 from nodewright_gce.groups.orders import RecentOrders, going
 from nodewright_gce.groups.removal import machines_of, reference, requests_for
 from nodewright_gce.groups.steering import pause_of
+from nodewright_gce.migs.causes import CREATING
 from nodewright_gce.migs.managed_group import ManagedGroup
 from nodewright_gce.migs.queues import open_of
 from nodewright_gce.resources.address import Address
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 
 #: Google makes no more machines by name in one request. Several requests could be granted in part.
 _MOST_BY_NAME = 1000
+#: Google's code, in the message of an order whose names it has already.
+_NAME_TAKEN = "ALREADY_EXISTS"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,7 +245,7 @@ class GceNodeGroup(NodeGroup):
     def _create(self, now: ManagedGroup, count: int) -> None:
         services = self._services
         taken = {name_of(each) for each in now.members}
-        attempt = services.attempts.next(self.id, now.mig.base_instance_name, count, taken)
+        attempt = services.attempts.next(self.id, now.mig, count, taken)
         try:
             operation = services.compute.create_instances(now.address, attempt.names, request_id=attempt.request_id)
             services.operations.follow(self.id, [operation])
@@ -254,17 +257,21 @@ class GceNodeGroup(NodeGroup):
             raise
         except NodewrightError as error:
             services.attempts.over(self.id)
-            self._take_back(attempt.names, error)
+            # Machines that have these names already are of an earlier order.
+            if _NAME_TAKEN not in str(error):
+                self._take_back(attempt.names, error)
+            raise
         services.attempts.over(self.id)
-        self._now_has(now, now.mig.target_size + count)
+        # The size that was read may include an attempt that is repeated.
+        self._now_has(now, max(now.mig.target_size, attempt.before + count), before=attempt.before)
 
     def _take_back(self, names: Sequence[str], error: NodewrightError) -> None:
-        """Delete what came of an order that failed with *error*, and raise that."""
+        """Delete what came of an order that failed with *error*; raises `PartialIncreaseError` if that fails."""
         begun: Sequence[ManagedInstance] = ()
         services, address, ours = self._services, self._group.address, set(names)
         try:
             listed = services.compute.managed_instances(address)
-            begun = [each for each in listed if name_of(each) in ours and is_counted(each, self._group.mig)]
+            begun = [each for each in listed if name_of(each) in ours and each.current_action in CREATING]
             if begun:
                 operation = services.compute.delete_instances(
                     address, list(map(reference, begun)), request_id=services.names.request_id()
@@ -273,7 +280,6 @@ class GceNodeGroup(NodeGroup):
         except NodewrightError as trouble:
             if begun:
                 raise PartialIncreaseError(len(begun), error) from trouble
-        raise error
 
     def _resize_up(self, now: ManagedGroup, count: int) -> None:
         known, size = self._group.mig.target_size, now.mig.target_size
@@ -367,9 +373,9 @@ class GceNodeGroup(NodeGroup):
         members = tuple(self._services.compute.managed_instances(now.address))
         return self._services.orders.applied_to(replace(now, members=members))
 
-    def _now_has(self, now: ManagedGroup, target: int) -> None:
-        """Note that Google has taken an order for so many machines."""
-        self._services.orders.resized(self.id, now.mig.target_size, target)
+    def _now_has(self, now: ManagedGroup, target: int, *, before: int | None = None) -> None:
+        """Note that Google has taken an order for so many machines; *before* is the size that it changed."""
+        self._services.orders.resized(self.id, now.mig.target_size if before is None else before, target)
         self._services.touch(self._group.address)
         self._group = replace(now, mig=_with_target(now.mig, target))
 
