@@ -46,17 +46,20 @@ NODES = {
 
 @dataclass
 class Looks:
-    """What the machines of a group bring to their nodes, as their kube-env has it."""
+    """What the machines of a group bring to their nodes."""
 
     labels: dict[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
 
-    @property
-    def kube_env(self):
-        """The variables of a node pool of GKE; what it reserves is known by its type."""
+    def kube_env(self, machine_type):
+        """The variables of a node pool of GKE."""
+        capacity, allocatable = NODES[machine_type]
+        cpu, memory = (capacity[each] - allocatable[each] for each in ("cpu", "memory"))
         variables = {
             "os": "linux",
             "os_distribution": "cos",
+            # The kubelet takes 100 MiB more, below which it evicts pods.
+            "kube_reserved": f"cpu={cpu}m,memory={memory // _KI - 100 * 1024}Ki",
             "node_labels": ",".join(f"{key}={value}" for key, value in self.labels.items()),
             "node_taints": ",".join(f"{each.key}={each.value}:{each.effect}" for each in self.taints),
         }
@@ -67,8 +70,10 @@ class Looks:
 class GceLife(Life):
     """A cluster whose machines come from Google Cloud, and an autoscaler in it."""
 
-    def __init__(self, world, double, *arguments):
+    def __init__(self, world, double, gce, *arguments):
         self.double = double
+        #: Further settings of the provider.
+        self.gce = gce
         self.looks = {}
         #: Names of nodes by the ids of their machines, which outlast no repair, unlike their names.
         self.registered = {}
@@ -79,12 +84,13 @@ class GceLife(Life):
     def configuration(self, settings):
         """The text of the configuration."""
         rule = {"namePrefix": PREFIX, "min": 0, "max": 10}
-        return CONFIG.format(gce=json.dumps(self.double.config(zones=ZONES, discover=[rule])), settings=settings)
+        gce = self.double.config(zones=ZONES, discover=[rule], **self.gce)
+        return CONFIG.format(gce=json.dumps(gce), settings=settings)
 
     def make_mig(self, name, *, labels=None, taints=(), machine_type="e2-standard-2", **fields):
         """Make a group that the autoscaler finds if its name begins so; its template tells of labels and taints."""
         looks = self.looks[name] = Looks(labels=labels or {}, taints=tuple(taints))
-        return self.double.make_mig(name, machine_type=machine_type, kube_env=looks.kube_env, **fields)
+        return self.double.make_mig(name, machine_type=machine_type, kube_env=looks.kube_env(machine_type), **fields)
 
     def sizes(self):
         """Wanted machines by group, without those of size 0."""
