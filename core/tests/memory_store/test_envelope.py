@@ -85,7 +85,7 @@ def test_what_a_former_version_has_written_is_read_though_fields_were_missing_th
 
 def test_a_file_of_the_first_format_which_had_no_slices_is_read_whole() -> None:
     decoded = decode((Path(__file__).parent / "files" / "format-1.json").read_bytes())
-    memory = replace(FULL, demand=DemandMemory(), health=replace(FULL.health, **dict.fromkeys(LATER, {})))
+    memory = replace(FULL, demand=DemandMemory(), health=replace(FULL.health, **{name: {} for name in LATER}))
     assert decoded.envelope == Envelope(memory=memory, seen_at=EPOCH, holder="host_1", cluster="prod-eu")
     assert decoded.lost == {}
 

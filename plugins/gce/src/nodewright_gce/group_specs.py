@@ -12,9 +12,9 @@ from nodewright_gce.resources.address import Address
 _HOW = "write mig:namePrefix=PREFIX,min=MIN,max=MAX, with no other keys"
 _URL = "https://www.googleapis.com/compute/v1/projects/PROJECT/zones/ZONE/instanceGroups/NAME"
 _KEYS = frozenset({"namePrefix", "min", "max"})
-#: ``europe-west1-b`` and ``europe-west1``.
-_ZONE = re.compile(r"[a-z]+(-[a-z0-9]+)+-[a-z]")
+#: ``europe-west1``, and ``-b`` or ``-ai1a`` behind it for a zone.
 _REGION = re.compile(r"[a-z]+(-[a-z]+)*\d+")
+_LETTER = re.compile(r"[a-z]|ai\d[a-z]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +130,8 @@ def check_prefix(prefix: str) -> None:
 
 def is_zone(name: str) -> bool:
     """Tell whether *name* looks like a zone's, such as ``europe-west1-b``."""
-    return _ZONE.fullmatch(name) is not None and _REGION.fullmatch(name.rpartition("-")[0]) is not None
+    region, _, letter = name.rpartition("-")
+    return is_region(region) and _LETTER.fullmatch(letter) is not None
 
 
 def is_region(name: str) -> bool:

@@ -38,7 +38,9 @@ def an_entry(description, price, *, regions=(REGION,), usage="OnDemand", unit="h
     """An entry of the catalogue; *free* units cost nothing."""
     units, nanos = divmod(round(price * 1e9), 10**9)
     rates = [{"startUsageAmount": 0, "unitPrice": {"currencyCode": currency, "units": "0", "nanos": 0}}] if free else []
-    rates.append({"startUsageAmount": free, "unitPrice": {"currencyCode": currency, "units": f"{units}", "nanos": nanos}})
+    rates.append(
+        {"startUsageAmount": free, "unitPrice": {"currencyCode": currency, "units": f"{units}", "nanos": nanos}}
+    )
     return {
         "name": "services/6F81-5844-456A/skus/0000-0000-0000",
         "skuId": "0000-0000-0000",

@@ -237,3 +237,12 @@ class CountsRefusedOrders(ShedGroup):
         except CapacityError:
             self.refused += count
             raise
+
+
+@fails("test_a_group_without_atomic_growth_orders_nothing_of_it")
+class DoesItPieceByPiece(ShedGroup):
+    def increase_atomically(self, count):
+        if self.atomic:
+            super().increase_atomically(count)
+        else:
+            self.increase(count)

@@ -1,5 +1,6 @@
 """The file of Cluster Autoscaler's ``--cloud-config``: ``gce.conf``."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,7 +57,9 @@ def read_cloud_config(path: str) -> CloudConfig:
 
 
 def _value(text: str | None) -> str:
-    value = (text or "").strip().strip('"').strip()
+    value = (text or "").strip()
+    if quoted := re.fullmatch('"(.*)"', value):
+        value = re.sub(r"\\(.)", r"\1", quoted[1]).strip()
     return "" if value == _UNSET else value
 
 

@@ -50,8 +50,7 @@ class Connections:
     ) -> Answer:
         """Send one request and read its answer, all within *timeout* seconds; raises `LostError`."""
         from urllib3 import Timeout
-        from urllib3.exceptions import HTTPError
-        from urllib3.exceptions import TimeoutError as Timeouts
+        from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError, ReadTimeoutError
 
         until = monotonic() + timeout
         response = None
@@ -69,7 +68,8 @@ class Connections:
             data = _read(response, until, timeout)
         except (HTTPError, OSError) as error:
             _drop(response)
-            if isinstance(error, Timeouts):
+            late = isinstance(error, ConnectTimeoutError | ReadTimeoutError)
+            if late and not isinstance(error, NewConnectionError):
                 raise LateError(f"no answer within {timeout:g} s") from error
             raise LostError(_reason(error)) from error
         except LateError:

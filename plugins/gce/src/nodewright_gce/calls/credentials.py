@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import google.auth
-from google.auth.credentials import Credentials, Scoped
+from google.auth.credentials import Credentials, Scoped, with_scopes_if_required
 from google.auth.exceptions import DefaultCredentialsError, RefreshError, TransportError
 
 from nodewright_gce.calls.cloud_config import CloudConfig
@@ -132,10 +132,11 @@ def _read_file(path: str, transport: Transport) -> tuple[Credentials, str]:
         # A file of any kind is what a user may name.
         warnings.simplefilter("ignore")
         try:
-            credentials, project = google.auth.load_credentials_from_file(path, scopes=SCOPES, request=transport)
-        except ValueError as error:
+            credentials, project = google.auth.load_credentials_from_file(path, request=transport)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise DefaultCredentialsError(f"{path} is no file of credentials ({type(error).__name__})") from error
-    return credentials, str(project or "")
+    # With scopes from the start, google-auth would ask another service for the project of federated credentials.
+    return with_scopes_if_required(credentials, SCOPES), str(project or "")
 
 
 def _gcloud_file() -> str:

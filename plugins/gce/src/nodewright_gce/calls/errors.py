@@ -132,23 +132,18 @@ def refusal(answer: Answer, call: Call, now: datetime) -> NodewrightError:
 def failure(operation: Operation, call: Call) -> NodewrightError | None:
     """Return why a change failed that was accepted at first; None if it did not."""
     if not operation.error.errors:
-        if operation.http_error_status_code >= 400:
-            return TemporaryError(
-                f"Google refused {call}: status {operation.http_error_status_code} {operation.http_error_message}"
-            )
         return None
+    what = operation.operation_type.removeprefix("compute.") or str(call)
     first = operation.error.errors[0]
     cause = class_of(first.code)
     text = f"{shown(first.message)} ({first.code})"
     if cause in (ErrorClass.STOCK_OUT, ErrorClass.QUOTA):
         return CapacityError(error_of(first, cause))
     if cause is ErrorClass.PERMISSION:
-        return AccessDeniedError(
-            f"Google may not carry out {call}: {text}; allow {call.permission} in the role of the account"
-        )
+        return AccessDeniedError(f"{what} failed: {text}; give Google's own service agent what it lacks")
     if cause is ErrorClass.CONFIGURATION:
-        return PermanentError(f"Google can't carry out {call}: {text}")
-    return TemporaryError(f"Google did not carry out {call}: {text}")
+        return PermanentError(f"{what} failed: {text}; correct the group or its template")
+    return TemporaryError(f"{what} failed: {text}")
 
 
 def class_of(code: str) -> ErrorClass | None:

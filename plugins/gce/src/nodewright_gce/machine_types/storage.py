@@ -6,9 +6,14 @@ from nodewright_gce.config.templates import OsDistribution
 
 _KIB, _MIB, _GIB = 1024, 1024**2, 1024**3
 
-#: What partitions and file system take of a boot disk: a share of it, and GiB. The size does not matter for the rest:
-#: 0.1 % of the disk, but at most 100 MiB.
-_BOOT_OVERHEAD = {OsDistribution.COS: (0.015635, 4.148), OsDistribution.UBUNTU: (0.03083, 0.171)}
+#: What file system and partitions take of a boot disk: a share of it, and GiB. Flatcar has the largest partitions
+#: of the other systems.
+_BOOT_OVERHEAD = {
+    OsDistribution.COS: (0.015635, 4.148),
+    OsDistribution.UBUNTU: (0.03083, 0.171),
+    OsDistribution.OTHER: (0.035, 2.5),
+}
+#: Besides, a share that does not grow without end.
 _REST, _MOST_REST_GIB = 0.001, 100 / 1024
 #: On Arm, Container-Optimized OS has larger partitions.
 _COS_ON_ARM_GIB = 64 / 1024
@@ -30,10 +35,9 @@ _SSD_OVERHEAD = 0.03
 
 def boot_disk_capacity(disk_gib: int, distribution: OsDistribution, architecture: str) -> int:
     """Return the bytes that pods see of a boot disk; errs on the low side."""
-    known = [distribution] if distribution in _BOOT_OVERHEAD else list(_BOOT_OVERHEAD)
-    least = min(disk_gib * (1 - _BOOT_OVERHEAD[each][0]) - _BOOT_OVERHEAD[each][1] for each in known)
-    on_arm = _COS_ON_ARM_GIB if architecture == "arm64" and OsDistribution.COS in known else 0
-    return _whole_kib(least - min(disk_gib * _REST, _MOST_REST_GIB) - on_arm)
+    share, partitions = _BOOT_OVERHEAD[distribution]
+    on_arm = _COS_ON_ARM_GIB if architecture == "arm64" and distribution is OsDistribution.COS else 0
+    return _whole_kib(disk_gib * (1 - share) - partitions - on_arm - min(disk_gib * _REST, _MOST_REST_GIB))
 
 
 def ssd_capacity(count: int, gib_each: int, distribution: OsDistribution) -> int:

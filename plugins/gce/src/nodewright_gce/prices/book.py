@@ -84,9 +84,9 @@ class PriceBook:
     def _local_ssds(self, machine: Hardware) -> float | None:
         if not machine.local_ssd_gib:
             return 0.0
-        of_series = self._rate(machine, Kind.LOCAL_SSD, series_of(machine.machine_type))
-        rate = of_series if of_series is not None else self._rate(machine, Kind.LOCAL_SSD, ANY_SERIES)
-        return _times(rate, machine.local_ssd_gib)
+        series = series_of(machine.machine_type)
+        has_own = Item(Kind.LOCAL_SSD, series) in self.rates.get(machine.region, {})
+        return _times(self._rate(machine, Kind.LOCAL_SSD, series if has_own else ANY_SERIES), machine.local_ssd_gib)
 
     def _boot_disk(self, machine: Hardware) -> float:
         """Return the price of the disk, which is small: where it is unknown, the rest is still worth comparing."""

@@ -44,7 +44,8 @@ class Prices:
         Raises nothing if calls fail: known prices stay, and the failure is logged once.
         """
         in_use = frozenset(pools)
-        if self._read_if_due() or in_use != self._in_use:
+        was_read = bool(in_use) and self._read_if_due()
+        if was_read or in_use != self._in_use:
             self._in_use = in_use
             book = PriceBook(settings=self._settings, rates=self._rates({_region(pool) for pool in in_use}))
             self._note_unpriced(book, in_use)

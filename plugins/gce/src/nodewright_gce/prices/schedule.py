@@ -12,6 +12,7 @@ _log = logging.getLogger(__name__)
 _SOON = timedelta(minutes=1)
 #: Share of the interval: replicas and providers that start together should not ask together.
 _JITTER = 0.1
+_NOT_PARSED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _ADVICE = "give the plugin's credentials the scope cloud-platform, or set prices.onDemand to table"
 
 
@@ -37,6 +38,8 @@ class RefreshSchedule:
             yield
         except NodewrightError as error:
             self._put_off(error)
+        except _NOT_PARSED as error:
+            self._put_off(PermanentError(f"Google's answer can't be parsed ({type(error).__name__}: {error})"))
         else:
             if self._trouble:
                 _log.info("the billing catalogue can be read again")

@@ -9,6 +9,8 @@ from nodewright_gce.templates.launch import Launch
 _WITHOUT_OWN_METRIC = frozenset({"e2", "n1"})
 #: Families with a metric of their own. All newer ones share a metric that has the family as a dimension.
 _WITH_OWN_METRIC = frozenset({"a2", "c2", "c2d", "c3", "m1", "m2", "m3", "n2", "n2d", "t2a", "t2d"})
+#: Families whose local SSDs share a metric, like those of the oldest families.
+_WITH_OLD_LOCAL_SSDS = frozenset({"a2", "c2", "c2d", "g2", "m1", "m3", "n2", "n2d"})
 #: Metrics of GPUs; the others are like their names.
 _GPUS = {
     "nvidia-tesla-a100": "NVIDIA_A100",
@@ -33,7 +35,7 @@ def quotas_of(launch: Launch, region: str) -> dict[str, int]:
     regional = {
         "INSTANCES": 1,
         "PREEMPTIBLE_CPUS" if spot else _cpus(launch.info): vcpus,
-        "PREEMPTIBLE_LOCAL_SSD_GB" if spot else "LOCAL_SSD_TOTAL_GB": launch.local_ssds * launch.local_ssd_gib,
+        _local_ssds(launch): launch.local_ssds * launch.local_ssd_gib,
         "IN_USE_ADDRESSES": launch.external_addresses,
         "SSD_TOTAL_GB": _gb(launch, "pd-ssd", "pd-balanced"),
         "DISKS_TOTAL_GB": _gb(launch, _STANDARD_DISK),
@@ -50,6 +52,13 @@ def _cpus(info: MachineTypeInfo) -> str:
         return "CPUS"
     name = info.family.upper()
     return f"{name}_CPUS" if info.family in _WITH_OWN_METRIC else f"CPUS_PER_VM_FAMILY/{name}"
+
+
+def _local_ssds(launch: Launch) -> str:
+    family = launch.info.family
+    if family not in _WITHOUT_OWN_METRIC | _WITH_OLD_LOCAL_SSDS:
+        return f"LOCAL_SSD_TOTAL_GB_PER_VM_FAMILY/{family.upper()}"
+    return "PREEMPTIBLE_LOCAL_SSD_GB" if launch.spot else "LOCAL_SSD_TOTAL_GB"
 
 
 def _gpu(name: str) -> str:

@@ -32,6 +32,9 @@ from nodewright_gce.templates.group_template import (
 from nodewright_gce.templates.instance_templates import InstanceTemplates
 from nodewright_gce.warn_once import WarnOnce
 
+#: Provisioning models of machines that are waited for, with or without accelerators.
+_QUEUED_MODELS = frozenset({"FLEX_START", "RESERVATION_BOUND"})
+
 
 class Templates:
     """What new nodes of groups look like. Only `refresh` asks Google; the rest answers from what it read."""
@@ -96,13 +99,16 @@ class Templates:
         return inputs is not None and inputs.template.spot
 
     def queued(self, group: ManagedGroup) -> bool:
-        """Return whether Google takes resize requests for what *group* launches; False if that is unknown."""
-        inputs = self._of(group).inputs
-        if inputs is None:
+        """Return whether machines of *group* may be had by a request that waits until all can come.
+
+        Google has such queues for machines with accelerators, and for those that run for a limited time.
+        """
+        found = self._of(group)
+        if found.inputs is None:
             return False
-        properties = inputs.template.properties
-        has_gpus = bool(properties.guest_accelerators) or any(info.gpus for info in inputs.types)
-        return has_gpus or properties.scheduling.provisioning_model == "FLEX_START"
+        properties = found.inputs.template.properties
+        waits = properties.scheduling.provisioning_model in _QUEUED_MODELS
+        return waits or bool(properties.guest_accelerators) or any(launch.gpus for launch in found.launches)
 
     def machine_types(self, group: ManagedGroup) -> tuple[str, ...]:
         """Return the types that *group* launches, the preferred ones first; nothing if they are unknown."""

@@ -58,7 +58,8 @@ class Sight:
     @property
     def at_rest(self) -> bool:
         """Whether all machines run that were asked for, and no others are there."""
-        return len(self.running) == len(self.instances) == self.target
+        there = sum(each.state is not InstanceState.STOPPED for each in self.instances)
+        return len(self.running) == there == self.target
 
     def __str__(self) -> str:
         states = [each.state.value.lower() for each in self.instances]
@@ -152,7 +153,7 @@ class ResizedCloud(LiveCloud):
         self._unsure = False
 
     def _shrink(self, group: NodeGroup, count: int, seen: Sight) -> None:
-        there = [each.id for each in seen.instances if each.state is not InstanceState.DELETING]
+        there = [each.id for each in seen.instances if each.state.counted]
         unmet = min(count, max(0, seen.target - len(there)))
         if unmet:
             group.decrease_target(unmet)

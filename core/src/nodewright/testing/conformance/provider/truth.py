@@ -137,7 +137,7 @@ class TruthConformance(ProviderSuite):
         )
         shown, there = {each.id: each.state for each in group.instances()}, cloud.machines(group.id)
         # What is being deleted may be left out.
-        lost = sorted(id_ for id_ in (seen & there.keys()) - shown.keys() if there[id_] is not InstanceState.DELETING)
+        lost = sorted(id_ for id_ in (seen & there.keys()) - shown.keys() if there[id_].counted)
         assert not lost, f"right after {mishap} instances() does not show {', '.join(lost)}, which the cloud still has"
         running = {id_ for id_, state in shown.items() if state is InstanceState.RUNNING}
         made_up = sorted(running - seen - there.keys())
@@ -227,7 +227,7 @@ def _fail(mishap: _Mishap, cloud: Cloud, group: NodeGroup, act: Callable[[], Non
 def _shows_what_is_there(cloud: Cloud, group: NodeGroup, when: str) -> None:
     there = cloud.machines(group.id)
     shown = {each.id: each.state for each in group.instances() if each.error is None}
-    missing = sorted(id_ for id_, state in there.items() if state is not InstanceState.DELETING and id_ not in shown)
+    missing = sorted(id_ for id_, state in there.items() if state.counted and id_ not in shown)
     assert not missing, f"{when} instances() does not show {', '.join(missing)}, which the cloud has"
     for id_ in sorted(there.keys() | shown.keys()):
         true, told = (known.get(id_, InstanceState.DELETING) for known in (there, shown))

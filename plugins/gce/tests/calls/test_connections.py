@@ -1,0 +1,72 @@
+"""Connections: deadlines, proxies, and what is told when no answer comes."""
+
+import socket
+from base64 import b64encode
+from time import monotonic
+
+import pytest
+from nodewright_gce.calls.connections import Connections, LateError, LostError
+
+
+@pytest.fixture
+def connections():
+    connections = Connections("nodewright/test")
+    yield connections
+    connections.close()
+
+
+def test_nobody_at_the_other_end_is_told_as_that(connections) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+
+    with pytest.raises(LostError, match="Connection refused") as raised:
+        connections.send("GET", f"http://127.0.0.1:{port}/", headers={}, timeout=5)
+    assert not isinstance(raised.value, LateError)
+    assert " at 0x" not in str(raised.value)
+
+
+def test_a_host_without_an_address_is_told_as_that(connections) -> None:
+    with pytest.raises(LostError, match=r"nowhere\.invalid") as raised:
+        connections.send("GET", "http://nowhere.invalid/", headers={}, timeout=5)
+    assert not isinstance(raised.value, LateError)
+
+
+def test_the_deadline_is_for_the_whole_request(double, connections) -> None:
+    double.faults.slow("metadata:get", seconds=0.5)
+    began = monotonic()
+
+    with pytest.raises(LateError, match=r"no answer within 0\.1 s"):
+        connections.send("GET", f"{double.url}/computeMetadata/v1/", headers={}, timeout=0.1)
+    assert monotonic() - began < 0.45
+
+
+def test_connections_are_kept(served, connections) -> None:
+    served.answers["/"] = {}
+    for _ in range(3):
+        connections.send("GET", f"{served.url}/", headers={}, timeout=5)
+
+    assert len(served.clients) == 1
+
+
+def test_requests_go_through_the_proxy_of_the_environment_with_its_password(served, connections, monkeypatch) -> None:
+    served.answers["http://compute.example/x"] = {}
+    monkeypatch.setenv("http_proxy", served.url.replace("http://", "http://me:se%20cret@"))
+    monkeypatch.setenv("no_proxy", "")
+    connections.send("GET", "http://compute.example/x", headers={}, timeout=5)
+
+    assert served.headers[-1]["Proxy-Authorization"] == "Basic " + b64encode(b"me:se cret").decode()
+
+
+def test_hosts_without_a_proxy_are_called_directly(served, connections, monkeypatch) -> None:
+    served.answers["/x"] = {}
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "localhost,127.0.0.1")
+
+    assert connections.send("GET", f"{served.url}/x", headers={}, timeout=5).status == 200
+
+
+def test_redirects_are_not_followed(served, connections) -> None:
+    served.answers["/x"] = {}
+    served.status = 302
+
+    assert connections.send("GET", f"{served.url}/x", headers={}, timeout=5).status == 302
