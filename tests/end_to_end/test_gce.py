@@ -1,4 +1,4 @@
-"""The real loop with groups of Google Cloud: growth from zero, stock-outs, removals, and others who change the groups."""
+"""The real loop with groups of Google Cloud: growth from zero, stock-outs, removals, and others who change groups."""
 
 import json
 from contextlib import ExitStack
