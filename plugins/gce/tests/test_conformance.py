@@ -145,7 +145,7 @@ class GceCloud(Cloud):
         node = self.vanish(group)
         self.settle()
         # Nobody saw the group while it was at work: its machines are listed again when the last list is old.
-        self.double.clock.advance(600)
+        self.double.clock.advance(1200)
         return node
 
     def refuse(self, group, why):
