@@ -32,7 +32,7 @@ class GceCloud(Cloud):
 
     abilities = frozenset(Ability)
     failures = frozenset(ErrorClass)
-    refusals = frozenset({ErrorClass.STOCK_OUT, ErrorClass.QUOTA})
+    refusals = frozenset(ErrorClass)
 
     def __init__(self, double):
         self.double = double
