@@ -25,6 +25,12 @@ def test_a_family_that_nobody_measured_is_foreseen_lower_than_a_measured_one() -
     assert measured - other == pytest.approx(0.0025 * 16384 * MIB, abs=1024)
 
 
+@pytest.mark.parametrize(("mib", "fixed"), [(2048, 16 + 8), (8192, 16 + 64 + 8), (16384, 16 + 64)])
+def test_the_kernel_keeps_a_share_and_what_machines_of_the_size_need(mib, fixed) -> None:
+    seen = memory_seen(a_type(mib=mib), OsDistribution.COS)
+    assert mib * MIB - seen == pytest.approx((mib * (1 / 64 + 0.00175 + 0.0075) + fixed) * MIB, abs=1024)
+
+
 def test_arm_machines_see_less() -> None:
     amd, arm = (
         memory_seen(a_type("t2a-standard-4", architecture=arch), OsDistribution.COS) for arch in ("amd64", "arm64")
