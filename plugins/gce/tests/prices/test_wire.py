@@ -65,6 +65,17 @@ def test_attached_gpus_and_local_ssds_are_charged(double, hourly) -> None:
     assert hourly(onDemand="api") == pytest.approx(billed, rel=1e-4)
 
 
+def test_threads_that_the_template_hides_are_charged_all_the_same(double, hourly) -> None:
+    url = double.make_template(
+        "workers-1",
+        machine_type="n2-standard-8",
+        disks=[a_disk("pd-new", 100)],
+        advancedMachineFeatures={"threadsPerCore": 1},
+    )
+    double.make_mig("workers", template=url)
+    assert hourly() == pytest.approx(8 * CORE + 32 * GIB)
+
+
 def test_a_flexible_group_costs_the_mean_of_its_types(double, hourly) -> None:
     double.make_mig("workers", types=["n2-standard-8", "n2-highmem-8"], disks=[a_disk("pd-new", 100)])
     assert hourly() == pytest.approx(8 * CORE + (32 + 64) / 2 * GIB)
