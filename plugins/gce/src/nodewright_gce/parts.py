@@ -96,7 +96,7 @@ class Parts:
 
 def _is_short_without_a_word(group: ManagedGroup) -> bool:
     """Whether Google does not even list as many machines as the group is asked for."""
-    if group.trouble is not None or group.mig.target_size <= 0:
+    if group.trouble is not None or group.mig.status.is_stable:
         return False
     gone = (InstanceState.DELETING, InstanceState.STOPPED)
     return sum(state_of(each, group.mig) not in gone for each in group.members) < group.mig.target_size
