@@ -103,4 +103,4 @@ def test_the_table_can_be_written_from_the_catalogue(double) -> None:
     assert rates[Kind.CORE, "n1"].spot == pytest.approx(0.006655)
     assert rates[Kind.GPU, "nvidia-tesla-a100"].on_demand == pytest.approx(2.933908)
     assert rates[Kind.DISK, "pd-balanced"].on_demand == pytest.approx(0.1 / 730, rel=1e-3)
-    assert table.date("us-central1") >= "2026"
+    assert source.date >= "2026"
