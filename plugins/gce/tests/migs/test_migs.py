@@ -1,8 +1,9 @@
 """How groups are read: with few calls, and with troubles where they belong."""
 
 import pytest
+from msgspec.structs import replace
 from nodewright.api import AccessDeniedError, CloudUnavailableError, ThrottledError
-from nodewright_gce.resources.mig import MigStatus
+from nodewright_gce.resources.mig import MigStatus, Version
 
 from .a_compute import URL, a_mig, address, zone
 
@@ -125,6 +126,28 @@ def test_a_changed_row_has_its_machines_listed_until_both_agree(world) -> None:
         world.loop()
         listed.append(world.listed())
     assert listed == [{"k8s-a"}, {"k8s-a"}, set(), set()]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"target_size": 3},
+        {"target_stopped_size": 1},
+        {"target_suspended_size": 1},
+        {"current_actions": {"none": 3}},
+        {"instance_template": "other"},
+        {"versions": (Version(instance_template="other"),)},
+    ],
+)
+def test_any_change_of_a_row_has_the_machines_listed(world, change) -> None:
+    mig = a_mig("k8s-a", size=2)
+    world.compute.put(mig)
+    world.configure(discovery=["mig:namePrefix=k8s,min=0,max=10"])
+    world.loop()
+    world.compute.put(replace(mig, **change))
+
+    world.loop()
+    assert world.listed() == {"k8s-a"}
 
 
 @pytest.mark.parametrize(
