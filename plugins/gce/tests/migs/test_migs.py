@@ -205,6 +205,19 @@ def test_a_group_that_we_changed_is_listed_once_its_zone_can_be_read_again(world
     assert world.listed() == {"k8s-a"}
 
 
+def test_a_group_that_we_changed_is_listed_again_if_that_fails(world) -> None:
+    world.compute.put(a_mig("k8s-a", size=2))
+    world.configure(discovery=["mig:namePrefix=k8s,min=0,max=10"])
+    world.loop()
+    world.migs.touch(address("k8s-a"))
+    world.compute.troubles["k8s-a"] = CloudUnavailableError("503")
+    assert world.loop()["k8s-a"].trouble is not None
+    world.compute.troubles.clear()
+
+    world.loop()
+    assert world.listed() == {"k8s-a"}
+
+
 def test_groups_at_rest_are_listed_now_and_then_and_not_all_at_once(a_hundred) -> None:
     a_hundred.loop()
     counts = []
