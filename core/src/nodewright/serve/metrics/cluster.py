@@ -227,8 +227,9 @@ def difference_gauge(loop: LoopResult) -> Metric:
 
 def pause_gauge(loop: LoopResult) -> Metric:
     """Return how many groups of each provider are not ours to change at the moment."""
-    paused = Counts({(facts.provider,): 0 for facts in loop.world.groups})
-    paused.update((facts.provider,) for facts in loop.world.groups if facts.pause is not None)
+    paused: dict[tuple[str, ...], float] = {(facts.provider,): 0 for facts in loop.world.groups}
+    for facts in loop.world.groups:
+        paused[facts.provider,] += facts.pause is not None
     return gauges(
         "nodewright_paused_groups",
         "Groups that do not grow because somebody else steers them, or has paused them.",
