@@ -1,13 +1,11 @@
 """Connections: HTTP with a deadline for each request, through the environment's proxy."""
 
 import os
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, PoolManager
@@ -92,6 +90,8 @@ class Connections:
 
 
 def _open(proxy: str) -> "PoolManager":
+    import ssl
+
     from urllib3 import PoolManager, ProxyManager, make_headers
 
     bundle = next(filter(None, map(os.environ.get, _CA_BUNDLES)), None)
@@ -110,6 +110,8 @@ def _open(proxy: str) -> "PoolManager":
 
 
 def _proxy_for(url: str) -> str:
+    from urllib.request import getproxies, proxy_bypass
+
     parts = urlsplit(url)
     proxy = getproxies().get(parts.scheme, "")
     if not proxy or proxy_bypass(parts.netloc):
