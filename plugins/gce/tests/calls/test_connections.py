@@ -5,7 +5,7 @@ from base64 import b64encode
 from time import monotonic
 
 import pytest
-from nodewright_gce.calls.connections import Connections, LateError, LostError
+from nodewright_gce.calls.connections import Connections, LateError, LostError, proxy_for
 
 
 @pytest.fixture
@@ -63,6 +63,14 @@ def test_hosts_without_a_proxy_are_called_directly(served, connections, monkeypa
     monkeypatch.setenv("no_proxy", "localhost,127.0.0.1")
 
     assert connections.send("GET", f"{served.url}/x", headers={}, timeout=5).status == 200
+
+
+def test_the_machine_is_never_asked_through_a_proxy(monkeypatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://proxy:3128")
+    monkeypatch.setenv("no_proxy", "")
+
+    assert proxy_for("http://metadata.google.internal/computeMetadata/v1/") == ""
+    assert proxy_for("http://compute.example/") == "http://proxy:3128"
 
 
 def test_redirects_are_not_followed(served, connections) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from nodewright_gce.resources.address import Address, Place
-from nodewright_gce.resources.instance import ComputeInstance
 from nodewright_gce.resources.instance_template import InstanceTemplate
 from nodewright_gce.resources.machine_type import MachineType
 from nodewright_gce.resources.managed_instance import ManagedInstance, MigError
@@ -74,17 +73,11 @@ class Compute(Protocol):
     def template(self, url: str) -> InstanceTemplate:
         """``instanceTemplates.get`` or ``regionInstanceTemplates.get``, as *url* says."""
 
-    def machine_types(self, zone: Place) -> Sequence[MachineType]:
-        """``machineTypes.list``."""
-
     def machine_type(self, zone: Place, name: str) -> MachineType:
         """``machineTypes.get``."""
 
     def region(self, region: Place) -> Region:
         """``regions.get``, with zones and quotas."""
-
-    def instances(self, zone: Place) -> Sequence[ComputeInstance]:
-        """``instances.list``, without metadata."""
 
     def reservations(self, zone: Place) -> Sequence[Reservation]:
         """``reservations.list``."""

@@ -12,7 +12,6 @@ from nodewright_gce.calls.errors import Call, failure
 from nodewright_gce.calls.fields import fields_of
 from nodewright_gce.calls.session import Session
 from nodewright_gce.resources.address import Address, Place
-from nodewright_gce.resources.instance import ComputeInstance
 from nodewright_gce.resources.instance_template import InstanceTemplate
 from nodewright_gce.resources.machine_type import MachineType
 from nodewright_gce.resources.managed_instance import ManagedInstance, MigError
@@ -151,11 +150,6 @@ class GoogleCompute:
         resource = "region_instance_templates" if "/regions/" in path else "instance_templates"
         return self._get(Call(resource=resource, verb="get", path=path), path, InstanceTemplate)
 
-    def machine_types(self, zone: Place) -> Sequence[MachineType]:
-        """``machineTypes.list``."""
-        call = Call(resource="machine_types", verb="list", path=zone.path)
-        return self._items(call, f"{zone.path}/machineTypes", MachineType)
-
     def machine_type(self, zone: Place, name: str) -> MachineType:
         """``machineTypes.get``."""
         path = f"{zone.path}/machineTypes/{name}"
@@ -165,11 +159,6 @@ class GoogleCompute:
         """``regions.get``."""
         path = f"projects/{region.project}/regions/{region.region}"
         return self._get(Call(resource="regions", verb="get", path=path), path, Region)
-
-    def instances(self, zone: Place) -> Sequence[ComputeInstance]:
-        """``instances.list``."""
-        call = Call(resource="instances", verb="list", path=zone.path)
-        return self._items(call, f"{zone.path}/instances", ComputeInstance)
 
     def reservations(self, zone: Place) -> Sequence[Reservation]:
         """``reservations.list``."""

@@ -13,7 +13,6 @@ class Part(StrEnum):
 
     READ_GROUPS = "read groups"
     RESIZE_GROUPS = "resize groups"
-    MACHINES = "read machines"
     RESERVATIONS = "read reservations"
     PRICES = "read prices"
 
@@ -40,7 +39,6 @@ RIGHTS: Mapping[tuple[str, str], Right] = {
     ("instance_templates", "get"): Right(Part.READ_GROUPS, "compute.instanceTemplates.get"),
     ("region_instance_templates", "get"): Right(Part.READ_GROUPS, "compute.instanceTemplates.get"),
     ("machine_types", "get"): Right(Part.READ_GROUPS, "compute.machineTypes.get"),
-    ("machine_types", "list"): Right(Part.READ_GROUPS, "compute.machineTypes.list"),
     ("regions", "get"): Right(Part.READ_GROUPS, "compute.regions.get"),
     ("instance_group_managers", "create_instances"): _UPDATE,
     ("instance_group_managers", "delete_instances"): _UPDATE,
@@ -49,7 +47,6 @@ RIGHTS: Mapping[tuple[str, str], Right] = {
     ("instance_group_manager_resize_requests", "cancel"): _UPDATE,
     ("zone_operations", "get"): Right(Part.RESIZE_GROUPS, "compute.zoneOperations.get"),
     ("region_operations", "get"): Right(Part.RESIZE_GROUPS, "compute.regionOperations.get"),
-    ("instances", "list"): Right(Part.MACHINES, "compute.instances.list"),
     ("reservations", "list"): Right(Part.RESERVATIONS, "compute.reservations.list"),
     # Any account may read the catalogue.
     ("skus", "list"): Right(Part.PRICES, ""),

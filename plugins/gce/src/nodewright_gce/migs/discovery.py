@@ -34,7 +34,10 @@ class Scope:
 
 
 class Discovery:
-    """Knows where to look, and which of the groups there are used. For the provider's thread."""
+    """Knows where to look, and which of the groups there are used.
+
+    `places` is for the provider's thread, and comes first; then any thread may call `choose`.
+    """
 
     def __init__(
         self,
