@@ -277,9 +277,7 @@ def test_a_machine_that_is_made_anew_is_creating_under_its_id_and_not_deleted_tw
     assert double.mig("workers").target == 1
 
 
-def test_a_spot_machine_that_comes_back_under_its_name_is_not_taken_for_the_one_that_was_deleted(
-    double, start
-) -> None:
+def test_a_spot_machine_that_comes_back_under_its_name_is_not_taken_for_the_one_that_was_deleted(double, start) -> None:
     double.make_mig("workers", size=2, spot=True)
     provider = start()
     first, second = double.machines("workers")

@@ -25,11 +25,23 @@ def test_a_family_that_nobody_measured_is_foreseen_lower_than_a_measured_one() -
     assert measured - other == pytest.approx(0.0025 * 16384 * MIB, abs=1024)
 
 
+@pytest.mark.parametrize(("mib", "fixed"), [(2048, 16 + 8), (8192, 16 + 64 + 8), (16384, 16 + 64)])
+def test_the_kernel_keeps_a_share_and_what_machines_of_the_size_need(mib, fixed) -> None:
+    seen = memory_seen(a_type(mib=mib), OsDistribution.COS)
+    assert mib * MIB - seen == pytest.approx((mib * (1 / 64 + 0.00175 + 0.0075) + fixed) * MIB, abs=1024)
+
+
 def test_arm_machines_see_less() -> None:
     amd, arm = (
         memory_seen(a_type("t2a-standard-4", architecture=arch), OsDistribution.COS) for arch in ("amd64", "arm64")
     )
     assert amd - arm == pytest.approx(0.0029 * 16384 * MIB, abs=1024)
+
+
+@pytest.mark.parametrize(("mib", "buffer"), [(1024, 64), (8192, 0.06 * 8192), (65536, 1024)])
+def test_encrypted_memory_needs_a_larger_buffer_within_bounds(mib, buffer) -> None:
+    plain, encrypted = (memory_seen(a_type(mib=mib), OsDistribution.COS, encrypted=each) for each in (False, True))
+    assert plain - encrypted == pytest.approx(buffer * MIB, abs=1024)
 
 
 def test_the_margin_of_measured_families_ends() -> None:

@@ -1,7 +1,7 @@
 """The billing catalogue as a source of prices."""
 
 import pytest
-from nodewright.api import AccessDeniedError, CloudUnavailableError
+from nodewright.api import AccessDeniedError, CloudUnavailableError, ThrottledError
 from nodewright_gce.prices.rates import Kind
 
 from .billing import a_machine, a_pool, an_entry, listed, price_of, prices_of
@@ -60,7 +60,10 @@ def test_without_leave_to_read_the_catalogue_the_table_holds_and_the_log_says_so
         prices.refresh([a_pool()])
     assert price_of(prices, a_machine()) == pytest.approx(N2)
     assert len(google.asked) == 1
-    assert caplog.text.count("set prices.onDemand to table") == 1
+    clock.advance(24 * 3600)
+    prices.refresh([a_pool()])
+    assert len(google.asked) == 2
+    assert caplog.text.count("enable the Cloud Billing API in the project, or set prices.onDemand to table") == 1
 
 
 def test_a_catalogue_that_is_away_for_a_while_is_asked_again_in_a_minute(google, clock, caplog) -> None:
@@ -73,6 +76,31 @@ def test_a_catalogue_that_is_away_for_a_while_is_asked_again_in_a_minute(google,
     prices.refresh([a_pool()])
     assert price_of(prices, a_machine()) == pytest.approx(4 * 0.05 + 16 * 0.005)
     assert "can be read again" in caplog.text
+
+
+def test_a_catalogue_that_asks_for_patience_gets_it(google, clock) -> None:
+    google.fault = ThrottledError("slow down", retry_after=600)
+    prices = prices_of(google, clock, onDemand="api")
+    prices.refresh([a_pool()])
+    google.fault = None
+    clock.advance(500)
+    prices.refresh([a_pool()])
+    assert len(google.asked) == 1
+    clock.advance(200)
+    prices.refresh([a_pool()])
+    assert len(google.asked) == 2
+
+
+def test_types_with_other_gpus_have_the_rates_of_their_own_series(google, clock) -> None:
+    google.entries = [
+        an_entry("A3Plus Instance Core running in Iowa", 0.04),
+        an_entry("A3Plus Instance Ram running in Iowa", 0.003, unit="GiBy.h"),
+        an_entry("Nvidia H100 80GB Mega GPU running in Iowa", 9.0),
+    ]
+    prices = prices_of(google, clock, onDemand="api")
+    prices.refresh([a_pool("a3-megagpu-8g-new")])
+    machine = a_machine("a3-megagpu-8g-new", 208, 1872, gpus={"nvidia-h100-mega-80gb": 8})
+    assert price_of(prices, machine) == pytest.approx(208 * 0.04 + 1872 * 0.003 + 8 * 9)
 
 
 def test_an_earlier_catalogue_stays_while_it_cannot_be_read_again(google, clock) -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from nodewright.testing import EPOCH, a_pod, a_template
-from nodewright_gce.machine_types.hardware import HARDWARE_ANNOTATION
+from nodewright_gce.machine_types.hardware import HARDWARE_ANNOTATION, write
 from nodewright_gce.prices.rates import ANY_SERIES, Kind
 
 from .billing import HOUR, ZONE, a_machine, a_pool, a_template_of, listed, price_of, prices_of
@@ -115,6 +115,12 @@ def test_a_template_without_hardware_is_priced_by_its_labels(prices, labels, spo
     template = a_template(instance_type="n2-standard-4", zone=ZONE, labels=labels)
     wanted = price_of(prices, a_machine(spot=spot))
     assert prices.model().node_price(template, EPOCH, EPOCH + HOUR) == pytest.approx(wanted)
+
+
+def test_hardware_without_pools_has_the_price_of_its_region(prices) -> None:
+    annotations = {HARDWARE_ANNOTATION: write([a_machine()])}
+    template = replace(a_template(), annotations=annotations)
+    assert prices.model().node_price(template, EPOCH, EPOCH + HOUR) == pytest.approx(N2)
 
 
 def test_labels_also_tell_of_gpus(prices) -> None:

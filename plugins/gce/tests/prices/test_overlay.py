@@ -1,11 +1,12 @@
 """What users know better than Google."""
 
 import pytest
+from nodewright.testing import EPOCH, a_pod
 from nodewright_gce.config.prices import PriceSettings
 from nodewright_gce.prices.rates import Kind
 from pydantic import ValidationError
 
-from .billing import a_machine, a_pool, listed, price_of, prices_of
+from .billing import HOUR, a_machine, a_pool, listed, price_of, prices_of
 
 LISTED = 4 * listed(Kind.CORE, "n2") + 16 * listed(Kind.MEMORY, "n2")
 
@@ -58,6 +59,14 @@ def test_unknown_spot_prices_are_a_share_of_the_on_demand_price_if_the_user_says
     assert price_of(plain, machine) is None
     known = price_of(plain, a_machine(spot=True))
     assert price_of(estimated, machine) == pytest.approx(known + 0.4 * 0.35)
+
+
+def test_pods_are_charged_with_the_discount_and_in_the_currency_of_the_machines(google, clock) -> None:
+    overlay = [{"machineType": "n2-*", "factor": 0.5}]
+    prices = prices_of(google, clock, currency="EUR", exchangeRate=0.9, overlay=overlay)
+    prices.refresh([a_pool()])
+    price = prices.model().pod_price(a_pod(cpu="4", memory="16Gi"), EPOCH, EPOCH + HOUR)
+    assert price == pytest.approx(LISTED * 0.5 * 0.9)
 
 
 def test_prices_can_be_told_in_another_currency(google, clock) -> None:

@@ -79,6 +79,13 @@ def test_a_node_of_gke_without_reservations_keeps_what_gkes_formulas_say(foresee
     assert kept(template)["memory"] == (3606 + 100) * MIB
 
 
+def test_a_node_of_gke_whose_reservations_are_told_keeps_nothing_else(foresee) -> None:
+    told = foresee("told", metadata=env(GKE_LABELS, "kube_reserved=cpu=80m"))
+    assert (kept(told)["cpu"], kept(told)["memory"]) == (80, 100 * MIB)
+    by_metadata = foresee("ours", metadata={**env(GKE_LABELS), "nodewright-reserved": "cpu=90m"})
+    assert (kept(by_metadata)["cpu"], kept(by_metadata)["memory"]) == (90, 100 * MIB)
+
+
 def test_thresholds_of_kube_env_count(foresee) -> None:
     template = foresee(metadata=env("evictionHard=memory.available=250Mi,nodefs.available=20%"))
     assert kept(template)["memory"] == 250 * MIB
@@ -371,7 +378,9 @@ def test_metadata_of_our_own_counts_most(make_templates, a_template, a_group) ->
         "nodewright-reserved": "memory=1Gi",
         "nodewright-max-pods": "30",
     }
-    templates = make_templates(kubelet={"kubeReserved": {"cpu": "1"}, "systemReserved": {"memory": "3Gi"}})
+    templates = make_templates(
+        kubelet={"kubeReserved": {"cpu": "1"}, "systemReserved": {"memory": "3Gi"}, "maxPods": 50}
+    )
     group = a_group(a_template(metadata=metadata))
     templates.refresh([group])
     template = templates.template(group)
@@ -414,6 +423,17 @@ def test_metadata_sets_limits_and_options(templates, a_template, a_group) -> Non
     )
 
 
+def test_limits_and_options_of_a_group_hold_even_if_its_nodes_can_not_be_foreseen(
+    templates, a_template, a_group
+) -> None:
+    metadata = {"nodewright-max-size": "9", "nodewright-options": "scaledownunneededtime=3m"}
+    group = a_group(a_template(machine_type="x9-standard-4", metadata=metadata), machines="b")
+    templates.refresh([group])
+    assert templates.template(group) is None
+    assert templates.limits(group) == (None, 9)
+    assert templates.options(group, GroupOptions()).scale_down_unneeded_time == timedelta(minutes=3)
+
+
 def test_mistakes_are_told_once_and_name_the_group(templates, a_template, a_group, caplog) -> None:
     group = a_group(a_template(metadata={**env("nonsense"), "nodewright-taints": "a=b"}))
     templates.refresh([group])
@@ -431,6 +451,15 @@ def test_hidden_cores_and_threads_are_no_vcpus(foresee) -> None:
     assert two_cores.capacity["cpu"] == 4000
     whole = foresee("whole", "t2d-standard-8", advancedMachineFeatures={"threadsPerCore": 1})
     assert whole.capacity["cpu"] == 8000
+
+
+@pytest.mark.parametrize(
+    "config", [{"enableConfidentialCompute": True}, {"confidentialInstanceType": "TDX"}], ids=["older", "newer"]
+)
+def test_confidential_machines_see_less_memory(foresee, config) -> None:
+    plain = foresee("plain").capacity["memory"]
+    confidential = foresee("confidential", confidentialInstanceConfig=config).capacity["memory"]
+    assert plain - confidential == pytest.approx(1024 * MIB, abs=1024)
 
 
 @pytest.mark.parametrize(
@@ -493,7 +522,7 @@ def test_machines_with_accelerators_or_of_limited_life_may_be_waited_for(
 
 
 def test_a_group_that_may_use_any_reservation_has_ordinary_pools(templates, a_template, a_group) -> None:
-    group = a_group(a_template(reservationAffinity={"consumeReservationType": "ANY_RESERVATION"}))
+    group = a_group(a_template(reservationAffinity={"consumeReservationType": "ANY_RESERVATION", "values": ["gpus"]}))
     templates.refresh([group])
     assert [str(pool) for pool in templates.pools(group)] == ["europe-west1-b/n2-standard-8"]
 
@@ -508,6 +537,13 @@ def test_the_next_machine_of_a_regional_group_is_expected_where_there_are_fewest
     assert template.labels["topology.kubernetes.io/zone"] == template.labels["topology.gke.io/zone"] == "europe-west1-d"
     assert template.labels["topology.kubernetes.io/region"] == "europe-west1"
     assert [pool.zone for pool in templates.pools(group)] == list(template.zones)
+
+
+def test_a_group_that_keeps_to_a_single_zone_stays_in_it(templates, a_template, a_group, regional) -> None:
+    policy = {**regional("bcd"), "targetShape": "ANY_SINGLE_ZONE"}
+    group = a_group(a_template(), place="europe-west1", machines="cc", distributionPolicy=policy)
+    templates.refresh([group])
+    assert templates.template(group).labels["topology.kubernetes.io/zone"] == "europe-west1-c"
 
 
 def test_settings_may_name_the_first_zone(make_templates, a_template, a_group, regional) -> None:
@@ -623,6 +659,18 @@ def test_a_group_keeps_its_template_while_google_does_not_answer(templates, goog
     google.failure = None
     templates.refresh([changed])
     assert templates.template(changed).capacity["cpu"] == 16000
+
+
+def test_an_empty_group_loses_its_template_if_the_next_one_does_not_exist(
+    templates, google, a_template, a_group
+) -> None:
+    templates.refresh([a_group(a_template("one"))])
+    missing = a_template("two")
+    del google.templates[missing]
+    changed = a_group(missing)
+    templates.refresh([changed])
+    with pytest.raises(PermanentError, match="notFound"):
+        templates.template(changed)
 
 
 def test_one_template_that_is_missing_does_not_hide_the_others(templates, google, a_template, a_group) -> None:

@@ -51,6 +51,8 @@ class NodeSetup:
     #: What they keep for the system, on top.
     system_reserved: Mapping[str, int] = field(default_factory=dict)
     eviction: Mapping[str, str] = field(default_factory=dict)
+    #: The machines are confidential: their memory is encrypted.
+    encrypted_memory: bool = False
     #: Percent of the memory sold that is not there; by default an estimate.
     memory_overhead: float | None = None
 
@@ -63,7 +65,9 @@ def capacity_and_allocatable(info: MachineTypeInfo, setup: NodeSetup) -> tuple[d
     """
     capacity = {
         "cpu": info.vcpus,
-        "memory": memory_seen(info, setup.distribution, overhead_percent=setup.memory_overhead),
+        "memory": memory_seen(
+            info, setup.distribution, encrypted=setup.encrypted_memory, overhead_percent=setup.memory_overhead
+        ),
         "pods": setup.max_pods,
     }
     storage = _storage(info, setup)

@@ -10,6 +10,8 @@ _PAGE_TABLE = 1 / 64
 _KERNEL_MIB = 16
 #: For devices that can't address all memory; reserved on machines that have more than these can address.
 _BOUNCE_BUFFER_MIB, _ADDRESSABLE_MIB = 64, 3072
+#: Where memory is encrypted, all devices need such a buffer: a share of it all, within bounds.
+_ENCRYPTED_SHARE, _MOST_ENCRYPTED_MIB = 0.06, 1024
 _SMALL_MIB, _MORE_ON_SMALL_MIB = 8192, 8
 #: What else is missing on real nodes, as a share and at most.
 _FIRMWARE, _MOST_FIRMWARE_MIB = 0.00175, 248
@@ -24,15 +26,22 @@ _MOST_MARGIN_MIB = 200
 _MARGIN_OF_OTHERS = 0.01
 
 
-def memory_seen(info: MachineTypeInfo, distribution: OsDistribution, *, overhead_percent: float | None = None) -> int:
+def memory_seen(
+    info: MachineTypeInfo,
+    distribution: OsDistribution,
+    *,
+    encrypted: bool = False,
+    overhead_percent: float | None = None,
+) -> int:
     """Return the bytes of memory that a node of the type reports as its capacity; errs on the low side.
 
-    *overhead_percent* is the part of what Google sells that is missing; without it, the part is estimated.
+    *encrypted* is true of confidential machines. *overhead_percent* is the part of what Google sells that is
+    missing; without it, the part is estimated.
     """
     if overhead_percent is not None:
         seen = info.memory_mib * (1 - overhead_percent / 100)
     else:
-        seen = info.memory_mib - _kept_mib(info, distribution)
+        seen = info.memory_mib - _kept_mib(info, distribution) - (_encryption_mib(info) if encrypted else 0)
     return max(0, math.floor(seen * 1024)) * 1024
 
 
@@ -48,6 +57,10 @@ def _kept_mib(info: MachineTypeInfo, distribution: OsDistribution) -> float:
         + (sold * _ARM if info.architecture == "arm64" else 0)
         + _margin_mib(info)
     )
+
+
+def _encryption_mib(info: MachineTypeInfo) -> float:
+    return min(max(info.memory_mib * _ENCRYPTED_SHARE, _BOUNCE_BUFFER_MIB), _MOST_ENCRYPTED_MIB)
 
 
 def _margin_mib(info: MachineTypeInfo) -> float:

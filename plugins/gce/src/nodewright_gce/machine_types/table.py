@@ -18,7 +18,7 @@ from nodewright_gce.resources.resource import Resource
 FILE = "table.json"
 
 
-class TableFile(Resource, frozen=True):
+class TableFile(Resource, frozen=True, kw_only=True):
     """The file: a page of ``machineTypes.list``, and where it is from."""
 
     #: When and from what the table was made, for people.

@@ -90,9 +90,8 @@ class PriceBook:
 
     def _boot_disk(self, machine: Hardware) -> float:
         """Return the price of the disk, which is small: where it is unknown, the rest is still worth comparing."""
-        return (
-            self.rate(machine.region, Item(Kind.DISK, machine.boot_disk), spot=False) or 0.0
-        ) * machine.boot_disk_gib
+        rate = self.rate(machine.region, Item(Kind.DISK, machine.boot_disk), spot=False)
+        return (rate or 0.0) * machine.boot_disk_gib
 
     def _rate(self, machine: Hardware, kind: Kind, name: str) -> float | None:
         return self.rate(machine.region, Item(kind, name), spot=machine.spot)

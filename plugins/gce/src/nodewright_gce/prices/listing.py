@@ -80,27 +80,49 @@ def rates_of(on_demand: Mapping[str, float], spot: Mapping[str, float]) -> Rates
 
 
 def _solved(prices: Mapping[str, float]) -> dict[Item, float]:
+    ssds = _local_ssds(prices)
+    series = _series_rates(prices, ssds)
+    whole = {Item(Kind.MACHINE, name): price for name, price in prices.items() if name.startswith(_WHOLE)}
+    return {**ssds, **series, **_built_in_gpus(prices, ssds, series), **_l4(prices), **whole}
+
+
+def _local_ssds(prices: Mapping[str, float]) -> dict[Item, float]:
+    return {
+        Item(Kind.LOCAL_SSD, series): (prices[more] - prices[fewer]) / gib
+        for series, more, fewer, gib in _SSDS
+        if more in prices and fewer in prices
+    }
+
+
+def _series_rates(prices: Mapping[str, float], ssds: Mapping[Item, float]) -> dict[Item, float]:
     rates: dict[Item, float] = {}
-    for series, more, fewer, gib in _SSDS:
-        if more in prices and fewer in prices:
-            rates[Item(Kind.LOCAL_SSD, series)] = (prices[more] - prices[fewer]) / gib
     for series, probes in _PROBES.items():
-        known = [(each, price) for each in probes if (price := _without_ssds(each, prices, rates)) is not None]
+        known = [(each, price) for each in probes if (price := _without_ssds(each, prices, ssds)) is not None]
         if known:
             rates |= _series(series, *_core_and_gib(known))
-    for gpu, (series, like, probe) in _GPUS.items():
-        price, core, gib = _without_ssds(probe, prices, rates), *_rates(like, rates)
-        if price is not None and core is not None and gib is not None:
-            rates |= _series(series, core, gib)
-            rates[Item(Kind.GPU, gpu)] = price - probe.cores * core - probe.gib * gib
-    few, many = _L4
-    if few.name in prices and many.name in prices:
-        step = prices[many.name] - prices[few.name]
-        core = step / (many.cores - few.cores + (many.gib - few.gib) / _GIB_PER_CORE)
-        rates |= _series("g2", core, core / _GIB_PER_CORE)
-        rates[Item(Kind.GPU, "nvidia-l4")] = prices[few.name] - step
-    rates |= {Item(Kind.MACHINE, name): price for name, price in prices.items() if name.startswith(_WHOLE)}
     return rates
+
+
+def _built_in_gpus(
+    prices: Mapping[str, float], ssds: Mapping[Item, float], rates: Mapping[Item, float]
+) -> dict[Item, float]:
+    found: dict[Item, float] = {}
+    for gpu, (series, like, probe) in _GPUS.items():
+        price = _without_ssds(probe, prices, ssds)
+        core, gib = rates.get(Item(Kind.CORE, like)), rates.get(Item(Kind.MEMORY, like))
+        if price is not None and core is not None and gib is not None:
+            found |= _series(series, core, gib)
+            found[Item(Kind.GPU, gpu)] = price - probe.cores * core - probe.gib * gib
+    return found
+
+
+def _l4(prices: Mapping[str, float]) -> dict[Item, float]:
+    few, many = _L4
+    if few.name not in prices or many.name not in prices:
+        return {}
+    step = prices[many.name] - prices[few.name]
+    core = step / (many.cores - few.cores + (many.gib - few.gib) / _GIB_PER_CORE)
+    return {**_series("g2", core, core / _GIB_PER_CORE), Item(Kind.GPU, "nvidia-l4"): prices[few.name] - step}
 
 
 def _core_and_gib(known: list[tuple[_Probe, float]]) -> tuple[float, float]:
@@ -117,12 +139,9 @@ def _series(name: str, core: float, gib: float) -> dict[Item, float]:
     return {Item(Kind.CORE, name): core, Item(Kind.MEMORY, name): gib}
 
 
-def _rates(series: str, rates: Mapping[Item, float]) -> tuple[float | None, float | None]:
-    return rates.get(Item(Kind.CORE, series)), rates.get(Item(Kind.MEMORY, series))
-
-
-def _without_ssds(probe: _Probe, prices: Mapping[str, float], rates: Mapping[Item, float]) -> float | None:
+def _without_ssds(probe: _Probe, prices: Mapping[str, float], ssds: Mapping[Item, float]) -> float | None:
     """Return the price of a type less that of its local SSDs; None if either is unknown."""
-    price = prices.get(probe.name)
-    ssd = rates.get(Item(Kind.LOCAL_SSD, ANY_SERIES), 0.0 if not probe.ssd_gib else None)
-    return None if price is None or ssd is None else price - ssd * probe.ssd_gib
+    price, ssd = prices.get(probe.name), ssds.get(Item(Kind.LOCAL_SSD, ANY_SERIES))
+    if price is None or not probe.ssd_gib:
+        return price
+    return None if ssd is None else price - ssd * probe.ssd_gib

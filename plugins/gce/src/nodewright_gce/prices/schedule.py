@@ -13,7 +13,7 @@ _SOON = timedelta(minutes=1)
 #: Share of the interval: replicas and providers that start together should not ask together.
 _JITTER = 0.1
 _NOT_PARSED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-_ADVICE = "give the plugin's credentials the scope cloud-platform, or set prices.onDemand to table"
+_ADVICE = "enable the Cloud Billing API in the project, or set prices.onDemand to table"
 
 
 class RefreshSchedule:

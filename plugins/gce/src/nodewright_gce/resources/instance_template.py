@@ -81,6 +81,14 @@ class AdvancedMachineFeatures(Resource, frozen=True, kw_only=True):
     visible_core_count: int = 0
 
 
+class ConfidentialInstanceConfig(Resource, frozen=True, kw_only=True):
+    """Whether the memory of machines is encrypted."""
+
+    enable_confidential_compute: bool = False
+    #: ``SEV``, ``SEV_SNP`` or ``TDX``; empty for the default.
+    confidential_instance_type: str = ""
+
+
 class TemplateProperties(Resource, frozen=True, kw_only=True):
     """What machines are made of."""
 
@@ -95,6 +103,7 @@ class TemplateProperties(Resource, frozen=True, kw_only=True):
     scheduling: SchedulingPolicy = SchedulingPolicy()
     reservation_affinity: ReservationAffinity = ReservationAffinity()
     advanced_machine_features: AdvancedMachineFeatures = AdvancedMachineFeatures()
+    confidential_instance_config: ConfidentialInstanceConfig = ConfidentialInstanceConfig()
 
 
 class InstanceTemplate(Resource, frozen=True, kw_only=True):

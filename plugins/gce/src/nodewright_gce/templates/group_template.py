@@ -14,9 +14,10 @@ from nodewright_gce.migs.managed_group import ManagedGroup
 from nodewright_gce.pools import Pool
 from nodewright_gce.resources.instance_template import InstanceTemplate, ReservationAffinity, TemplateProperties
 from nodewright_gce.resources.resource import last_part
-from nodewright_gce.templates.kube_env import KUBE_ENV, KubeEnv, read_kube_env
+from nodewright_gce.templates.group_metadata import GroupMetadata
+from nodewright_gce.templates.kube_env import KubeEnv
 from nodewright_gce.templates.launch import Launch, launch_of
-from nodewright_gce.templates.node_metadata import NodeMetadata, read_node_metadata
+from nodewright_gce.templates.node_metadata import NodeMetadata
 from nodewright_gce.templates.quotas import quotas_of
 from nodewright_gce.templates.setup import distribution_of, image_of, setup_of
 from nodewright_gce.templates.type_template import ARCH, INSTANCE_TYPE, TypeTemplate, choose, least, type_template
@@ -29,8 +30,6 @@ ZONE_LABELS = frozenset({ZONE, "topology.gke.io/zone"})
 
 #: Cluster Autoscaler's annotations, which its prices are made of.
 _CA = "cluster-autoscaler/gce/"
-#: kOps names the instance group in the machine's metadata, and labels its nodes.
-_KOPS_GROUP = "kops-k8s-io-instance-group-name"
 _KOPS_GROUP_LABEL, _KOPS_ROLE_LABEL = "kops.k8s.io/instancegroup", "node-role.kubernetes.io/node"
 _SPOT_LABEL, _PREEMPTIBLE_LABEL = "cloud.google.com/gke-spot", "cloud.google.com/gke-preemptible"
 _PROVISIONING_LABEL = "cloud.google.com/gke-provisioning"
@@ -57,8 +56,7 @@ class TemplateInputs:
     types: tuple[MachineTypeInfo, ...]
     zones: tuple[str, ...]
     region: str
-    #: Of the group, on top of the template's.
-    metadata: Mapping[str, str]
+    metadata: GroupMetadata
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +65,7 @@ class GroupTemplate:
 
     #: None if they are unknown.
     inputs: TemplateInputs | None = None
-    env: KubeEnv = field(default_factory=KubeEnv)
-    own: NodeMetadata = field(default_factory=NodeMetadata)
+    metadata: GroupMetadata = field(default_factory=GroupMetadata)
     launches: tuple[Launch, ...] = ()
     pools: tuple[Pool, ...] = ()
     quotas: Mapping[str, int] = field(default_factory=dict)
@@ -80,11 +77,6 @@ class GroupTemplate:
     #: What people should know: sentences by a key that identifies each.
     troubles: Mapping[Hashable, str] = field(default_factory=dict)
 
-    @property
-    def mistakes(self) -> tuple[str, ...]:
-        """What was ignored in the metadata and why, each in a sentence."""
-        return (*self.env.mistakes, *self.own.mistakes)
-
     def complete(self, template: NodeTemplate, choice: FlexibleTypes) -> NodeTemplate:
         """Return *template*, which may be taken from a real node, corrected for the next machine."""
         capacity, allocatable = dict(template.capacity), dict(template.allocatable)
@@ -92,7 +84,7 @@ class GroupTemplate:
         if choice is FlexibleTypes.SMALLEST and own is not None and self.template is not None:
             self._lower(capacity, own.capacity, self.template.capacity)
             self._lower(allocatable, own.allocatable, self.template.allocatable)
-        extra = {**self.env.resources, **self.own.capacity}
+        extra = self.metadata.resources
         foreseen = self.template.annotations if self.template is not None else {}
         return replace(
             template,
@@ -118,16 +110,15 @@ class GroupTemplate:
 def make_group_template(inputs: TemplateInputs, settings: TemplateSettings) -> GroupTemplate:
     """Return the template of a group, with the next machine in its first zone."""
     properties = inputs.template.properties
-    env = read_kube_env(inputs.metadata.get(KUBE_ENV, ""))
-    own = read_node_metadata(inputs.metadata)
+    metadata = inputs.metadata
+    env, own = metadata.env, metadata.own
     _refuse_windows(env, properties)
     launches = tuple(launch_of(info, properties, spot=inputs.template.spot) for info in inputs.types)
-    labels = {**_labels_of_installers(inputs, env), **env.labels, **own.labels}
-    resources = {**env.resources, **own.capacity}
+    labels = {**_labels_of_installers(inputs), **env.labels, **own.labels}
     distribution = distribution_of(properties, env, settings.kubelet)
     by_type = {
         launch.info.name: type_template(
-            launch, setup_of(launch, distribution, env, own, settings.kubelet), labels, resources
+            launch, setup_of(launch, distribution, env, own, settings.kubelet), labels, metadata.resources
         )
         for launch in launches
     }
@@ -149,8 +140,7 @@ def make_group_template(inputs: TemplateInputs, settings: TemplateSettings) -> G
     )
     return GroupTemplate(
         inputs=inputs,
-        env=env,
-        own=own,
+        metadata=metadata,
         launches=launches,
         pools=pools,
         quotas=least(quotas_of(launch, inputs.region) for launch in launches),
@@ -169,10 +159,12 @@ def _refuse_windows(env: KubeEnv, properties: TemplateProperties) -> None:
 def next_zone(group: ManagedGroup, possible: Collection[str]) -> str:
     """Return which of the *possible* zones (at least one) the next machine of *group* is expected in.
 
-    Google evens out the zones of a group, and launches elsewhere if a zone has no capacity.
+    Google evens out the zones of a group, and launches elsewhere if a zone has no capacity. A group that keeps to a
+    single zone stays in it.
     """
     counts = Counter(zone_of(member.instance) for member in group.members)
-    return min(possible, key=lambda zone: (counts[zone], zone))
+    sign = -1 if group.mig.distribution_policy.target_shape == "ANY_SINGLE_ZONE" else 1
+    return min(possible, key=lambda zone: (sign * counts[zone], zone))
 
 
 def zone_of(url: str) -> str:
@@ -185,12 +177,12 @@ def _place(zone: str, region: str) -> dict[str, str]:
     return {REGION: region} | (dict.fromkeys(sorted(ZONE_LABELS), zone) if zone else {})
 
 
-def _labels_of_installers(inputs: TemplateInputs, env: KubeEnv) -> dict[str, str]:
+def _labels_of_installers(inputs: TemplateInputs) -> dict[str, str]:
     """Return the labels that GKE and kOps give nodes, where ``kube-env`` may not name them."""
     labels: dict[str, str] = {}
-    if group := inputs.metadata.get(_KOPS_GROUP):
+    if group := inputs.metadata.kops_group:
         labels |= {_KOPS_GROUP_LABEL: group, _KOPS_ROLE_LABEL: ""}
-    if env.gke and inputs.template.spot:
+    if inputs.metadata.env.gke and inputs.template.spot:
         legacy = inputs.template.properties.scheduling.provisioning_model != "SPOT"
         labels |= {_PREEMPTIBLE_LABEL: "true"} if legacy else {_SPOT_LABEL: "true", _PROVISIONING_LABEL: "spot"}
     return labels

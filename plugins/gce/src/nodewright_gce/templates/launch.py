@@ -6,7 +6,12 @@ from dataclasses import dataclass, replace
 
 from nodewright_gce.machine_types.hardware import Hardware
 from nodewright_gce.machine_types.info import MachineTypeInfo
-from nodewright_gce.resources.instance_template import AdvancedMachineFeatures, Disk, TemplateProperties
+from nodewright_gce.resources.instance_template import (
+    AdvancedMachineFeatures,
+    ConfidentialInstanceConfig,
+    Disk,
+    TemplateProperties,
+)
 from nodewright_gce.resources.resource import last_part
 
 _LOCAL_SSD = "SCRATCH"
@@ -32,6 +37,7 @@ class Launch:
     #: GB of disks that outlive a restart, by type; with the boot disk.
     disks: Mapping[str, int]
     external_addresses: int = 0
+    encrypted_memory: bool = False
 
     def hardware(self, region: str) -> Hardware:
         """Return what is paid for."""
@@ -66,6 +72,7 @@ def launch_of(info: MachineTypeInfo, properties: TemplateProperties, *, spot: bo
         boot_disk=_type(boot),
         boot_disk_gib=_size(boot) or _DISK_GIB,
         disks=dict(disks),
+        encrypted_memory=_is_encrypted(properties.confidential_instance_config),
         external_addresses=sum(len(each.access_configs) for each in properties.network_interfaces),
     )
 
@@ -75,6 +82,10 @@ def _vcpus(info: MachineTypeInfo, features: AdvancedMachineFeatures) -> int:
     threads = min(features.threads_per_core or info.threads_per_core, info.threads_per_core)
     hidden = features.visible_core_count or features.threads_per_core
     return min(info.vcpus, 1000 * cores * threads) if hidden and not info.shared_core else info.vcpus
+
+
+def _is_encrypted(config: ConfidentialInstanceConfig) -> bool:
+    return config.enable_confidential_compute or bool(config.confidential_instance_type)
 
 
 def _gpus(info: MachineTypeInfo, properties: TemplateProperties) -> dict[str, int]:

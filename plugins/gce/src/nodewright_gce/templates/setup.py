@@ -34,6 +34,7 @@ def setup_of(
         kube_reserved=kube_reserved if own.reserved is None else own.reserved,
         system_reserved=system_reserved if own.reserved is None else {},
         eviction={**env.eviction, **{str(signal): text for signal, text in kubelet.eviction_hard.items()}},
+        encrypted_memory=launch.encrypted_memory,
         memory_overhead=kubelet.memory_overhead,
     )
 

@@ -21,6 +21,7 @@ from nodewright_gce.migs.managed_group import ManagedGroup
 from nodewright_gce.pools import Pool
 from nodewright_gce.resources.address import Place
 from nodewright_gce.resources.resource import last_part
+from nodewright_gce.templates.group_metadata import read_group_metadata
 from nodewright_gce.templates.group_template import (
     ZONE,
     GroupTemplate,
@@ -86,11 +87,11 @@ class Templates:
     def options(self, group: ManagedGroup, defaults: GroupOptions) -> GroupOptions:
         """Return *defaults*, overridden by ``kube-env`` and by our own metadata."""
         found = self._of(group)
-        return replace(defaults, **{**found.env.options, **found.own.options})
+        return replace(defaults, **{**found.metadata.env.options, **found.metadata.own.options})
 
     def limits(self, group: ManagedGroup) -> tuple[int | None, int | None]:
         """Return the smallest and the largest size that the metadata of *group* sets, each None if it does not."""
-        own = self._of(group).own
+        own = self._of(group).metadata.own
         return own.min_size, own.max_size
 
     def spot(self, group: ManagedGroup) -> bool:
@@ -131,38 +132,38 @@ class Templates:
 
     def _make(self, group: ManagedGroup) -> GroupTemplate:
         troubles: dict[Hashable, str] = {}
-        before = self._templates.get(group.address.id)
+        before = self._templates.get(group.address.id, GroupTemplate())
+        metadata = before.metadata
         try:
-            inputs = self._inputs(group, troubles)
-            unchanged = before is not None and before.inputs == inputs
-            made = before if before and unchanged else make_group_template(inputs, self._settings)
-        except NodewrightError as error:
-            return self._without(group, error, troubles)
-        for mistake in made.mistakes:
-            troubles[group.address.id, mistake] = f"group {group.address.name}: {mistake}"
-        return replace(self._placed(group, made), troubles=troubles)
-
-    def _inputs(self, group: ManagedGroup, troubles: dict[Hashable, str]) -> TemplateInputs:
-        template = self._instance_templates.get(group.mig.template)
-        zones = _zones(group)
-        if len(zones) > 1:
-            troubles[group.address.id, "zones"] = (
-                f"group {group.address.name} has several zones ({', '.join(zones)}), so the zone of its next machine "
-                "is uncertain: for pods that need a certain zone, as those with volumes do, make a group for each zone"
+            template = self._instance_templates.get(group.mig.template)
+            values = {**template.metadata, **group.mig.all_instances_config.properties.metadata}
+            metadata = before.metadata if before.metadata.values == values else read_group_metadata(values)
+            inputs = TemplateInputs(
+                template=template,
+                types=self._types(group, troubles),
+                zones=_zones(group),
+                region=group.address.place.region,
+                metadata=metadata,
             )
-        metadata = {**template.metadata, **group.mig.all_instances_config.properties.metadata}
-        return TemplateInputs(
-            template=template,
-            types=self._types(group, troubles),
-            zones=zones,
-            region=group.address.place.region,
-            metadata=metadata,
-        )
+            made = before if before.inputs == inputs else make_group_template(inputs, self._settings)
+        except NodewrightError as error:
+            made = self._without(group, error, before, troubles)
+        else:
+            made = self._placed(group, made, troubles)
+        for mistake in metadata.mistakes:
+            troubles[group.address.id, mistake] = f"group {group.address.name}: {mistake}"
+        return replace(made, metadata=metadata, troubles=troubles)
 
-    def _placed(self, group: ManagedGroup, made: GroupTemplate) -> GroupTemplate:
+    def _placed(self, group: ManagedGroup, made: GroupTemplate, troubles: dict[Hashable, str]) -> GroupTemplate:
         """Return *made* with the next machine of *group* in its expected zone, if several zones are possible."""
         zones = _zones(group)
-        if self._settings.zones is ZoneChoice.FIRST or ZONE in made.own.labels or len(zones) < 2:
+        if len(zones) < 2:
+            return made
+        troubles[group.address.id, "zones"] = (
+            f"group {group.address.name} has several zones ({', '.join(zones)}), so the zone of its next machine is "
+            "uncertain: for pods that need a certain zone, as those with volumes do, make a group for each zone"
+        )
+        if self._settings.zones is ZoneChoice.FIRST or ZONE in made.metadata.own.labels:
             return made
         return made.in_zone(next_zone(group, zones), zones)
 
@@ -196,17 +197,18 @@ class Templates:
         troubles[group.address.id, "types"] = f"{text}. They are left out"
         return types
 
-    def _without(self, group: ManagedGroup, error: NodewrightError, troubles: dict[Hashable, str]) -> GroupTemplate:
-        """Return the template of a group if *error* hides what it launches."""
-        before = self._templates.get(group.address.id)
-        if isinstance(error, TemporaryError) and before is not None and before.template is not None:
+    def _without(
+        self, group: ManagedGroup, error: NodewrightError, before: GroupTemplate, troubles: dict[Hashable, str]
+    ) -> GroupTemplate:
+        """Return the template of a group if *error* hides what it launches: what was known *before*, if it passes."""
+        if isinstance(error, TemporaryError) and before.template is not None:
             return before
         if not group.members:
             return GroupTemplate(error=error)
         troubles[group.address.id, "launches"] = (
             f"what group {group.address.name} launches is unknown, so its nodes are the only model of new ones: {error}"
         )
-        return GroupTemplate(troubles=troubles)
+        return GroupTemplate()
 
 
 def _zones(group: ManagedGroup) -> tuple[str, ...]:
