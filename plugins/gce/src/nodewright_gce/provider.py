@@ -129,8 +129,8 @@ class GceProvider(Provider):
         return group
 
     def resolve(self, kind: str, id: str) -> str | None:  # noqa: A002  as in the contract
-        """The group that a URL or a name means."""
-        return group_meant(id, (each.managed_group.address for each in self._groups.values()))
+        """The group that a ``GCEInstanceGroup`` or a ``GKENodePool`` means, by its URL."""
+        return group_meant(kind, id, (each.managed_group.address for each in self._groups.values()))
 
     def pricing(self) -> PricingModel | None:
         """Prices as of the last refresh."""

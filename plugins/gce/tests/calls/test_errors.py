@@ -128,12 +128,15 @@ def test_no_message_repeats_a_token() -> None:
     [
         ("ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", CapacityError, ErrorClass.STOCK_OUT),
         ("QUOTA_EXCEEDED", CapacityError, ErrorClass.QUOTA),
-        ("PERMISSIONS_ERROR", AccessDeniedError, None),
-        ("INVALID_FIELD_VALUE", PermanentError, None),
+        ("PERMISSIONS_ERROR", CapacityError, ErrorClass.PERMISSION),
+        ("INVALID_FIELD_VALUE", CapacityError, ErrorClass.CONFIGURATION),
+        ("INTERNAL_ERROR", CapacityError, ErrorClass.OTHER),
         ("RESOURCE_ALREADY_EXISTS", TemporaryError, None),
     ],
 )
-def test_an_operation_that_ends_with_an_error_is_a_failure_of_that_kind(code, kind, error_class) -> None:
+def test_growth_that_ends_with_an_error_is_a_lack_of_capacity_unless_it_may_soon_succeed(
+    code, kind, error_class
+) -> None:
     operation = Operation(
         status="DONE",
         operation_type="compute.instanceGroupManagers.createInstances",
@@ -143,6 +146,24 @@ def test_an_operation_that_ends_with_an_error_is_a_failure_of_that_kind(code, ki
     error = failure(operation, RESIZE)
     assert type(error) is kind
     assert not isinstance(error, CapacityError) or error.cause.error_class is error_class
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("PERMISSIONS_ERROR", AccessDeniedError),
+        ("INVALID_FIELD_VALUE", PermanentError),
+        ("INTERNAL_ERROR", TemporaryError),
+    ],
+)
+def test_a_deletion_that_ends_with_an_error_is_a_failure_of_that_kind(code, kind) -> None:
+    operation = Operation(
+        status="DONE",
+        operation_type="compute.instanceGroupManagers.deleteInstances",
+        error=AttemptErrors(errors=(AttemptError(code=code, message="Why."),)),
+    )
+
+    assert type(failure(operation, RESIZE)) is kind
 
 
 def test_an_operation_without_an_error_is_none() -> None:

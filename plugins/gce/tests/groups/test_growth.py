@@ -264,7 +264,7 @@ def test_a_quota_that_refuses_an_order_is_a_lack_of_capacity(double, workers) ->
 def test_growth_without_the_right_says_so(double, workers) -> None:
     group = workers()
     double.faults.deny("instance_group_managers:create_instances")
-    with pytest.raises(AccessDeniedError, match="compute.instanceGroupManagers.update"):
+    with pytest.raises(AccessDeniedError, match=r"compute\.instanceGroupManagers\.update"):
         group.increase(2)
 
 

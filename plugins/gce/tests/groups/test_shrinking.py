@@ -12,6 +12,7 @@ from nodewright.api import (
     ThrottledError,
 )
 from nodewright.testing import a_node
+from nodewright_gce.testing.urls import url
 
 from .words import CREATE, DELETE, RESIZE, again, asked, node, placeholder, states
 
@@ -74,7 +75,7 @@ def test_nothing_is_deleted_if_one_node_is_foreign(double, workers, provider_id)
     group = workers()
     first, *_ = double.machines("workers")
     foreign = a_node("n", provider_id=provider_id.format(first.name))
-    with pytest.raises(ForeignNodeError, match="is not a machine of group .*workers: nothing is deleted"):
+    with pytest.raises(ForeignNodeError, match=r"is not a machine of group .*workers: nothing is deleted"):
         group.delete_nodes([node(first), foreign])
     assert not double.calls
 
@@ -83,7 +84,7 @@ def test_nothing_is_deleted_if_one_node_is_foreign(double, workers, provider_id)
 def test_a_node_of_another_group_is_foreign(double, start) -> None:
     double.make_mig("workers", size=1)
     double.make_mig("writers", size=1)
-    workers, writers = start().groups()
+    workers, _ = start().groups()
     (theirs,) = double.machines("writers")
     with pytest.raises(ForeignNodeError):
         workers.delete_nodes([node(theirs)])
@@ -105,7 +106,7 @@ def test_a_machine_that_is_gone_since_is_no_error(double, start) -> None:
     double.make_mig("workers", size=3)
     provider = start()
     first, second, _ = double.machines("workers")
-    double.do("instance_group_managers", "delete_instances", "workers", instances=[first.name])
+    double.do("instance_group_managers", "delete_instances", "workers", instances=[url(first.path)])
     double.settle()
     provider.groups()[0].delete_nodes([node(first), node(second)])
     double.settle()
@@ -117,7 +118,7 @@ def test_a_machine_that_was_abandoned_and_lives_on_is_foreign(double, start) -> 
     double.make_mig("workers", size=2)
     provider = start()
     first, _ = double.machines("workers")
-    double.do("instance_group_managers", "abandon_instances", "workers", instances=[first.name])
+    double.do("instance_group_managers", "abandon_instances", "workers", instances=[url(first.path)])
     group = again(provider)
     assert states(group)[first.name] is InstanceState.DELETING
     double.settle()
@@ -338,7 +339,7 @@ def test_machines_in_a_queue_are_given_up_together_by_cancelling_their_request(d
     assert [each.error for each in waiting] == [None, None]
     assert group.target_size == 3
 
-    with pytest.raises(PermanentError, match="2 machines .* wait in its queue, and all of a resize request come"):
+    with pytest.raises(PermanentError, match=r"2 machines .* wait in its queue, and all of a resize request come"):
         group.delete_nodes([placeholder(waiting[0])])
     group.delete_nodes(list(map(placeholder, waiting)))
     assert double.mig("workers").target == group.target_size == 1

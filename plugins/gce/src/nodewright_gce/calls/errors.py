@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import msgspec
@@ -21,6 +21,8 @@ from nodewright.api import (
 
 from nodewright_gce.calls.connections import Answer
 from nodewright_gce.calls.rights import right_of
+from nodewright_gce.causes import cause_of
+from nodewright_gce.pools import Pool
 from nodewright_gce.resources.managed_instance import AttemptError
 from nodewright_gce.resources.operation import Operation
 from nodewright_gce.resources.resource import Resource
@@ -33,22 +35,10 @@ _DISABLED = frozenset({"accessNotConfigured", "SERVICE_DISABLED", "CONSUMER_INVA
 _SCOPES = frozenset({"ACCESS_TOKEN_SCOPE_INSUFFICIENT", "insufficientPermissions"})
 _BUSY = frozenset({"resourceNotReady", "resourceInUseByAnotherResource", "resourceInUse", "operationInProgress"})
 
-_STOCK_OUT = frozenset(
-    {
-        "GPU_STOCKOUT",
-        "INSUFFICIENT_CAPACITY",
-        "REGION_RESOURCE_POOL_EXHAUSTED",
-        "REGION_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS",
-        "RESOURCE_POOL_EXHAUSTED",
-        "ZONE_RESOURCE_POOL_EXHAUSTED",
-        "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS",
-        "insufficientCapacity",
-    }
-)
-_MISCONFIGURED = frozenset({"INVALID_FIELD_VALUE", "INVALID_USAGE", "RESOURCE_NOT_FOUND"})
-#: ``Quota 'N2_CPUS' exceeded.  Limit: 24.0 in region us-central1.``
-_METRIC = re.compile(r"Quota '([\w-]+)' exceeded")
-_REGION = re.compile(r"in region ([a-z0-9-]+)")
+#: Codes of operations: the same may succeed later.
+_PASSING = frozenset({"RESOURCE_ALREADY_EXISTS", "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE", "RESOURCE_NOT_READY"})
+#: Kinds of operations that make machines.
+_GROWTH = re.compile(r"createInstances|resize", re.IGNORECASE)
 #: Looks like a token or a key.
 _SECRET = re.compile(r"ya29\.[\w.-]+|eyJ[\w-]+\.[\w.-]+|-----BEGIN.*", re.S)
 #: Length of a message that may not come from Google.
@@ -107,7 +97,7 @@ def refusal(answer: Answer, call: Call, now: datetime) -> NodewrightError:
     reasons = frozenset(reasons_of(answer))
     text = _sentence(answer)
     if reasons & _QUOTA:
-        return CapacityError(_quota_error(_read(answer).message or text, "", {}))
+        return CapacityError(_quota_error(_read(answer).message or text))
     if answer.status == 429 or reasons & _THROTTLED:
         return ThrottledError(f"Google asks for fewer calls: {call}: {text}", retry_after=_pause(answer, now))
     if answer.status == 401:
@@ -130,43 +120,25 @@ def refusal(answer: Answer, call: Call, now: datetime) -> NodewrightError:
 
 
 def failure(operation: Operation, call: Call) -> NodewrightError | None:
-    """Return why a change failed that was accepted at first; None if it did not."""
-    if not operation.error.errors:
+    """Return why a change failed that was accepted at first; None if it did not.
+
+    Growth that fails is a `CapacityError` whatever the reason, unless it may soon succeed.
+    """
+    errors = operation.error.errors
+    if not errors:
         return None
-    what = operation.operation_type.removeprefix("compute.") or str(call)
-    first = operation.error.errors[0]
-    cause = class_of(first.code)
-    text = f"{shown(first.message)} ({first.code})"
-    if cause in (ErrorClass.STOCK_OUT, ErrorClass.QUOTA):
-        return CapacityError(error_of(first, cause))
-    if cause is ErrorClass.PERMISSION:
-        return AccessDeniedError(f"{what} failed: {text}; give Google's own service agent what it lacks")
-    if cause is ErrorClass.CONFIGURATION:
-        return PermanentError(f"{what} failed: {text}; correct the group or its template")
-    return TemporaryError(f"{what} failed: {text}")
-
-
-def class_of(code: str) -> ErrorClass | None:
-    """Return what a code of an operation or of a machine's last attempt means; None if the code alone does not tell."""
-    if code in _STOCK_OUT:
-        return ErrorClass.STOCK_OUT
-    if "QUOTA" in code:
-        return ErrorClass.QUOTA
-    if "PERMISSIONS_ERROR" in code:
-        return ErrorClass.PERMISSION
-    if code in _MISCONFIGURED:
-        return ErrorClass.CONFIGURATION
-    return None
-
-
-def error_of(error: AttemptError, error_class: ErrorClass) -> InstanceError:
-    """Return *error* as one of the contract; with class Quota, its pool is the quota: ``REGION/METRIC``."""
-    if error_class is ErrorClass.QUOTA:
-        info = next((detail.quota_info for detail in error.error_details if detail.quota_info), None)
-        # ``N2-CPUS-per-project-region`` is the quota N2_CPUS.
-        metric = info.limit_name.partition("-per-project")[0].replace("-", "_") if info else ""
-        return _quota_error(error.message, metric, info.dimensions if info else {})
-    return InstanceError(error_class=error_class, code=error.code, message=shown(error.message))
+    kind = operation.operation_type.removeprefix("compute.") or str(call)
+    text = f"{kind} failed: {shown(errors[-1].message)} ({errors[-1].code})"
+    cause = cause_of(errors, Pool(zone=""))
+    if cause is None or errors[-1].code in _PASSING:
+        return TemporaryError(text)
+    if _GROWTH.search(kind):
+        return CapacityError(replace(cause, message=shown(cause.message)))
+    if cause.error_class is ErrorClass.PERMISSION:
+        return AccessDeniedError(f"{text}; give Google's own service agent what it lacks")
+    if cause.error_class is ErrorClass.CONFIGURATION:
+        return PermanentError(f"{text}; correct the group or its template")
+    return TemporaryError(text)
 
 
 def next_minute(now: datetime) -> float:
@@ -185,17 +157,11 @@ def _camel(name: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-def _quota_error(message: str, metric: str, dimensions: Mapping[str, str]) -> InstanceError:
-    found = _METRIC.search(message)
-    metric = found[1] if found else metric
-    place = _REGION.search(message)
-    region = dimensions.get("region") or (place[1].rstrip(".") if place else "")
-    return InstanceError(
-        error_class=ErrorClass.QUOTA,
-        code="QUOTA_EXCEEDED",
-        message=f"{shown(message)}; ask Google for more of it, or take other machines",
-        pool=f"{region}/{metric}" if region and metric else "",
-    )
+def _quota_error(message: str) -> InstanceError:
+    error = AttemptError(code="QUOTA_EXCEEDED", message=message)
+    advice = f"{shown(message)}; ask Google for more of it, or take other machines"
+    cause = cause_of([error], Pool(zone=""))
+    return replace(cause, message=advice) if cause else InstanceError(error_class=ErrorClass.QUOTA, code=error.code)
 
 
 def _denied(reasons: frozenset[str], call: Call, text: str) -> AccessDeniedError:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from nodewright.api import Instance
 
+from nodewright_gce.causes import cause_of_machine
 from nodewright_gce.groups.machines import as_instance, is_queued
-from nodewright_gce.migs.causes import cause_of_machine
 from nodewright_gce.migs.managed_group import ManagedGroup
 from nodewright_gce.pools import Pool
 from nodewright_gce.resources.managed_instance import ManagedInstance

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from nodewright.api import Instance, InstanceState
 
-from nodewright_gce.migs.causes import CREATING
+from nodewright_gce.causes import CREATING
 from nodewright_gce.resources.address import Place
 from nodewright_gce.resources.managed_instance import ManagedInstance
 from nodewright_gce.resources.mig import Mig

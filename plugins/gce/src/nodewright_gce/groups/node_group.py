@@ -26,6 +26,7 @@ from nodewright.api import (
 )
 
 from nodewright_gce.calls.compute import Compute
+from nodewright_gce.causes import CREATING
 from nodewright_gce.groups.attempts import Attempts
 from nodewright_gce.groups.known_machines import KnownMachines
 from nodewright_gce.groups.limits import SizeLimits
@@ -36,7 +37,6 @@ from nodewright_gce.groups.operations import Operations
 from nodewright_gce.groups.orders import RecentOrders, going
 from nodewright_gce.groups.removal import machines_of, reference, requests_for
 from nodewright_gce.groups.steering import pause_of
-from nodewright_gce.migs.causes import CREATING
 from nodewright_gce.migs.managed_group import ManagedGroup
 from nodewright_gce.migs.queues import open_of
 from nodewright_gce.resources.address import Address

@@ -13,29 +13,42 @@ _NODE_POOL = re.compile(
 )
 
 
-def group_meant(reference: str, known: Iterable[Address]) -> str | None:
+#: Kinds of objects that name groups.
+_GROUP, _NODE_POOL_KIND = "GCEInstanceGroup", "GKENodePool"
+
+
+def group_meant(kind: str, reference: str, known: Iterable[Address]) -> str | None:
     """Return the id of the one group among *known* that *reference* means; None if it is none, or may be several.
 
-    It is a URL of the group or of its manager, at any host, with or without the project; its name; or the URL of a node
-    pool of GKE that has one group.
+    With *kind* ``GCEInstanceGroup``, it is a URL of the group or of its manager, at any host, with or without the
+    project, or its name. With ``GKENodePool``, it is the URL of a node pool that has one group.
     """
-    known = tuple(known)
-    try:
-        address = Address.parse(reference)
-    except ValueError:
-        found = [each for each in known if _is_meant(reference, each)]
-        return found[0].id if len(found) == 1 else None
-    return address.id if address in known else None
+    means = {_GROUP: _is_group, _NODE_POOL_KIND: _is_of_node_pool}.get(kind)
+    found = [each.id for each in known if means is not None and means(reference, each)]
+    return found[0] if len(found) == 1 else None
 
 
-def _is_meant(reference: str, address: Address) -> bool:
-    if "/" not in reference:
+def _is_group(reference: str, address: Address) -> bool:
+    if "projects/" in reference:
+        return _address(reference) == address
+    part = _IN_ZONE.search(reference)
+    if part is None:
         return reference == address.name
-    if (part := _IN_ZONE.search(reference)) is not None:
-        return part["name"] == address.name and address.place.path.endswith(f"/{part['path']}")
-    if (pool := _NODE_POOL.search(reference)) is not None:
-        # As GKE names the group of a pool in a zone, unless the name would be too long.
-        named = rf"gke-{re.escape(pool['cluster'])}-{re.escape(pool['pool'])}-[0-9a-f]{{8}}-grp"
-        here = pool["location"] in (address.place.name, address.place.region)
-        return here and pool["project"] == address.place.project and re.fullmatch(named, address.name) is not None
-    return False
+    return part["name"] == address.name and address.place.path.endswith(f"/{part['path']}")
+
+
+def _is_of_node_pool(reference: str, address: Address) -> bool:
+    pool = _NODE_POOL.search(reference)
+    if pool is None:
+        return False
+    # As GKE names the group of a pool in a zone, unless the name would be too long.
+    named = rf"gke-{re.escape(pool['cluster'])}-{re.escape(pool['pool'])}-[0-9a-f]{{8}}-grp"
+    here = pool["location"] in (address.place.name, address.place.region)
+    return here and pool["project"] == address.place.project and re.fullmatch(named, address.name) is not None
+
+
+def _address(url: str) -> Address | None:
+    try:
+        return Address.parse(url)
+    except ValueError:
+        return None

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from nodewright.api import Clock, InstanceError
 
 from nodewright_gce.calls.compute import Compute
-from nodewright_gce.migs.causes import CREATING, cause_of
+from nodewright_gce.causes import CREATING, cause_of
 from nodewright_gce.migs.managed_group import ManagedGroup
 from nodewright_gce.pools import Pool
 from nodewright_gce.resources.managed_instance import MigError
@@ -50,17 +50,18 @@ class History:
         *pool_of* tells where their machines come from, as far as that is known.
         """
         now = self._clock.now()
-        known, self._shortages = self._shortages, {}
+        new = _Shortage(since=now - _BEFORE, read_at=now - _PAUSE)
+        self._shortages = {each.address.id: self._shortages.get(each.address.id, new) for each in short}
         for group in short:
-            name = group.address.id
-            shortage = known.get(name) or _Shortage(since=now - _BEFORE, read_at=now - _PAUSE)
-            self._shortages = {**self._shortages, name: shortage}
+            shortage = self._shortages[group.address.id]
             if now - shortage.read_at >= _PAUSE:
                 # Also if that fails: the others come first then.
-                self._shortages = {**self._shortages, name: replace(shortage, read_at=now)}
-                errors = self._compute.mig_errors(group.address, shortage.since.isoformat())
-                causes = _causes(errors, shortage.since, pool_of(group))
-                self._shortages = {**self._shortages, name: replace(shortage, read_at=now, causes=causes)}
+                self._note(group, replace(shortage, read_at=now))
+                causes = _causes(self._compute.mig_errors(group.address), shortage.since, pool_of(group))
+                self._note(group, replace(shortage, read_at=now, causes=causes))
+
+    def _note(self, group: ManagedGroup, shortage: _Shortage) -> None:
+        self._shortages = {**self._shortages, group.address.id: shortage}
 
     def causes(self, group: str) -> Sequence[InstanceError]:
         """Return why a group, by its id, does not get the machines that it is asked for; the newest comes first."""

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from nodewright.api import Clock, ErrorClass, InstanceError
 
 from nodewright_gce.calls.compute import Compute
-from nodewright_gce.migs.causes import cause_of
+from nodewright_gce.causes import cause_of
 from nodewright_gce.migs.managed_group import ManagedGroup
 from nodewright_gce.pools import Pool
 from nodewright_gce.resources.resize_request import ResizeRequest

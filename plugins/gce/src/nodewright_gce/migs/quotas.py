@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from nodewright.api import Clock
 
 from nodewright_gce.calls.compute import Compute
-from nodewright_gce.migs.causes import quota_name
+from nodewright_gce.causes import quota_name
 from nodewright_gce.resources.address import Place
 from nodewright_gce.resources.region import Quota
 

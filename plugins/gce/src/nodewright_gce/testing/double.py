@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
@@ -109,11 +110,12 @@ class GceDouble:
         if resource not in self._clients:
             name = "".join(part.capitalize() for part in resource.split("_"))
             self._clients[resource] = getattr(compute_v1, f"{name}Client")(
-                credentials=Credentials(token=TOKEN), client_options=ClientOptions(api_endpoint=self.url)
+                credentials=Credentials(token=TOKEN, refresh_handler=lambda request, scopes: (TOKEN, datetime.max)),
+                client_options=ClientOptions(api_endpoint=self.url),
             )
         return self._clients[resource]
 
-    def do(self, resource: str, verb: str, name: str = "", *, place: str = "", **arguments: Any) -> dict[str, Any]:
+    def do(self, resource: str, verb: str, name: str = "", /, *, place: str = "", **arguments: Any) -> dict[str, Any]:
         """Make a call as another user of the project: not counted, and without faults.
 
         In the names of `calls`, with arguments in those of the API. *place* is a zone or region; that of the group if
@@ -270,14 +272,15 @@ class GceDouble:
         with self._layer.lock:
             self._layer.fleet.settle([self.mig(name) for name in names] or None)
 
-    def boots(self, seconds: float | None, *, stops: float | None = None, news: float = 0) -> None:
-        """Let machines run *seconds* after they were ordered, by the clock; they exist after half of that.
+    def boots(self, seconds: float | None, *, starts: float = 0, stops: float | None = None, news: float = 0) -> None:
+        """Let machines exist *starts* seconds after they were ordered, by the clock, and run *seconds* after that.
 
         They are gone *stops* seconds after they were deleted. None waits for `settle`. A failed attempt shows *news*
-        seconds later.
+        seconds later. Before this is called, machines that were ordered are listed, but do not exist before `settle`.
         """
         fleet = self._layer.fleet
-        fleet.boot_seconds, fleet.stop_seconds, fleet.news_seconds = seconds, stops, news
+        fleet.start_seconds, fleet.boot_seconds = starts, seconds
+        fleet.stop_seconds, fleet.news_seconds = stops, news
 
     def works(self, seconds: float) -> None:
         """Let operations be done so many *seconds* after they were begun, by the clock."""
@@ -315,13 +318,23 @@ class GceDouble:
         available: int = 0,
         message: str = "",
         silent: bool = False,
+        at_once: bool = False,
     ) -> Shortage:
         """Let machines fail from *pools* such as ``europe-west1-b/n2-standard-8`` or ``*/spot``, for *migs* so named.
 
-        So many machines are still *available*; a *silent* shortage shows nowhere.
+        So many machines are still *available*; a *silent* shortage shows nowhere. One that shows *at_once* lets the
+        operations of orders fail.
         """
         return self._layer.fleet.capacity.supply.add(
-            Shortage(pools=pools, migs=migs, trouble=trouble, available=available, message=message, silent=silent)
+            Shortage(
+                pools=pools,
+                migs=migs,
+                trouble=trouble,
+                available=available,
+                message=message,
+                silent=silent,
+                at_once=at_once,
+            )
         )
 
     def restock(self) -> None:

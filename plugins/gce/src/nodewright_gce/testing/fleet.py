@@ -13,6 +13,7 @@ from nodewright_gce.testing.capacity import Capacity, Plan
 from nodewright_gce.testing.group import Group, Machine, ResizeRequest
 from nodewright_gce.testing.messages import RefusalError, invalid
 from nodewright_gce.testing.operations import ChangeError
+from nodewright_gce.testing.troubles import error_of
 from nodewright_gce.testing.urls import time_of, url
 
 #: Seconds from a failed attempt to the next, and how long that takes to fail: it shows no errors meanwhile.
@@ -31,8 +32,8 @@ class Fleet:
 
     *plan* tells what the next machine of a group would be; it raises `RefusalError` if the template is gone.
 
-    Machines run *boot_seconds* after they were ordered, and are gone *stop_seconds* after they were deleted; None
-    leaves both to `settle`. Failures show *news_seconds* after they happened.
+    Machines exist *start_seconds* after they were ordered, run *boot_seconds* after that, and are gone *stop_seconds*
+    after they were deleted; None leaves each to `settle`. Failures show *news_seconds* after they happened.
     """
 
     def __init__(self, plan: Callable[[Group], Plan], clock: Clock, *, seed: int = 0) -> None:
@@ -41,10 +42,13 @@ class Fleet:
         self.groups: dict[str, Group] = {}
         #: Machines of no group any more, which still run.
         self.abandoned: dict[str, Machine] = {}
+        self.start_seconds: float | None = None
         self.boot_seconds: float | None = None
         self.stop_seconds: float | None = None
         self.news_seconds = 0.0
         self._plan = plan
+        #: When the change was due that is being made, if that was before now.
+        self._due: datetime | None = None
         self._random = random.Random(seed)
 
     def group(self, address: Address) -> Group:
@@ -75,6 +79,7 @@ class Fleet:
 
     def create(self, group: Group, names: Sequence[str]) -> None:
         """Make machines of these names, all or none; raises `ChangeError`."""
+        self._check_supply(group)
         taken = {machine.name for machine in self.machines()} | self.abandoned.keys()
         for name in names:
             if name in taken:
@@ -89,7 +94,12 @@ class Fleet:
             self._attempt(group, machine)
 
     def resize(self, group: Group, size: int, *, retries: bool = True) -> None:
-        """Change the target size; without *retries*, a machine whose first attempt fails is given up, and lowers it."""
+        """Change the target size; raises `ChangeError`.
+
+        Without *retries*, a machine whose first attempt fails is given up, and lowers it.
+        """
+        if size > group.target:
+            self._check_supply(group)
         group.target = size
         self.work(group, "CREATING" if retries else "CREATING_WITHOUT_RETRIES")
 
@@ -121,6 +131,7 @@ class Fleet:
         """Accept a resize request: the target grows at once, the machines come together."""
         if request.name in group.requests:
             raise RefusalError(409, "alreadyExists", f"The resource '{request.name}' already exists")
+        self._check_supply(group)
         group.requests[request.name] = request
         group.target += request.count
         for _ in range(request.count):
@@ -135,6 +146,13 @@ class Fleet:
         for machine in self._machines_of(group, request):
             group.target -= 1
             del group.machines[machine.name]
+
+    def _check_supply(self, group: Group) -> None:
+        refusal = self.capacity.supply.refusal(group.name, self._plan(group).pools)
+        if refusal is not None:
+            shortage, pool = refusal
+            error = error_of(shortage.trouble, pool, group.address.path, shortage.message)
+            raise ChangeError(error["code"], error["message"], error.get("errorDetails", ()))
 
     # The work of the groups
 
@@ -153,7 +171,10 @@ class Fleet:
         now = self.clock.now()
         for group in list(self.groups.values()):
             for machine in [each for each in group.machines.values() if each.next_at and each.next_at <= now]:
-                self._go_on(group, machine)
+                while machine.next_at is not None and machine.next_at <= now:
+                    self._due = machine.next_at
+                    self._go_on(group, machine)
+            self._due = None
             for machine in [each for each in group.machines.values() if each.ends_at and each.ends_at <= now]:
                 self.delete(group, [machine])
 
@@ -231,7 +252,7 @@ class Fleet:
         """Try to get capacity for a machine, with all that must come together with it."""
         machines = [machine]
         request = group.requests.get(machine.request)
-        if request is not None or (group.bulk and machine.action == "CREATING"):
+        if machine.action == "CREATING" and (request is not None or group.bulk):
             machines = [
                 each
                 for each in group.machines.values()
@@ -247,7 +268,7 @@ class Fleet:
                 break
         if all(each.granted for each in machines):
             for each in machines:
-                each.next_at = self._in(_half(self.boot_seconds))
+                each.next_at = self._in(self.start_seconds)
                 each.ends_at = self._in(request.seconds) if request else None
             return
         for each in machines:
@@ -262,7 +283,7 @@ class Fleet:
                 self.cancel(group, request, "FAILED")
 
     def _fail(self, group: Group, machine: Machine, error: Mapping[str, Any]) -> None:
-        now = self.clock.now()
+        now = self._now()
         machine.errors = [error]
         machine.shown_at = now + timedelta(seconds=self.news_seconds)
         group.history.append(
@@ -305,8 +326,8 @@ class Fleet:
     def _come_to_be(self, machine: Machine) -> None:
         machine.id = self._random.getrandbits(60) + (1 << 60)
         machine.status = "PROVISIONING"
-        machine.created_at = self.clock.now()
-        machine.next_at = self._in(_half(self.boot_seconds))
+        machine.created_at = self._now()
+        machine.next_at = self._in(self.boot_seconds)
 
     def _run(self, group: Group, machine: Machine) -> None:
         machine.action = "NONE"
@@ -331,8 +352,7 @@ class Fleet:
         return [machine for machine in group.machines.values() if machine.request == request.name]
 
     def _in(self, seconds: float | None) -> datetime | None:
-        return None if seconds is None else self.clock.now() + timedelta(seconds=seconds)
+        return None if seconds is None else self._now() + timedelta(seconds=seconds)
 
-
-def _half(seconds: float | None) -> float | None:
-    return None if seconds is None else seconds / 2
+    def _now(self) -> datetime:
+        return self._due or self.clock.now()

@@ -18,9 +18,11 @@ _NEVER = "00000000-0000-0000-0000-000000000000"
 class ChangeError(Exception):
     """A change was accepted and failed: its operation says why."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, details: Sequence[Mapping[str, Any]] = ()) -> None:
         super().__init__(message)
-        self.code = code
+        self.error: Mapping[str, Any] = {"code": code, "message": message}
+        if details:
+            self.error = {**self.error, "errorDetails": details}
 
 
 @dataclass(kw_only=True)
@@ -82,7 +84,7 @@ class Operations:
         try:
             change()
         except ChangeError as error:
-            operation.errors = [{"code": error.code, "message": str(error)}]
+            operation.errors = [error.error]
         self._known[operation.name] = operation
         if request_id:
             self._by_request[request_id] = operation

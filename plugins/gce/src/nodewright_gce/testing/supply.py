@@ -1,5 +1,6 @@
 """Shortages of capacity."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -21,6 +22,8 @@ class Shortage:
     message: str = ""
     #: Whether nothing tells about it: the machines just do not come.
     silent: bool = False
+    #: Whether orders are refused: their operations fail, and the size of the group stays.
+    at_once: bool = False
 
     def matches(self, group: str, pool: Pool) -> bool:
         """Whether the shortage affects machines of a group from a pool."""
@@ -45,6 +48,11 @@ class Supply:
     def shortage(self, group: str, pool: Pool, count: int = 1) -> Shortage | None:
         """The shortage that keeps *count* machines from a pool; None if there is none."""
         return next((each for each in self._shortages if each.available < count and each.matches(group, pool)), None)
+
+    def refusal(self, group: str, pools: Iterable[Pool]) -> tuple[Shortage, Pool] | None:
+        """The shortage for which orders of a group are refused, and the pool that is short; None if there is none."""
+        short = ((each, pool) for pool in pools for each in self._shortages if each.at_once)
+        return next(((each, pool) for each, pool in short if each.matches(group, pool)), None)
 
     def take(self, group: str, pool: Pool) -> None:
         """Take a machine from the available ones."""
