@@ -1,5 +1,6 @@
 """The double behaves as Google Cloud does, over HTTP and to Google's own client, which is not modified."""
 
+import textwrap
 import time
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
@@ -8,10 +9,16 @@ import google.auth
 import msgspec
 import pytest
 import urllib3
+import yaml
 from google.api_core import exceptions
 from google.auth.transport.requests import Request
 from google.cloud import compute_v1
+from nodewright.api import ProviderContext
+from nodewright.testing import EPOCH
+from nodewright_gce.config.gce import GceConfig
+from nodewright_gce.provider import GceProvider
 from nodewright_gce.testing import RefusalError, Trouble
+from nodewright_gce.testing.__main__ import fill, guide
 from requests.exceptions import ConnectionError as RequestsConnectionError
 
 ZONE = "europe-west1-b"
@@ -1016,3 +1023,17 @@ def test_5000_machines_of_200_groups_are_listed_within_a_second(double, http) ->
 
     assert sum(map(len, found)) == 5000
     assert time.process_time() - start < 1
+
+
+def test_what_people_are_told_to_write_is_a_configuration_with_groups_and_prices(double) -> None:
+    fill(double, boot=0)
+    _, told = guide(double).split("gce.yaml:\n")
+    settings = yaml.safe_load(textwrap.dedent(told.split("Check the")[0]))["providers"][0]["gce"]
+    provider = GceProvider(GceConfig(**settings), ProviderContext(clock=double.clock))
+    provider.refresh()
+
+    found = {group.id.rpartition("/")[2]: group for group in provider.groups()}
+    assert {name: group.target_size for name, group in found.items()} == {"pool-gpu": 1, "pool-spot": 1, "pool-web": 2}
+    hour = (EPOCH, EPOCH + timedelta(hours=1))
+    prices = [provider.pricing().node_price(group.template(), *hour) for group in found.values()]
+    assert all(price > 0 for price in prices)
