@@ -106,8 +106,9 @@ class ShedCloud(Cloud):
     def fail(self, group, why):
         self.shed.delivery, self.shed.why = "broken", _CODES[why]
 
-    def fail_unseen(self, group, why):
-        self.shed.delivery, self.shed.why = "nothing", _CODES[why]
+    def fail_unseen(self, group):
+        self.shed.delivery, self.shed.why = "nothing", "Odd"
+        return ErrorClass.OTHER
 
     def pause(self, group):
         self.shed.close(group, "somebody paints it")

@@ -221,8 +221,8 @@ class Cloud(ABC):
         """
         raise NotImplementedError
 
-    def fail_unseen(self, group: str, why: ErrorClass) -> None:
-        """From now on orders of the group are accepted, but fail for *why*, and no machine shows it, until `heal`."""
+    def fail_unseen(self, group: str) -> ErrorClass:
+        """From now on orders of the group are accepted, but fail, and no machine shows it, until `heal`; return why."""
         raise NotImplementedError
 
     def pause(self, group: str) -> None:

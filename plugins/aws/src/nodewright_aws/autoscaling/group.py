@@ -10,8 +10,8 @@ from nodewright.api import InstanceState
 #:
 #: ``DesiredCapacity`` counts exactly the instances that are on their way in or in service. One that is on its way out,
 #: in standby or being detached is still listed, but not counted: AWS has lowered desired capacity or ordered a
-#: replacement. For the core that is `InstanceState.DELETING` if the instance goes, and `InstanceState.STOPPED` if it may
-#: come back: neither is counted or chosen for deletion.
+#: replacement. For the core that is `InstanceState.DELETING` if it goes, and `InstanceState.STOPPED` if it may come
+#: back: neither is counted or chosen for deletion.
 _STATES: dict[str, InstanceState | None] = {
     # With a launch hook it may already be a node while it waits.
     "Pending": InstanceState.CREATING,

@@ -8,8 +8,6 @@ from nodewright.api import (
     CapacityError,
     ErrorClass,
     NodeGroup,
-    NodewrightError,
-    PartialIncreaseError,
     Provider,
 )
 from nodewright.testing.conformance.cloud import Ability, Cloud
@@ -42,7 +40,7 @@ class QuotaConformance(ProviderSuite):
 
 @needs(Ability.CHANGE)
 class ShortageConformance(ProviderSuite):
-    """`NodeGroup.available`, `NodeGroup.errors` and `PartialIncreaseError`."""
+    """`NodeGroup.available` and `NodeGroup.errors`."""
 
     @needs(Ability.LIMIT)
     def test_no_more_is_said_to_be_available_than_there_is(
@@ -53,22 +51,13 @@ class ShortageConformance(ProviderSuite):
         told = reread(provider, group).available()
         assert told is None or told <= 1, f"the cloud has 1 machine left, available() says {told}"
 
-    @needs(Ability.LIMIT)
-    def test_a_part_of_an_order_is_told_as_large_as_it_is(self, cloud: Cloud, group: NodeGroup) -> None:
-        """A `PartialIncreaseError` says by how much the cloud's target has grown."""
-        before = has_room(cloud, group, 2)
-        cloud.limit(group.id, 1)
-        told = _told_of_a_part(group, 2)
-        grown = cloud.target(group.id) - before
-        assert told in (None, grown), f"the cloud's target grew by {grown}, the error says {told}"
-
     @needs(Ability.FAIL_UNSEEN)
     def test_a_failure_that_no_machine_shows_tells_why(
         self, cloud: Cloud, provider: Provider, group: NodeGroup
     ) -> None:
         """An order that fails without a machine is told by `errors`, or by a machine with an error all the same."""
-        told = _failed_unseen(cloud, provider, group)
-        assert told == {ErrorClass.OTHER}, f"an order failed for {ErrorClass.OTHER}, the errors say {sorted(told)}"
+        why, told = _failed_unseen(cloud, provider, group)
+        assert told == {why}, f"an order failed for {why}, the errors say {sorted(told) or 'nothing'}"
 
     @needs(Ability.FAIL_UNSEEN)
     def test_a_failure_that_is_over_is_told_no_more(self, cloud: Cloud, provider: Provider, group: NodeGroup) -> None:
@@ -80,24 +69,13 @@ class ShortageConformance(ProviderSuite):
         assert not left, f"all machines have come by now, errors() still says {list(left)}"
 
 
-def _told_of_a_part(group: NodeGroup, count: int) -> int | None:
-    """Return how many of *count* machines a `PartialIncreaseError` says to be ordered; None if none was raised."""
-    try:
-        group.increase(count)
-    except PartialIncreaseError as partly:
-        return partly.increased
-    except NodewrightError:
-        return None
-    return None
-
-
-def _failed_unseen(cloud: Cloud, provider: Provider, group: NodeGroup) -> set[ErrorClass]:
-    """Have an order of the group fail without a machine; return the classes of all errors that are told."""
+def _failed_unseen(cloud: Cloud, provider: Provider, group: NodeGroup) -> tuple[ErrorClass, set[ErrorClass]]:
+    """Have an order of the group fail without a machine; return why, and the classes of all errors that are told."""
     has_room(cloud, group, 1)
-    cloud.fail_unseen(group.id, ErrorClass.OTHER)
+    why = cloud.fail_unseen(group.id)
     with contextlib.suppress(CapacityError):
         group.increase(1)
     cloud.settle()
     group = reread(provider, group)
     shown = [instance.error for instance in group.instances() if instance.error]
-    return {error.error_class for error in (*group.errors(), *shown)}
+    return why, {error.error_class for error in (*group.errors(), *shown)}
