@@ -8,8 +8,8 @@ import pytest
 from nodewright.config.document import load
 from nodewright.plugins import Registry
 from nodewright_gce.calls.rights import Part
+from nodewright_gce.causes import NAMES
 from nodewright_gce.config.gce import DiscoverySettings, GceConfig
-from nodewright_gce.migs.causes import NAMES
 from nodewright_gce.policy import policy
 
 PAGE = (Path(__file__).parents[3] / "docs/providers/gce.md").read_text("utf-8")
