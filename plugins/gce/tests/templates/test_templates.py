@@ -86,6 +86,11 @@ def test_a_node_of_gke_whose_reservations_are_told_keeps_nothing_else(foresee) -
     assert (kept(by_metadata)["cpu"], kept(by_metadata)["memory"]) == (90, 100 * MIB)
 
 
+def test_what_kubelets_keep_for_the_system_comes_on_top(foresee) -> None:
+    arguments = "--kube-reserved=memory=500Mi --system-reserved=memory=64Mi"
+    assert kept(foresee(metadata=env(KUBELET_ARGS=arguments)))["memory"] == (500 + 64 + 100) * MIB
+
+
 def test_thresholds_of_kube_env_count(foresee) -> None:
     template = foresee(metadata=env("evictionHard=memory.available=250Mi,nodefs.available=20%"))
     assert kept(template)["memory"] == 250 * MIB

@@ -1,6 +1,7 @@
 """How the nodes of a group are set up: operating system, disks, and what kubelets keep."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from nodewright.api import parse_resources
 
@@ -18,25 +19,17 @@ def setup_of(
     launch: Launch, distribution: OsDistribution, env: KubeEnv, own: NodeMetadata, kubelet: KubeletSettings
 ) -> NodeSetup:
     """Return the setup of a machine: metadata of our own counts most, then settings, then ``kube-env``."""
-    ssds = _storage_ssds(launch, env, kubelet)
-    by_settings = kubelet.reservations is not Reservations.AUTO
-    by_gke = kubelet.reservations is Reservations.GKE or (not by_settings and env.gke and env.kube_reserved is None)
-    told = own.reserved is None and not by_settings
-    kube_reserved = {**((env.kube_reserved or {}) if told else {}), **_amounts(kubelet.kube_reserved)}
-    system_reserved = {**(env.system_reserved if told else {}), **_amounts(kubelet.system_reserved)}
-    return NodeSetup(
+    setup = NodeSetup(
         distribution=distribution,
         max_pods=own.max_pods or kubelet.max_pods or env.max_pods or _MAX_PODS,
         boot_disk_gib=None if env.boot_disk_blocked else launch.boot_disk_gib,
-        storage_ssds=ssds,
+        storage_ssds=_storage_ssds(launch, env, kubelet),
         storage_ssd_gib=launch.local_ssd_gib,
-        reserved_by_gke=by_gke and own.reserved is None,
-        kube_reserved=kube_reserved if own.reserved is None else own.reserved,
-        system_reserved=system_reserved if own.reserved is None else {},
         eviction={**env.eviction, **{str(signal): text for signal, text in kubelet.eviction_hard.items()}},
         encrypted_memory=launch.encrypted_memory,
         memory_overhead=kubelet.memory_overhead,
     )
+    return _reserving(setup, env, own, kubelet)
 
 
 def distribution_of(properties: TemplateProperties, env: KubeEnv, kubelet: KubeletSettings) -> OsDistribution:
@@ -54,6 +47,21 @@ def distribution_of(properties: TemplateProperties, env: KubeEnv, kubelet: Kubel
 def image_of(properties: TemplateProperties) -> str:
     """Return the URL of the image that machines boot; empty if the template does not say."""
     return next((disk.initialize_params.source_image for disk in properties.disks if disk.boot), "")
+
+
+def _reserving(setup: NodeSetup, env: KubeEnv, own: NodeMetadata, kubelet: KubeletSettings) -> NodeSetup:
+    """Return *setup* with what kubelets keep."""
+    if own.reserved is not None:
+        return replace(setup, kube_reserved=own.reserved)
+    as_told = kubelet.reservations is Reservations.AUTO
+    by_gke = env.gke and env.kube_reserved is None if as_told else kubelet.reservations is Reservations.GKE
+    kube_reserved, system_reserved = (env.kube_reserved or {}, env.system_reserved) if as_told else ({}, {})
+    return replace(
+        setup,
+        reserved_by_gke=by_gke,
+        kube_reserved={**kube_reserved, **_amounts(kubelet.kube_reserved)},
+        system_reserved={**system_reserved, **_amounts(kubelet.system_reserved)},
+    )
 
 
 def _storage_ssds(launch: Launch, env: KubeEnv, kubelet: KubeletSettings) -> int:
