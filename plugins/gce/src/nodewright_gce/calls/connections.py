@@ -76,7 +76,6 @@ class Connections:
         except LateError:
             _drop(response)
             raise
-        response.release_conn()
         return Answer(
             status=response.status, headers={name.lower(): value for name, value in response.headers.items()}, data=data
         )
