@@ -32,7 +32,7 @@ class GceCloud(Cloud):
 
     abilities = frozenset(Ability)
     failures = frozenset(ErrorClass)
-    refusals = frozenset({ErrorClass.STOCK_OUT, ErrorClass.QUOTA})
+    refusals = frozenset(ErrorClass)
 
     def __init__(self, double):
         self.double = double
@@ -145,7 +145,7 @@ class GceCloud(Cloud):
         node = self.vanish(group)
         self.settle()
         # Nobody saw the group while it was at work: its machines are listed again when the last list is old.
-        self.double.clock.advance(600)
+        self.double.clock.advance(1200)
         return node
 
     def refuse(self, group, why):

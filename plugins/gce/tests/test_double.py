@@ -564,7 +564,7 @@ def test_an_unseen_shortage_shows_in_the_history_alone(double, migs) -> None:
     double.run_out(unseen=True)
     resize(migs, 1)
 
-    assert errors(migs) == []
+    assert listed(migs) == []
     assert len(list(migs.list_errors(**MIG, retry=None))) == 1
 
 

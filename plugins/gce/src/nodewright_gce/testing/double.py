@@ -323,8 +323,8 @@ class GceDouble:
     ) -> Shortage:
         """Let machines fail from *pools* such as ``europe-west1-b/n2-standard-8`` or ``*/spot``, for *migs* so named.
 
-        So many machines are still *available*. A *silent* shortage shows nowhere, and one that is *unseen* only in the
-        history of the group. One that shows *at_once* lets the operations of orders fail.
+        So many machines are still *available*. A *silent* shortage shows nowhere. With one that is *unseen*, machines
+        are not even listed, and only the history of the group tells. One that shows *at_once* lets the operations of orders fail.
         """
         return self._layer.fleet.capacity.supply.add(
             Shortage(

@@ -43,7 +43,7 @@ class Machine:
     shown_at: datetime | None = None
     #: Whether another attempt is under way, which hides the errors of the last.
     attempting: bool = False
-    #: Whether only the history of the group tells about errors.
+    #: Whether it is not listed, as it failed: only the history of the group tells.
     unseen: bool = False
     #: When it moves on by itself; None for never.
     next_at: datetime | None = None
@@ -56,7 +56,7 @@ class Machine:
 
     def errors_at(self, now: datetime) -> Sequence[Mapping[str, Any]]:
         """The errors that answers show: none while another attempt is under way."""
-        hidden = self.unseen or self.attempting or self.shown_at is None or self.shown_at > now
+        hidden = self.attempting or self.shown_at is None or self.shown_at > now
         return () if hidden else self.errors
 
     @property
