@@ -669,6 +669,16 @@ def test_a_group_in_bulk_grows_as_a_whole_or_not(double, migs) -> None:
     assert shortage.available == 0
 
 
+def test_a_group_in_bulk_is_refused_what_a_quota_has_no_room_for(double, migs) -> None:
+    double.make_mig("web", bulk=True)
+    double.set_quota(REGION, "N2_CPUS", 8)
+
+    failed = outcome(double, resize(migs, 2))
+
+    assert [error.code for error in failed.error.errors] == ["QUOTA_EXCEEDED"]
+    assert double.mig("web").target == 0
+
+
 def test_a_resize_request_waits_for_all_its_machines(double, migs) -> None:
     double.make_mig("web")
     shortage = double.run_out(available=1)
