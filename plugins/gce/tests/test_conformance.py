@@ -5,7 +5,11 @@ from datetime import timedelta
 import pytest
 from nodewright.api import ErrorClass, GpuConfig, InstanceState, ProviderContext, Taint
 from nodewright.testing.conformance import Ability, Cloud, ExpectedTemplate, ProviderConformance
-from nodewright.testing.conformance.provider import GrowthConformance, OtherActionFaultConformance
+from nodewright.testing.conformance.provider import (
+    GrowthConformance,
+    LatenessConformance,
+    OtherActionFaultConformance,
+)
 from nodewright_gce.config.gce import GceConfig
 from nodewright_gce.provider import GceProvider
 from nodewright_gce.testing import Trouble
@@ -221,7 +225,7 @@ class BulkCloud(GceCloud):
     bulk = True
 
 
-class TestBulkGroup(GrowthConformance, OtherActionFaultConformance):
+class TestBulkGroup(GrowthConformance, OtherActionFaultConformance, LatenessConformance):
     @pytest.fixture
     def cloud(self, double):
         return BulkCloud(double)

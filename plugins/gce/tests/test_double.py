@@ -6,6 +6,7 @@ from datetime import timedelta
 from email.utils import parsedate_to_datetime
 
 import google.auth
+import google.auth.crypt
 import msgspec
 import pytest
 import urllib3
@@ -13,6 +14,7 @@ import yaml
 from google.api_core import exceptions
 from google.auth.transport.requests import Request
 from google.cloud import compute_v1
+from google.oauth2 import service_account
 from nodewright.api import ProviderContext
 from nodewright.testing import EPOCH
 from nodewright_gce.config.gce import GceConfig
@@ -1073,3 +1075,18 @@ def test_what_people_are_told_to_write_is_a_configuration_with_groups_and_prices
     hour = (EPOCH, EPOCH + timedelta(hours=1))
     prices = [provider.pricing().node_price(group.template(), *hour) for group in found.values()]
     assert all(price > 0 for price in prices)
+
+
+def test_the_endpoint_for_tokens_answers_a_service_account(double) -> None:
+    class Signer(google.auth.crypt.Signer):
+        key_id = "key"
+
+        def sign(self, message):
+            return b"signed"
+
+    credentials = service_account.Credentials(
+        Signer(), "nodes@double.iam.gserviceaccount.com", f"{double.url}/token", scopes=["compute"]
+    )
+    credentials.refresh(Request())
+
+    assert credentials.token == double.secret
