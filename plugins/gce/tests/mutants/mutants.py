@@ -27,8 +27,8 @@ def _of(module, tests):
 _growth = _of("groups/growth.py", "groups/test_growth.py")
 _current = _of("groups/current.py", "groups/test_growth.py groups/test_shrinking.py groups/test_facts.py")
 _shrinkage = _of("groups/shrinkage.py", "groups/test_shrinking.py")
-_removal = _of("groups/removal.py", "groups/test_shrinking.py")
-_machines = _of("groups/machines.py", "groups/test_facts.py groups/test_shrinking.py")
+_removal = _of("groups/removal.py", "groups/test_machines.py groups/test_shrinking.py")
+_machines = _of("groups/machines.py", "groups/test_machines.py groups/test_facts.py groups/test_shrinking.py")
 _listing = _of("groups/listing.py", "groups capacity")
 _orders = _of("groups/orders.py", "groups test_conformance.py")
 _attempts = _of("groups/attempts.py", "groups/test_growth.py")
@@ -43,7 +43,7 @@ _session = _of("calls/session.py", "calls")
 _supply = _of("groups/supply.py", "groups capacity templates")
 _steering = _of("groups/steering.py", "groups")
 _limits = _of("groups/limits.py", "groups")
-_provider = _of("provider.py", "groups test_conformance.py")
+_groups = _of("groups/groups.py", "groups test_conformance.py")
 _node_group = _of("groups/node_group.py", "groups")
 
 MUTANTS = (
@@ -68,7 +68,9 @@ MUTANTS = (
     ),
     _growth("resizes over others", "if size != known:", "if False:"),
     _growth("takes back its own order", "if self._services.orders.is_undone_by(now, size + count):", "if False:"),
-    _node_group("makes any group grow in bulk", "if not self.atomic:", "if False:"),
+    _node_group(
+        "queues in any group", "elif self.has_queue:", "else:\n            self._growth.queue(count)\n        if False:"
+    ),
     _attempts("other names after a lost answer", "names = last.names[:count]", "pass"),
     _attempts("another id after a lost answer", "if len(last.names) == count:", "if False:"),
     _current("old members after a change", "self._services.touch(self.address)", "pass"),
@@ -184,6 +186,6 @@ MUTANTS = (
     _limits(
         "metadata comes first", "if group.max_size is not None:\n", "if group.max_size is not None and most is None:\n"
     ),
-    _provider("machines are not learned", "self._machines.update(groups)", "pass"),
-    _provider("orders are not applied", "tuple(map(self._orders.applied_to, read))", "read"),
+    _groups("machines are not learned", "self._services.machines.update(groups)", "pass"),
+    _groups("orders are not applied", "tuple(map(orders.applied_to, groups))", "groups"),
 )
