@@ -1,8 +1,9 @@
 """How groups are read: with few calls, and with troubles where they belong."""
 
 import pytest
+from msgspec.structs import replace
 from nodewright.api import AccessDeniedError, CloudUnavailableError, ThrottledError
-from nodewright_gce.resources.mig import MigStatus
+from nodewright_gce.resources.mig import MigStatus, Version
 
 from .a_compute import URL, a_mig, address, zone
 
@@ -39,19 +40,22 @@ def test_several_workers_read_the_same(a_hundred) -> None:
 
 
 @pytest.mark.scenario(39)
-def test_a_throttled_zone_is_left_alone_until_the_time_google_named(world) -> None:
+def test_a_throttled_region_is_left_alone_until_the_time_google_named(world) -> None:
     world.compute.put(a_mig("k8s-a", size=1))
-    world.compute.put(a_mig("k8s-b", size=1), zone_name=ZONES[1])
-    world.configure(discovery=["mig:namePrefix=k8s,min=0,max=10"], zones=ZONES[:2])
+    world.compute.put(a_mig("k8s-b", size=1), zone_name="us-central1-a")
+    world.configure(discovery=["mig:namePrefix=k8s,min=0,max=10"], zones=[*ZONES[:2], "us-central1-a"])
     world.loop()
-    throttled = world.compute.troubles[zone()] = ThrottledError("rateLimitExceeded", retry_after=45)
+    world.compute.troubles[zone()] = ThrottledError("rateLimitExceeded", retry_after=45)
     world.compute.put(a_mig("k8s-a", size=2))
 
+    waits = []
     for _ in range(5):
         groups = world.loop()
-        assert (groups["k8s-a"].trouble, groups["k8s-a"].mig.target_size) == (throttled, 1)
+        waits.append(groups["k8s-a"].trouble.retry_after)
+        assert groups["k8s-a"].mig.target_size == 1
         assert groups["k8s-b"].trouble is None
-    assert not world.compute.calls["migs", ZONES[0]]
+    assert waits == [45, 35, 25, 15, 5]
+    assert world.compute.calls == {("migs", "us-central1-a"): 1}
     world.compute.troubles.clear()
     assert world.loop()["k8s-a"].mig.target_size == 2
 
@@ -67,18 +71,19 @@ def test_if_all_zones_fail_the_refresh_fails(world) -> None:
     assert raised.value.retry_after == 30
 
 
-def test_a_throttled_list_of_machines_spares_the_other_groups_of_the_zone(world) -> None:
+def test_a_throttled_list_of_machines_spares_calls_for_other_groups_and_leaves_those_at_rest(world) -> None:
     world.compute.put(*(a_mig(f"k8s-{letter}") for letter in "abc"))
     world.configure(discovery=["mig:namePrefix=k8s,min=0,max=10"])
-    throttled = world.compute.troubles["k8s-a"] = ThrottledError("rateLimitExceeded", retry_after=5)
+    world.loop()
+    world.compute.put(a_mig("k8s-a", stable=False), a_mig("k8s-b", stable=False), a_mig("k8s-c"))
+    world.compute.troubles["k8s-a"] = ThrottledError("rateLimitExceeded", retry_after=15)
 
-    assert {name: group.trouble for name, group in world.loop().items()} == dict.fromkeys(
-        ("k8s-a", "k8s-b", "k8s-c"), throttled
-    )
-    assert world.listed() == {"k8s-a"}
+    for listed in ({"k8s-a"}, set()):
+        assert [bool(group.trouble) for group in world.loop().values()] == [True, True, False]
+        assert world.listed() == listed
     world.compute.troubles.clear()
     assert not any(group.trouble for group in world.loop().values())
-    assert world.listed() == {"k8s-a", "k8s-b", "k8s-c"}
+    assert world.listed() == {"k8s-a", "k8s-b"}
 
 
 def test_a_group_whose_machines_cannot_be_listed_keeps_them_and_is_tried_again(world) -> None:
@@ -121,6 +126,28 @@ def test_a_changed_row_has_its_machines_listed_until_both_agree(world) -> None:
         world.loop()
         listed.append(world.listed())
     assert listed == [{"k8s-a"}, {"k8s-a"}, set(), set()]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"target_size": 3},
+        {"target_stopped_size": 1},
+        {"target_suspended_size": 1},
+        {"current_actions": {"none": 3}},
+        {"instance_template": "other"},
+        {"versions": (Version(instance_template="other"),)},
+    ],
+)
+def test_any_change_of_a_row_has_the_machines_listed(world, change) -> None:
+    mig = a_mig("k8s-a", size=2)
+    world.compute.put(mig)
+    world.configure(discovery=["mig:namePrefix=k8s,min=0,max=10"])
+    world.loop()
+    world.compute.put(replace(mig, **change))
+
+    world.loop()
+    assert world.listed() == {"k8s-a"}
 
 
 @pytest.mark.parametrize(
@@ -172,6 +199,19 @@ def test_a_group_that_we_changed_is_listed_once_its_zone_can_be_read_again(world
     world.compute.troubles[zone()] = CloudUnavailableError("503")
     world.loop()
     assert world.listed() == set()
+    world.compute.troubles.clear()
+
+    world.loop()
+    assert world.listed() == {"k8s-a"}
+
+
+def test_a_group_that_we_changed_is_listed_again_if_that_fails(world) -> None:
+    world.compute.put(a_mig("k8s-a", size=2))
+    world.configure(discovery=["mig:namePrefix=k8s,min=0,max=10"])
+    world.loop()
+    world.migs.touch(address("k8s-a"))
+    world.compute.troubles["k8s-a"] = CloudUnavailableError("503")
+    assert world.loop()["k8s-a"].trouble is not None
     world.compute.troubles.clear()
 
     world.loop()

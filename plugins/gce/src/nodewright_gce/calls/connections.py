@@ -16,6 +16,9 @@ _CHUNK = 1 << 16
 #: Files of certificates to trust, as other clients for Python name them. OpenSSL itself reads SSL_CERT_FILE.
 _CA_BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
+#: The metadata server answers each machine for itself. A proxy would give away its own account.
+_LOCAL = frozenset({"169.254.169.254", "metadata.google.internal"})
+
 
 class LostError(Exception):
     """No whole answer came: the request may have been carried out or not."""
@@ -84,7 +87,7 @@ class Connections:
             pool.clear()
 
     def _pool(self, url: str) -> "PoolManager":
-        proxy = _proxy_for(url)
+        proxy = proxy_for(url)
         pool = self._pools.get(proxy)
         return pool or self._pools.setdefault(proxy, _open(proxy))
 
@@ -109,12 +112,13 @@ def _open(proxy: str) -> "PoolManager":
     return PoolManager(num_pools=8, maxsize=_CONNECTIONS, ssl_context=trust)
 
 
-def _proxy_for(url: str) -> str:
+def proxy_for(url: str) -> str:
+    """Return the URL of the proxy that the environment has for *url*; empty for none."""
     from urllib.request import getproxies, proxy_bypass
 
     parts = urlsplit(url)
     proxy = getproxies().get(parts.scheme, "")
-    if not proxy or proxy_bypass(parts.netloc):
+    if not proxy or parts.hostname in _LOCAL or proxy_bypass(parts.netloc):
         return ""
     return proxy if "://" in proxy else f"http://{proxy}"
 

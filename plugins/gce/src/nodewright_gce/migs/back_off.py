@@ -15,9 +15,9 @@ _SLOW = timedelta(seconds=3)
 
 
 class BackOff:
-    """Makes calls for places. One that is throttled, or does not answer, is not called again for a while.
+    """Makes calls of one kind. A place that does not answer, and a region that is throttled, is left alone for a while.
 
-    Any thread may call.
+    Google counts calls by region. Any thread may call.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -28,18 +28,27 @@ class BackOff:
     def ask(self, place: Place, call: Callable[[], T]) -> T:
         """Return what *call* returns; raises what it raises, and the same again without a call for a while."""
         began = self._clock.now()
-        until, why = self._alone.get(place, (began, None))
-        if why is not None and began < until:
-            raise why
+        region = Place(project=place.project, name=place.region, regional=True)
+        for each in (place, region):
+            self._check(each, began)
         try:
-            answer = call()
+            return call()
         except ThrottledError as error:
-            self._alone[place] = self._clock.now() + timedelta(seconds=error.retry_after or 1), error
+            self._alone[region] = self._clock.now() + timedelta(seconds=error.retry_after or 1), error
             raise
         except CloudUnavailableError as error:
             # As long as it took, so that a place that can't be reached costs half of the time at most.
             if (waited := self._clock.now() - began) >= _SLOW:
                 self._alone[place] = self._clock.now() + waited, error
             raise
-        self._alone.pop(place, None)
-        return answer
+
+    def _check(self, place: Place, now: datetime) -> None:
+        until, why = self._alone.get(place, (now, None))
+        if why is None:
+            return
+        if until <= now:
+            self._alone.pop(place, None)
+        elif isinstance(why, ThrottledError):
+            raise ThrottledError(str(why), retry_after=(until - now).total_seconds())
+        else:
+            raise why

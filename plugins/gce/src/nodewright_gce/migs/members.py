@@ -67,8 +67,6 @@ class Members:
 
     def forget_others(self, used: Set[Address]) -> None:
         """Forget the machines of groups that are not *used*."""
-        with self._lock:
-            self._touched &= used
         self._listings = {address: each for address, each in self._listings.items() if address in used}
 
     def to_list(self, migs: Sequence[tuple[Address, Mig]], now: datetime) -> list[tuple[Address, Mig]]:
@@ -100,15 +98,12 @@ class Members:
         for provider_id in unknown - self._sought.keys():
             if len(self._sought) < _MOST_SOUGHT:
                 self._sought[provider_id] = now
-            found |= {address for address, mig in migs if _may_make(address, mig, provider_id)}
+            if parts := _PROVIDER_ID.fullmatch(provider_id):
+                found |= {address for address, mig in migs if _may_make(address, mig, *parts.groups())}
         return found
 
 
-def _may_make(address: Address, mig: Mig, provider_id: str) -> bool:
-    parts = _PROVIDER_ID.fullmatch(provider_id)
-    if parts is None:
-        return False
-    project, zone, name = parts.groups()
+def _may_make(address: Address, mig: Mig, project: str, zone: str, name: str) -> bool:
     place = address.place
     here = zone.rpartition("-")[0] == place.name if place.regional else zone == place.name
     return here and project == place.project and name.startswith(f"{mig.base_instance_name}-")

@@ -60,7 +60,8 @@ class Migs:
         self._compute = compute
         self._discovery = Discovery(compute, scope, rules, named, clock)
         self._members = Members(config.instances_min_refresh_wait)
-        self._back_off = BackOff(clock)
+        # Google counts lists of groups and lists of machines apart.
+        self._lists, self._listings = BackOff(clock), BackOff(clock)
         self._clock = clock
         self._workers = config.concurrent_refreshes
         self._areas: Mapping[Place, _Area] = {}
@@ -101,7 +102,7 @@ class Migs:
     def _read_area(self, place: Place) -> _Area:
         before = self._areas.get(place, _Area())
         try:
-            migs = {mig.name: mig for mig in self._back_off.ask(place, lambda: self._compute.migs(place))}
+            migs = {mig.name: mig for mig in self._lists.ask(place, lambda: self._compute.migs(place))}
             return _Area(migs=migs, used=self._discovery.choose(place, migs))
         except NodewrightError as error:
             return _Area(migs=before.migs, used=before.used, trouble=error)
@@ -115,7 +116,7 @@ class Migs:
     def _list_members(self, group: tuple[Address, Mig]) -> NodewrightError | None:
         address, mig = group
         try:
-            machines = self._back_off.ask(address.place, lambda: self._compute.managed_instances(address))
+            machines = self._listings.ask(address.place, lambda: self._compute.managed_instances(address))
         except NodewrightError as error:
             self._members.touch(address)
             return error
