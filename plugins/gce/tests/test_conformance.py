@@ -32,7 +32,7 @@ class GceCloud(Cloud):
 
     abilities = frozenset(Ability)
     failures = frozenset(ErrorClass)
-    refusals = frozenset({ErrorClass.STOCK_OUT, ErrorClass.QUOTA})
+    refusals = frozenset(ErrorClass)
 
     def __init__(self, double):
         self.double = double
@@ -94,6 +94,9 @@ class GceCloud(Cloud):
     def expected_options(self):
         return {self.group(): {"scale_down_unneeded_time": timedelta(minutes=2)}}
 
+    def references(self):
+        return {("GCEInstanceGroup", self.double.mig("pool-web").address.path): self.group()}
+
     def target(self, group):
         return self.double.mig(group).target
 
@@ -120,7 +123,30 @@ class GceCloud(Cloud):
         self._run_out(group, trouble=TROUBLES[why])
 
     def limit(self, group, machines):
-        self._run_out(group, available=machines)
+        region, metric = "europe-west1", "N2_CPUS"
+        self.double.set_quota(region, metric, self.double.quota(region, metric) + 8 * machines)
+        # Quotas are read once a minute.
+        self.double.clock.advance(60)
+
+    def fail_unseen(self, group):
+        self._run_out(group, unseen=True)
+        return ErrorClass.STOCK_OUT
+
+    def pause(self, group):
+        self.double.steer(group)
+
+    def stop(self, group):
+        oldest = self.double.machines(group)[0]
+        self.double.do("instance_group_managers", "stop_instances", group, instances=[oldest.path])
+        self.settle()
+        return self.node(oldest.provider_id)
+
+    def remake(self, group):
+        node = self.vanish(group)
+        self.settle()
+        # Nobody saw the group while it was at work: its machines are listed again when the last list is old.
+        self.double.clock.advance(1200)
+        return node
 
     def refuse(self, group, why):
         self._run_out(group, trouble=TROUBLES[why], at_once=True)
@@ -157,6 +183,7 @@ class GceCloud(Cloud):
         self.double.faults.heal()
         self.double.restock()
         self.double.lags(0)
+        self.double.steer(self.group(), steered=False)
         # Calls are refused until the minute ends.
         self.double.clock.advance(60)
 
@@ -173,6 +200,8 @@ class GceCloud(Cloud):
 def _state(machine):
     if machine.going:
         return InstanceState.DELETING
+    if machine.target_status != "RUNNING":
+        return InstanceState.STOPPED
     return InstanceState.RUNNING if machine.action == "NONE" else InstanceState.CREATING
 
 

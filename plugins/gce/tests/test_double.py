@@ -559,6 +559,15 @@ def test_a_silent_shortage_shows_nowhere(double, migs) -> None:
     assert [each.current_action for each in listed(migs)] == ["CREATING"]
 
 
+def test_an_unseen_shortage_shows_in_the_history_alone(double, migs) -> None:
+    double.make_mig("web")
+    double.run_out(unseen=True)
+    resize(migs, 1)
+
+    assert listed(migs) == []
+    assert len(list(migs.list_errors(**MIG, retry=None))) == 1
+
+
 def test_a_shortage_at_once_lets_the_operation_of_an_order_fail(double, migs) -> None:
     double.make_mig("web", size=1)
     double.run_out(trouble=Trouble.QUOTA, at_once=True)
@@ -730,6 +739,23 @@ def test_machines_stand_by_and_run_when_the_group_grows(double, migs) -> None:
     resize(migs, 2)
     actions = sorted(each.current_action for each in listed(migs))
     assert actions == ["CREATING", "NONE", "NONE", "STARTING"]
+
+
+def test_a_machine_that_is_stopped_counts_no_more(double, migs) -> None:
+    double.make_mig("web", size=2)
+    stopped = machine_url(double.machines("web")[0].name)
+    asked = compute_v1.InstanceGroupManagersStopInstancesRequest(instances=[stopped])
+
+    migs.stop_instances_unary(**MIG, instance_group_managers_stop_instances_request_resource=asked, retry=None)
+    assert [each.current_action for each in listed(migs)] == ["STOPPING", "NONE"]
+    double.settle()
+
+    group = migs.get(**MIG, retry=None)
+    assert (group.target_size, group.target_stopped_size) == (1, 1)
+    assert [(each.target_status, each.instance_status) for each in listed(migs)] == [
+        ("STOPPED", "TERMINATED"),
+        ("RUNNING", "RUNNING"),
+    ]
 
 
 def test_an_autoscaler_of_google_shows_in_the_status(double, migs) -> None:

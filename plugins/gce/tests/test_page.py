@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from nodewright.config.document import load
 from nodewright.plugins import Registry
-from nodewright_gce.calls.rights import Part
 from nodewright_gce.causes import NAMES
 from nodewright_gce.config.gce import DiscoverySettings, GceConfig
-from nodewright_gce.policy import policy
+from nodewright_gce.policy import main
 
 PAGE = (Path(__file__).parents[3] / "docs/providers/gce.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
@@ -36,10 +35,11 @@ def test_every_setting_is_told() -> None:
     assert {name for name in _names(DiscoverySettings) if f"`{name}`" not in discover} == set()
 
 
-def test_the_role_is_the_one_that_its_command_writes() -> None:
+def test_the_role_is_the_one_that_its_command_writes(capsys) -> None:
     section = PAGE.split("\n## Rights\n")[1].split("\n## ")[0]
     shown = json.loads(section.split("```json\n")[1].split("```")[0])
-    assert shown == policy({Part.READ_GROUPS, Part.RESIZE_GROUPS, Part.RESERVATIONS})
+    main([])
+    assert shown == json.loads(capsys.readouterr().out)
 
 
 def test_the_codes_of_failures_are_those_that_are_told() -> None:

@@ -121,8 +121,9 @@ class NodeGroup(ABC):
     def errors(self) -> Sequence[InstanceError]:
         """Return why machines that were ordered do not come, where no machine in `instances` shows it.
 
-        The group is backed off once for each error, and again only after it was gone in between. What has not come of
-        the group's open order is given up by `decrease_target`.
+        The group is backed off once for each class, code and pool, and again only after the error was gone in between:
+        leave out what is older than the last order. What has not come of an open order that is older than the error is
+        given up at once by `decrease_target`.
         """
         return ()
 

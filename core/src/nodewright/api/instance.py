@@ -11,8 +11,8 @@ class InstanceState(StrEnum):
     CREATING = "Creating"
     RUNNING = "Running"
     DELETING = "Deleting"
-    #: It exists, but it does not run, and the target size does not count it: a standby pool, or a machine that was
-    #: deallocated. No node of it is expected before the cloud starts it for an order.
+    #: It exists, but is not in service, and the target size does not count it: a standby pool, or a machine that was
+    #: deallocated. No node of it is expected before the cloud starts it for an order; one that is there gets no pods.
     STOPPED = "Stopped"
 
     @property

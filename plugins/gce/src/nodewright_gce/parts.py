@@ -4,11 +4,11 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
-from nodewright.api import Clock, InstanceState, NodewrightError
+from nodewright.api import Clock, NodewrightError
 
 from nodewright_gce.calls.compute import Compute
 from nodewright_gce.config.gce import GceConfig
-from nodewright_gce.groups.machines import is_queued, state_of
+from nodewright_gce.groups.machines import has_not_come, is_counted, is_queued
 from nodewright_gce.groups.supply import Supply
 from nodewright_gce.migs.history import History
 from nodewright_gce.migs.managed_group import ManagedGroup
@@ -40,8 +40,7 @@ class Parts:
         self._try("templates", lambda: self.templates.refresh(groups))
         queued = [each for each in groups if self._has_queue(each)]
         self._try("resize requests", lambda: self.queues.refresh(queued))
-        silent = [each for each in groups if _is_short_without_a_word(each)]
-        self._try("histories of errors", lambda: self.history.refresh(silent, self._pool))
+        self._try("histories of errors", lambda: self.history.refresh(groups, _is_silent, self._pool))
         if self._config.quotas:
             self._try("quotas", lambda: self.supply.refresh_quotas(groups))
         if self._config.reservations:
@@ -94,9 +93,12 @@ class Parts:
         return True
 
 
-def _is_short_without_a_word(group: ManagedGroup) -> bool:
-    """Whether Google does not even list as many machines as the group is asked for."""
-    if group.trouble is not None or group.mig.target_size <= 0:
+def _is_silent(group: ManagedGroup) -> bool:
+    """Whether machines of *group* are missing, and none of it shows why."""
+    mig = group.mig
+    if group.trouble is not None or mig.status.is_stable:
         return False
-    gone = (InstanceState.DELETING, InstanceState.STOPPED)
-    return sum(state_of(each, group.mig) not in gone for each in group.members) < group.mig.target_size
+    if any(each.last_attempt.errors.errors for each in group.members):
+        return False
+    existing = sum(is_counted(each, mig) and not has_not_come(each, mig) for each in group.members)
+    return existing < mig.target_size

@@ -1,6 +1,6 @@
 """Google Cloud as a provider."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from random import SystemRandom
 from typing import TYPE_CHECKING, ClassVar
 
@@ -26,10 +26,11 @@ from nodewright_gce.groups.limits import limits_of
 from nodewright_gce.groups.listing import Listing
 from nodewright_gce.groups.machines import is_machine_id
 from nodewright_gce.groups.names import Names
-from nodewright_gce.groups.node_group import GceNodeGroup, GroupServices
+from nodewright_gce.groups.node_group import GceNodeGroup
 from nodewright_gce.groups.operations import Operations
 from nodewright_gce.groups.orders import RecentOrders
 from nodewright_gce.groups.references import group_meant
+from nodewright_gce.groups.services import GroupServices
 from nodewright_gce.groups.steering import notes
 from nodewright_gce.migs.migs import Migs
 from nodewright_gce.warn_once import WarnOnce
@@ -107,13 +108,14 @@ class GceProvider(Provider):
         )
         node_groups = [GceNodeGroup(each, limits_of(each, parts.limits(each)), services) for each in groups]
         self._groups = {group.id: group for group in node_groups}
-        told = {
+        told: dict[Hashable, str] = {
             (group.id, note): f"group {group.id}: {note}"
             for group in node_groups
             for note in (*notes(group.managed_group, queues=group.has_queue), group.limits.conflict)
             if note
         }
         self._warnings.warn(told)
+        self._listing.keep(self._groups)
 
     def groups(self) -> Sequence[NodeGroup]:
         """All groups as of the last refresh, sorted by id."""

@@ -1,10 +1,14 @@
 """Connections: deadlines, proxies, and what is told when no answer comes."""
 
 import socket
+import ssl
 from base64 import b64encode
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 from time import monotonic
 
 import pytest
+import trustme
 from nodewright_gce.calls.connections import Connections, LateError, LostError, proxy_for
 
 
@@ -71,6 +75,41 @@ def test_the_machine_is_never_asked_through_a_proxy(monkeypatch) -> None:
 
     assert proxy_for("http://metadata.google.internal/computeMetadata/v1/") == ""
     assert proxy_for("http://compute.example/") == "http://proxy:3128"
+
+
+class _Quiet(HTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that does not trust it hangs up."""
+
+
+@pytest.fixture
+def trusted(tmp_path):
+    """The URL of a server with a certificate, and the file of who vouches for it."""
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    with _Quiet(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+        thread = Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        yield f"https://localhost:{server.server_port}/", str(tmp_path / "ca.pem")
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"])
+def test_certificates_to_trust_are_those_of_the_environment(trusted, connections, monkeypatch, variable) -> None:
+    url, file = trusted
+    for other in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
+        monkeypatch.delenv(other, raising=False)
+    with pytest.raises(LostError, match="CERTIFICATE_VERIFY_FAILED"):
+        connections.send("GET", url, headers={}, timeout=5)
+
+    monkeypatch.setenv(variable, file)
+    fresh = Connections("nodewright/test")
+    assert fresh.send("GET", url, headers={}, timeout=5).status == 501
+    fresh.close()
 
 
 def test_redirects_are_not_followed(served, connections) -> None:

@@ -97,6 +97,16 @@ def test_a_machine_that_gives_no_token_is_explained(double, connect) -> None:
         connect().migs(ZONE)
 
 
+def test_a_machine_that_gave_tokens_before_is_a_matter_of_the_network(double, connect) -> None:
+    compute = connect()
+    compute.migs(ZONE)
+    double.faults.expire()
+    double.faults.fail("metadata:get")
+
+    with pytest.raises(CloudUnavailableError, match="no token could be had"):
+        compute.migs(ZONE)
+
+
 def test_outside_of_google_what_to_set_is_told(connect, monkeypatch) -> None:
     monkeypatch.delenv("GOOGLE_CLOUD_PROJECT")
     monkeypatch.setenv("GCE_METADATA_HOST", "127.0.0.1:9")

@@ -81,6 +81,30 @@ def test_lists_are_read_to_their_end_and_no_page_twice(double, compute) -> None:
     assert double.calls == {("instance_group_managers", "list"): 3}
 
 
+@pytest.mark.parametrize("answer", [{"items": 3}, {"items": [{"targetSize": 1}]}, []])
+def test_an_answer_that_is_not_googles_is_told_as_that(connect, served, answer) -> None:
+    served.answers["/compute/v1/projects/double/zones/europe-west1-b/instanceGroupManagers"] = answer
+
+    with pytest.raises(CloudUnavailableError, match=r"can't be read: see what is at that endpoint"):
+        connect(endpoints={"compute": served.url}).migs(ZONE)
+
+
+def test_pages_that_never_end_are_not_followed_for_ever(connect, served) -> None:
+    path = "/compute/v1/projects/double/zones/europe-west1-b/instanceGroupManagers"
+    served.answers[path] = {"items": [{"name": "a"}], "nextPageToken": "again"}
+
+    with pytest.raises(CloudUnavailableError, match="goes in a circle"):
+        connect(endpoints={"compute": served.url}).migs(ZONE)
+    assert len(served.requests) == 2
+
+
+def test_numbers_may_be_written_as_text_and_unknown_fields_are_ignored(connect, served) -> None:
+    path = "/compute/v1/projects/double/zones/europe-west1-b/instanceGroupManagers"
+    served.answers[path] = {"items": [{"name": "a", "targetSize": "7", "new": {"field": 1}, "status": {"x": 1}}]}
+
+    assert [each.target_size for each in connect(endpoints={"compute": served.url}).migs(ZONE)] == [7]
+
+
 def test_a_filter_is_for_the_whole_name(double, compute) -> None:
     double.make_mig("k8s")
     double.make_mig("k8s-a")

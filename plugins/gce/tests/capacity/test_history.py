@@ -52,8 +52,16 @@ def history(compute, clock):
     return History(compute, clock)
 
 
-def read(history, *groups):
-    history.refresh(groups, lambda group: POOL)
+@pytest.fixture
+def read(history, clock):
+    """Let groups be silent for *seconds* and read; all others are well."""
+
+    def read(*silent, seconds=30):
+        clock.advance(seconds)
+        history.refresh([ONE, TWO], lambda group: group in silent, lambda group: POOL)
+
+    read(seconds=0)
+    return read
 
 
 def codes(history, group):
@@ -72,41 +80,62 @@ def an_error(clock):
     return an_error
 
 
-def test_different_causes_are_told_once_each_with_the_newest_first(compute, history, an_error) -> None:
+def test_different_causes_are_told_once_each_with_the_newest_first(compute, history, read, an_error) -> None:
     compute.errors["one"] = [an_error("PERMISSIONS_ERROR"), an_error("INSUFFICIENT_CAPACITY", age=5)]
     compute.errors["one"] += [an_error("PERMISSIONS_ERROR", age=9)]
-    read(history, ONE)
+    read(ONE)
     assert codes(history, ONE) == ["PERMISSIONS_ERROR", "INSUFFICIENT_CAPACITY"]
     assert history.causes(ONE.address.id)[1].pool == str(POOL)
 
 
-def test_errors_of_earlier_orders_and_of_other_actions_do_not_count(compute, history, an_error) -> None:
-    compute.errors["one"] = [an_error("PERMISSIONS_ERROR", age=121), an_error("INTERNAL_ERROR", action="DELETING")]
-    read(history, ONE)
+def test_errors_of_earlier_orders_and_of_other_actions_do_not_count(compute, history, read, an_error) -> None:
+    compute.errors["one"] = [an_error("PERMISSIONS_ERROR", age=61), an_error("INTERNAL_ERROR", action="DELETING")]
+    read(ONE)
     assert codes(history, ONE) == []
 
 
-def test_a_history_is_read_again_after_half_a_minute(compute, clock, history) -> None:
-    read(history, ONE)
-    clock.advance(29)
-    read(history, ONE)
+def test_a_history_is_read_once_the_group_has_been_silent_for_half_a_minute_and_then_as_often(compute, read) -> None:
+    read(ONE, seconds=29)
+    assert compute.asked == []
+    read(ONE, seconds=1)
+    read(ONE, seconds=29)
     assert compute.asked == ["one"]
-    clock.advance(1)
-    read(history, ONE)
+    read(ONE, seconds=1)
     assert compute.asked == ["one", "one"]
 
 
-def test_what_was_told_goes_when_the_group_is_no_longer_short(compute, history, an_error) -> None:
+def test_a_group_that_says_why_now_and_then_is_not_asked(compute, read) -> None:
+    for _ in range(6):
+        read(ONE, seconds=10)
+        read(seconds=10)
+    assert compute.asked == []
+
+
+def test_what_was_told_goes_when_the_group_is_no_longer_silent(compute, history, read, an_error) -> None:
     compute.errors["one"] = [an_error("PERMISSIONS_ERROR")]
-    read(history, ONE)
-    read(history)
+    read(ONE)
+    read()
     assert codes(history, ONE) == []
 
 
-def test_a_history_that_can_not_be_read_does_not_keep_others_from_being_read_next(compute, history, an_error) -> None:
-    compute.errors = {"one": CloudUnavailableError("no answer"), "two": [an_error("PERMISSIONS_ERROR")]}
+def test_a_history_that_can_not_be_read_keeps_what_is_known_of_others_and_comes_after_them(
+    compute, history, read, an_error
+) -> None:
+    compute.errors["two"] = [an_error("PERMISSIONS_ERROR")]
+    read(ONE, TWO)
+    compute.errors["one"] = CloudUnavailableError("no answer")
     with pytest.raises(CloudUnavailableError):
-        read(history, ONE, TWO)
-    read(history, ONE, TWO)
-    assert compute.asked == ["one", "two"]
+        read(ONE, TWO)
     assert codes(history, TWO) == ["PERMISSIONS_ERROR"]
+    read(ONE, TWO, seconds=1)
+    assert compute.asked == ["one", "two", "one", "two"]
+
+
+def test_a_few_histories_are_read_in_one_refresh_and_the_others_in_the_next(compute, history, clock) -> None:
+    groups = [a_group(f"g{number}") for number in range(8)]
+    history.refresh(groups, lambda group: False, lambda group: POOL)
+    clock.advance(30)
+    history.refresh(groups, lambda group: True, lambda group: POOL)
+    assert len(compute.asked) == 5
+    history.refresh(groups, lambda group: True, lambda group: POOL)
+    assert sorted(compute.asked) == [group.address.name for group in groups]

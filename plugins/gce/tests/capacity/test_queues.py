@@ -62,7 +62,7 @@ def test_a_request_that_failed_while_somebody_waited_for_it_is_told_for_a_while(
     queues.refresh([GROUP])
     (cause,) = queues.causes(ADDRESS.id)
     assert (cause.error_class, cause.message) == (ErrorClass.STOCK_OUT, "none left")
-    clock.advance(601)
+    clock.advance(60)
     queues.refresh([GROUP])
     assert queues.causes(ADDRESS.id) == ()
 

@@ -40,6 +40,7 @@ def test_a_rule_that_is_none_is_explained_with_the_keys_there_are(rule, why) -> 
         ("k8s", "my-k8s-a", False),
         ("a|b", "b-1", True),
         ("a|b", "c-b-1", False),
+        ("a|b", "a", False),
         ("k.s-", "k9s-a", True),
     ],
 )

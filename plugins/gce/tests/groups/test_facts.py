@@ -425,6 +425,7 @@ def test_a_history_is_read_for_groups_that_are_short_without_a_word(double, star
     double.faults.stale("instance_group_managers:list_managed_instances")
     provider.groups()[0].increase(1)
     group = double.mig("workers")
+    double.clock.advance(30)
     group.history.append(_failure(double, "PERMISSIONS_ERROR", "Required 'compute.images.useReadOnly' permission"))
     (error,) = again(provider).errors()
     assert (error.error_class, error.code) == (ErrorClass.PERMISSION, "PERMISSIONS_ERROR")

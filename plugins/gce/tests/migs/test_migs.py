@@ -1,8 +1,9 @@
 """How groups are read: with few calls, and with troubles where they belong."""
 
 import pytest
+from msgspec.structs import replace
 from nodewright.api import AccessDeniedError, CloudUnavailableError, ThrottledError
-from nodewright_gce.resources.mig import MigStatus
+from nodewright_gce.resources.mig import MigStatus, Version
 
 from .a_compute import URL, a_mig, address, zone
 
@@ -128,6 +129,28 @@ def test_a_changed_row_has_its_machines_listed_until_both_agree(world) -> None:
 
 
 @pytest.mark.parametrize(
+    "change",
+    [
+        {"target_size": 3},
+        {"target_stopped_size": 1},
+        {"target_suspended_size": 1},
+        {"current_actions": {"none": 3}},
+        {"instance_template": "other"},
+        {"versions": (Version(instance_template="other"),)},
+    ],
+)
+def test_any_change_of_a_row_has_the_machines_listed(world, change) -> None:
+    mig = a_mig("k8s-a", size=2)
+    world.compute.put(mig)
+    world.configure(discovery=["mig:namePrefix=k8s,min=0,max=10"])
+    world.loop()
+    world.compute.put(replace(mig, **change))
+
+    world.loop()
+    assert world.listed() == {"k8s-a"}
+
+
+@pytest.mark.parametrize(
     "unsteady",
     [
         {"stable": False},
@@ -176,6 +199,19 @@ def test_a_group_that_we_changed_is_listed_once_its_zone_can_be_read_again(world
     world.compute.troubles[zone()] = CloudUnavailableError("503")
     world.loop()
     assert world.listed() == set()
+    world.compute.troubles.clear()
+
+    world.loop()
+    assert world.listed() == {"k8s-a"}
+
+
+def test_a_group_that_we_changed_is_listed_again_if_that_fails(world) -> None:
+    world.compute.put(a_mig("k8s-a", size=2))
+    world.configure(discovery=["mig:namePrefix=k8s,min=0,max=10"])
+    world.loop()
+    world.migs.touch(address("k8s-a"))
+    world.compute.troubles["k8s-a"] = CloudUnavailableError("503")
+    assert world.loop()["k8s-a"].trouble is not None
     world.compute.troubles.clear()
 
     world.loop()

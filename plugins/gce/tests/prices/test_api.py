@@ -36,6 +36,14 @@ def test_the_catalogue_beats_the_table_which_has_what_the_catalogue_lacks(google
     assert google.asked == ["USD"]
 
 
+def test_the_table_has_the_half_of_a_rate_that_the_catalogue_lacks(google, clock) -> None:
+    google.entries = google.entries[2:]
+    prices = prices_of(google, clock, onDemand="api")
+    prices.refresh([a_pool(), a_pool(spot=True)])
+    assert price_of(prices, a_machine()) == pytest.approx(N2)
+    assert price_of(prices, a_machine(spot=True)) == pytest.approx(4 * 0.01 + 16 * 0.001)
+
+
 def test_the_catalogue_is_read_again_after_hours(google, clock) -> None:
     prices = prices_of(google, clock, onDemand="api", onDemandInterval="6h")
     for _ in range(20):

@@ -65,6 +65,17 @@ def test_attached_gpus_and_local_ssds_are_charged(double, hourly) -> None:
     assert hourly(onDemand="api") == pytest.approx(billed, rel=1e-4)
 
 
+def test_threads_that_the_template_hides_are_charged_all_the_same(double, hourly) -> None:
+    url = double.make_template(
+        "workers-1",
+        machine_type="n2-standard-8",
+        disks=[a_disk("pd-new", 100)],
+        advancedMachineFeatures={"threadsPerCore": 1},
+    )
+    double.make_mig("workers", template=url)
+    assert hourly() == pytest.approx(8 * CORE + 32 * GIB)
+
+
 def test_a_flexible_group_costs_the_mean_of_its_types(double, hourly) -> None:
     double.make_mig("workers", types=["n2-standard-8", "n2-highmem-8"], disks=[a_disk("pd-new", 100)])
     assert hourly() == pytest.approx(8 * CORE + (32 + 64) / 2 * GIB)
@@ -92,4 +103,4 @@ def test_the_table_can_be_written_from_the_catalogue(double) -> None:
     assert rates[Kind.CORE, "n1"].spot == pytest.approx(0.006655)
     assert rates[Kind.GPU, "nvidia-tesla-a100"].on_demand == pytest.approx(2.933908)
     assert rates[Kind.DISK, "pd-balanced"].on_demand == pytest.approx(0.1 / 730, rel=1e-3)
-    assert table.date("us-central1") >= "2026"
+    assert source.date >= "2026"

@@ -32,7 +32,6 @@ def test_of_several_sources_the_last_that_has_a_rate_counts_and_all_are_named() 
     rates = RateTable(table).rates("us-east1")
     assert rates == {CORE: Rate(on_demand=pytest.approx(0.2)), gib: Rate(on_demand=pytest.approx(0.01))}
     assert table["regions"]["us-east1"]["sources"] == {"one": "2025-03-02", "other": "2026-08-03"}
-    assert RateTable(table).date("us-east1") == "2026-08-03"
 
 
 def test_regions_that_no_source_has_stay_as_they_were() -> None:

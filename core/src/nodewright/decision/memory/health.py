@@ -1,13 +1,15 @@
 """Health: what failed, what is missing, and since when."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Self
+from typing import Self, TypeVar
 
 from nodewright.api.decision import Outcome
 from nodewright.api.instance import ErrorClass
 from nodewright.decision.memory.slices import Slice
+
+T = TypeVar("T")
 
 #: No cloud is left alone for longer on one word of it.
 LONGEST_RESPITE = timedelta(minutes=15)
@@ -98,11 +100,13 @@ class HealthMemory(Slice):
 
     def without(self, machines: Collection[str]) -> Self:
         """Return the memory without what is known of *machines*."""
-        kept = {
-            name: {id_: value for id_, value in getattr(self, name).items() if id_ not in machines}
-            for name in ("unregistered_since", "failed_since", "stopped_at", "incarnations")
-        }
-        return replace(self, **kept)
+        return replace(
+            self,
+            unregistered_since=_without(self.unregistered_since, machines),
+            failed_since=_without(self.failed_since, machines),
+            stopped_at=_without(self.stopped_at, machines),
+            incarnations=_without(self.incarnations, machines),
+        )
 
     def backed_off(self, backoffs: dict[str, Backoff]) -> Self:
         """Return the memory with these *backoffs* of groups."""
@@ -143,3 +147,7 @@ class HealthMemory(Slice):
     def after_absence(self) -> Self:
         """Keep back-offs, respites, and what failed; a machine that did not come may have been unable to."""
         return replace(self, unregistered_since={}, shortages={}, unhealthy_since=None)
+
+
+def _without(known: Mapping[str, T], machines: Collection[str]) -> dict[str, T]:
+    return {id_: value for id_, value in known.items() if id_ not in machines}

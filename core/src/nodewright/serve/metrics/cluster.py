@@ -225,6 +225,19 @@ def difference_gauge(loop: LoopResult) -> Metric:
     )
 
 
+def pause_gauge(loop: LoopResult) -> Metric:
+    """Return how many groups of each provider are not ours to change at the moment."""
+    paused: dict[tuple[str, ...], float] = {(facts.provider,): 0 for facts in loop.world.groups}
+    for facts in loop.world.groups:
+        paused[facts.provider,] += facts.pause is not None
+    return gauges(
+        "nodewright_paused_groups",
+        "Groups that do not grow because somebody else steers them, or has paused them.",
+        ("provider",),
+        paused,
+    )
+
+
 def group_gauges(loop: LoopResult) -> Iterator[Metric]:
     """Yield the gauges of every group, for `metrics.perGroup`: they have as many series as there are groups."""
     groups = loop.world.groups

@@ -15,7 +15,7 @@ from nodewright_gce.calls.errors import Call, reasons_of, refusal, shown
 from nodewright_gce.calls.metrics import observe
 
 if TYPE_CHECKING:
-    from nodewright_gce.calls.credentials import MetadataServer, Transport
+    from nodewright_gce.calls.credentials import MetadataCredentials, MetadataServer, Transport
     from nodewright_gce.config.gce import GceConfig
 
 T = TypeVar("T")
@@ -107,7 +107,7 @@ class Session:
         """Add a token to *headers*, a new one if it is that which was *refused*; return it."""
         # One thread at a time, so that a token is asked for once.
         with self._lock:
-            credentials = self._asked(lambda: self._open(), str(call))
+            credentials = self._asked(self._open, str(call))
             if refused and credentials.token == refused:
                 self._asked(lambda: credentials.refresh(self._transport), str(call))
             self._asked(lambda: credentials.before_request(self._transport, method, url, headers), str(call))
@@ -157,7 +157,7 @@ class Session:
         try:
             return ask()
         except TransportError as error:
-            if isinstance(self._credentials, _metadata_credentials()):
+            if isinstance(self._credentials, _metadata_credentials()) and self._credentials.token is None:
                 raise AccessDeniedError(
                     f"there are no credentials for {what}: no file is named, and the metadata server gives no token "
                     f"({_first(error)}); give the pod a service account (workload identity), or the machine, or set "
@@ -181,7 +181,7 @@ class Session:
         return answer
 
 
-def _metadata_credentials() -> type:
+def _metadata_credentials() -> "type[MetadataCredentials]":
     from nodewright_gce.calls.credentials import MetadataCredentials
 
     return MetadataCredentials

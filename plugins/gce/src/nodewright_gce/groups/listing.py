@@ -1,6 +1,6 @@
 """The machines of groups as instances of the contract, with the errors that keep them from coming."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 from nodewright.api import Instance
@@ -64,6 +64,10 @@ class Listing:
         )
         self._known[group.address.id] = listed
         return listed.instances
+
+    def keep(self, groups: Container[str]) -> None:
+        """Forget all but these *groups*, by id."""
+        self._known = {group: each for group, each in self._known.items() if group in groups}
 
 
 def _instance(machine: ManagedInstance, group: ManagedGroup, origin: Origin) -> Instance:

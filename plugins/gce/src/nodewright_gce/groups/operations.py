@@ -22,8 +22,10 @@ from nodewright_gce.resources.operation import Operation
 
 #: How often an operation is read; waiting at Google for it is charged dearer.
 _PACE = timedelta(seconds=1)
-#: An operation that is not done by then is not followed any more, and a failure is told for as long.
+#: An operation that is not done by then is not followed any more.
 _FOLLOWED = timedelta(minutes=10)
+#: A failure is told for so long: the order that it was about is over.
+_TOLD = timedelta(minutes=1)
 
 _log = logging.getLogger(__name__)
 
@@ -68,7 +70,7 @@ class Operations:
         now = self._clock.now()
         with self._lock:
             late = tuple(self._late.items())
-            self._failures = {group: told for group, told in self._failures.items() if now - told[1] < _FOLLOWED}
+            self._failures = {group: told for group, told in self._failures.items() if now - told[1] < _TOLD}
         failed = set()
         for name, each in late:
             try:

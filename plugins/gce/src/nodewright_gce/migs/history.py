@@ -1,10 +1,10 @@
 """Histories of errors: why a group is short of machines where no machine of it shows why.
 
-Google keeps the errors of each MIG for a while. They are read only for groups that are short without a word, and
-rarely, because each read is charged like a change.
+Google keeps the errors of each MIG for a while. They are read only for groups that have been short without a word for
+a while, and rarely, because each read is charged like a change.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -16,10 +16,12 @@ from nodewright_gce.migs.managed_group import ManagedGroup
 from nodewright_gce.pools import Pool
 from nodewright_gce.resources.managed_instance import MigError
 
-#: The history of a group is not read more often than this.
+#: A group that is short is not asked for its history sooner, and not more often, than this.
 _PAUSE = timedelta(seconds=30)
-#: Errors count from this long before the group was first seen to be short: it is seen late, and clocks differ.
-_BEFORE = timedelta(minutes=2)
+#: So many histories are read in one refresh; the others are next.
+_MOST_READS = 5
+#: Errors count from this long before the group was last seen to be well: clocks differ.
+_SKEW = timedelta(minutes=1)
 #: More causes than these are not told of one group.
 _MOST = 4
 #: Actions that are about machines which are to come.
@@ -27,10 +29,12 @@ _ABOUT_NEW = CREATING | {""}
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Shortage:
-    """A group that is short."""
+class _Silence:
+    """A group that is short, and does not say why."""
 
+    #: When it was last seen to be well, or to say why it is not.
     since: datetime
+    #: When its history was read last, or else `since`.
     read_at: datetime
     causes: tuple[InstanceError, ...] = ()
 
@@ -41,32 +45,41 @@ class History:
     def __init__(self, compute: Compute, clock: Clock) -> None:
         self._compute = compute
         self._clock = clock
-        #: By the id of the group.
-        self._shortages: Mapping[str, _Shortage] = {}
+        #: By the id of the group: when it was last seen to be well, or to say why it is not.
+        self._heard: Mapping[str, datetime] = {}
+        self._silences: Mapping[str, _Silence] = {}
 
-    def refresh(self, short: Sequence[ManagedGroup], pool_of: Callable[[ManagedGroup], Pool]) -> None:
-        """Read the histories of groups that are *short* without a reason, and forget the others.
+    def refresh(
+        self,
+        groups: Iterable[ManagedGroup],
+        is_silent: Callable[[ManagedGroup], bool],
+        pool_of: Callable[[ManagedGroup], Pool],
+    ) -> None:
+        """Read the histories of those of *groups* that have been silent about a shortage for a while.
 
         *pool_of* tells where their machines come from, as far as that is known.
         """
         now = self._clock.now()
-        new = _Shortage(since=now - _BEFORE, read_at=now - _PAUSE)
-        self._shortages = {each.address.id: self._shortages.get(each.address.id, new) for each in short}
-        for group in short:
-            shortage = self._shortages[group.address.id]
-            if now - shortage.read_at >= _PAUSE:
-                # Also if that fails: the others come first then.
-                self._note(group, replace(shortage, read_at=now))
-                causes = _causes(self._compute.mig_errors(group.address), shortage.since, pool_of(group))
-                self._note(group, replace(shortage, read_at=now, causes=causes))
-
-    def _note(self, group: ManagedGroup, shortage: _Shortage) -> None:
-        self._shortages = {**self._shortages, group.address.id: shortage}
+        silent = {each.address.id: each for each in groups if is_silent(each)}
+        self._heard = {
+            **{each.address.id: now for each in groups},
+            **{name: self._heard.get(name, now) for name in silent},
+        }
+        new = {name: _Silence(since=self._heard[name], read_at=self._heard[name]) for name in silent}
+        self._silences = {name: self._silences.get(name, new[name]) for name in silent}
+        due = [name for name, each in self._silences.items() if now - each.read_at >= _PAUSE]
+        for name in sorted(due, key=lambda name: self._silences[name].read_at)[:_MOST_READS]:
+            # Also if that fails: the others come first then.
+            silence = replace(self._silences[name], read_at=now)
+            self._silences = {**self._silences, name: silence}
+            errors = self._compute.mig_errors(silent[name].address)
+            causes = _causes(errors, silence.since - _SKEW, pool_of(silent[name]))
+            self._silences = {**self._silences, name: replace(silence, causes=causes)}
 
     def causes(self, group: str) -> Sequence[InstanceError]:
         """Return why a group, by its id, does not get the machines that it is asked for; the newest comes first."""
-        shortage = self._shortages.get(group)
-        return shortage.causes if shortage else ()
+        silence = self._silences.get(group)
+        return silence.causes if silence else ()
 
 
 def _causes(errors: Sequence[MigError], since: datetime, pool: Pool) -> tuple[InstanceError, ...]:

@@ -67,8 +67,6 @@ class Members:
 
     def forget_others(self, used: Set[Address]) -> None:
         """Forget the machines of groups that are not *used*."""
-        with self._lock:
-            self._touched &= used
         self._listings = {address: each for address, each in self._listings.items() if address in used}
 
     def to_list(self, migs: Sequence[tuple[Address, Mig]], now: datetime) -> list[tuple[Address, Mig]]:

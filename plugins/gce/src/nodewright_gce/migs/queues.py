@@ -14,7 +14,7 @@ from nodewright_gce.resources.resize_request import ResizeRequest
 
 _OPEN = frozenset({"CREATING", "ACCEPTED"})
 #: So long it is told that a request has failed.
-_TOLD = timedelta(minutes=10)
+_TOLD = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, kw_only=True)

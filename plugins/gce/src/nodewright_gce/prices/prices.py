@@ -12,7 +12,7 @@ from nodewright_gce.pools import Pool
 from nodewright_gce.prices.book import PriceBook
 from nodewright_gce.prices.catalogue import rates_in
 from nodewright_gce.prices.model import GcePricing, PodRates
-from nodewright_gce.prices.rates import Item, Kind, Rates, series_of
+from nodewright_gce.prices.rates import Item, Kind, Rate, Rates, series_of
 from nodewright_gce.prices.schedule import RefreshSchedule
 from nodewright_gce.prices.table import bundled
 
@@ -71,7 +71,7 @@ class Prices:
     def _rates(self, regions: Collection[str]) -> dict[str, Rates]:
         if self._settings.on_demand is OnDemandSource.OFF:
             return {}
-        return {region: {**bundled().rates(region), **self._listed.get(region, {})} for region in regions}
+        return {region: _joined(self._listed.get(region, {}), bundled().rates(region)) for region in regions}
 
     def _note_unpriced(self, book: PriceBook, pools: Collection[Pool]) -> None:
         types = {pool.machine_type for pool in pools if pool.machine_type}
@@ -88,6 +88,11 @@ class Prices:
                 named,
             )
         self.unpriced = unpriced
+
+
+def _joined(rates: Rates, others: Rates) -> Rates:
+    """Return *rates*, with what is unknown in them taken from *others*."""
+    return {item: rates.get(item, Rate()).or_else(others.get(item, Rate())) for item in {**others, **rates}}
 
 
 def _has_price(book: PriceBook, pool: Pool) -> bool:

@@ -50,6 +50,13 @@ class Rate:
             return self.on_demand * ratio
         return self.spot
 
+    def or_else(self, other: "Rate") -> "Rate":
+        """Return this rate, with what is unknown in it taken from *other*."""
+        return Rate(
+            on_demand=other.on_demand if self.on_demand is None else self.on_demand,
+            spot=other.spot if self.spot is None else self.spot,
+        )
+
 
 #: The rates of a region.
 Rates = Mapping[Item, Rate]

@@ -28,10 +28,6 @@ class RateTable:
             for name, amounts in entry.get(kind, {}).items()
         }
 
-    def date(self, region: str) -> str:
-        """Return the date of the newest rates of *region*; empty if the table has none."""
-        return max(self._regions.get(region, {}).get("sources", {}).values(), default="")
-
 
 @cache
 def bundled() -> RateTable:

@@ -11,7 +11,7 @@ from nodewright_gce.config.templates import FlexibleTypes, TemplateSettings
 from nodewright_gce.machine_types.hardware import HARDWARE_ANNOTATION, write
 from nodewright_gce.machine_types.info import MachineTypeInfo
 from nodewright_gce.migs.managed_group import ManagedGroup
-from nodewright_gce.pools import Pool
+from nodewright_gce.pools import POOLS_ANNOTATION, Pool
 from nodewright_gce.resources.instance_template import InstanceTemplate, ReservationAffinity, TemplateProperties
 from nodewright_gce.resources.resource import last_part
 from nodewright_gce.templates.group_metadata import GroupMetadata
@@ -22,7 +22,6 @@ from nodewright_gce.templates.quotas import quotas_of
 from nodewright_gce.templates.setup import distribution_of, image_of, setup_of
 from nodewright_gce.templates.type_template import ARCH, INSTANCE_TYPE, TypeTemplate, choose, least, type_template
 
-POOLS_ANNOTATION = "gce.nodewright.dev/pools"
 ZONE = "topology.kubernetes.io/zone"
 REGION = "topology.kubernetes.io/region"
 #: Labels of templates with the zone.

@@ -26,6 +26,8 @@ class Launch:
 
     #: Without vCPUs that the template hides.
     info: MachineTypeInfo
+    #: Google charges for hidden ones as well.
+    vcpus_sold: int
     spot: bool = False
     #: By type, such as ``nvidia-tesla-t4``: attached, or those that the type has.
     gpus: Mapping[str, int]
@@ -45,7 +47,7 @@ class Launch:
             region=region,
             machine_type=self.info.name,
             spot=self.spot,
-            vcpus=self.info.vcpus // 1000,
+            vcpus=self.vcpus_sold,
             memory_mib=self.info.memory_mib,
             gpus=dict(self.gpus),
             local_ssd_gib=self.local_ssds * self.local_ssd_gib,
@@ -65,6 +67,7 @@ def launch_of(info: MachineTypeInfo, properties: TemplateProperties, *, spot: bo
         disks[_type(disk)] += _size(disk) or _DISK_GIB
     return Launch(
         info=replace(info, vcpus=_vcpus(info, properties.advanced_machine_features)),
+        vcpus_sold=info.vcpus // 1000,
         spot=spot,
         gpus=_gpus(info, properties),
         local_ssds=len(attached) + info.local_ssds,

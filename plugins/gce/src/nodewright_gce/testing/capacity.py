@@ -49,11 +49,13 @@ class Capacity:
         """Take what a machine needs. If there is none, return why; None if nothing tells."""
         reason: Mapping[str, Any] | None = None
         silent = False
+        machine.unseen = False
         for pool in (pool for pool in plan.pools if pool.zone == machine.zone):
             takes = plan.takes[pool.machine_type]
             shortage = self.supply.shortage(group, pool)
             if shortage is not None:
                 silent = silent or shortage.silent
+                machine.unseen = machine.unseen or shortage.unseen
                 reason = reason or error_of(shortage.trouble, pool, machine.path, shortage.message)
             elif error := self._over_quota(pool, takes) or self._over_reservation(pool, machine):
                 reason = reason or error

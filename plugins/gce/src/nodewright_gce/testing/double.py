@@ -318,12 +318,13 @@ class GceDouble:
         available: int = 0,
         message: str = "",
         silent: bool = False,
+        unseen: bool = False,
         at_once: bool = False,
     ) -> Shortage:
         """Let machines fail from *pools* such as ``europe-west1-b/n2-standard-8`` or ``*/spot``, for *migs* so named.
 
-        So many machines are still *available*; a *silent* shortage shows nowhere. One that shows *at_once* lets the
-        operations of orders fail.
+        So many machines are still *available*. A *silent* shortage shows nowhere. With one that is *unseen*, machines
+        are not even listed, and only the history of the group tells. One that shows *at_once* lets the operations of orders fail.
         """
         return self._layer.fleet.capacity.supply.add(
             Shortage(
@@ -333,17 +334,24 @@ class GceDouble:
                 available=available,
                 message=message,
                 silent=silent,
+                unseen=unseen,
                 at_once=at_once,
             )
         )
 
     def restock(self) -> None:
-        """End all shortages."""
+        """End all shortages, and hold nothing to quotas any more."""
         self._layer.fleet.capacity.supply.clear()
+        self._layer.fleet.capacity.quotas.clear()
 
     def set_quota(self, region: str, metric: str, limit: float) -> None:
         """Hold machines of a region to a quota, such as ``N2_CPUS``."""
         self._layer.fleet.capacity.quotas[region][metric] = limit
+
+    def quota(self, region: str, metric: str) -> float:
+        """How much of a quota is in use."""
+        with self._layer.lock:
+            return self._layer.fleet.capacity.usage(region)[metric]
 
     def reserve(self, name: str, *, zone: str = "europe-west1-b", machine_type: str, count: int) -> None:
         """Reserve capacity, for groups whose template names the reservation."""
@@ -361,10 +369,10 @@ class GceDouble:
         with self._layer.lock:
             self._layer.fleet.preempt(machine)
 
-    def steer(self, name: str) -> None:
-        """Let Google's own autoscaler steer a group."""
+    def steer(self, name: str, *, steered: bool = True) -> None:
+        """Let Google's own autoscaler steer a group, or no more."""
         group = self.mig(name)
-        group.autoscaler = url(f"{group.address.place.path}/autoscalers/{group.name}")
+        group.autoscaler = url(f"{group.address.place.path}/autoscalers/{group.name}") if steered else ""
 
     def _place(self, name: str) -> Place:
         return Place(project=self.project, name=name, regional=name in REGIONS)

@@ -108,13 +108,18 @@ class Fleet:
         for machine in machines:
             if machine.going:
                 continue
-            if machine.target_status == "RUNNING":
-                group.target -= 1
-            elif machine.target_status == "STOPPED":
-                group.stopped -= 1
-            else:
-                group.suspended -= 1
+            group.count(machine.target_status, -1)
             self._end(machine, action)
+
+    def rest(self, group: Group, machines: Iterable[Machine], status: str) -> None:
+        """Let machines stand by, ``STOPPED`` or ``SUSPENDED``: the target size counts them no more."""
+        for machine in machines:
+            self._aim(group, machine, status, "STOPPING" if status == "STOPPED" else "SUSPENDING")
+
+    def wake(self, group: Group, machines: Iterable[Machine]) -> None:
+        """Let machines that stand by run, and count."""
+        for machine in machines:
+            self._aim(group, machine, "RUNNING", "RESUMING" if machine.status == "SUSPENDED" else "STARTING")
 
     def recreate(self, group: Group, machine: Machine) -> None:
         """Make a machine anew under its name."""
@@ -192,13 +197,22 @@ class Fleet:
             self._attempt(group, machine)
         self._stand_by(group)
 
+    def _aim(self, group: Group, machine: Machine, status: str, action: str) -> None:
+        if machine.target_status == status or machine.going:
+            return
+        group.count(machine.target_status, -1)
+        group.count(status, 1)
+        machine.target_status, machine.action = status, action
+        machine.next_at = self._in(self.boot_seconds)
+
     def _wake(self, group: Group, count: int) -> int:
         """Start up to so many machines that stand by; return how many."""
         idle = [each for each in group.machines.values() if each.target_status != "RUNNING" and each.action == "NONE"]
-        for machine in idle[:count]:
-            machine.action = "RESUMING" if machine.target_status == "SUSPENDED" else "STARTING"
-            machine.target_status = "RUNNING"
-            machine.next_at = self._in(self.boot_seconds)
+        stopped, suspended = group.stopped, group.suspended
+        self.wake(group, idle[:count])
+        # Others will stand by in their place, and the target has grown already.
+        group.target -= len(idle[:count])
+        group.stopped, group.suspended = stopped, suspended
         return len(idle[:count])
 
     def _stand_by(self, group: Group) -> None:
@@ -315,7 +329,7 @@ class Fleet:
                 self._come_to_be(machine)
             else:
                 self._run(group, machine)
-        elif machine.action in ("STARTING", "RESUMING"):
+        elif machine.action in ("STARTING", "RESUMING", "STOPPING", "SUSPENDING"):
             self._run(group, machine)
         elif machine.action == "NONE" and machine.status == "STOPPING":
             self.recreate(group, machine)

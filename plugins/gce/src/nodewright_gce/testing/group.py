@@ -43,6 +43,8 @@ class Machine:
     shown_at: datetime | None = None
     #: Whether another attempt is under way, which hides the errors of the last.
     attempting: bool = False
+    #: Whether it is not listed, as it failed: only the history of the group tells.
+    unseen: bool = False
     #: When it moves on by itself; None for never.
     next_at: datetime | None = None
     created_at: datetime | None = None
@@ -54,7 +56,8 @@ class Machine:
 
     def errors_at(self, now: datetime) -> Sequence[Mapping[str, Any]]:
         """The errors that answers show: none while another attempt is under way."""
-        return () if self.attempting or self.shown_at is None or self.shown_at > now else self.errors
+        hidden = self.attempting or self.shown_at is None or self.shown_at > now
+        return () if hidden else self.errors
 
     @property
     def zone(self) -> str:
@@ -145,6 +148,15 @@ class Group:
     def bulk(self) -> bool:
         """Whether it grows all or nothing."""
         return str(self.settings.get("targetSizePolicy", {}).get("mode", "INDIVIDUAL")) == "BULK"
+
+    def count(self, target_status: str, more: int) -> None:
+        """Change how many machines are to have a status."""
+        if target_status == "STOPPED":
+            self.stopped += more
+        elif target_status == "SUSPENDED":
+            self.suspended += more
+        else:
+            self.target += more
 
     @property
     def living(self) -> list[Machine]:

@@ -28,6 +28,10 @@ class MigChanges:
                 "delete_instances": self._delete,
                 "abandon_instances": self._abandon,
                 "recreate_instances": self._recreate,
+                "stop_instances": lambda call: self._rest(call, "STOPPED"),
+                "suspend_instances": lambda call: self._rest(call, "SUSPENDED"),
+                "start_instances": self._wake,
+                "resume_instances": self._wake,
                 "resize": self._resize,
                 "resize_advanced": self._resize_advanced,
                 "insert": self._insert,
@@ -77,6 +81,14 @@ class MigChanges:
         group = self._group(call)
         for machine in self._members(group, call):
             self._fleet.recreate(group, machine)
+
+    def _rest(self, call: Call, status: str) -> None:
+        group = self._group(call)
+        self._fleet.rest(group, self._members(group, call), status)
+
+    def _wake(self, call: Call) -> None:
+        group = self._group(call)
+        self._fleet.wake(group, self._members(group, call))
 
     def _resize(self, call: Call) -> None:
         size = int(call.arguments.get("size", -1))

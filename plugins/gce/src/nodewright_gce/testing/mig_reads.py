@@ -1,7 +1,7 @@
 """``instanceGroupManagers``, zonal and regional: what the double answers to those who read."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nodewright.api import Clock
@@ -101,10 +101,13 @@ class MigReads:
 
     def _list_machines(self, call: Call) -> Mapping[str, Any]:
         group = self._group(call)
-        shown = self._late(group, "machines", [self._show_machine(each) for each in group.machines.values()])
+        shown = self._late(group, "machines", self._shown(group))
         if group.settings.get("listManagedInstancesResults", "PAGELESS") == "PAGELESS":
             return {"managedInstances": shown} if shown else {}
         return page_of(shown, call.arguments, longest=self.longest, key="managedInstances")
+
+    def _shown(self, group: Group) -> Sequence[Mapping[str, Any]]:
+        return [self._show_machine(each) for each in group.machines.values() if not each.unseen]
 
     def _list_errors(self, call: Call) -> Mapping[str, Any]:
         newest_first = list(reversed(self._group(call).history))

@@ -29,9 +29,10 @@ LIMITS: Mapping[str, float] = {
 
 def takes_of(machine_type: Mapping[str, Any], properties: Mapping[str, Any], *, spot: bool) -> Mapping[str, float]:
     """Return what a machine takes, by metric; spot takes cores like any other unless it has a quota of its own."""
-    family = str(machine_type["name"]).partition("-")[0]
-    cores = f"{family.upper()}_CPUS" if family in _OWN_CORES else "CPUS"
-    takes: dict[str, float] = {cores: float(machine_type["guestCpus"]), "INSTANCES": 1.0}
+    takes: dict[str, float] = {
+        cores_quota(str(machine_type["name"])): float(machine_type["guestCpus"]),
+        "INSTANCES": 1.0,
+    }
     prefix = "PREEMPTIBLE_" if spot else ""
     for accelerator in properties.get("guestAccelerators", ()):
         metric = _GPUS[accelerator["acceleratorType"]]
@@ -44,3 +45,9 @@ def takes_of(machine_type: Mapping[str, Any], properties: Mapping[str, Any], *, 
     if ssds:
         takes["PREEMPTIBLE_LOCAL_SSD_GB" if spot else "LOCAL_SSD_TOTAL_GB"] = float(ssds * _SSD_GB)
     return takes
+
+
+def cores_quota(machine_type: str) -> str:
+    """Return the quota that the cores of a type count for."""
+    family = machine_type.partition("-")[0]
+    return f"{family.upper()}_CPUS" if family in _OWN_CORES else "CPUS"

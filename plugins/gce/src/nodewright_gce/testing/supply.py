@@ -22,6 +22,8 @@ class Shortage:
     message: str = ""
     #: Whether nothing tells about it: the machines just do not come.
     silent: bool = False
+    #: Whether the machines are not even listed, and only the history of the group tells why.
+    unseen: bool = False
     #: Whether orders are refused: their operations fail, and the size of the group stays.
     at_once: bool = False
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from nodewright_gce.pools import Pool
+from nodewright_gce.testing.quotas import cores_quota
 
 
 class Trouble(StrEnum):
@@ -50,6 +51,7 @@ def error_of(trouble: Trouble, pool: Pool, machine: str, message: str = "") -> M
         "machine": machine,
         "zone": pool.zone,
         "type": pool.machine_type,
+        "cores": cores_quota(pool.machine_type),
         "region": pool.zone.rpartition("-")[0],
         "reservation": pool.reservation or "reserved",
     }
@@ -87,7 +89,9 @@ def _details(trouble: Trouble, pool: Pool) -> Sequence[Mapping[str, Any]]:
             }
         ]
     if trouble is Trouble.QUOTA:
-        details: Sequence[Mapping[str, Any]] = quota_error("CPUS", 24, pool.zone.rpartition("-")[0])["errorDetails"]
+        details: Sequence[Mapping[str, Any]] = quota_error(
+            cores_quota(pool.machine_type), 24, pool.zone.rpartition("-")[0]
+        )["errorDetails"]
         return details
     return ()
 
@@ -125,7 +129,7 @@ _WORDS: Mapping[Trouble, tuple[str, str]] = {
         "UNSUPPORTED_OPERATION",
         "Zone does not currently have sufficient capacity for the requested resources",
     ),
-    Trouble.QUOTA: ("QUOTA_EXCEEDED", "Quota 'CPUS' exceeded.  Limit: 24.0 in region {region}."),
+    Trouble.QUOTA: ("QUOTA_EXCEEDED", "Quota '{cores}' exceeded.  Limit: 24.0 in region {region}."),
     Trouble.ADDRESSES: (
         "IP_SPACE_EXHAUSTED_WITH_DETAILS",
         "IP space of 'projects/{project}/regions/{region}/subnetworks/nodes' is exhausted.",

@@ -148,10 +148,7 @@ class TruthConformance(ProviderSuite):
     @needs(Ability.LIMIT)
     @pytest.mark.parametrize("action", [_Action.INCREASE, _Action.INCREASE_ATOMICALLY], ids=str)
     def test_an_order_that_raised_keeps_nothing(self, cloud: Cloud, provider: Provider, action: _Action) -> None:
-        """If the cloud has a part of an order and `increase` raises, none is kept, or what `PartialIncreaseError` says.
-
-        It may return and show failures.
-        """
+        """If the cloud has a part of an order and `increase` raises, it keeps none, or what its error says."""
         mishap = _Mishap(action=action, fault=_Fault.IN_PART)
         _need(mishap, cloud, provider)
         group = group_of(provider, cloud.group())
