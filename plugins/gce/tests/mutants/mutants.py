@@ -43,7 +43,7 @@ _session = _of("calls/session.py", "calls")
 _supply = _of("groups/supply.py", "groups capacity templates")
 _steering = _of("groups/steering.py", "groups")
 _limits = _of("groups/limits.py", "groups")
-_provider = _of("provider.py", "groups test_conformance.py")
+_groups = _of("groups/groups.py", "groups test_conformance.py")
 _node_group = _of("groups/node_group.py", "groups")
 
 MUTANTS = (
@@ -186,6 +186,6 @@ MUTANTS = (
     _limits(
         "metadata comes first", "if group.max_size is not None:\n", "if group.max_size is not None and most is None:\n"
     ),
-    _provider("machines are not learned", "self._machines.update(groups)", "pass"),
-    _provider("orders are not applied", "tuple(map(self._orders.applied_to, read))", "read"),
+    _groups("machines are not learned", "self._services.machines.update(groups)", "pass"),
+    _groups("orders are not applied", "tuple(map(orders.applied_to, groups))", "groups"),
 )
