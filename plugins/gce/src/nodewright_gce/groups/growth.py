@@ -49,13 +49,20 @@ class Growth:
 
     def queue(self, count: int) -> None:
         """Order machines by a resize request: they come all together, now or when they can be had."""
-        now = self._now(count)
-        names, operations = self._services.names, self._services.operations
-        operation = self._services.compute.insert_resize_request(
-            now.address, names.resize_request(), count, request_id=names.request_id()
-        )
-        operations.follow(self._current.id, [operation])
-        self._current.has(now, now.mig.target_size + count)
+        now, group, services = self._now(count), self._current.id, self._services
+        attempt = services.attempts.next_request(group, now.mig, count)
+        try:
+            operation = services.compute.insert_resize_request(
+                now.address, attempt.names[0], count, request_id=attempt.request_id
+            )
+            services.operations.follow(group, [operation])
+        except NodewrightError as error:
+            # Without an answer, Google may have taken it all the same.
+            if not isinstance(error, CloudUnavailableError):
+                services.attempts.over(group)
+            raise
+        services.attempts.over(group)
+        self._current.has(now, max(now.mig.target_size, attempt.before + count), before=attempt.before)
 
     def _now(self, count: int) -> ManagedGroup:
         """Return the group as it is now, with room for *count* more machines."""
