@@ -67,6 +67,9 @@ class FakeCloud(Cloud):
             ),
         }
 
+    def references(self):
+        return {("FakeGroup", "eu-a/web"): "web"}
+
     def target(self, group):
         return self.house.cloud.group(group).desired
 

@@ -28,7 +28,7 @@ class Parts:
 
     def __init__(self, compute: Compute, config: GceConfig, clock: Clock) -> None:
         self._config = config
-        self.templates = Templates(compute, config.templates, clock)
+        self.templates = Templates(compute, config.templates, clock, config.concurrent_refreshes)
         self.history = History(compute, clock)
         self.queues = Queues(compute, clock)
         self.supply = Supply(Quotas(compute, clock), Reservations(compute, clock), self.templates)

@@ -191,6 +191,7 @@ class _Assessor:
         self.failed_since: dict[str, datetime] = {}
         self.errors: dict[str, dict[str, datetime]] = {}
         self.stopped_at: dict[str, datetime] = {}
+        self._any_stopped = bool(world.stopped or memory.stopped_at)
         self.shrink: list[Shrink] = []
         self.orders.forget_all_but({facts.id for facts in world.groups}, self._settings.max_node_provision_time)
         for outcome in world.outcomes:
@@ -301,8 +302,10 @@ class _Assessor:
     def _state_of(self, node: Node, options: GroupOptions) -> State:
         patience = options.max_node_startup_time
         state = state_of(node, self._world, self._policy.settings.templates, patience, self._now)
+        if not self._any_stopped:
+            return state
         machine = node.spec.provider_id
-        if self._world.is_stopped(node):
+        if machine in self._world.stopped:
             self.stopped_at[machine] = self._now
         elif (last := self._memory.stopped_at.get(machine)) is not None and self._now - last < patience:
             # Its machine has only just been started again.

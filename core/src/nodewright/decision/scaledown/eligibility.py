@@ -54,6 +54,7 @@ class Eligibility:
         self._policy = policy
         self._settings = policy.settings
         self._now = now
+        self._stopped = world.stopped_nodes
         self._ending = world.ending(now)
         self._utilizations = Utilizations(world.cluster, policy.settings.scale_down, now)
 
@@ -83,7 +84,7 @@ class Eligibility:
         if removal is not None or node.spec.provider_id in world.deleting:
             waits_for = removal.put_off if removal is not None and removal.deleted_at is None else ""
             return Verdict(reason=Reason.BEING_DELETED, detail=waits_for)
-        if world.is_stopped(node):
+        if node.name in self._stopped:
             return Verdict(reason=Reason.MACHINE_STOPPED)
         if starting:
             return _NOT_STARTED
@@ -91,7 +92,7 @@ class Eligibility:
             return Verdict(reason=Reason.GROUP_FAULTY, detail=group.error)
         if (end := self._ending.get(node.name)) is not None:
             return Verdict(reason=Reason.MACHINE_ENDS, detail=f"at {end:%H:%M:%S}")
-        if (paused := pause_of(group)) is not None:
+        if group.pause is not None and (paused := pause_of(group)) is not None:
             return paused
         until = self._unremovable_until.get(node.name)
         if until is not None and self._now <= until:

@@ -202,7 +202,7 @@ class _Steps:
         group = self._world.group(removal.group)
         if group is None or self._world.group_of.get(node.name) != removal.group:
             return f"it is no node of group {removal.group} any more"
-        if self._world.is_stopped(node):
+        if node.spec.provider_id in self._world.stopped:
             return "its machine is stopped"
         staying = pause_of(group) or protection(node, self._now)
         return "" if staying is None else str(staying)
