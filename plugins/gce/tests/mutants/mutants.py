@@ -63,8 +63,8 @@ MUTANTS = (
     _growth("forgets a lost order", "except CloudUnavailableError:", "except CloudUnavailableError if False else ():"),
     _growth(
         "counts a repeated order twice",
-        "max(now.mig.target_size, attempt.before + count)",
-        "now.mig.target_size + count",
+        "max(now.mig.target_size, attempt.before + attempt.count)",
+        "now.mig.target_size + attempt.count",
     ),
     _growth("resizes over others", "if size != known:", "if False:"),
     _growth("takes back its own order", "if self._services.orders.is_undone_by(now, size + count):", "if False:"),

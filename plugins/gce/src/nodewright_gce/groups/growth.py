@@ -13,6 +13,7 @@ from nodewright.api import (
 )
 
 from nodewright_gce.causes import CREATING
+from nodewright_gce.groups.attempts import Attempt
 from nodewright_gce.groups.current import Current
 from nodewright_gce.groups.machines import name_of
 from nodewright_gce.groups.removal import reference
@@ -61,8 +62,7 @@ class Growth:
             if not isinstance(error, CloudUnavailableError):
                 services.attempts.over(group)
             raise
-        services.attempts.over(group)
-        self._current.has(now, max(now.mig.target_size, attempt.before + count), before=attempt.before)
+        self._taken(now, attempt)
 
     def _now(self, count: int) -> ManagedGroup:
         """Return the group as it is now, with room for *count* more machines."""
@@ -96,9 +96,14 @@ class Growth:
             if _NAME_TAKEN not in str(error):
                 self._take_back(attempt.names, error)
             raise
-        services.attempts.over(group)
+        self._taken(now, attempt)
+
+    def _taken(self, now: ManagedGroup, attempt: Attempt) -> None:
+        """Note that Google has taken an order."""
+        self._services.attempts.over(self._current.id)
         # The size that was read may include an attempt that is repeated.
-        self._current.has(now, max(now.mig.target_size, attempt.before + count), before=attempt.before)
+        target = max(now.mig.target_size, attempt.before + attempt.count)
+        self._current.has(now, target, before=attempt.before)
 
     def _take_back(self, names: Sequence[str], error: NodewrightError) -> None:
         """Delete what came of an order that failed with *error*; raises `PartialIncreaseError` if that fails."""
