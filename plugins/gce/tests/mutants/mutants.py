@@ -72,7 +72,7 @@ MUTANTS = (
         "queues in any group", "elif self.has_queue:", "else:\n            self._growth.queue(count)\n        if False:"
     ),
     _attempts("other names after a lost answer", "names = last.names[:count]", "pass"),
-    _attempts("another id after a lost answer", "if len(last.names) == count:", "if False:"),
+    _attempts("another id after a lost answer", "if last.count == count:", "if False:"),
     _current("old members after a change", "self._services.touch(self.address)", "pass"),
     _current("a deletion is not remembered", "self._services.orders.deleted(self.id, id_, incarnation)", "pass"),
     # Shrinking
